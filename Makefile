@@ -1,0 +1,27 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test test-full bench lint clean
+
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "hegemon needs Python 3.11 or newer: set PYTHON=/path/to/python3.11")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	touch $@
+
+demo: $(VENV)/installed
+	$(BIN)/hegemon run time-optimal --n 1000 --trials 20 --seed 1
+
+test: $(VENV)/installed
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/python -m pytest -m 'not full'
+
+test-full: $(VENV)/installed
+	$(BIN)/python -m pytest
+
+bench: $(VENV)/installed
+	$(BIN)/python -m benchmarks.agents
+
+clean:
+	rm -rf $(VENV)
