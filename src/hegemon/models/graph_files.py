@@ -33,16 +33,19 @@ def from_file(path: str | Path) -> Topology:
             return _from_graphml(path)
         return _from_edge_list(path, path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"the graph file {str(path)!r} cannot be read as UTF-8 text ({error}): check its "
-                           "permissions and encoding") from error
+        raise InvalidInput(
+            f"the graph file {str(path)!r} cannot be read as UTF-8 text ({error}): check its permissions and encoding"
+        ) from error
 
 
 def _from_graphml(path: Path) -> Topology:
     try:
         graph = nx.read_graphml(path)
     except (nx.NetworkXError, ParseError, LookupError, ValueError, TypeError, AttributeError) as error:
-        raise InvalidInput(f"the file {str(path)!r} is not GraphML that can be read ({error}): export it again, or "
-                           "give an edge list with one 'u v' per line") from error
+        raise InvalidInput(
+            f"the file {str(path)!r} is not GraphML that can be read ({error}): export it again, or "
+            "give an edge list with one 'u v' per line"
+        ) from error
     graph.name = str(path)
     return from_networkx(graph)
 
@@ -54,14 +57,18 @@ def _from_edge_list(path: Path, text: str) -> Topology:
         if not content.strip():
             if comment.strip().lower() == "directed":
                 if edges:
-                    raise InvalidInput(f"line {number} of {str(path)!r} says '# directed' after the first edge: make "
-                                       "it the first line of the file")
+                    raise InvalidInput(
+                        f"line {number} of {str(path)!r} says '# directed' after the first edge: make "
+                        "it the first line of the file"
+                    )
                 directed = True
             continue
         edge = tuple(label.strip() for label in content.split("," if "," in content else None))
         if len(edge) != 2 or not all(edge):
-            raise InvalidInput(f"line {number} of {str(path)!r} is {line.strip()!r}, but every line must hold exactly "
-                               "two node labels, 'u v' or 'u,v': correct the line or begin it with '#'")
+            raise InvalidInput(
+                f"line {number} of {str(path)!r} is {line.strip()!r}, but every line must hold exactly "
+                "two node labels, 'u v' or 'u,v': correct the line or begin it with '#'"
+            )
         _require_simple(f"line {number} of {str(path)!r}", *edge, directed, seen)
         edges.append(edge)
         labels.update(dict.fromkeys(edge))
@@ -73,8 +80,10 @@ def _require_simple(where: str, u, v, directed: bool, seen: set) -> None:
     if u == v:
         raise InvalidInput(f"{where} has the loop {u} {v}, but a node cannot be its own neighbour: remove it")
     if (u, v) in seen:
-        raise InvalidInput(f"{where} has the edge {u} {v} a second time, but every edge may be given only once: "
-                           "remove the repetition, or begin an edge list with '# directed' if u v and v u differ")
+        raise InvalidInput(
+            f"{where} has the edge {u} {v} a second time, but every edge may be given only once: "
+            "remove the repetition, or begin an edge list with '# directed' if u v and v u differ"
+        )
     seen.add((u, v))
     if not directed:
         seen.add((v, u))

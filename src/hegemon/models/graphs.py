@@ -10,8 +10,19 @@ from hegemon.models.graph_files import from_file
 from hegemon.models.random_graphs import gnp, random_regular
 from hegemon.models.topology import LARGEST_COMPLETE, Topology, require_room
 
-FAMILIES = ("complete:N", "ring:N", "directed-ring:N", "path:N", "star:N", "grid:ROWSxCOLUMNS",
-            "torus:ROWSxCOLUMNS", "hypercube:DIMENSION", "regular:N,DEGREE", "gnp:N,P", "lollipop:CLIQUE,TAIL")
+FAMILIES = (
+    "complete:N",
+    "ring:N",
+    "directed-ring:N",
+    "path:N",
+    "star:N",
+    "grid:ROWSxCOLUMNS",
+    "torus:ROWSxCOLUMNS",
+    "hypercube:DIMENSION",
+    "regular:N,DEGREE",
+    "gnp:N,P",
+    "lollipop:CLIQUE,TAIL",
+)
 
 
 def complete(n: int) -> Topology:
@@ -62,22 +73,30 @@ def torus(rows: int, columns: int) -> Topology:
 def hypercube(dimension: int) -> Topology:
     """2**dimension nodes; neighbours differ in one bit."""
     if dimension < 1:
-        raise InvalidInput(f"'hypercube:{dimension}' has dimension {dimension}, but it must be at least 1: use for "
-                           "instance hypercube:6, which has 64 nodes")
+        raise InvalidInput(
+            f"'hypercube:{dimension}' has dimension {dimension}, but it must be at least 1: use for "
+            "instance hypercube:6, which has 64 nodes"
+        )
     name = f"hypercube:{dimension}"
     require_room(name, 2 ** min(dimension, 1000), dimension * 2.0 ** min(dimension, 1000))
     nodes = np.arange(2**dimension)
     pairs = [(nodes[nodes & bit == 0], bit) for bit in (1 << np.arange(dimension))]
-    return Topology.from_edges(name, 2**dimension, np.concatenate([low for low, _ in pairs]),
-                               np.concatenate([low | bit for low, bit in pairs]))
+    return Topology.from_edges(
+        name,
+        2**dimension,
+        np.concatenate([low for low, _ in pairs]),
+        np.concatenate([low | bit for low, bit in pairs]),
+    )
 
 
 def lollipop(clique: int, tail: int) -> Topology:
     """A complete graph on the nodes 0..clique-1, and a path of `tail` more nodes hanging from node clique-1."""
     name = f"lollipop:{clique},{tail}"
     if clique < 2 or tail < 1:
-        raise InvalidInput(f"{name!r} has a clique of {clique} and a tail of {tail} nodes, but the clique needs at "
-                           "least 2 and the tail at least 1: use for instance lollipop:20,10, or complete:N")
+        raise InvalidInput(
+            f"{name!r} has a clique of {clique} and a tail of {tail} nodes, but the clique needs at "
+            "least 2 and the tail at least 1: use for instance lollipop:20,10, or complete:N"
+        )
     require_room(name, clique + tail, clique * (clique - 1) + 2 * tail)
     low, high = np.triu_indices(clique, 1)
     beads = np.arange(clique - 1, clique + tail - 1)
@@ -93,11 +112,15 @@ def parse(spec: str, n: int | None, rng: np.random.Generator) -> Topology:
     elif Path(spec).is_file():
         topology = from_file(spec)
     else:
-        raise InvalidInput(f"the topology {spec!r} is neither a known family nor an existing file: use one of "
-                           f"{', '.join(FAMILIES)}, or the path of an edge list or a .graphml file")
+        raise InvalidInput(
+            f"the topology {spec!r} is neither a known family nor an existing file: use one of "
+            f"{', '.join(FAMILIES)}, or the path of an edge list or a .graphml file"
+        )
     if n is not None and topology.n != n:
-        raise InvalidInput(f"the topology {spec!r} has {topology.n} nodes, but n = {n} was asked for: leave one of "
-                           "the two out or make them agree")
+        raise InvalidInput(
+            f"the topology {spec!r} has {topology.n} nodes, but n = {n} was asked for: leave one of "
+            "the two out or make them agree"
+        )
     return topology
 
 
@@ -113,8 +136,10 @@ def _build(usage: str, arguments: str, n: int | None, rng: np.random.Generator) 
     try:
         values = [kind(text) for kind, text in zip(kinds, texts, strict=True)]
     except ValueError:
-        raise InvalidInput(f"the topology '{family}:{arguments}' cannot be read: write it as {usage} with plain "
-                           "numbers for the capital letters") from None
+        raise InvalidInput(
+            f"the topology '{family}:{arguments}' cannot be read: write it as {usage} with plain "
+            "numbers for the capital letters"
+        ) from None
     match family:
         case "grid":
             return grid(*values)
@@ -141,22 +166,28 @@ def _build_from_size(usage: str, n: int | None) -> Topology:
         return _BY_SIZE[family](n)
     if family == "hypercube":
         if n < 2 or n & (n - 1):
-            raise InvalidInput(f"a hypercube cannot have n = {n} nodes, only a power of two from 2 on: use "
-                               f"n = {2 ** max(1, n.bit_length() - 1)} or n = {2 ** max(1, n.bit_length())}")
+            raise InvalidInput(
+                f"a hypercube cannot have n = {n} nodes, only a power of two from 2 on: use "
+                f"n = {2 ** max(1, n.bit_length() - 1)} or n = {2 ** max(1, n.bit_length())}"
+            )
         return hypercube(n.bit_length() - 1)
     require_room(family, n, n)
     rows = next((side for side in range(math.isqrt(max(n, 0)), 1, -1) if n % side == 0), None)
     if rows is None:
-        raise InvalidInput(f"a {family} of n = {n} nodes would be a single row: choose an n with a divisor other than "
-                           f"1 and n, or write the sides as {usage}")
+        raise InvalidInput(
+            f"a {family} of n = {n} nodes would be a single row: choose an n with a divisor other than "
+            f"1 and n, or write the sides as {usage}"
+        )
     return _lattice(family, rows, n // rows, wraps=family == "torus")
 
 
 def _lattice(family: str, rows: int, columns: int, wraps: bool) -> Topology:
     name = f"{family}:{rows}x{columns}"
     if rows < 1 or columns < 1 or rows * columns < 2:
-        raise InvalidInput(f"{name!r} has sides {rows} and {columns}, but both must be at least 1 and their product at "
-                           f"least 2: use for instance {family}:8x8")
+        raise InvalidInput(
+            f"{name!r} has sides {rows} and {columns}, but both must be at least 1 and their product at "
+            f"least 2: use for instance {family}:8x8"
+        )
     require_room(name, rows * columns, 4 * rows * columns)
     nodes = np.arange(rows * columns).reshape(rows, columns)
     edges = [(nodes[:, :-1], nodes[:, 1:]), (nodes[:-1], nodes[1:])]
@@ -170,6 +201,7 @@ def _lattice(family: str, rows: int, columns: int, wraps: bool) -> Topology:
 
 def _require(family: str, n: int, least: int) -> None:
     if n < least:
-        raise InvalidInput(f"'{family}:{n}' has {n} nodes, but n must be at least {least}: use for instance "
-                           f"{family}:64")
+        raise InvalidInput(
+            f"'{family}:{n}' has {n} nodes, but n must be at least {least}: use for instance {family}:64"
+        )
     require_room(f"{family}:{n}", n, 2 * n)

@@ -17,11 +17,15 @@ def random_regular(n: int, degree: int, rng: np.random.Generator) -> Topology:
     """
     name = f"regular:{n},{degree}"
     if n < 2 or not 1 <= degree < n:
-        raise InvalidInput(f"{name!r} has degree {degree} on {n} nodes, but the degree must be in 1..n-1 with n >= 2: "
-                           "lower the degree or raise n")
+        raise InvalidInput(
+            f"{name!r} has degree {degree} on {n} nodes, but the degree must be in 1..n-1 with n >= 2: "
+            "lower the degree or raise n"
+        )
     if n * degree % 2:
-        raise InvalidInput(f"{name!r} has an odd number of edge ends, {n} x {degree}, but n x degree must be even: "
-                           "change one of the two by 1")
+        raise InvalidInput(
+            f"{name!r} has an odd number of edge ends, {n} x {degree}, but n x degree must be even: "
+            "change one of the two by 1"
+        )
     require_room(name, n, n * degree)
     while True:
         # Beyond half of all pairs the pairing hardly ever succeeds; the complement is as symmetric, and sparse.
@@ -40,8 +44,10 @@ def gnp(n: int, p: float, rng: np.random.Generator) -> Topology:
     if n < 2:
         raise InvalidInput(f"{name!r} has {n} nodes, but at least 2 are needed: raise n")
     if not 0 <= p <= 1:
-        raise InvalidInput(f"{name!r} has the edge probability {p:g}, but it must be in [0, 1]: use for instance "
-                           f"{min(1.0, 2 * math.log(n) / n):.3g}, where the graph is connected almost surely")
+        raise InvalidInput(
+            f"{name!r} has the edge probability {p:g}, but it must be in [0, 1]: use for instance "
+            f"{min(1.0, 2 * math.log(n) / n):.3g}, where the graph is connected almost surely"
+        )
     pairs = n * (n - 1) // 2
     require_room(name, n, 2 * pairs * p)
     return Topology.from_edges(name, n, *_pair(_successes(pairs, p, rng)))
@@ -58,7 +64,7 @@ def _successes(trials: int, p: float, rng: np.random.Generator) -> np.ndarray:
         found.append(last + np.cumsum(np.minimum(jumps, trials + 1)))  # the cap keeps the sum within 64 bits
         last = int(found[-1][-1])
     indices = np.concatenate(found)
-    return indices[:np.searchsorted(indices, trials)]
+    return indices[: np.searchsorted(indices, trials)]
 
 
 def _pair(index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -36,11 +36,16 @@ class Topology:
         arcs = tails * n + heads if directed else np.concatenate((tails * n + heads, heads * n + tails))
         arcs.sort()
         sources, targets = np.divmod(arcs, n)
-        for broken, what in ((sources == targets, "loop"), (arcs[1:] == arcs[:-1], "second copy of the edge")):
+        for broken, what in (
+            (sources == targets, "loop"),
+            (arcs[1:] == arcs[:-1], "second copy of the edge"),
+        ):
             if broken.any():
                 at = int(broken.argmax())
-                raise InvalidInput(f"the graph {name!r} has a {what} {sources[at]} {targets[at]}, but only simple "
-                                   "graphs are allowed: give every edge once, between two different nodes")
+                raise InvalidInput(
+                    f"the graph {name!r} has a {what} {sources[at]} {targets[at]}, but only simple "
+                    "graphs are allowed: give every edge once, between two different nodes"
+                )
         offsets = np.zeros(n + 1, np.int64)
         np.cumsum(np.bincount(sources, minlength=n), out=offsets[1:])
         return cls(name, n, directed, (_frozen(offsets), _frozen(targets.astype(np.int32))))
@@ -51,9 +56,11 @@ class Topology:
             return self.rows
         n = self.n
         if n > LARGEST_COMPLETE_IN_MEMORY:
-            raise InvalidInput(f"the arcs of {self.name} cannot be written out: a complete graph may have at most "
-                               f"{LARGEST_COMPLETE_IN_MEMORY} nodes where every arc is needed, so take a smaller "
-                               "n or a sparser graph such as regular:N,DEGREE")
+            raise InvalidInput(
+                f"the arcs of {self.name} cannot be written out: a complete graph may have at most "
+                f"{LARGEST_COMPLETE_IN_MEMORY} nodes where every arc is needed, so take a smaller "
+                "n or a sparser graph such as regular:N,DEGREE"
+            )
         # Row v of the n x n table of columns without its diagonal: n-1 windows of length n, each one further.
         twice = np.tile(np.arange(n, dtype=np.int32), 2)
         targets = np.lib.stride_tricks.sliding_window_view(twice, n)[1:n].ravel()
@@ -86,7 +93,7 @@ class Topology:
 
     def neighbours(self, v: int) -> np.ndarray:
         """The out-neighbours of v, increasing."""
-        return self.targets[self.offsets[v]:self.offsets[v + 1]]
+        return self.targets[self.offsets[v] : self.offsets[v + 1]]
 
     @property
     def is_complete(self) -> bool:
@@ -108,9 +115,11 @@ class Topology:
     def require_connected(self) -> None:
         """Refuse a graph on which no single leader can be agreed upon."""
         if not self.is_connected:
-            raise InvalidInput(f"the graph {self.name!r} falls into {self.components} connected components, but an "
-                               "election needs a connected graph: add edges between them, raise the degree or "
-                               "the edge probability, or try another seed")
+            raise InvalidInput(
+                f"the graph {self.name!r} falls into {self.components} connected components, but an "
+                "election needs a connected graph: add edges between them, raise the degree or "
+                "the edge probability, or try another seed"
+            )
 
     @cached_property
     def is_bipartite(self) -> bool:
@@ -125,9 +134,13 @@ class Topology:
     @cached_property
     def is_directed_ring(self) -> bool:
         """Whether the arcs are exactly i -> i+1 mod n, so that ring protocols may rely on array order."""
-        return (self.directed and self.n >= 2 and self.arcs == self.n
-                and np.array_equal(self.sources, np.arange(self.n))
-                and np.array_equal(self.targets, (np.arange(self.n) + 1) % self.n))
+        return (
+            self.directed
+            and self.n >= 2
+            and self.arcs == self.n
+            and np.array_equal(self.sources, np.arange(self.n))
+            and np.array_equal(self.targets, (np.arange(self.n) + 1) % self.n)
+        )
 
     def to_networkx(self) -> nx.Graph | nx.DiGraph:
         """The same graph on the nodes 0..n-1."""
@@ -140,9 +153,11 @@ class Topology:
 def require_room(name: str, n: int, arcs: float) -> None:
     """Refuse a graph that would not fit in memory before any of it is built."""
     if max(n, arcs) > LARGEST_IN_MEMORY:
-        raise InvalidInput(f"the graph {name!r} would have {n} nodes and about {arcs:.3g} arcs, but at most "
-                           f"{LARGEST_IN_MEMORY} of each are allowed: make it smaller, or use complete:N, which is "
-                           f"implicit up to N = {LARGEST_COMPLETE}")
+        raise InvalidInput(
+            f"the graph {name!r} would have {n} nodes and about {arcs:.3g} arcs, but at most "
+            f"{LARGEST_IN_MEMORY} of each are allowed: make it smaller, or use complete:N, which is "
+            f"implicit up to N = {LARGEST_COMPLETE}"
+        )
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:
