@@ -65,8 +65,7 @@ def _successes(trials: int, p: float, rng: np.random.Generator) -> np.ndarray:
 def _pair(index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The pair (low, high) with high (high-1) / 2 + low = index: all pairs, in order of the higher node."""
     high = ((1 + np.sqrt(8.0 * index + 1)) / 2).astype(np.int64)
-    high -= high * (high - 1) // 2 > index  # the square root may be off by one in either direction
-    high += high * (high + 1) // 2 <= index
+    high -= high * (high - 1) // 2 > index  # rounding may lift the root to a whole number
     return index - high * (high - 1) // 2, high
 
 
@@ -106,9 +105,8 @@ def _swap(n, a, b, bad, taken, rng) -> None:
     allowed = (a[bad] != far) & (near != b[bad])
     for key in (first, second):
         allowed &= taken[np.minimum(np.searchsorted(taken, key), len(taken) - 1)] != key
-    # Swaps made in one round must not touch the same pair, nor make the same new pair twice.
+    # Swaps of one round must not touch the same pair; if they make the same new pair, the next round sees it.
     chosen = _without_clashes(np.flatnonzero(allowed), bad, partner)
-    chosen = _without_clashes(chosen, first, second)
     bad, partner, given = bad[chosen], partner[chosen], b[bad[chosen]]
     b[bad] = far[chosen]
     a[partner], b[partner] = near[chosen], given
