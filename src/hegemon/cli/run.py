@@ -108,7 +108,8 @@ def run_with_progress(protocol, trials: int, **options) -> Trials:
         TextColumn("trials {task.fields[time]}"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    screen = Console(stderr=True)
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
         task = progress.add_task(protocol.id, total=trials, time="")
 
         def report_progress(finished: int, steps: int) -> None:
