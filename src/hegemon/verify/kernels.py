@@ -258,3 +258,13 @@ def count_marked(codes, marked, counts):
         for place in range(codes.shape[1]):
             total += marked[codes[row, place]]
         counts[row] = total
+
+
+@njit(cache=True, nogil=True)
+def add_breaks(codes, visits, sources, targets, changes, ends):
+    """Expected number of times that each pair of states meets in a way that changes an output."""
+    for row in range(len(codes)):
+        for arc in range(len(sources)):
+            a, b = codes[row, sources[arc]], codes[row, targets[arc]]
+            if changes[a, b]:
+                ends[a, b] += visits[row]
