@@ -1,6 +1,8 @@
 """How long until a set is reached: expected steps from everywhere, and the distribution."""
 
+import csv
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -134,3 +136,20 @@ def quantiles(chain: Chain, inside: np.ndarray, times: HittingTimes, starts, lev
         view: {f"{level:g}": int(np.argmax(table[:, column] <= 1 - level)) for level in levels}
         for column, view in enumerate(views)
     }
+
+
+def write_distribution(answer, path) -> Path:
+    """P(not yet reached) after every step, until at most one in 10^9 is left; one column per start."""
+    times, case = answer.hitting, answer.case
+    if not np.isfinite(times.worst):
+        raise InvalidInput(f"{times.set} is not reached with probability 1, so its distribution has no end")
+    views = views_of(case.chain, times, case.starts)
+    table = survival(case.chain, answer.inside, views, lambda row: max(row) <= 1e-9)
+    path = Path(path)
+    partial = path.with_name(path.name + ".partial")
+    with open(partial, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["step", *views])
+        writer.writerows([step, *row] for step, row in enumerate(table.tolist()))
+    partial.replace(path)
+    return path

@@ -100,6 +100,7 @@ def break_interactions(chain: Chain, start: int, active: np.ndarray, number: int
     rows = np.flatnonzero(active & (visits > 0))
     ends = np.zeros((space.q, space.q))
     kernels.add_breaks(chain.codes[rows], visits[rows] / chain.denominator, sources, targets, changes, ends)
+    ends /= ends.sum()  # it ends with probability 1; only rounding says otherwise
     for flat in np.argsort(-ends, axis=None)[:number]:
         a, b = divmod(int(flat), space.q)
         if ends[a, b] > 0:

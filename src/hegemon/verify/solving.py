@@ -17,6 +17,7 @@ from hegemon.verify.linear_kernels import add_to, residuals, solve_components
 
 TOLERANCE = 1e-13  # of the residual, after which no further refinement is tried
 REQUIRED = 1e-6
+ROUNDING = 2.0**-53  # of the solution to one double
 SWEEPS = 4000  # Gauss-Seidel sweeps before a component is factorized instead
 LARGEST_FACTORIZED = 12_000  # configurations of one component that LU may be tried on
 PATIENCE = 400_000  # sweeps for a component too large to factorize
@@ -64,7 +65,7 @@ class System:
                 f"the expected steps are too large to be computed reliably (relative error {error:.2g}); "
                 "take a smaller n or smaller parameters"
             )
-        return Solution(high, error / (1 - error))
+        return Solution(high, error / (1 - error) + ROUNDING)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """One solution in ordinary precision, component by component, those that lead nowhere else first."""

@@ -13,7 +13,7 @@ from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
 from hegemon.verify import findings as ask
-from hegemon.verify.chain import MEMORY, Chain, Estimate, estimate, reachable_chain, whole_chain
+from hegemon.verify.chain import MEMORY, Chain, estimate, reachable_chain, whole_chain
 from hegemon.verify.configurations import Configurations
 from hegemon.verify.findings import Finding
 from hegemon.verify.hitting import HittingTimes, hitting_times, quantiles
@@ -28,15 +28,21 @@ EVERYTHING = "all"  # the start that stands for every configuration
 class Verification:
     """Everything that was asked and answered about one protocol at one size."""
 
-    protocol: Protocol
-    graph: str
+    case: "Case"
     covers: str
-    chain: Chain
-    estimate: Estimate
+    inside: np.ndarray  # the configurations of the set that was asked about
     findings: tuple[Finding, ...]
     hitting: HittingTimes | None
     holding: HoldingTimes | None
     seconds: float
+
+    @property
+    def protocol(self) -> Protocol:
+        return self.case.protocol
+
+    @property
+    def chain(self) -> Chain:
+        return self.case.chain
 
     @property
     def ok(self) -> bool:
@@ -55,7 +61,7 @@ class Verification:
             "protocol": self.protocol.id,
             "n": self.protocol.n,
             "parameters": self.protocol.parameters,
-            "graph": self.graph,
+            "graph": self.case.topology.name,
             "states": self.protocol.states,
             "covers": self.covers,
             "symmetry": self.chain.space.symmetry,
@@ -63,7 +69,7 @@ class Verification:
             "labelled_configurations": int(self.chain.labelled.sum()),
             "transitions": self.chain.transitions,
             "denominator": self.chain.denominator,
-            "estimated_gib": self.estimate.gib,
+            "estimated_gib": estimate(self.case.space).gib,
             "ok": self.ok,
             "findings": [finding.record() for finding in self.findings],
             "expected_steps": self.hitting.record() if self.hitting else None,
@@ -101,11 +107,9 @@ def verify(
     else:
         more = ()
     return Verification(
-        protocol=protocol,
-        graph=case.topology.name,
+        case=case,
         covers=case.covers,
-        chain=case.chain,
-        estimate=estimate(case.space),
+        inside=answers.inside(name),
         findings=answers.findings() + more,
         hitting=hitting,
         holding=answers.holding(),
@@ -135,6 +139,7 @@ class Case:
     def __init__(self, protocol, graph=None, start=None, symmetry=True, memory=MEMORY, progress=None):
         if protocol.model != "population":
             raise InvalidInput(f"{protocol.id} is not a population protocol; its exact chain is not built here")
+        protocol.require_sound()
         self.protocol = protocol
         self.topology = topology_for(protocol, graph)
         if any(chosen.whole for chosen in protocol.sets.values()) and not self.topology.is_directed_ring:
@@ -142,8 +147,8 @@ class Case:
             symmetry = False
         self.space = Configurations(protocol, self.topology, symmetry)
         start = start if start is not None else protocol.default_start
-        uniform = isinstance(start, str) and start == "random" and protocol.starts.get("random") is Protocol.start_random
-        if uniform or isinstance(start, str) and start == EVERYTHING:
+        uniform = protocol.starts.get("random") is Protocol.start_random
+        if isinstance(start, str) and (start == EVERYTHING or start == "random" and uniform):
             self.covers = "all configurations"
             self.chain = whole_chain(self.space, memory, progress)
         else:
@@ -253,7 +258,4 @@ def _verify_predicate(protocol, name, graph, memory, symmetry, progress, begin) 
         case = Case(variant, graph, None, symmetry, memory, progress)
         inside = members(case.chain, named_set(variant, name))
         found.append(ask.is_computed(case.chain, inside, f"{protocol.input_parameter} = {value}", name))
-    return Verification(
-        protocol, case.topology.name, "every input", case.chain, estimate(case.space), tuple(found), None, None,
-        time.perf_counter() - begin,
-    )  # fmt: skip
+    return Verification(case, "every input", inside, tuple(found), None, None, time.perf_counter() - begin)
