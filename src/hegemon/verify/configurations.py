@@ -2,6 +2,7 @@
 
 import math
 from functools import cached_property
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -34,9 +35,17 @@ def transition_tables(protocol) -> tuple[np.ndarray, np.ndarray]:
     q = protocol.space.size
     first, second = np.empty((q, q), np.int32), np.empty((q, q), np.int32)
     if q <= PLAIN_STATES:
+        states = [vars(protocol.space.namespace(code)) for code in range(q)]
+        codes: dict = {}  # by the values of all fields: the same results come again and again
         for a in range(q):
             for b in range(q):
-                first[a, b], second[a, b] = protocol.transition_codes(a, b)
+                pair = SimpleNamespace(**states[a]), SimpleNamespace(**states[b])
+                protocol.interact(*pair, protocol.p)
+                for table, state in zip((first, second), pair, strict=True):
+                    values = tuple(vars(state).values())
+                    if values not in codes:
+                        codes[values] = protocol.space.code(state)
+                    table[a, b] = codes[values]
         return first, second
     encode, decode, layout = codec(protocol.space)
     kernel = specialize(

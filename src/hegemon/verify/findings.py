@@ -109,7 +109,8 @@ def is_reached(chain: Chain, name: str, inside: np.ndarray, claimed: bool) -> Fi
     else:
         trapped = int(np.flatnonzero(~able)[0])
     traps, lost = int(bottom.sum()), int((~able).sum())
-    sentence = f"never reached from {lost} of {chain.size} configurations ({traps} bottom components outside)"
+    plural = "s" * (traps != 1)
+    sentence = f"never reached from {lost} of {chain.size} configurations ({traps} bottom component{plural} outside)"
     return Finding("reached", name, False, claimed, sentence, trace(chain, path_from_start(chain, trapped)))
 
 

@@ -3,7 +3,6 @@
 import numpy as np
 
 from hegemon.engines.compilation import specialize
-from hegemon.engines.stopping import parse_stop
 from hegemon.errors import InvalidInput
 from hegemon.models.conditions import parse_set
 from hegemon.models.sets import ConfigurationSet
@@ -28,8 +27,11 @@ def named_set(protocol, name: str) -> ConfigurationSet:
         return protocol.sets[name]
     if "(" in name:
         return parse_set(name, protocol)
-    parse_stop(name, protocol)  # explains what is known
-    raise InvalidInput(f"{name!r} is a stop of {protocol.id}, not a set; its sets are {', '.join(protocol.sets)}")
+    known = ", ".join(protocol.sets) or "none"
+    raise InvalidInput(
+        f"{protocol.id} has no set {name!r}; its sets are {known}, or write a condition such as "
+        f'"count({protocol.fields[0].name} == 1) == 1"'
+    )
 
 
 def members(chain: Chain, chosen: ConfigurationSet) -> np.ndarray:
@@ -65,7 +67,8 @@ def _truth(condition):
 def _evaluate(protocol, predicate, codes: np.ndarray) -> np.ndarray:
     space = protocol.space
     if len(codes) <= PLAIN_EVALUATIONS:
-        return np.array([bool(predicate([space.namespace(c) for c in row], protocol.p)) for row in codes], bool)
+        states = {code: space.namespace(code) for code in np.unique(codes).tolist()}
+        return np.array([bool(predicate([states[c] for c in row], protocol.p)) for row in codes.tolist()], bool)
     check = specialize(check_rows, protocol.record_types, predicate=predicate)
     result = np.empty(len(codes), bool)
     for first in range(0, len(codes), ROWS):

@@ -123,6 +123,11 @@ def parse_property(text: str | None, protocol) -> tuple[tuple[str, ...], str]:
         return QUESTIONS, "safe"
     question, colon, name = text.partition(":")
     if question not in QUESTIONS:
+        if text not in protocol.sets and "(" not in text:
+            raise InvalidInput(
+                f"the property {text!r} is not known; give a question ({', '.join(QUESTIONS)}), a set "
+                f"({', '.join(protocol.sets)}) or QUESTION:SET"
+            )
         named_set(protocol, text)
         return QUESTIONS[:-1], text
     if question == "predicate" and not protocol.input_parameter:
