@@ -1,4 +1,7 @@
-"""Bounds and defaults that depend on parameters are written as short arithmetic texts: "2*m", "ceil(log2(n))"."""
+"""Bounds and defaults that depend on parameters are written as short arithmetic texts: "2*m", "ceil(log2(n))".
+
+`^` is the power, as in `n^0.4`; whole numbers stay exact at any size.
+"""
 
 import math
 
@@ -22,7 +25,7 @@ def evaluate(expression, values):
     if not isinstance(expression, str):
         return expression
     try:
-        return eval(expression, {"__builtins__": {}}, {**FUNCTIONS, **values})
+        return eval(expression.replace("^", "**"), {"__builtins__": {}}, {**FUNCTIONS, **values})
     except Exception as error:
         known = ", ".join(values) or "none"
         raise InvalidInput(
