@@ -10,12 +10,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from scipy.linalg import eigh_tridiagonal
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+from scipy.sparse.linalg import eigsh
 
 from hegemon.errors import InvalidInput
 
 LARGEST_EXACT = 3000  # nodes: the exact computation multiplies n x n matrices
+LARGEST_QUICK = 512  # nodes: where `auto` is exact
+STEPS = 1000  # of the Lanczos iteration
+ACCURACY = 1e-3  # of the spectral gap
 ROUNDING = 1e-12  # relative: the norm may equal 1/(2n) exactly, as on the complete graph of 3 nodes
 
 
@@ -52,7 +56,7 @@ def mixing_time(topology, lazy: bool | None = None, method: str = "auto") -> Mix
             "use the spectral bound"
         )
     if method == "auto":
-        method = "exact" if topology.is_complete or topology.n <= LARGEST_EXACT // 3 else "spectral"
+        method = "exact" if topology.is_complete or topology.n <= LARGEST_QUICK else "spectral"
     with _lock:  # trials run in threads: compute once
         return _computed(topology, lazy, method)
 
@@ -106,33 +110,61 @@ def _exact(topology, lazy: bool) -> MixingTime:
 def _spectral(topology, lazy: bool) -> MixingTime:
     """|A^k(x,y) - π(y)| <= λ^k (d_y/d_x)^(1/2), and an eigenvector of λ shows that some entry is >= λ^k / n
     (Levin, Peres, Wilmer, Markov Chains and Mixing Times, chapter 12)."""
-    matrix = _symmetric(topology)
-    second = _second_eigenvalue(matrix)
-    if lazy:
-        second = (1 + second) / 2
-    else:
-        second = max(second, -float(_extreme(matrix, 1, "SA")[0]))
+    second, error = _second_modulus(topology, lazy)
     ratio = math.sqrt(topology.degrees.max() / topology.degrees.min())
-    decay = -math.log(min(max(second, 1e-300), 1 - 1e-16))
     return MixingTime(
-        max(1, math.ceil(math.log(2) / decay - 1e-9)),
-        max(1, math.ceil(math.log(2 * topology.n * ratio) / decay)),
+        max(1, math.ceil(math.log(2) / _decay(second - error) - ROUNDING)),
+        max(1, math.ceil(math.log(2 * topology.n * ratio) / _decay(second + error))),
         second,
         lazy,
     )
 
 
-def _second_eigenvalue(matrix) -> float:
-    try:
-        return float(_extreme(matrix, 2, "LA")[0])
-    except ArpackNoConvergence:  # a tiny gap: then the graph is thin, and factorizing it is cheap
-        return float(np.sort(eigsh(matrix.tocsc(), k=2, sigma=1 + 1e-7, which="LM", return_eigenvectors=False))[0])
+def _decay(modulus: float) -> float:
+    return -math.log(min(max(modulus, 1e-300), 1 - 1e-15))
 
 
-def _extreme(matrix, number: int, which: str) -> np.ndarray:
-    if matrix.shape[0] <= 16:
-        values = np.linalg.eigvalsh(matrix.toarray())
-        return values[-number:] if which == "LA" else values[:number]
-    start = np.random.default_rng(0).standard_normal(matrix.shape[0])  # the same answer every time
-    values = eigsh(matrix, k=number, which=which, v0=start, maxiter=5000, return_eigenvectors=False)
-    return np.sort(values)
+def _second_modulus(topology, lazy: bool) -> tuple[float, float]:
+    """The largest modulus below the eigenvalue 1, and how wrong it may be: by Lanczos iteration from a fixed
+    random vector, orthogonal to the known eigenvector of 1. Plain sums, since threads in BLAS cost more here."""
+    matrix = _symmetric(topology)
+    known = np.sqrt(topology.degrees)
+    known /= math.sqrt((known * known).sum())
+    before, vector = np.zeros(topology.n), np.random.default_rng(0).standard_normal(topology.n)
+    diagonal, beside, beta, look = [], [], 0.0, 10
+    for step in range(1, STEPS + 1):
+        vector -= (known * vector).sum() * known
+        length = math.sqrt((vector * vector).sum())
+        if step > 1:
+            beta = length
+            beside.append(beta)
+        before, vector = vector / length if length > 1e-14 else vector * 0, before
+        applied = matrix @ before
+        if lazy:
+            applied = (applied + before) / 2
+        diagonal.append(float((before * applied).sum()))
+        vector = applied - diagonal[-1] * before - beta * vector
+        exhausted = step >= topology.n - 1 or length <= 1e-14
+        if step >= look or exhausted:
+            look = 5 * step // 4
+            modulus, last = max(_end(diagonal, beside, 0), _end(diagonal, beside, step - 1))
+            error = last * math.sqrt((vector * vector).sum())
+            if error <= ACCURACY * (1 - modulus) or exhausted:
+                return modulus, error
+    return _by_factorization(matrix, lazy)
+
+
+def _end(diagonal, beside, index: int) -> tuple[float, float]:
+    """The modulus of one eigenvalue of a tridiagonal matrix, and that of its vector's last entry."""
+    values, vectors = eigh_tridiagonal(diagonal, beside, select="i", select_range=(index, index))
+    return float(abs(values[0])), float(abs(vectors[-1, 0]))
+
+
+def _by_factorization(matrix, lazy: bool) -> tuple[float, float]:
+    """For a tiny gap: the graph is thin then, so that factorizing it is cheap."""
+    matrix = matrix.tocsc()
+    top = np.sort(eigsh(matrix, k=2, sigma=1 + 1e-6, which="LM", return_eigenvectors=False))[0]
+    if lazy:
+        return float((1 + top) / 2), 0.0
+    bottom = eigsh(matrix, k=1, sigma=-1 - 1e-6, which="LM", return_eigenvectors=False)[0]
+    return float(max(top, -bottom)), 0.0
