@@ -6,14 +6,13 @@ from contextlib import suppress
 from pathlib import Path
 from xml.etree.ElementTree import ParseError
 
-import networkx as nx
 import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.models.topology import Topology
 
 
-def from_networkx(graph: nx.Graph) -> Topology:
+def from_networkx(graph) -> Topology:
     """The topology of any NetworkX graph; integer labels keep their order, others their order of insertion.
 
     A single directed cycle is relabelled so that its arcs are i -> i+1.
@@ -41,6 +40,8 @@ def from_file(path: str | Path) -> Topology:
 
 
 def _from_graphml(path: Path) -> Topology:
+    import networkx as nx  # only here: it takes long to load
+
     try:
         graph = nx.read_graphml(path)
     except (nx.NetworkXError, ParseError, LookupError, ValueError, TypeError, AttributeError) as error:

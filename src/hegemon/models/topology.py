@@ -7,7 +7,6 @@ An undirected graph holds both arcs of every edge, so one arc drawn uniformly is
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import networkx as nx
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
@@ -132,8 +131,10 @@ class Topology:
                 and np.array_equal(self.sources, np.arange(self.n))
                 and np.array_equal(self.targets, (np.arange(self.n) + 1) % self.n))
 
-    def to_networkx(self) -> nx.Graph | nx.DiGraph:
+    def to_networkx(self):
         """The same graph on the nodes 0..n-1."""
+        import networkx as nx  # only here: it takes long to load
+
         graph = nx.DiGraph(name=self.name) if self.directed else nx.Graph(name=self.name)
         graph.add_nodes_from(range(self.n))
         graph.add_edges_from(zip(self.sources.tolist(), self.targets.tolist(), strict=True))
