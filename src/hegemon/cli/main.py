@@ -5,6 +5,7 @@ import sys
 import typer
 
 from hegemon.cli.catalogue import list_protocols, show_protocol
+from hegemon.cli.messages import compare, lower_bound, show_mixing_time
 from hegemon.cli.run import run
 from hegemon.errors import InvalidInput
 
@@ -19,6 +20,9 @@ app = typer.Typer(
 app.command("list")(list_protocols)
 app.command("show")(show_protocol)
 app.command("run")(run)
+app.command("mixing-time")(show_mixing_time)
+app.command("lower-bound")(lower_bound)
+app.command("compare-messages")(compare)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -43,7 +43,7 @@ def draw_contacts(nodes, n, number, rng, keys):
             at += 1
 
 
-@njit(inline="always")
+@njit
 def find(table, key):
     """The slot that holds the key, or the empty one where it belongs: open addressing, Fibonacci hashing."""
     mask = len(table) - 1

@@ -26,7 +26,7 @@ class Nodes:
     def __init__(self, protocol, topology, wake, seed, trial):
         expected = protocol.n * protocol.initiation
         if expected > LARGEST_NUMBER:
-            raise InvalidInput(f"{expected:.3g} nodes would begin; engine nodes allows {LARGEST_NUMBER}: take a smaller n")
+            raise InvalidInput(f"{expected:.3g} nodes would begin, and at most {LARGEST_NUMBER} can: take a smaller n")
         self.protocol, self.ports = protocol, ports_of(topology)
         rng = generator(seed, trial, START)
         chosen = initiators(protocol, rng)
@@ -68,7 +68,7 @@ class Nodes:
     def _play(self) -> None:
         for v in self.beginners.pop(self.round, ()):
             node = self._node(v)
-            self._collect(v, node, self.protocol.begin(node, self.rng), self.round)
+            self._collect(v, node, self._ask(v, "begin", node, self.rng), self.round)
         inboxes = defaultdict(list)
         for (v, port), message in self.outbox.items():
             w, back = self.ports.cross(v, port)
@@ -78,7 +78,7 @@ class Nodes:
         for w in sorted({*inboxes, *self.calls.pop(self.round, ())}):
             node = self._node(w)
             inbox = dict(sorted(inboxes[w], key=lambda pair: pair[0])) if w in inboxes else {}
-            self._collect(w, node, self.protocol.round(node, inbox, self.rng), self.round + 1)
+            self._collect(w, node, self._ask(w, "round", node, inbox, self.rng), self.round + 1)
 
     def _node(self, v):
         node = self.nodes.get(v)
@@ -87,6 +87,17 @@ class Nodes:
             node.degree, node.calls = self.ports.degree(v), []
         node.round = self.round
         return node
+
+    def _ask(self, v, function, *arguments):
+        try:
+            return getattr(self.protocol, function)(*arguments)
+        except InvalidInput:
+            raise
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"
+            raise InvalidInput(
+                f"{self.protocol.id}: {function} fails at node {v} in round {self.round}: {what}"
+            ) from error
 
     def _collect(self, v, node, answered, round) -> None:
         """Take what a node wants to send in `round`, and the rounds in which it wants to be called."""
@@ -98,18 +109,15 @@ class Nodes:
                     f"but its ports are 0..{node.degree - 1}"
                 )
             if (v, port) in self.outbox:
-                self._refuse(
-                    v, port, round, "a second message",
-                    "allows one message per edge, direction and round: merge them or send one later",
-                )  # fmt: skip
+                rule = "allows one message per edge, direction and round: merge them or send one later"
+                self._refuse(v, port, round, "a second message", rule)
             bits = getattr(message, "bits", None)
             if bits is None:
                 self._refuse(v, port, round, repr(message), "counts bits: make messages by self.message(field=value)")
-            if bits > self.protocol.largest_allowed:
-                self._refuse(
-                    v, port, round, f"{bits} bits",
-                    f"allows {self.protocol.congest} ceil(log2(n+1)) = {self.protocol.largest_allowed}: send less at a time",
-                )  # fmt: skip
+            allowed = self.protocol.largest_allowed
+            if bits > allowed:
+                rule = f"allows {self.protocol.congest} ceil(log2(n+1)) = {allowed}: send less at a time"
+                self._refuse(v, port, round, f"{bits} bits", rule)
             self.outbox[v, port] = message
         for call in node.calls:
             if call < round:

@@ -38,7 +38,7 @@ for _array in NO_ROWS:
     _array.setflags(write=False)  # as those of a Topology: one compiled kernel serves both
 
 
-@njit(inline="always")
+@njit
 def neighbour(v, port, offsets, targets):
     """On an implicit complete graph there are no targets."""
     if len(targets) == 0:
@@ -46,7 +46,7 @@ def neighbour(v, port, offsets, targets):
     return np.int64(targets[offsets[v] + port])
 
 
-@njit(inline="always")
+@njit
 def touch(nodes, w, round, touched, number):
     """Open the books of node w for this round, once."""
     if nodes[w].seen != round:
@@ -58,7 +58,7 @@ def touch(nodes, w, round, touched, number):
     return number
 
 
-@njit(inline="always")
+@njit
 def meet(nodes, w, counts):
     counts[MET] += 1 - nodes[w].met
     nodes[w].met = 1
@@ -220,8 +220,8 @@ class TokensEngine:
                 stop = last
                 break
         finished = stop == end
-        elected = (self.nodes["held"][self.candidates] == tokens) & (self.nodes["winner"][self.candidates] == self.ranks)
-        elected &= finished
+        ended = self.nodes[self.candidates]
+        elected = (ended["held"] == tokens) & (ended["winner"] == self.ranks) & finished
         out, home = int(back), int(counts[MESSAGES] - back)
         measures = {
             "messages": out + home,

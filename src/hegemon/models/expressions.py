@@ -36,7 +36,7 @@ def evaluate(expression, values):
 def whole_number(text, what: str, low: int = 0) -> int:
     """A whole number as people write it: 1000, 1e6, 10**6, 2^20, 1_000_000."""
     try:
-        value = evaluate(str(text).replace("^", "**"), {})
+        value = evaluate(str(text), {})
         if isinstance(value, bool) or value != int(value) or value < low:
             raise ValueError
         return int(value)

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.linalg import eigh_tridiagonal
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import eigsh
 
 from hegemon.errors import InvalidInput
 
@@ -156,12 +154,16 @@ def _second_modulus(topology, lazy: bool) -> tuple[float, float]:
 
 def _end(diagonal, beside, index: int) -> tuple[float, float]:
     """The modulus of one eigenvalue of a tridiagonal matrix, and that of its vector's last entry."""
+    from scipy.linalg import eigh_tridiagonal  # only here: it takes long to load
+
     values, vectors = eigh_tridiagonal(diagonal, beside, select="i", select_range=(index, index))
     return float(abs(values[0])), float(abs(vectors[-1, 0]))
 
 
 def _by_factorization(matrix, lazy: bool) -> tuple[float, float]:
     """For a tiny gap: the graph is thin then, so that factorizing it is cheap."""
+    from scipy.sparse.linalg import eigsh  # only here: it takes long to load
+
     matrix = matrix.tocsc()
     top = np.sort(eigsh(matrix, k=2, sigma=1 + 1e-6, which="LM", return_eigenvectors=False))[0]
     if lazy:

@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from scipy import stats
+from scipy.special import betainc
 
 from hegemon.errors import InvalidInput
 from hegemon.models.domains import Choice, Range
@@ -48,7 +48,9 @@ class Referees(MessageProtocol):
         are with probability 1 - 1/n, each paying a question and an answer per referee (event M of Lemma 2)."""
         if self.messages is None:
             return self.referees
-        most = max(1, int(stats.binom.isf(1 / self.n, self.n, self.initiation)))
+        most = 1
+        while most < self.n and betainc(most + 1, self.n - most, self.initiation) > 1 / self.n:  # P[more than `most`]
+            most += 1
         return min(self.referees, int(self.messages / (2 * most)))
 
     def begin(self, node, rng):
