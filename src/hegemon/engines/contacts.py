@@ -55,7 +55,7 @@ def find(table, key):
 
 
 def referee(keys, nodes, ranks, rounds, limit, wins, leads_to, alone, heard):
-    """Go through the contacts node by node; answers the numbers of answers and of shared referees.
+    """Go through the contacts node by node; answers how many answered, were shared, and answered on a contact.
 
     A referee answers, among those who contacted it in its first round, the highest rank, in the round after
     (if that is not beyond `limit`); between equal ranks the lowest port, that is the lowest index.
@@ -63,7 +63,7 @@ def referee(keys, nodes, ranks, rounds, limit, wins, leads_to, alone, heard):
     to j; `alone[i]` counts the nodes in no other cloud; `heard[i]` is the first round in which i was contacted.
     """
     c = len(nodes)
-    answers = shared = 0
+    answers = shared = merged = 0
     candidate = 0  # the first candidate whose node is not behind the present one
     start = 0
     while start < len(keys):
@@ -86,6 +86,10 @@ def referee(keys, nodes, ranks, rounds, limit, wins, leads_to, alone, heard):
             shared += 1
         if is_candidate:
             heard[candidate] = rounds[best]
+            if answered and rounds[candidate] == rounds[best] + 1:
+                key = nodes[best] * c + candidate
+                at = np.searchsorted(keys, key)
+                merged += at < len(keys) and keys[at] == key
         if len(leads_to):
             for k in range(start, end):
                 i = keys[k] - node * c
@@ -98,7 +102,7 @@ def referee(keys, nodes, ranks, rounds, limit, wins, leads_to, alone, heard):
             elif end - start == 1:
                 alone[best] += 1
         start = end
-    return answers, shared
+    return answers, shared, merged
 
 
 def list_shared(keys, nodes):
@@ -158,17 +162,17 @@ class ContactsEngine:
         wins, alone, heard = np.zeros(c, np.int64), np.ones(c, np.int64), np.full(c, NEVER)
         leads_to = np.zeros((watched, watched), np.bool_)
         judge = specialize(referee)
-        answers, shared = judge(keys, self.nodes, self.ranks, self.rounds, limit, wins, leads_to, alone, heard)
+        answers, shared, merged = judge(keys, self.nodes, self.ranks, self.rounds, limit, wins, leads_to, alone, heard)
         elected = (wins == s) & (self.rounds < limit)
         leaders = int(elected.sum())
         told = leaders if self.pattern.inform_bits and last < limit else 0
         last += leaders > 0 and self.pattern.inform_bits > 0
         finished = last <= limit
-        measures = self._count(c * s, answers, told * (n - 1))
+        measures = self._count(c * s, answers - merged, told * (n - 1))
         cause = failure(self.ranks[elected], c) if finished else "round limit"
         measures |= {"candidates": c, "shared_referees": shared, "cause": cause}
         if self.pattern.inform_bits:
-            measures["informed"] = n if told else 0
+            measures["informed"] = n if told else leaders  # a leader knows itself
         if watched:
             measures |= self._clouds(keys, closure(leads_to), alone, heard)
         elif self.protocol.records_clouds and not c:

@@ -36,7 +36,7 @@ class Nodes:
         self.rng = coins(seed, trial, KERNEL)
         self.nodes = {}
         self.calls = defaultdict(set)  # round -> nodes that asked to be called
-        self.outbox = {}  # (node, port) -> message, to be sent in the next round
+        self.outbox = defaultdict(dict)  # node -> port -> message, to be sent in the next round
         self.round = self.messages = self.bits = self.largest = 0
         self.sent_to = defaultdict(set)  # the communication graph of section 4
         self.first_heard, self.first_sent = {}, {}
@@ -68,13 +68,15 @@ class Nodes:
     def _play(self) -> None:
         for v in self.beginners.pop(self.round, ()):
             node = self._node(v)
+            node.sending = self.outbox[v]
             self._collect(v, node, self._ask(v, "begin", node, self.rng), self.round)
         inboxes = defaultdict(list)
-        for (v, port), message in self.outbox.items():
-            w, back = self.ports.cross(v, port)
-            inboxes[w].append((back, message))
-            self._count(v, w, message)
-        self.outbox = {}
+        for v, sending in self.outbox.items():
+            for port, message in sending.items():
+                w, back = self.ports.cross(v, port)
+                inboxes[w].append((back, message))
+                self._count(v, w, message)
+        self.outbox = defaultdict(dict)
         for w in sorted({*inboxes, *self.calls.pop(self.round, ())}):
             node = self._node(w)
             inbox = dict(sorted(inboxes[w], key=lambda pair: pair[0])) if w in inboxes else {}
@@ -102,13 +104,14 @@ class Nodes:
     def _collect(self, v, node, answered, round) -> None:
         """Take what a node wants to send in `round`, and the rounds in which it wants to be called."""
         pairs = answered.items() if isinstance(answered, dict) else answered or ()
+        sending = self.outbox[v] if answered else {}
         for port, message in pairs:
             if not isinstance(port, int) or not 0 <= port < node.degree:
                 raise InvalidInput(
                     f"{self.protocol.id}: node {v} sends through port {port!r} in round {round}, "
                     f"but its ports are 0..{node.degree - 1}"
                 )
-            if (v, port) in self.outbox:
+            if port in sending:
                 rule = "allows one message per edge, direction and round: merge them or send one later"
                 self._refuse(v, port, round, "a second message", rule)
             bits = getattr(message, "bits", None)
@@ -118,7 +121,7 @@ class Nodes:
             if bits > allowed:
                 rule = f"allows {self.protocol.congest} ceil(log2(n+1)) = {allowed}: send less at a time"
                 self._refuse(v, port, round, f"{bits} bits", rule)
-            self.outbox[v, port] = message
+            sending[port] = message
         for call in node.calls:
             if call < round:
                 raise InvalidInput(f"{self.protocol.id}: node {v} asks in round {node.round} to be called in {call}")

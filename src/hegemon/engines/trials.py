@@ -4,7 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 from hegemon.engines.run import Run
@@ -57,7 +57,7 @@ def run_trials(
         waiting = {pool.submit(one, trial): trial for trial in range(trials)}
         pending = set(waiting)
         while pending:
-            done, pending = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
+            done, pending = wait(pending, timeout=0.1, return_when=FIRST_EXCEPTION)
             finished |= {waiting[future]: future.result() for future in done}
             if report:
                 report(len(finished), sum(steps.values()))

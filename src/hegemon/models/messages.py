@@ -73,6 +73,7 @@ class BasicNode:
     degree = 0
     round = 0  # the present round
     status = None  # the paper's ⊥, until the node is ELECTED or NON-ELECTED
+    sending = {}  # in `begin`: what the node already sends in this round, in answer to the last; may be taken back
 
     def wake_at(self, round: int) -> None:
         """Call `round` of the protocol at the end of this round, whether or not messages arrive."""
@@ -157,7 +158,8 @@ class MessageProtocol(Protocol):
 class Contacts:
     """On the complete graph, each initiator draws a rank in 1..ranks and sends it to `contacts` random nodes;
     a node answers the highest rank of the first round in which it hears any, and never again; an initiator
-    that all its contacts answered is elected, and tells everyone if `inform_bits` is not 0."""
+    that all its contacts answered is elected, and tells everyone if `inform_bits` is not 0. An answer rides on
+    a contact that takes the same edge in the same round, as between nodes that wake up one after the other."""
 
     contacts: int
     ranks: int

@@ -5,7 +5,7 @@ from functools import cached_property
 from scipy.special import betainc
 
 from hegemon.errors import InvalidInput
-from hegemon.models.domains import Choice, Range
+from hegemon.models.domains import Bit, Choice, Range
 from hegemon.models.messages import ELECTED, NON_ELECTED, Contacts, MessageProtocol, failure
 from hegemon.models.parameters import Parameter
 
@@ -26,6 +26,7 @@ class Referees(MessageProtocol):
     class Message:
         kind: Choice("RANK", "WINNER", "LEADER")
         rank: Range(1, "n^4").when(kind="RANK")
+        wins: Bit.when(kind="RANK")  # a winner notification that takes the same edge in the same round
         leader: Range(1, "n^4").when(kind="LEADER")
 
     class Node:
@@ -60,8 +61,11 @@ class Referees(MessageProtocol):
         node.wake_at(node.decision)
         ports = rng.sample(range(node.degree), self.chosen)
         node.referees = len(ports)
-        rank = self.message(kind="RANK", rank=node.rank)
-        return dict.fromkeys(ports, rank)
+        messages = dict.fromkeys(ports, self.message(kind="RANK", rank=node.rank, wins=0))
+        for port in messages.keys() & node.sending.keys():  # it is a referee that has just been asked, and asks back
+            del node.sending[port]
+            messages[port] = self.message(kind="RANK", rank=node.rank, wins=1)
+        return messages
 
     def round(self, node, inbox, rng):
         ranks = {port: message.rank for port, message in inbox.items() if message.kind == "RANK"}
@@ -71,7 +75,7 @@ class Referees(MessageProtocol):
             node.answered = True
             answers[max(ranks, key=ranks.get)] = self.message(kind="WINNER")
         if node.rank is not None and node.round == node.decision:  # line 4
-            won = sum(message.kind == "WINNER" for message in inbox.values())
+            won = sum(message.kind == "WINNER" or message.wins == 1 for message in inbox.values())
             node.status = ELECTED if won == node.referees else NON_ELECTED
             if node.status == ELECTED and self.variant == "explicit":
                 node.leader = node.rank
@@ -106,7 +110,7 @@ class Referees(MessageProtocol):
         return Contacts(
             contacts=self.chosen,
             ranks=self.n**4,
-            contact_bits=self.message(kind="RANK", rank=1).bits,
+            contact_bits=self.message(kind="RANK", rank=1, wins=0).bits,
             answer_bits=self.message(kind="WINNER").bits,
             inform_bits=self.message(kind="LEADER", leader=1).bits if self.variant == "explicit" else 0,
         )
