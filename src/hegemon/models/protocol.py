@@ -90,9 +90,10 @@ class Protocol:
 
     @cached_property
     def compiled_p(self) -> np.ndarray:
-        """The whole-number parameters as one record, which compiled code reads the same way."""
-        numbers = {name: value for name, value in self.values.items() if isinstance(value, int)}
-        record = np.zeros(1, dtype=[(name, np.int64) for name in numbers])
+        """The numbers among the parameters as one record, which compiled code reads the same way."""
+        numbers = {name: value for name, value in self.values.items() if isinstance(value, int | float)}
+        kinds = [(name, np.float64 if isinstance(value, float) else np.int64) for name, value in numbers.items()]
+        record = np.zeros(1, dtype=kinds)
         for name, value in numbers.items():
             record[name] = value
         return record
