@@ -1,0 +1,34 @@
+"""hegemon: a laboratory for randomized leader election in anonymous networks."""
+
+from hegemon.engines.run import Fault, Run
+from hegemon.engines.simulation import simulate
+from hegemon.engines.trials import run_trials
+from hegemon.errors import InvalidInput
+from hegemon.protocols import (
+    CATALOGUE,
+    Countdown,
+    Epidemic,
+    Pairwise,
+    QuickElimination,
+    Ring,
+    Threshold,
+    TimeOptimal,
+    Timer,
+)
+
+__all__ = [
+    "CATALOGUE",
+    "Countdown",
+    "Epidemic",
+    "Fault",
+    "InvalidInput",
+    "Pairwise",
+    "QuickElimination",
+    "Ring",
+    "Run",
+    "Threshold",
+    "TimeOptimal",
+    "Timer",
+    "run_trials",
+    "simulate",
+]

@@ -63,3 +63,29 @@ def next_below(state, bound):
         value = next_word(state) & mask
         if value < uint64(bound):
             return np.int64(value)
+
+
+@njit(inline="always")
+def next_pair(state, n):
+    """Two different numbers below n < 2**32, uniform over ordered pairs, from one word (Lemire 2019)."""
+    rest_first = uint64(1 << 32) % uint64(n)
+    rest_second = uint64(1 << 32) % uint64(n - 1)
+    low = uint64(0xFFFFFFFF)
+    while True:
+        word = next_word(state)
+        first = (word >> uint64(32)) * uint64(n)
+        second = (word & low) * uint64(n - 1)
+        if (first & low) >= rest_first and (second & low) >= rest_second:
+            i = np.int64(first >> uint64(32))
+            j = np.int64(second >> uint64(32))
+            return i, j + (1 if j >= i else 0)
+
+
+@njit(inline="always")
+def next_index(state, bound):
+    """Uniform on 0..bound-1 for bound < 2**32, in one multiplication."""
+    rest = uint64(1 << 32) % uint64(bound)
+    while True:
+        product = (next_word(state) >> uint64(32)) * uint64(bound)
+        if (product & uint64(0xFFFFFFFF)) >= rest:
+            return np.int64(product >> uint64(32))

@@ -1,0 +1,1 @@
+"""What a protocol is: fields, parameters, starts and sets, in three models of computation."""

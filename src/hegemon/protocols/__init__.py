@@ -1,0 +1,24 @@
+"""The catalogue: one file per published protocol."""
+
+from hegemon.protocols.countdown import Countdown
+from hegemon.protocols.epidemic import Epidemic
+from hegemon.protocols.pairwise import Pairwise
+from hegemon.protocols.quick_elimination import QuickElimination
+from hegemon.protocols.ring import Ring
+from hegemon.protocols.threshold import Threshold
+from hegemon.protocols.time_optimal import TimeOptimal
+from hegemon.protocols.timer import Timer
+
+CATALOGUE = {
+    protocol.id: protocol
+    for protocol in (
+        Threshold,
+        Pairwise,
+        Timer,
+        Epidemic,
+        Countdown,
+        QuickElimination,
+        TimeOptimal,
+        Ring,
+    )
+}

@@ -1,0 +1,136 @@
+"""From plain Python to machine code: the author's functions compiled, and kernels specialized to them.
+
+A kernel is written once against names such as `interact` that it does not define; `specialize` binds them
+to one protocol's functions. Numba's disk cache knows a function by file and qualified name alone, so the
+specialized kernel carries in its name a fingerprint of everything it was built from.
+"""
+
+import dis
+import hashlib
+import threading
+import types
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numba import njit
+from numba.core.dispatcher import Dispatcher
+
+
+@cache
+def _engine_sources() -> bytes:
+    """Numba does not notice a change in a called function of another file: the fingerprint must."""
+    folder = Path(__file__).parent
+    return b"".join(path.read_bytes() for path in sorted(folder.glob("*.py")))
+
+
+def _referenced(code) -> set[str]:
+    names = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names |= _referenced(constant)
+    return names
+
+
+def _free_variables(function) -> dict:
+    """The global and enclosing names that a function reads."""
+    found = {k: function.__globals__[k] for k in _referenced(function.__code__) if k in function.__globals__}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        found[name] = cell.cell_contents
+    return found
+
+
+def fingerprint(function, seen=None) -> str:
+    """A digest of the function's code and, recursively, of every function and constant it reads."""
+    seen = {} if seen is None else seen
+    function = function.py_func if isinstance(function, Dispatcher) else function
+    if function in seen:
+        return "again"
+    seen[function] = True
+    digest = hashlib.sha256()
+
+    def add_code(code):
+        digest.update(code.co_code + repr((code.co_names, code.co_varnames, code.co_freevars)).encode())
+        for constant in code.co_consts:
+            if isinstance(constant, types.CodeType):
+                add_code(constant)
+            else:
+                digest.update(repr(constant).encode())
+
+    add_code(function.__code__)
+    for name, value in sorted(_free_variables(function).items()):
+        digest.update(name.encode())
+        if isinstance(value, types.FunctionType | Dispatcher):
+            digest.update(fingerprint(value, seen).encode())
+        elif not isinstance(value, types.ModuleType | types.BuiltinFunctionType | type):
+            digest.update(repr(value).encode())
+    return digest.hexdigest()
+
+
+def compiled(function, memo=None):
+    """The author's plain function, and every plain function it calls, as compiled code."""
+    memo = {} if memo is None else memo
+    if isinstance(function, Dispatcher):
+        return function
+    if function not in memo:
+        scope = dict(function.__globals__)
+        memo[function] = njit(_rebind(function, scope))
+        for name, value in _free_variables(function).items():
+            if isinstance(value, types.FunctionType):
+                scope[name] = compiled(value, memo)
+    return memo[function]
+
+
+def _rebind(function, scope):
+    """The same code reading its global names from `scope`."""
+    return types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, function.__closure__)
+
+
+_kernels: dict = {}
+_lock = threading.Lock()  # trials run in threads
+
+
+def specialize(template, records: str = "", parallel: bool = False, **bindings):
+    """The kernel `template` with the given names bound to functions; compiled once, cached on disk.
+
+    `records` tells apart protocols whose states differ: Numba would let a function compiled for one record
+    type serve another that begins with the same fields.
+    """
+    key = hashlib.sha256(_engine_sources() + records.encode())
+    for name, function in sorted(bindings.items()):
+        key.update(name.encode() + fingerprint(function).encode())
+    name = f"{template.__qualname__}_{key.hexdigest()[:20]}"
+    with _lock:
+        if name not in _kernels:
+            memo: dict = {}
+            scope = {**template.__globals__, **{k: compiled(f, memo) for k, f in bindings.items()}}
+            kernel = _rebind(template, scope)
+            kernel.__qualname__ = name
+            kernel.__module__ = template.__module__
+            _kernels[name] = njit(cache=True, nogil=True, parallel=parallel)(kernel)
+        return _kernels[name]
+
+
+def from_source(text: str, *names: str) -> list:
+    """Functions defined by generated text."""
+    scope: dict = {}
+    exec(text, scope)
+    return [scope[name] for name in names]
+
+
+def codec(space):
+    """`encode(a, layout)`, `decode(code, a, layout)` to bind in kernels, and the layout array to pass them."""
+    text, layout = space.source()
+    encode, decode = from_source(text, "encode", "decode")
+    return encode, decode, np.array(layout, dtype=np.int64)
+
+
+@cache
+def marks(conditions: tuple):
+    """One function that answers, as bits, which of the conditions an agent satisfies."""
+    lines = ["def marks(a, p):", "    mask = 0"]
+    for index in range(len(conditions)):
+        lines += [f"    if condition{index}(a, p):", f"        mask |= {1 << index}"]
+    (function,) = from_source("\n".join(lines + ["    return mask"]), "marks")
+    function.__globals__.update({f"condition{i}": c for i, c in enumerate(conditions)})
+    return function

@@ -1,0 +1,108 @@
+"""Moves an engine from milestone to milestone: records, faults, the exact first step inside a set."""
+
+import numpy as np
+
+from hegemon.engines.membership import Membership
+from hegemon.engines.run import Fault
+from hegemon.engines.stopping import never
+from hegemon.errors import InvalidInput
+from hegemon.models.configuration import Configuration
+
+
+class Driver:
+    def __init__(self, protocol, topology, chosen, configuration, stop, rng, history, progress):
+        self.protocol, self.stop, self.history, self.progress = protocol, stop, history, progress
+        self.membership = Membership(protocol, stop) if stop.whole else None
+        counted = never(stop.name) if stop.whole else stop
+        self.engine = chosen(protocol, topology, configuration, counted, rng)
+        self.interrupted = False
+        self._record()
+
+    def run(self, limit: int | None, until_met: bool) -> bool:
+        """To the step `limit` (None: for ever) or, when `until_met`, to the first step that meets the stop."""
+        if until_met and self._inside():
+            return True
+        while not self.interrupted and (limit is None or self.engine.step < limit):
+            goal = self.engine.step + self.engine.chunk
+            if limit is not None:
+                goal = min(goal, limit)
+            if self.history and (record := self.history.next_step(self.engine.step)) is not None:
+                goal = min(goal, record)
+            met = self._reach(goal) if until_met else self._pass(goal)
+            self._record()
+            if met:
+                return True
+            if self.progress and self.progress(self.engine.step):
+                self.interrupted = True
+        return False
+
+    def corrupt(self, fault: Fault, rng) -> None:
+        """Replace the states of randomly chosen agents."""
+        if not 1 <= fault.agents <= self.protocol.n:
+            raise InvalidInput(f"a fault with agents={fault.agents} is out of range 1..{self.protocol.n}")
+        space = self.protocol.space
+        agents = self.engine.configuration().agents
+        victims = rng.choice(self.protocol.n, size=fault.agents, replace=False)
+        agents[victims] = space.decode_array(fault_codes(fault, space, space.encode_array(agents[victims]), rng))
+        self.engine.load(Configuration(space, agents=agents))
+        self._record()
+
+    def _pass(self, goal: int) -> bool:
+        while self.engine.step < goal:
+            self.engine.advance(goal)
+        return False
+
+    def _inside(self) -> bool:
+        if self.membership is None:
+            return self.engine.counts_hold()
+        return self.membership.holds(self.engine.configuration().agents)
+
+    def _reach(self, goal: int) -> bool:
+        """Up to `goal`, or exactly to the first step inside the set.
+
+        A set with whole predicates is looked at now and then. If it is closed, a run that is inside now
+        entered once and stayed, so bisection over replays from the last snapshot finds the very step; if
+        it is not, every step is looked at.
+        """
+        if self.membership is None:
+            return self.engine.advance(goal)
+        while self.engine.step < goal:
+            stride = self.engine.stride if self.stop.closed else 1
+            before = self.engine.snapshot()
+            self.engine.advance(min(goal, self.engine.step + stride))
+            if self._inside():
+                self._rewind_to_entry(before)
+                return True
+        return False
+
+    def _rewind_to_entry(self, outside) -> None:
+        """From a snapshot outside the closed set and the present inside it, go back to the step of entry."""
+        start, end = outside[0], self.engine.step
+        while end - start > 1:
+            middle = (start + end) // 2
+            self.engine.restore(outside)
+            self.engine.advance(middle)
+            if self._inside():
+                end = middle
+            else:
+                start, outside = middle, self.engine.snapshot()
+        self.engine.restore(outside)
+        self.engine.advance(end)
+
+    def _record(self) -> None:
+        if self.history:
+            self.history.record(self.engine.step, self.engine.configuration())
+
+
+def fault_codes(fault: Fault, space, codes: np.ndarray, rng) -> np.ndarray:
+    """What the victims' codes become: random states, or their own with the given values written in."""
+    if not fault.values:
+        return rng.integers(space.size, size=len(codes))
+    changed = {}
+    for code in np.unique(codes):
+        state = space.namespace(code)
+        for name, value in fault.values.items():
+            space.require_field(name)
+            setattr(state, name, space.domains[name].index(value))
+        changed[code] = space.code(state)
+    return np.array([changed[code] for code in codes])

@@ -1,0 +1,14 @@
+"""The front door of the engines: one call for every model of computation."""
+
+from hegemon.engines.population import simulate_population
+from hegemon.engines.run import Run
+from hegemon.errors import InvalidInput
+
+MODELS = {"population": simulate_population}
+
+
+def simulate(protocol, **options) -> Run:
+    """Run a protocol until its stop is met: see the function of its model for the options."""
+    if protocol.model not in MODELS:
+        raise InvalidInput(f"{protocol.id} has the unknown model {protocol.model!r}; known are {', '.join(MODELS)}")
+    return MODELS[protocol.model](protocol, **options)

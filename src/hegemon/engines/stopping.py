@@ -1,0 +1,72 @@
+"""When a run ends: inside a set, when the leader is lost, or after a number of steps."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hegemon.errors import InvalidInput
+from hegemon.models.conditions import parse_set
+from hegemon.models.expressions import whole_number
+from hegemon.models.sets import ConfigurationSet
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Counts of agents that satisfy `conditions` must lie in `low..high`; or, for `broken`, any agent's
+    output changes (`watch` is then the bit of the output). `whole` predicates must hold besides."""
+
+    name: str
+    conditions: tuple = ()
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+    watch: int = 0
+    whole: tuple = ()
+    closed: bool = False
+    limit: int | None = None  # for `steps:K`
+
+    def holds(self, counts) -> bool:
+        """Whether the counted part is met."""
+        return bool(len(counts) and np.all((self.low <= counts) & (counts <= self.high)))
+
+
+def never(name: str, limit: int | None = None) -> Stop:
+    return Stop(name, (), np.empty(0, np.int64), np.empty(0, np.int64), limit=limit)
+
+
+def parse_stop(until, protocol) -> Stop:
+    """From `safe`, the name of another set, `broken`, `steps:K`, a text of conditions, or a set itself."""
+    if isinstance(until, ConfigurationSet):
+        return _from_set("given set", until, protocol)
+    text = str(until).strip()
+    unit = protocol.time_unit
+    if text.split(":")[0] in ("steps", "rounds"):
+        given, _, number = text.partition(":")
+        if given != unit:
+            raise InvalidInput(f"until {text!r} is not understood: {protocol.id} counts {unit}; write {unit}:K")
+        return never(text, whole_number(number, f"until {unit}"))
+    if text == "broken":
+        if not protocol.elects_leader:
+            raise InvalidInput(f"until broken needs a protocol that elects a leader; {protocol.id} does not")
+        impossible = np.array([1], np.int64), np.array([0], np.int64)
+        return Stop("broken", (protocol.output,), *impossible, watch=1)
+    if text in protocol.sets:
+        return _from_set(text, protocol.sets[text], protocol)
+    if "(" in text:
+        return _from_set(text, parse_set(text, protocol), protocol)
+    known = ", ".join([*protocol.sets, "broken" if protocol.elects_leader else "", f"{unit}:K"]).replace(", ,", ",")
+    raise InvalidInput(
+        f"until {text!r} is not known to {protocol.id}; choose {known}, or a condition such as "
+        f'"count({protocol.fields[0].name} == 1) == 1"'
+    )
+
+
+def _from_set(name, chosen: ConfigurationSet, protocol) -> Stop:
+    bounds = [count.bounds(protocol.values) for count in chosen.counts]
+    return Stop(
+        name,
+        tuple(count.condition for count in chosen.counts),
+        np.array([low for low, _ in bounds], np.int64),
+        np.array([high for _, high in bounds], np.int64),
+        whole=chosen.whole,
+        closed=chosen.closed,
+    )

@@ -1,0 +1,70 @@
+"""Many runs from one seed, spread over threads; the kernels hold no lock, so threads use every core."""
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+
+from hegemon.engines.run import Run
+from hegemon.engines.simulation import simulate
+from hegemon.engines.surroundings import topology_for
+from hegemon.errors import InvalidInput
+
+
+@dataclass(frozen=True)
+class Trials:
+    """The finished runs in the order of their trials; `interrupted` when not all of them were."""
+
+    runs: list[Run]
+    wall_seconds: float
+    interrupted: bool
+
+
+def run_trials(
+    protocol,
+    trials: int,
+    *,
+    seed: int = 0,
+    graph=None,
+    workers: int | None = None,
+    report: Callable | None = None,
+    **options,
+) -> Trials:
+    """Trial k uses the streams of (seed, k) alone, so neither the number of workers nor the order matters.
+
+    `report(finished, steps)` is called about ten times a second. An interrupt from the keyboard stops the
+    running trials and keeps the finished ones.
+    """
+    if trials < 1:
+        raise InvalidInput(f"trials = {trials} is out of range; ask for at least 1")
+    begin = time.perf_counter()
+    graph = topology_for(protocol, graph, seed)
+    cancel = threading.Event()
+    steps = {}
+
+    def one(trial: int) -> Run:
+        def progress(step: int) -> bool:
+            steps[trial] = step
+            return cancel.is_set()
+
+        return simulate(protocol, graph=graph, seed=seed, trial=trial, progress=progress, **options)
+
+    finished: dict[int, Run] = {}
+    pool = ThreadPoolExecutor(workers or os.cpu_count() or 1)
+    try:
+        waiting = {pool.submit(one, trial): trial for trial in range(trials)}
+        pending = set(waiting)
+        while pending:
+            done, pending = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
+            finished |= {waiting[future]: future.result() for future in done}
+            if report:
+                report(len(finished), sum(steps.values()))
+    except KeyboardInterrupt:
+        pass
+    finally:
+        cancel.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+    runs = [finished[t] for t in sorted(finished) if not finished[t].interrupted]
+    return Trials(runs, time.perf_counter() - begin, len(runs) < trials)

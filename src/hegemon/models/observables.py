@@ -1,0 +1,43 @@
+"""What is worth watching along a run: a number computed from a configuration."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Observable:
+    """`reduce` ("count", "mean", "minimum" or "maximum") of `value(a, p)` over all agents."""
+
+    reduce: str
+    value: Callable
+    doc: str = ""
+
+    def measure(self, values: np.ndarray, counts: np.ndarray | None) -> float:
+        """From the value of every agent, or of every occupied state together with its number of agents."""
+        if self.reduce == "minimum":
+            return values.min()
+        if self.reduce == "maximum":
+            return values.max()
+        if counts is None:
+            return np.count_nonzero(values) if self.reduce == "count" else values.mean()
+        if self.reduce == "count":
+            return int(counts[values != 0].sum())
+        return float(np.average(values, weights=counts))
+
+
+def count(condition, doc="") -> Observable:
+    return Observable("count", condition, doc)
+
+
+def mean(value, doc="") -> Observable:
+    return Observable("mean", value, doc)
+
+
+def minimum(value, doc="") -> Observable:
+    return Observable("minimum", value, doc)
+
+
+def maximum(value, doc="") -> Observable:
+    return Observable("maximum", value, doc)

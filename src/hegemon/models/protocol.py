@@ -1,0 +1,143 @@
+"""What every protocol has, whatever its model: a name, a reference, parameters, states, starts, sets."""
+
+import inspect
+import re
+from collections import namedtuple
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from hegemon.errors import InvalidInput
+from hegemon.models.configuration import Configuration, Group
+from hegemon.models.observables import Observable
+from hegemon.models.parameters import Parameter
+from hegemon.models.sets import ConfigurationSet
+from hegemon.models.state import StateSpace, declared_fields
+
+
+class Protocol:
+    """A protocol together with its parameters and the number of nodes: `Pairwise(n=200)`.
+
+    A subclass declares a `class State:` of annotated fields; Parameters, sets and observables as attributes;
+    and each start NAME as a method `start_NAME(self, rng)` that answers a list of Groups or an array of
+    records. This class collects and validates them.
+    """
+
+    model = ""
+    time_unit = "steps"
+    reference = ""
+    smallest_n = 2
+    topology = "complete"
+    default_start = "random"
+    arbitrary_start = True  # a stabilizing protocol starts anywhere, so it has the start `random`
+    fields = ()
+    outputs: tuple[str, ...] = ("follower", "leader")
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        cls.id = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
+        members = {name: value for base in reversed(cls.__mro__) for name, value in vars(base).items()}
+        cls.parameter_declarations = {k: v for k, v in members.items() if isinstance(v, Parameter)}
+        cls.sets = {k: v for k, v in members.items() if isinstance(v, ConfigurationSet)}
+        cls.observables = {k: v for k, v in members.items() if isinstance(v, Observable)}
+        cls.starts = {k[6:].replace("_", "-"): v for k, v in members.items() if k.startswith("start_")}
+        if not cls.arbitrary_start and cls.starts["random"] is Protocol.start_random:
+            del cls.starts["random"]
+        if "State" in vars(cls):
+            cls.fields = declared_fields(cls.State, cls.__name__)
+        if cls.fields:
+            for field in cls.fields:
+                if field.name in cls.parameter_declarations:
+                    raise InvalidInput(f"{cls.__name__}: {field.name} is both a field and a parameter")
+
+    def __init__(self, n: int, **given):
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < self.smallest_n:
+            raise InvalidInput(f"{self.id}: n = {n!r} is out of range; it must be a whole number >= {self.smallest_n}")
+        self.n = int(n)
+        unknown = set(given) - set(self.parameter_declarations)
+        if unknown:
+            known = ", ".join(self.parameter_declarations) or "none"
+            raise InvalidInput(f"{self.id} has no parameter {sorted(unknown)[0]!r}; its parameters are: {known}")
+        self.values = {"n": self.n}
+        for name, declaration in self.parameter_declarations.items():
+            value = declaration.resolve(name, given.get(name), self.values, self.id)
+            self.values[name] = value
+            setattr(self, name, value)
+        self.validate()
+
+    def validate(self) -> None:
+        """Further conditions between parameters; raise InvalidInput."""
+
+    @property
+    def parameters(self) -> dict:
+        return {name: self.values[name] for name in self.parameter_declarations}
+
+    @cached_property
+    def space(self) -> StateSpace:
+        return StateSpace(self.fields, self.values, self.id)
+
+    @property
+    def states(self) -> int:
+        """The exact number of states of one agent."""
+        return self.space.size
+
+    @cached_property
+    def p(self):
+        """The parameters as plain-Python code sees them: `p.n`, `p.N`, `p.tau`."""
+        return namedtuple("Parameters", self.values)(**self.values)
+
+    @cached_property
+    def compiled_p(self) -> np.ndarray:
+        """The whole-number parameters as one record, which compiled code reads the same way."""
+        numbers = {name: value for name, value in self.values.items() if isinstance(value, int)}
+        record = np.zeros(1, dtype=[(name, np.int64) for name in numbers])
+        for name, value in numbers.items():
+            record[name] = value
+        return record
+
+    @cached_property
+    def record_types(self) -> str:
+        """What the records of states and parameters look like to compiled code."""
+        return f"{self.space.dtype} {self.compiled_p.dtype}"
+
+    def check_topology(self, topology) -> None:
+        """Refuse a topology on which the protocol makes no sense."""
+        if topology.n != self.n:
+            raise InvalidInput(f"the graph {topology.name} has {topology.n} nodes but n = {self.n}; make them equal")
+        topology.require_connected()
+
+    # -- starts -----------------------------------------------------------------------------------------
+
+    def start_random(self, rng):
+        """Every agent uniform over all states."""
+        return [Group(self.n, {}, random=True)]
+
+    def initial(self, name, rng, as_multiset: bool = False) -> Configuration:
+        """The configuration of a named start, or of a JSON or CSV file."""
+        name = str(name)
+        if name not in self.starts:
+            if Path(name).suffix.lower() in (".json", ".csv"):
+                return Configuration.load(self.space, name, self.n, as_multiset)
+            known = ", ".join(self.starts)
+            raise InvalidInput(f"{self.id} has no start {name!r}; choose {known}, or give a .json or .csv file")
+        made = self.starts[name](self, rng)
+        if isinstance(made, np.ndarray):
+            return Configuration(self.space, agents=made)
+        return Configuration.from_groups(self.space, made, rng, as_multiset)
+
+    def set_named(self, name: str) -> ConfigurationSet:
+        if name not in self.sets:
+            known = ", ".join(self.sets) or "none"
+            raise InvalidInput(f"{self.id} has no set {name!r}; its sets are: {known}")
+        return self.sets[name]
+
+    # -- description ------------------------------------------------------------------------------------
+
+    @classmethod
+    def summary(cls) -> str:
+        return (inspect.getdoc(cls) or "").split("\n")[0]
+
+    @property
+    def elects_leader(self) -> bool:
+        return self.outputs == ("follower", "leader")

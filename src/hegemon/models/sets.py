@@ -1,0 +1,80 @@
+"""Named sets of configurations: safe sets and the sets that lemmas speak of.
+
+A set is a conjunction of *counts* (how many agents satisfy a condition lies between two bounds) and of
+*whole* predicates on the array of all agents. Counts are kept up to date step by step by every engine; a
+whole predicate is evaluated now and then, which finds the exact first step only if the set is closed.
+A condition is a plain function `(a, p) -> bool` on one agent's state and the parameters.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hegemon.models.expressions import evaluate
+
+
+@dataclass(frozen=True)
+class Count:
+    """Between `low` and `high` agents satisfy the condition; bounds may be texts over the parameters."""
+
+    condition: Callable
+    low: int | str
+    high: int | str
+
+    def bounds(self, values) -> tuple[int, int]:
+        return int(evaluate(self.low, values)), int(evaluate(self.high, values))
+
+
+@dataclass(frozen=True)
+class ConfigurationSet:
+    """`counts` and `whole` must all hold. `closed` is the author's claim that no step leaves the set."""
+
+    counts: tuple[Count, ...] = ()
+    whole: tuple[Callable, ...] = ()
+    closed: bool = False
+    doc: str = ""
+
+    def __and__(self, other: "ConfigurationSet") -> "ConfigurationSet":
+        return ConfigurationSet(
+            self.counts + other.counts,
+            self.whole + other.whole,
+            self.closed or other.closed,
+            self.doc or other.doc,
+        )
+
+    def described(self, doc: str, closed: bool | None = None) -> "ConfigurationSet":
+        """The same set with a sentence that says what it is."""
+        return ConfigurationSet(self.counts, self.whole, self.closed if closed is None else closed, doc)
+
+    def contains(self, agents, p, values) -> bool:
+        """Whether a configuration, as a sequence of states, is in the set: plain Python, for small n."""
+        for count in self.counts:
+            low, high = count.bounds(values)
+            if not low <= sum(bool(count.condition(a, p)) for a in agents) <= high:
+                return False
+        return all(predicate(agents, p) for predicate in self.whole)
+
+
+def everywhere(condition) -> ConfigurationSet:
+    """Every agent satisfies the condition."""
+    return ConfigurationSet((Count(condition, "n", "n"),))
+
+
+def nowhere(condition) -> ConfigurationSet:
+    return ConfigurationSet((Count(condition, 0, 0),))
+
+
+def exactly(number, condition) -> ConfigurationSet:
+    return ConfigurationSet((Count(condition, number, number),))
+
+
+def at_least(number, condition) -> ConfigurationSet:
+    return ConfigurationSet((Count(condition, number, "n"),))
+
+
+def at_most(number, condition) -> ConfigurationSet:
+    return ConfigurationSet((Count(condition, 0, number),))
+
+
+def whole(predicate) -> ConfigurationSet:
+    """The predicate `(agents, p) -> bool` holds for the array of all agents, in the order of the topology."""
+    return ConfigurationSet(whole=(predicate,))

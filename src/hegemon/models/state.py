@@ -1,0 +1,263 @@
+"""The state of one agent as fields with finite domains: counted, encoded to 0..size-1 and back.
+
+A field whose domain has a condition exists only in some *variants* (classes of agents). The fields that
+conditions speak of are the discriminators; every combination of their values that can occur is a variant,
+and the states of a variant are the product of its fields. The size is the sum over variants, never the
+product of all ranges.
+"""
+
+import inspect
+import itertools
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from types import SimpleNamespace
+
+import numpy as np
+
+from hegemon.errors import InvalidInput
+from hegemon.models.domains import Domain
+
+
+@dataclass(frozen=True)
+class Field:
+    name: str
+    domain: Domain
+    default: int | str | None = None
+
+
+def declared_fields(state_class, owner: str) -> tuple[Field, ...]:
+    """The fields of a `class State:` body, in order, each checked."""
+    fields = []
+    for name, domain in inspect.get_annotations(state_class, eval_str=True).items():
+        if not isinstance(domain, Domain):
+            raise InvalidInput(
+                f"{owner}.State.{name} is annotated with {domain!r}; use Bit, Range(low, high) or Choice(names)"
+            )
+        for other, value in domain.condition:
+            earlier = {field.name: field for field in fields}.get(other)
+            if earlier is None:
+                raise InvalidInput(f"{owner}.State.{name} depends on {other!r}, which is not an earlier field")
+            if earlier.domain.names and value not in earlier.domain.names:
+                raise InvalidInput(f"{owner}.State.{name}: {other} has no value {value!r}")
+        fields.append(Field(name, domain, getattr(state_class, name, None)))
+    if not fields:
+        raise InvalidInput(f"{owner}.State declares no field; write for example `leader: Bit`")
+    return tuple(fields)
+
+
+def signed_type(low: int, high: int):
+    """The narrowest signed integer that holds the range: signed, so that differences cannot wrap around."""
+    for kind in (np.int8, np.int16, np.int32, np.int64):
+        if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
+            return kind
+    raise InvalidInput(f"the range {low}..{high} does not fit in 64 bits; use a smaller bound")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One class of agents: its discriminator values, its own fields, and the code of its first state."""
+
+    fixed: tuple[tuple[str, int], ...]
+    free: tuple[str, ...]
+    offset: int
+    size: int
+
+
+class StateSpace:
+    """All states of one agent for given parameter values."""
+
+    def __init__(self, fields: tuple[Field, ...], values: dict, owner: str):
+        self.fields = fields
+        self.owner = owner
+        self.names = tuple(field.name for field in fields)
+        self.domains = {field.name: field.domain for field in fields}
+        self.bounds = {}
+        for field in fields:
+            low, high = field.domain.bounds(values)
+            if high < low:
+                raise InvalidInput(f"{owner}: field {field.name} has the empty range {low}..{high}")
+            self.bounds[field.name] = (low, high)
+        self.size = sum(variant.size for variant in self.variants)
+        if self.size >= 2**62:
+            raise InvalidInput(f"{owner} has {self.size} states per agent; at most 2**62 can be encoded")
+
+    @cached_property
+    def dtype(self) -> np.dtype:
+        """One agent as a record, fields packed as narrowly as their ranges allow."""
+        return np.dtype([(name, signed_type(*self.bounds[name])) for name in self.names])
+
+    @cached_property
+    def discriminators(self) -> tuple[str, ...]:
+        used = {name for field in self.fields for name, _ in field.domain.condition}
+        return tuple(name for name in self.names if name in used)
+
+    @cached_property
+    def variants(self) -> tuple[Variant, ...]:
+        """Every class of agents, in the order of the discriminators' values."""
+        variants, offset, seen = [], 0, set()
+        ranges = [range(self.bounds[name][0], self.bounds[name][1] + 1) for name in self.discriminators]
+        for combination in itertools.product(*ranges):
+            given = dict(zip(self.discriminators, combination, strict=True))
+            present = self.present(given)
+            fixed = tuple((name, given[name]) for name in self.discriminators if name in present)
+            if fixed in seen:  # an absent discriminator has no value: count its variant once
+                continue
+            seen.add(fixed)
+            free = tuple(name for name in self.names if name in present and name not in given)
+            size = math.prod(self.bounds[name][1] - self.bounds[name][0] + 1 for name in free)
+            variants.append(Variant(fixed, free, offset, size))
+            offset += size
+        return tuple(variants)
+
+    def present(self, given: dict) -> set[str]:
+        """The fields that exist in a state whose discriminators have the given values."""
+        present = set()
+        for field in self.fields:
+            if all(
+                other in present and given[other] == self.domains[other].index(value)
+                for other, value in field.domain.condition
+            ):
+                present.add(field.name)
+        return present
+
+    # -- one state as a mapping, as a namespace, as an integer ------------------------------------------
+
+    def parse(self, mapping) -> SimpleNamespace:
+        """A state from a mapping of names to values (integers, or the names of a Choice), validated."""
+        values = {}
+        for name, value in mapping.items():
+            self.require_field(name)
+            value = self.domains[name].index(value)
+            low, high = self.bounds[name]
+            whole = isinstance(value, int | np.integer | bool | np.bool_) or (
+                isinstance(value, float) and value == int(value)
+            )
+            if not whole or not low <= int(value) <= high:
+                names = self.domains[name].names
+                allowed = "{" + ", ".join(names) + "}" if names else f"{low}..{high}"
+                raise InvalidInput(f"{self.owner}: {name} = {mapping[name]!r} is out of range {allowed}")
+            values[name] = int(value)
+        complete = {name: values.get(name, self.bounds[name][0]) for name in self.names}
+        present = self.present(complete)
+        missing = [name for name in self.names if name in present and name not in values]
+        if missing:
+            raise InvalidInput(f"{self.owner}: the state {dict(mapping)} has no value for {', '.join(missing)}")
+        return SimpleNamespace(**{n: complete[n] if n in present else self.bounds[n][0] for n in self.names})
+
+    def require_field(self, name) -> None:
+        if name not in self.names:
+            raise InvalidInput(f"{self.owner} has no field {name!r}; its fields are {', '.join(self.names)}")
+
+    def values(self, state) -> dict:
+        """Every field of a record or a namespace, absent ones included, as plain integers."""
+        read = state.__getitem__ if isinstance(state, np.void) else state.__dict__.__getitem__
+        return {name: int(read(name)) for name in self.names}
+
+    def check(self, state) -> tuple[dict, set]:
+        """The values of a state and which fields exist in it; a value outside its range is an error."""
+        values = self.values(state)
+        present = self.present(values)
+        for name in self.names:
+            low, high = self.bounds[name]
+            if name in present and not low <= values[name] <= high:
+                raise InvalidInput(
+                    f"{self.owner}: the transition wrote {name} = {values[name]}, outside {low}..{high}; "
+                    "mend the transition or the range of the field"
+                )
+        return values, present
+
+    def mapping(self, state) -> dict:
+        """The fields that exist in this state (a record or a namespace), Choices by name."""
+        values = self.values(state)
+        present = self.present(values)
+        return {name: self.domains[name].label(values[name]) for name in self.names if name in present}
+
+    def namespace(self, code: int) -> SimpleNamespace:
+        """The state with this code, as the mutable object that the plain-Python `interact` works on."""
+        variant = next(v for v in self.variants if v.offset <= code < v.offset + v.size)
+        values = {name: self.bounds[name][0] for name in self.names} | dict(variant.fixed)
+        rest = int(code) - variant.offset
+        for name in reversed(variant.free):
+            low, high = self.bounds[name]
+            rest, digit = divmod(rest, high - low + 1)
+            values[name] = low + digit
+        return SimpleNamespace(**values)
+
+    def code(self, state) -> int:
+        """The code of a state; a field outside its range is an error that names it."""
+        values, present = self.check(state)
+        fixed = tuple((name, values[name]) for name in self.discriminators if name in present)
+        variant = next(variant for variant in self.variants if variant.fixed == fixed)
+        rest = 0
+        for name in variant.free:
+            low, high = self.bounds[name]
+            rest = rest * (high - low + 1) + values[name] - low
+        return variant.offset + rest
+
+    # -- many states at once ----------------------------------------------------------------------------
+
+    def encode_array(self, agents: np.ndarray) -> np.ndarray:
+        """The codes of an array of records."""
+        codes = np.full(len(agents), -1, dtype=np.int64)
+        for variant in self.variants:
+            chosen = np.ones(len(agents), dtype=bool)
+            for name, value in variant.fixed:
+                chosen &= agents[name] == value
+            rest = np.zeros(int(chosen.sum()), dtype=np.int64)
+            for name in variant.free:
+                low, high = self.bounds[name]
+                rest = rest * (high - low + 1) + (agents[name][chosen].astype(np.int64) - low)
+            codes[chosen] = variant.offset + rest
+        return codes
+
+    def decode_array(self, codes: np.ndarray) -> np.ndarray:
+        """The records with the given codes; fields that a state does not have hold their lowest value."""
+        codes = np.asarray(codes, dtype=np.int64)
+        agents = np.empty(len(codes), dtype=self.dtype)
+        for name in self.names:
+            agents[name] = self.bounds[name][0]
+        for variant in self.variants:
+            chosen = (codes >= variant.offset) & (codes < variant.offset + variant.size)
+            rest = codes[chosen] - variant.offset
+            for name, value in variant.fixed:
+                agents[name][chosen] = value
+            for name in reversed(variant.free):
+                low, high = self.bounds[name]
+                agents[name][chosen] = low + rest % (high - low + 1)
+                rest //= high - low + 1
+        return agents
+
+    def source(self) -> tuple[str, list[int]]:
+        """`encode(a, layout)` and `decode(code, a, layout)` as Python text, and the numbers they read.
+
+        `encode` answers -1 for a state with a field outside its range.
+
+        The text depends on the fields alone and the layout holds the bounds, so that one compiled pair
+        serves every choice of parameters.
+        """
+        layout, slot = [], {}
+        for name in self.names:
+            slot[name] = len(layout)
+            layout += [self.bounds[name][0], self.bounds[name][1] - self.bounds[name][0] + 1]
+        encode, decode = ["def encode(a, layout):"], ["def decode(code, a, layout):"]
+        decode += [f"    a.{name} = layout[{slot[name]}]" for name in self.names]
+        for variant in self.variants:
+            offset = len(layout)
+            layout += [variant.offset, variant.size]
+            test = " and ".join(f"a.{name} == {value}" for name, value in variant.fixed) or "True"
+            encode += [f"    if {test}:", "        code = 0"]
+            decode += [f"    if code < layout[{offset}] + layout[{offset + 1}]:"]
+            decode += [f"        rest = code - layout[{offset}]"]
+            decode += [f"        a.{name} = {value}" for name, value in variant.fixed]
+            for name in variant.free:
+                low, width = f"layout[{slot[name]}]", f"layout[{slot[name] + 1}]"
+                encode += [f"        digit = a.{name} - {low}", f"        if digit < 0 or digit >= {width}:"]
+                encode += ["            return -1", f"        code = code * {width} + digit"]
+            for name in reversed(variant.free):
+                low, width = f"layout[{slot[name]}]", f"layout[{slot[name] + 1}]"
+                decode += [f"        a.{name} = {low} + rest % {width}", f"        rest //= {width}"]
+            encode += [f"        return layout[{offset}] + code"]
+            decode += ["        return"]
+        encode += ["    return -1"]
+        return "\n".join(encode + decode) + "\n", layout
