@@ -1,5 +1,6 @@
 """`hegemon run`: many trials of one protocol, as a table or JSON, with a picture if asked for."""
 
+import sys
 from typing import Annotated
 
 import typer
@@ -82,7 +83,8 @@ def run(
         print_report(content)
     write_files(plot, history, final, chosen, finished)
     if finished.interrupted:
-        raise KeyboardInterrupt
+        print(f"hegemon: interrupted after {len(finished.runs)} of {trials} trials", file=sys.stderr)
+        raise typer.Exit(130)
 
 
 def refuse(given: dict, protocol, instead: str) -> None:
@@ -188,8 +190,6 @@ def print_report(content: dict) -> None:
         summary |= {f"{name} {key}".replace("_", " ").strip(): figure(item) for key, item in inner.items()}
     screen.print()
     screen.print(facts({**summary, "wall seconds": content["wall_seconds"]}))
-    if content["interrupted"]:
-        screen.print("Interrupted: the trials above are those that were finished.")
     missed = content["summary"]["trials"] - content["summary"]["reached"]
     if missed:
         if content["model"] == "message":
