@@ -4,6 +4,7 @@ import numpy as np
 
 from hegemon.analysis.pictures import COLOURS, INK, new_figure, save
 from hegemon.analysis.statistics import sublinear_scale, wilson
+from hegemon.engines.randomness import generator
 from hegemon.engines.trials import run_trials
 from hegemon.protocols import AfekGafni, FloodMax, Referees, Walks
 
@@ -11,9 +12,10 @@ from hegemon.protocols import AfekGafni, FloodMax, Referees, Walks
 def budget_sweep(n: int, exponents, trials: int, seed: int = 0, candidates=None, workers=None) -> list[dict]:
     """`referees` with a budget of n^a messages for every exponent a: how often it succeeds, and the clouds."""
     rows = []
-    for exponent in exponents:
+    for place, exponent in enumerate(exponents):
         protocol = Referees(n=n, messages=float(n) ** exponent, candidates=candidates)
-        runs = run_trials(protocol, trials, seed=seed, workers=workers).runs
+        fresh = int(generator(seed, n, place).integers(2**63))  # so that the points are independent
+        runs = run_trials(protocol, trials, seed=fresh, workers=workers).runs
         successes = sum(run.reached for run in runs)
         rows.append(
             {
@@ -43,7 +45,7 @@ def draw_budget(sweeps: list[list[dict]], path) -> None:
         exponents = [row["exponent"] for row in rows]
         rate = np.array([row["success_rate"] for row in rows])
         low, high = np.array([row["success_rate_ci95"] for row in rows]).T
-        label = f"n = {rows[0]['n']:.0e}, {rows[0]['expected_candidates']:.3g} candidates expected"
+        label = f"n = {rows[0]['n']:,}, {rows[0]['expected_candidates']:.3g} candidates expected"
         left.errorbar(
             exponents, rate, yerr=(np.maximum(rate - low, 0), np.maximum(high - rate, 0)),
             marker="o", markersize=3.5, linewidth=1.2, capsize=2, label=label,
