@@ -14,8 +14,7 @@ def budget_sweep(n: int, exponents, trials: int, seed: int = 0, candidates=None,
     rows = []
     for place, exponent in enumerate(exponents):
         protocol = Referees(n=n, messages=float(n) ** exponent, candidates=candidates)
-        fresh = int(generator(seed, n, place).integers(2**63))  # so that the points are independent
-        runs = run_trials(protocol, trials, seed=fresh, workers=workers).runs
+        runs = run_trials(protocol, trials, seed=_fresh(seed, n, place), workers=workers).runs
         successes = sum(run.reached for run in runs)
         rows.append(
             {
@@ -74,14 +73,14 @@ COMPARED = {
 }
 
 
-def compare_messages(sizes, trials: int, seed: int = 0, largest: float = np.inf, workers=None) -> list[dict]:
+def compare_messages(sizes, trials: int, seed: int = 0, workers=None) -> list[dict]:
     """Messages and rounds of every compared algorithm on complete graphs of the given sizes."""
     rows = []
     for name, (make, most) in COMPARED.items():
         for n in sizes:
-            if n > min(most, largest):
+            if n > most:
                 continue
-            runs = run_trials(make(n), trials if n <= 10**7 else min(trials, 5), seed=seed, workers=workers).runs
+            runs = run_trials(make(n), trials, seed=_fresh(seed, n), workers=workers).runs
             messages = _mean(runs, "messages")
             rows.append(
                 {
@@ -115,6 +114,11 @@ def draw_comparison(rows: list[dict], path) -> None:
         axis.set_ylabel(key)
     left.legend(frameon=False, fontsize=8)
     save(figure, path)
+
+
+def _fresh(seed: int, *point: int) -> int:
+    """Another seed for every point of an experiment, so that the points are independent."""
+    return int(generator(seed, *point).integers(2**63))
 
 
 def _mean(runs, name: str) -> float:
