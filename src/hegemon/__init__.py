@@ -1,7 +1,7 @@
 """hegemon: a laboratory for randomized leader election in anonymous networks.
 
-Run: `simulate`, `run_trials`. Write a protocol: `from hegemon.models import ...`. The catalogue's classes
-are here under their names: `hegemon.TimeOptimal(n=1000, tau=2)`.
+Run: `simulate`, `run_trials`. Exact answers: `verify`. Write a protocol: `from hegemon.models import ...`.
+The catalogue's classes are here under their names: `hegemon.TimeOptimal(n=1000, tau=2)`.
 """
 
 from hegemon.engines.run import Fault, Run
@@ -24,6 +24,7 @@ from hegemon.protocols import (
     Timer,
     Walks,
 )
+from hegemon.verify.verification import verify
 
 __all__ = [
     "AfekGafni",
@@ -45,4 +46,5 @@ __all__ = [
     "mixing_time",
     "run_trials",
     "simulate",
+    "verify",
 ]
