@@ -88,8 +88,8 @@ def test_both_engines_tell_the_same_story(n, variant, wake, share, candidates, l
 def test_both_engines_agree_in_distribution(options):
     protocol = Referees(**options)
     wake = "random" if protocol.variant == "wakeup" else "all"
-    fast = run_trials(protocol, 600, seed=1, engine="contacts", wake=wake, workers=1).runs
-    slow = run_trials(protocol, 600, seed=2, engine="nodes", wake=wake, workers=1).runs
+    fast = run_trials(protocol, 400, seed=1, engine="contacts", wake=wake, workers=1).runs
+    slow = run_trials(protocol, 400, seed=2, engine="nodes", wake=wake, workers=1).runs
     for name in ("messages", "bits", "shared_referees", "largest_cloud"):
         if name in fast[0].measures:
             assert stats.ks_2samp(*([run.measures[name] for run in runs] for runs in (fast, slow))).pvalue > 1e-3, name
