@@ -155,6 +155,12 @@ def test_without_referees_every_candidate_is_elected():
     assert stats.binomtest(sum(run.reached for run in runs), 3000, math.exp(-1)).pvalue > 1e-3
 
 
+@pytest.mark.parametrize("engine", ["contacts", "nodes"])
+def test_thousands_of_clouds_are_only_counted(engine):
+    run = simulate(Referees(n=5000, candidates=3000, referees=1), seed=1, engine=engine)
+    assert 2001 < run.measures["clouds"] == run.measures["candidates"] and run.measures["mean_cloud"] is None
+
+
 def test_too_many_contacts_are_refused():
     with pytest.raises(InvalidInput, match="do not fit in memory"):
         simulate(Referees(n=10**15), seed=0)

@@ -121,5 +121,6 @@ def _fresh(seed: int, *point: int) -> int:
     return int(generator(seed, *point).integers(2**63))
 
 
-def _mean(runs, name: str) -> float:
-    return float(np.mean([run.measures[name] for run in runs]))
+def _mean(runs, name: str) -> float | None:
+    values = [run.measures[name] for run in runs]
+    return None if None in values else float(np.mean(values))  # clouds are not followed when there are thousands
