@@ -33,7 +33,8 @@ def test_both_engines_agree_in_distribution(spec, options):
         assert {run.steps for run in runs if run.measures["candidates"]} == {2 * runs[0].measures["mixing_time"]}
     assert list(fast[0].measures) == list(slow[0].measures)
     for name in ("messages", "bits", "shared_referees"):
-        assert stats.ks_2samp(*([run.measures[name] for run in runs] for runs in (fast, slow))).pvalue > 1e-3, name
+        samples = ([run.measures[name] for run in runs] for runs in (fast, slow))
+        assert stats.ks_2samp(*samples, method="asymp").pvalue > 1e-3, name
     leaders = [np.bincount([min(run.leaders, 3) for run in runs], minlength=4) for runs in (fast, slow)]
     table = np.array(leaders)[:, np.sum(leaders, axis=0) > 0]
     if table.shape[1] > 1:
