@@ -93,8 +93,8 @@ def break_interactions(chain: Chain, start: int, active: np.ndarray, number: int
     matrix = csr_array((chain.keeps, chain.targets, chain.offsets), (size, size)).tocsc()
     backwards = System(matrix.indptr.astype(np.int64), matrix.indices, matrix.data, chain.denominator, active)
     begin = np.zeros(size)
-    begin[start] = 1.0
-    visits = backwards.solve(begin)
+    begin[start] = chain.denominator
+    visits, _ = backwards.refined(begin)
     _, _, _, _, first, second, changes = space.model
     sources, targets = space.topology.sources.astype(np.int64), space.topology.targets.astype(np.int64)
     rows = np.flatnonzero(active & (visits > 0))

@@ -3,24 +3,25 @@
 import numpy as np
 from numba import njit
 
-SMALL = 2e-14  # change in one sweep, relative, at which a component is done
+FEWEST_SWEEPS, MOST_SWEEPS = 40, 4000
+SMALL = 1e-8  # change in one sweep, relative, at which a component is done; refinement does the rest
 
 
 @njit(cache=True, nogil=True)
 def solve_components(
-    first, bounds, order, offsets, targets, weights, denominator, right, x, sweeps, factorized
+    first, bounds, order, offsets, targets, weights, denominator, right, x, work, hard
 ):
     """x_i = (b_i + sum of w_ij x_j) / (1 - w_ii), swept within each component until it no longer moves.
 
-    Answers the first component that is listed in `factorized` or does not settle within `sweeps`.
+    Answers the first component that is listed in `hard` or does not settle within `work` updates.
     """
     for component in range(first, len(bounds) - 1):
         begin, end = bounds[component], bounds[component + 1]
-        listed = np.searchsorted(factorized, component)
-        if listed < len(factorized) and factorized[listed] == component:
+        listed = np.searchsorted(hard, component)
+        if listed < len(hard) and hard[listed] == component:
             return component
         settled = False
-        for _ in range(sweeps):
+        for _ in range(max(FEWEST_SWEEPS, min(MOST_SWEEPS, work // (end - begin)))):
             change = 0.0
             for k in range(begin, end):
                 i = order[k]
@@ -40,6 +41,22 @@ def solve_components(
         if not settled:
             return component
     return len(bounds) - 1
+
+
+@njit(cache=True, nogil=True)
+def lower_solve(offsets, columns, values, right):
+    """The solution of L x = b for the lower triangle L of a matrix: one sweep from zero."""
+    x = np.empty(len(right))
+    for i in range(len(right)):
+        total, own = right[i], 1.0
+        for e in range(offsets[i], offsets[i + 1]):
+            j = columns[e]
+            if j < i:
+                total -= values[e] * x[j]
+            elif j == i:
+                own = values[e]
+        x[i] = total / own
+    return x
 
 
 @njit(cache=True, nogil=True)
@@ -72,13 +89,13 @@ def add_to(high, low, extra):
 
 
 @njit(cache=True, nogil=True)
-def residuals(offsets, targets, weights, denominator, active, high, low):
-    """1 - x_i + sum of w_ij x_j / denominator, for x = high + low, at every active configuration."""
+def residuals(offsets, targets, weights, denominator, active, numerators, high, low):
+    """b_i - x_i + sum of w_ij x_j / denominator, for x = high + low and b = numerators / denominator."""
     result = np.zeros(len(active))
     for i in range(len(active)):
         if not active[i]:
             continue
-        total, lost = denominator, 0.0
+        total, lost = float(numerators[i]), 0.0
         own = denominator
         for e in range(offsets[i], offsets[i + 1]):
             j = targets[e]

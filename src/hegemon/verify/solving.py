@@ -8,19 +8,19 @@ the largest residual, computed in doubled precision, is a bound on the relative 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array
-from scipy.sparse.linalg import splu
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import LinearOperator, gmres, splu
 
 from hegemon.errors import InvalidInput
 from hegemon.verify.graph_kernels import components
-from hegemon.verify.linear_kernels import add_to, residuals, solve_components
+from hegemon.verify.linear_kernels import add_to, lower_solve, residuals, solve_components
 
-TOLERANCE = 1e-13  # of the residual, after which no further refinement is tried
+TOLERANCE = 1e-12  # of the residual, after which no further refinement is tried
 REQUIRED = 1e-6
 ROUNDING = 2.0**-53  # of the solution to one double
-SWEEPS = 4000  # Gauss-Seidel sweeps before a component is factorized instead
-LARGEST_FACTORIZED = 12_000  # configurations of one component that LU may be tried on
-PATIENCE = 400_000  # sweeps for a component too large to factorize
+SWEEPS = 20_000_000  # configurations swept by Gauss-Seidel before another method takes over
+LARGEST_FACTORIZED = 3000  # configurations of one component: its factors may fill up
+KRYLOV, RESTARTS = 40, 60
 
 
 @dataclass(frozen=True)
@@ -39,19 +39,30 @@ class System:
         self.denominator = float(denominator)
         label, self.order, number = components(offsets, targets, active)
         self.bounds = np.searchsorted(label[self.order], np.arange(number + 1))
+        self._blocks: dict = {}  # the components that sweeps alone do not settle
         self._factors: dict = {}
 
     def expected_steps(self) -> Solution:
-        """The solution for b = 1, refined until its residual is tiny or stops shrinking."""
+        """The solution for b = 1."""
+        values, error = self.refined(self.denominator * self.active)
+        if not error < REQUIRED:
+            raise InvalidInput(
+                f"the expected steps are too large to be computed reliably (relative error {error:.2g}); "
+                "take a smaller n or smaller parameters"
+            )
+        return Solution(values, error / (1 - error) + ROUNDING)
+
+    def refined(self, numerators: np.ndarray) -> tuple[np.ndarray, float]:
+        """The solution for b = numerators/denominator, improved until its residual is tiny or stops shrinking;
+        and the largest residual."""
         high, low = np.zeros(len(self.active)), np.zeros(len(self.active))
-        right = self.active.astype(float)
+        right = numerators / self.denominator
         error = np.inf
-        for _ in range(6):
-            correction = self.solve(right)
+        for _ in range(10):
             best = high.copy(), low.copy()
-            add_to(high, low, correction)
+            add_to(high, low, self.solve(right))
             right = residuals(
-                self.offsets, self.targets, self.weights, self.denominator, self.active, high, low
+                self.offsets, self.targets, self.weights, self.denominator, self.active, numerators, high, low
             )
             now = float(np.abs(right).max(initial=0.0))
             if now >= error:
@@ -60,21 +71,17 @@ class System:
             error = now
             if error <= TOLERANCE:
                 break
-        if not error < REQUIRED:
-            raise InvalidInput(
-                f"the expected steps are too large to be computed reliably (relative error {error:.2g}); "
-                "take a smaller n or smaller parameters"
-            )
-        return Solution(high, error / (1 - error) + ROUNDING)
+        return high, error
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """One solution in ordinary precision, component by component, those that lead nowhere else first."""
         x = np.zeros(len(self.active))
         component = 0
         while component < len(self.bounds) - 1:
+            hard = np.array(sorted(self._blocks), np.int64)
             component = solve_components(
                 component, self.bounds, self.order, self.offsets, self.targets, self.weights, self.denominator, right,
-                x, SWEEPS, _listed(self._factors),
+                x, SWEEPS, hard,
             )  # fmt: skip
             if component < len(self.bounds) - 1:
                 self._solve_component(component, right, x)
@@ -82,31 +89,37 @@ class System:
         return x
 
     def _solve_component(self, component: int, right, x) -> None:
+        """By factorization, or for a large component by GMRES with a Gauss-Seidel sweep as preconditioner.
+
+        What makes sweeps slow is one eigenvalue close to 1, the rare escape from the component: Krylov
+        methods remove a few such eigenvalues at once.
+        """
         members = self.order[self.bounds[component] : self.bounds[component + 1]]
-        if len(members) > LARGEST_FACTORIZED:
-            bounds = self.bounds[component : component + 2]
-            solve_components(
-                0, bounds, self.order, self.offsets, self.targets, self.weights, self.denominator, right,
-                x, PATIENCE, _listed({}),
-            )  # fmt: skip
-            return
-        if component not in self._factors:
-            self._factors[component] = splu(self._block(members))
+        if component not in self._blocks:
+            self._blocks[component] = self._block(members)
+        block = self._blocks[component]
+        guess = x[members].copy()
         x[members] = 0.0
         known = right[members] + self._rows(members) @ x / self.denominator
-        x[members] = self._factors[component].solve(known)
+        if len(members) <= LARGEST_FACTORIZED:
+            if component not in self._factors:
+                self._factors[component] = splu(block.tocsc())
+            x[members] = self._factors[component].solve(known)
+            return
+        precondition = LinearOperator(
+            block.shape, lambda vector: lower_solve(block.indptr, block.indices, block.data, vector.ravel())
+        )
+        scale = float(np.abs(known).max(initial=0.0)) or 1.0
+        x[members] = gmres(
+            block, known / scale, x0=guess / scale, M=precondition, rtol=1e-8, restart=KRYLOV, maxiter=RESTARTS
+        )[0] * scale  # fmt: skip
 
     def _rows(self, members) -> csr_array:
         size = len(self.active)
         matrix = csr_array((self.weights, self.targets, self.offsets), (size, size))
         return matrix[members].astype(float)
 
-    def _block(self, members) -> csc_array:
-        block = self._rows(members).tocsc()[:, members] / self.denominator
-        identity = csc_array((np.ones(len(members)), (np.arange(len(members)),) * 2))
-        return csc_array(identity - block)
-
-
-def _listed(factors: dict) -> np.ndarray:
-    """The components that are to be factorized rather than swept, ascending."""
-    return np.array(sorted(factors), np.int64)
+    def _block(self, members) -> csr_array:
+        block = self._rows(members).tocsc()[:, members].tocsr() / self.denominator
+        identity = csr_array((np.ones(len(members)), (np.arange(len(members)),) * 2))
+        return csr_array(identity - block)
