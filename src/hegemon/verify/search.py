@@ -128,7 +128,6 @@ def search_worst(
             continue
         if beats(challenger, champion, simulator, trials):
             champions[champions.index(champion)] = challenger
-    simulator.unfinished = 0
     winner, times = fresh_winner(champions, simulator, final)
     unfinished = simulator.unfinished
     draws = rng.integers(protocol.space.size, size=(min(final, 500), protocol.n))
@@ -188,6 +187,7 @@ def fresh_winner(champions: list[Candidate], simulator: Simulator, final: int) -
     for champion in champions:
         champion.times = simulator.times(champion.codes, final)
     winner = max(champions, key=lambda champion: champion.mean)
+    simulator.unfinished = 0
     return winner, simulator.times(winner.codes, final)
 
 
