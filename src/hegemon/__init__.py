@@ -14,6 +14,7 @@ from hegemon.protocols import (
     Threshold,
     TimeOptimal,
     Timer,
+    Trains,
 )
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Threshold",
     "TimeOptimal",
     "Timer",
+    "Trains",
     "run_trials",
     "simulate",
 ]

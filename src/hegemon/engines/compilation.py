@@ -67,6 +67,30 @@ def fingerprint(function, seen=None) -> str:
     return digest.hexdigest()
 
 
+def speaks_of(functions, names, seen=None) -> bool:
+    """Whether any of the functions, or a function that it calls, mentions one of the names."""
+    seen = set() if seen is None else seen
+    for function in functions:
+        if function in seen:
+            continue
+        seen.add(function)
+        if _mentioned(function.__code__) & set(names):
+            return True
+        called = [value for value in _free_variables(function).values() if isinstance(value, types.FunctionType)]
+        if speaks_of(called, names, seen):
+            return True
+    return False
+
+
+def _mentioned(code) -> set[str]:
+    """Every name and text in a function's code: attributes, global names, keys."""
+    names = set(code.co_names) | {constant for constant in code.co_consts if isinstance(constant, str)}
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names |= _mentioned(constant)
+    return names
+
+
 def compiled(function, memo=None):
     """The author's plain function, and every plain function it calls, as compiled code."""
     memo = {} if memo is None else memo

@@ -8,6 +8,7 @@ from hegemon.protocols.ring import Ring
 from hegemon.protocols.threshold import Threshold
 from hegemon.protocols.time_optimal import TimeOptimal
 from hegemon.protocols.timer import Timer
+from hegemon.protocols.trains import Trains
 
 CATALOGUE = {
     protocol.id: protocol
@@ -20,5 +21,6 @@ CATALOGUE = {
         QuickElimination,
         TimeOptimal,
         Ring,
+        Trains,
     )
 }

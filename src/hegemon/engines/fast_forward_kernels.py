@@ -1,0 +1,192 @@
+"""Compiled parts of fast-forward: each node's private chain along a periodic path, and the first departure.
+
+Along a fixed path of what neighbours can see, a node's private fields are a Markov chain of its own, driven
+by its own coins. `stay[v, h, i]` is the probability that, over the rounds looked at, a node that begins in
+private state h keeps to the path and ends in i; `leave[v, h]` that it leaves the path on the way. Both are
+sums and products of nonnegative numbers only, so the rarest departure keeps its relative precision.
+"""
+
+import numpy as np
+
+from hegemon.engines.coins import double_at
+
+# ruff: noqa: F821 - `pack`, `unpack`, `update`, `marks_of` and `gather` are bound by specialize
+
+
+def observe(
+    low, high, scratch, counts, first, old, new, private, hidden, index, bits, stay, leave, p, layout, offsets, targets
+):
+    """Follow the chains of the nodes low..high-1 through the round from `old` to `new`; row 0 of `stay` and
+    `leave` belongs to the node `first`."""
+    me = scratch[0]
+    number = len(hidden)
+    chance = 1.0 / (1 << bits)
+    step = np.empty((number, number))
+    lost = np.empty(number)
+    row = np.empty(number)
+    for v in range(low, high):
+        end = gather(old, v, scratch, offsets, targets, layout)
+        step[:] = 0
+        lost[:] = 0
+        for h in range(number):
+            for coins in range(1 << bits):
+                unpack((np.int64(old[v]) & ~private) | hidden[h], me, layout)
+                update(me, scratch[1:end], coins, p[0])
+                packed = pack(me, layout)
+                if (packed ^ np.int64(new[v])) & ~private:
+                    lost[h] += chance
+                else:
+                    step[h, index[packed & private]] += chance
+        for h in range(number):
+            for i in range(number):
+                leave[v - first, h] += stay[v - first, h, i] * lost[i]
+            row[:] = 0
+            for i in range(number):
+                for j in range(number):
+                    row[j] += stay[v - first, h, i] * step[i, j]
+            stay[v - first, h] = row
+    return 0
+
+
+def powers(stay, leave, levels, stays, leaves):
+    """`stays[k]`, `leaves[k]`: the chain over 2^k periods."""
+    number = len(leave)
+    stays[0] = stay
+    leaves[0] = leave
+    for k in range(1, levels):
+        for h in range(number):
+            leaves[k, h] = leaves[k - 1, h]
+            for j in range(number):
+                stays[k, h, j] = 0
+            for i in range(number):
+                leaves[k, h] += stays[k - 1, h, i] * leaves[k - 1, i]
+                for j in range(number):
+                    stays[k, h, j] += stays[k - 1, h, i] * stays[k - 1, i, j]
+
+
+def proceed(row, stay, leave, product):
+    """Move the distribution `row` on; answers the probability of leaving on the way."""
+    left = 0.0
+    product[:] = 0
+    for i in range(len(row)):
+        left += row[i] * leave[i]
+        for j in range(len(row)):
+            product[j] += row[i] * stay[i, j]
+    return left
+
+
+def first_departure(words, stay, leave, private, index, key, time, best, candidates):
+    """The first period, at most `best`, in which any node leaves the path, and the nodes that do so in it.
+
+    Node v leaves at the first moment at which its probability of having left exceeds the uniform number
+    double_at(key, time, v): inversion, so exactly the law of that moment.
+    """
+    number = leave.shape[1]
+    stays = np.empty((64, number, number))
+    leaves = np.empty((64, number))
+    row, product = np.empty(number), np.empty(number)
+    found = 0
+    for v in range(len(words)):
+        if not np.any(leave[v] > 0):
+            continue
+        levels = 1
+        while (1 << levels) <= best + 1:
+            levels += 1
+        powers(stay[v], leave[v], levels, stays, leaves)
+        threshold = double_at(key, time, v)
+        row[:] = 0
+        row[index[words[v] & private]] = 1
+        survived, left = 0, 0.0
+        for k in range(levels - 1, -1, -1):
+            if survived + (1 << k) <= best + 1:
+                more = left + proceed(row, stays[k], leaves[k], product)
+                if more <= threshold:
+                    survived += 1 << k
+                    left = more
+                    row[:] = product
+        if survived < best:
+            best = survived
+            found = 0
+        if survived == best:
+            candidates[found] = v
+            found += 1
+    return best, found
+
+
+def after_periods(stay, leave, periods, row, stays, leaves, product):
+    """Move the distribution `row` on by whole periods; answers the probability of leaving on the way."""
+    left = 0.0
+    levels = 1
+    while (1 << levels) <= periods:
+        levels += 1
+    powers(stay, leave, levels, stays, leaves)
+    for k in range(levels):
+        if (periods >> k) & 1:
+            left += proceed(row, stays[k], leaves[k], product)
+            row[:] = product
+    return left
+
+
+def has_left(h, threshold, stay, leave, periods, begun_leave):
+    """Whether a node that began in private state h has left within `periods` periods and the begun one."""
+    number = len(leave)
+    stays = np.empty((64, number, number))
+    leaves = np.empty((64, number))
+    row, product = np.zeros(number), np.empty(number)
+    row[h] = 1
+    left = after_periods(stay, leave, periods, row, stays, leaves, product)
+    for i in range(number):
+        left += row[i] * begun_leave[i]
+    return left > threshold
+
+
+def land(
+    low, high, scratch, counts, words, old, new, result, stay, leave, periods, begun, leaving,
+    private, hidden, index, bits, key, time, p, layout, offsets, targets,
+):  # fmt: skip
+    """The round in which the jump ends, for the nodes low..high-1: from the path's `old` to `result`.
+
+    `leaving` nodes depart from the path's `new` in this very round, the others do not. Each node's private
+    state before the round and its coins are drawn given just that. Answers like `sweep`.
+    """
+    me = scratch[0]
+    number = len(hidden)
+    stays = np.empty((64, number, number))
+    leaves = np.empty((64, number))
+    row, product = np.empty(number), np.empty(number)
+    outcome = np.empty((number, 1 << bits), np.int64)
+    weight = np.empty((number, 1 << bits))
+    changed = 0
+    for v in range(low, high):
+        row[:] = 0
+        row[index[words[v] & private]] = 1
+        after_periods(stay[v], leave[v], periods, row, stays, leaves, product)
+        end = gather(old, v, scratch, offsets, targets, layout)
+        total = 0.0
+        for i in range(number):
+            arrived = 0.0
+            for h in range(number):
+                arrived += row[h] * begun[v, h, i]
+            for coins in range(1 << bits):
+                unpack((np.int64(old[v]) & ~private) | hidden[i], me, layout)
+                update(me, scratch[1:end], coins, p[0])
+                outcome[i, coins] = pack(me, layout)
+                departs = (outcome[i, coins] ^ np.int64(new[v])) & ~private != 0
+                weight[i, coins] = arrived if departs == leaving[v] else 0.0
+                total += weight[i, coins]
+        rest = total * double_at(key, time, v)
+        chosen = np.int64(-1)
+        for i in range(number):
+            for coins in range(1 << bits):
+                if weight[i, coins] > 0 and (chosen < 0 or rest > 0):
+                    chosen = outcome[i, coins]
+                    rest -= weight[i, coins]
+        result[v] = chosen
+        unpack(np.int64(old[v]), me, layout)
+        before = marks_of(me, p[0])
+        unpack(chosen, me, layout)
+        after = marks_of(me, p[0])
+        for k in range(len(counts)):
+            counts[k] += (after >> k) & 1
+        changed |= before ^ after
+    return changed
