@@ -75,10 +75,11 @@ class Rounds:
 
     def _divide(self, topology, threads: int) -> None:
         """Consecutive nodes for every thread, with room for the largest neighbourhood and for its counts."""
-        edges = np.searchsorted(topology.offsets + np.arange(topology.n + 1), np.linspace(0, topology.arcs + topology.n, threads + 1))
-        largest = int(topology.degrees.max())
+        work = topology.offsets + np.arange(topology.n + 1)
+        edges = np.searchsorted(work, np.linspace(0, work[-1], threads + 1))
+        self.largest_degree = int(topology.degrees.max())
         self._parts = [
-            (int(low), int(high), np.zeros(largest + 1, self.space.dtype), np.zeros(len(self.stop.conditions), np.int64))
+            (int(low), int(high), np.zeros(self.largest_degree + 1, self.space.dtype), np.zeros_like(self.stop.low))
             for low, high in pairwise(edges)
         ]
 

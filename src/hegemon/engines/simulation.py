@@ -1,10 +1,11 @@
 """The front door of the engines: one call for every model of computation."""
 
+from hegemon.engines.neighbours import simulate_rounds
 from hegemon.engines.population import simulate_population
 from hegemon.engines.run import Run
 from hegemon.errors import InvalidInput
 
-MODELS = {"population": simulate_population}
+MODELS = {"population": simulate_population, "state": simulate_rounds}
 
 
 def simulate(protocol, **options) -> Run:
