@@ -1,0 +1,1 @@
+"""What runs mean: statistics and pictures."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.models.conditions import parse_set
+from hegemon.models.expressions import whole_number
 from hegemon.models.sets import ConfigurationSet
 
 
@@ -42,9 +43,9 @@ def parse_stop(until, protocol) -> Stop:
     unit = protocol.time_unit
     if text.split(":")[0] in ("steps", "rounds"):
         given, _, number = text.partition(":")
-        if given != unit or not number.isdigit():
-            raise InvalidInput(f"until {text!r} is not understood; {protocol.id} counts {unit}: write {unit}:K, K >= 0")
-        return never(text, int(number))
+        if given != unit:
+            raise InvalidInput(f"until {text!r} is not understood: {protocol.id} counts {unit}; write {unit}:K")
+        return never(text, whole_number(number, f"until {unit}"))
     if text == "broken":
         if not protocol.elects_leader:
             raise InvalidInput(f"until broken needs a protocol that elects a leader; {protocol.id} does not")

@@ -28,3 +28,16 @@ def evaluate(expression, values):
         raise InvalidInput(
             f"the expression {expression!r} cannot be evaluated ({error}); it may use the parameters {known}"
         ) from None
+
+
+def whole_number(text, what: str, low: int = 0) -> int:
+    """A whole number as people write it: 1000, 1e6, 10**6, 2^20, 1_000_000."""
+    try:
+        value = evaluate(str(text).replace("^", "**"), {})
+        if isinstance(value, bool) or value != int(value) or value < low:
+            raise ValueError
+        return int(value)
+    except (InvalidInput, TypeError, ValueError, OverflowError):
+        raise InvalidInput(
+            f"{what} = {text} is out of range; give a whole number >= {low}, such as 1000 or 1e6"
+        ) from None

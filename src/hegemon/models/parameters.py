@@ -38,7 +38,10 @@ class Parameter:
                 raise InvalidInput(f"{owner}: {name} = {value!r} is not allowed; choose {self.allowed(values)}")
             return value
         if isinstance(value, str):
-            value = evaluate(value, values)
+            try:
+                value = evaluate(value, values)
+            except InvalidInput as error:
+                raise InvalidInput(f"{owner}: {name} = {value}: {error}; give {self.allowed(values)}") from None
         if isinstance(value, bool) or not isinstance(value, int | np.integer | float):
             raise InvalidInput(f"{owner}: {name} = {value!r} is not a number; give {self.allowed(values)}")
         too_low = self.low is not None and value < evaluate(self.low, values)

@@ -1,6 +1,6 @@
 """Population protocols: two agents meet, both may change (Angluin et al., Distributed Computing 2006)."""
 
-from types import SimpleNamespace
+import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.models.protocol import Protocol
@@ -11,6 +11,7 @@ class PopulationProtocol(Protocol):
 
     model = "population"
     functions = ("interact", "output")
+    _is_sound = False
 
     def __init__(self, n: int, **given):
         if not self.fields or not hasattr(self, "interact"):
@@ -30,7 +31,13 @@ class PopulationProtocol(Protocol):
         self.interact(a, b, self.p)
         return self.space.code(a), self.space.code(b)
 
-    def check_interact(self, rng, samples: int = 200) -> None:
+    def require_sound(self) -> None:
+        """Try `interact` on a few hundred pairs of states, once per protocol; see check_interact."""
+        if not self._is_sound:
+            self.check_interact(np.random.default_rng(0))
+            self._is_sound = True
+
+    def check_interact(self, rng, samples: int = 300) -> None:
         """Refuse an `interact` that fails, leaves a range or reads what a state does not have."""
         for first, second in rng.integers(self.space.size, size=(samples, 2)):
             a, b = self.space.namespace(first), self.space.namespace(second)
@@ -38,7 +45,7 @@ class PopulationProtocol(Protocol):
             try:
                 self.interact(a, b, self.p)
                 after = self.space.code(a), self.space.code(b)
-                other = [SimpleNamespace(**vars(self.space.namespace(code))) for code in (first, second)]
+                other = [self.space.namespace(code) for code in (first, second)]
                 for state, code in zip(other, (first, second), strict=True):
                     self.scramble_absent(state, self.space.mapping(self.space.namespace(code)))
                 self.interact(other[0], other[1], self.p)
