@@ -98,7 +98,7 @@ def compiled(function, memo=None):
         return function
     if function not in memo:
         scope = dict(function.__globals__)
-        memo[function] = njit(_rebind(function, scope))
+        memo[function] = njit(forceinline=True)(_rebind(function, scope))
         for name, value in _free_variables(function).items():
             if isinstance(value, types.FunctionType):
                 scope[name] = compiled(value, memo)
@@ -140,6 +140,19 @@ def codec(space):
     text, layout = space.source()
     encode, decode = _functions(text, "encode", "decode")
     return encode, decode, np.array(layout, dtype=np.int64)
+
+
+def packer(packing):
+    """`pack(a, layout)` and `unpack(word, a, layout)` to bind in kernels, and the layout to pass them."""
+    text, layout = packing.source()
+    pack, unpack = _functions(text, "pack", "unpack")
+    return pack, unpack, np.array(layout, dtype=np.int64)
+
+
+def copier(names):
+    """`show(a, face)`, which copies the named fields of a state, to bind in kernels."""
+    (show,) = _functions("\n".join(["def show(a, face):", *(f"    face.{name} = a.{name}" for name in names)]), "show")
+    return show
 
 
 @cache

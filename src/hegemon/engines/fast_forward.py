@@ -9,6 +9,7 @@ it; a `Flight` is the result, ready to land.
 """
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,13 +35,20 @@ def number_of_private_states(protocol) -> int:
     return int(np.prod([high - low + 1 for low, high in bounds], dtype=np.int64))
 
 
+class Frame(NamedTuple):
+    """A configuration: every node's packed state, and the fields that its neighbours read."""
+
+    words: np.ndarray
+    faces: np.ndarray
+
+
 @dataclass
 class Flight:
-    """From the round `departure` to `landing`; `words` is the configuration there."""
+    """From the round `departure` to `landing`; `frame` is the configuration there."""
 
     departure: int
     landing: int
-    words: np.ndarray
+    frame: Frame
     counts: np.ndarray
     changed: int
     path: "Path"
@@ -58,21 +66,22 @@ class Path:
 
     def __init__(self, engine, period: int):
         self.engine, self.period = engine, period
-        self.begin, self.first = engine.step, engine.words.copy()
+        self.begin, self.first = engine.step, Frame(*(part.copy() for part in engine.frame))
 
     def replay(self):
         """The period's rounds again, as pairs of configurations before and after."""
-        old, new = self.first.copy(), np.empty_like(self.first)
+        room = self.engine.new_frame(), self.engine.new_frame()
+        old = self.first
         for k in range(self.period):
+            new = room[k % 2]
             self.engine.sweep(old, new, self.begin + k)
             yield old, new
-            old, new = new, old
+            old = new
 
     def words_at(self, phase: int) -> np.ndarray:
         for k, (old, _) in enumerate(self.replay()):
             if k == phase:
-                return old
-        return self.first
+                return old.words
 
 
 class Survey:
@@ -99,14 +108,14 @@ class Survey:
 
     def follow(self, old, new) -> bool:
         """One more round; whether the period is complete."""
-        self.engine.spread(self._observe, 0, old, new, *self.chain, self.stay, self.leave, *self.engine.world)
+        self.engine.spread(self._observe, 0, *old, new.words, *self.chain, self.stay, self.leave, *self.engine.world)
         return self.engine.step == self.path.begin + self.path.period
 
     def plan(self) -> Flight | None:
         """The flight to the first departure, or to the horizon; None if the last period was not like the one before."""
         engine, period = self.engine, self.path.period
         now, horizon, words = engine.step, engine.horizon, engine.words.copy()
-        if np.any((words ^ self.path.first) & ~words.dtype.type(engine.private)):
+        if np.any((words ^ self.path.first.words) & ~words.dtype.type(engine.private)):
             return None
         last = FOREVER // period if horizon is None else (horizon - now - 1) // period
         if last < 0:
@@ -133,21 +142,19 @@ class Survey:
                 # In the last round of the period it is certain; rounding must not carry a node beyond.
                 leaving[v] = k == period - 1 or self._leaves(v, words, now, periods, old, new, begun_stay, begun_leave)
             if leaving.any() or landing == engine.horizon:
-                result = np.empty_like(words)
+                result = engine.new_frame()
                 changed, counts = engine.spread(
-                    self._land, words, old, new, result, self.stay, self.leave, periods, begun_stay, leaving,
+                    self._land, words, *old, new.words, *result, self.stay, self.leave, periods, begun_stay, leaving,
                     *self.chain, engine.key[2], landing, *engine.world,
                 )  # fmt: skip
                 return Flight(now, landing, result, counts, changed, self.path)
-            engine.spread(self._observe, 0, old, new, *self.chain, begun_stay, begun_leave, *engine.world)
+            engine.spread(self._observe, 0, *old, new.words, *self.chain, begun_stay, begun_leave, *engine.world)
 
     def _leaves(self, v, words, now, periods, old, new, begun_stay, begun_leave) -> bool:
         """Whether node v departs in the round from `old` to `new` of the period in which it does depart."""
         engine = self.engine
         stay, leave = begun_stay[v : v + 1].copy(), begun_leave[v : v + 1].copy()
-        scratch = np.zeros(1 + engine.largest_degree, engine.space.dtype)
-        none = np.empty(0, np.int64)
-        self._observe(v, v + 1, scratch, none, v, old, new, *self.chain, stay, leave, *engine.world)
+        self._observe(v, v + 1, *engine.room(), v, *old, new.words, *self.chain, stay, leave, *engine.world)
         begin = self.index[words[v] & engine.private]
         threshold = double_at(engine.key[1], now, v)
         return self._has_left(begin, threshold, self.stay[v], self.leave[v], periods, leave[0])

@@ -10,29 +10,29 @@ import numpy as np
 
 from hegemon.engines.coins import double_at
 
-# ruff: noqa: F821 - `pack`, `unpack`, `update`, `marks_of` and `gather` are bound by specialize
+# ruff: noqa: F821 - `pack`, `unpack`, `update`, `show`, `marks_of`, `gather` … are bound by specialize
 
 
 def observe(
-    low, high, scratch, counts, first, old, new, private, hidden, index, bits, stay, leave, p, layout, offsets, targets
-):
+    low, high, me, near, counts, first, old, faces, new, private, hidden, index, bits, stay, leave,
+    p, layout, offsets, targets,
+):  # fmt: skip
     """Follow the chains of the nodes low..high-1 through the round from `old` to `new`; row 0 of `stay` and
     `leave` belongs to the node `first`."""
-    me = scratch[0]
     number = len(hidden)
     chance = 1.0 / (1 << bits)
     step = np.empty((number, number))
     lost = np.empty(number)
     row = np.empty(number)
     for v in range(low, high):
-        end = gather(old, v, scratch, offsets, targets, layout)
+        degree = gather(faces, v, near, offsets, targets)
         step[:] = 0
         lost[:] = 0
         for h in range(number):
             for coins in range(1 << bits):
-                unpack((np.int64(old[v]) & ~private) | hidden[h], me, layout)
-                update(me, scratch[1:end], coins, p[0])
-                packed = pack(me, layout)
+                unpack((np.int64(old[v]) & ~private) | hidden[h], me[0], layout)
+                update(me[0], near[:degree], coins, p[0])
+                packed = pack(me[0], layout)
                 if (packed ^ np.int64(new[v])) & ~private:
                     lost[h] += chance
                 else:
@@ -141,7 +141,7 @@ def has_left(h, threshold, stay, leave, periods, begun_leave):
 
 
 def land(
-    low, high, scratch, counts, words, old, new, result, stay, leave, periods, begun, leaving,
+    low, high, me, near, counts, words, old, faces, new, result, result_faces, stay, leave, periods, begun, leaving,
     private, hidden, index, bits, key, time, p, layout, offsets, targets,
 ):  # fmt: skip
     """The round in which the jump ends, for the nodes low..high-1: from the path's `old` to `result`.
@@ -149,7 +149,6 @@ def land(
     `leaving` nodes depart from the path's `new` in this very round, the others do not. Each node's private
     state before the round and its coins are drawn given just that. Answers like `sweep`.
     """
-    me = scratch[0]
     number = len(hidden)
     stays = np.empty((64, number, number))
     leaves = np.empty((64, number))
@@ -161,16 +160,16 @@ def land(
         row[:] = 0
         row[index[words[v] & private]] = 1
         after_periods(stay[v], leave[v], periods, row, stays, leaves, product)
-        end = gather(old, v, scratch, offsets, targets, layout)
+        degree = gather(faces, v, near, offsets, targets)
         total = 0.0
         for i in range(number):
             arrived = 0.0
             for h in range(number):
                 arrived += row[h] * begun[v, h, i]
             for coins in range(1 << bits):
-                unpack((np.int64(old[v]) & ~private) | hidden[i], me, layout)
-                update(me, scratch[1:end], coins, p[0])
-                outcome[i, coins] = pack(me, layout)
+                unpack((np.int64(old[v]) & ~private) | hidden[i], me[0], layout)
+                update(me[0], near[:degree], coins, p[0])
+                outcome[i, coins] = pack(me[0], layout)
                 departs = (outcome[i, coins] ^ np.int64(new[v])) & ~private != 0
                 weight[i, coins] = arrived if departs == leaving[v] else 0.0
                 total += weight[i, coins]
@@ -182,10 +181,11 @@ def land(
                     chosen = outcome[i, coins]
                     rest -= weight[i, coins]
         result[v] = chosen
-        unpack(np.int64(old[v]), me, layout)
-        before = marks_of(me, p[0])
-        unpack(chosen, me, layout)
-        after = marks_of(me, p[0])
+        unpack(np.int64(old[v]), me[0], layout)
+        before = marks_of(me[0], p[0])
+        unpack(chosen, me[0], layout)
+        show(me[0], result_faces[v])
+        after = marks_of(me[0], p[0])
         for k in range(len(counts)):
             counts[k] += (after >> k) & 1
         changed |= before ^ after

@@ -1,7 +1,5 @@
 """One run of a protocol of the state model, from a start to a Run."""
 
-from functools import partial
-
 from hegemon.engines.driver import Driver
 from hegemon.engines.fast_forward import can_skip
 from hegemon.engines.membership import Watcher, count_leaders
@@ -38,6 +36,7 @@ def simulate_rounds(
     """
     if engine not in ("auto", Rounds.name):
         raise InvalidInput(f"engine {engine!r} does not run {protocol.id}; choose auto or {Rounds.name}")
+    protocol.require_sound()
     topology = topology_for(protocol, graph, seed)
     stop = parse_stop(until, protocol)
     configuration = initial_configuration(protocol, start, seed, trial, topology=topology)
@@ -47,8 +46,10 @@ def simulate_rounds(
     history = History(Watcher(protocol, observables, topology), 1, at, every) if observables else None
     watched = (*stop.conditions, *stop.whole, *(observable.value for observable in observables.values()))
     skips = fast_forward and can_skip(protocol, watched)
-    chosen = partial(Rounds, fast_forward=skips, threads=threads)
-    driver = Driver(protocol, topology, chosen, configuration, stop, stream(seed, trial, KERNEL), history, progress)
+    key = stream(seed, trial, KERNEL)
+    driver = Driver(
+        protocol, topology, Rounds, configuration, stop, key, history, progress, fast_forward=skips, threads=threads
+    )
     limit = stop.limit if stop.limit is not None else max_steps
     rng = generator(seed, trial, FAULT)
     last_fault = None

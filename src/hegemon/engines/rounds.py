@@ -13,15 +13,15 @@ from itertools import pairwise
 import numpy as np
 
 from hegemon.engines import rounds_kernels as kernels
-from hegemon.engines.compilation import from_source, marks, specialize
-from hegemon.engines.fast_forward import Flight, Survey, can_skip
+from hegemon.engines.compilation import copier, marks, packer, specialize
+from hegemon.engines.fast_forward import Flight, Frame, Survey, can_skip
 from hegemon.engines.membership import Membership
 from hegemon.engines.rounds_kernels import CURRENT, FAILED, MET, PERIODIC, TIME
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
 from hegemon.models.packing import Packing
 
-LARGE = 200_000  # nodes and arcs: from here on a round is worth more than one thread
+LARGE = 40_000  # nodes and arcs: from here on a round is worth more than one thread
 CHUNK = 40_000_000  # nodes and arcs read between two looks at progress
 
 
@@ -39,12 +39,13 @@ class Rounds:
         self.key = key  # words for coins, departures and landings
         self.horizon: int | None = None  # the round at which the driver will surely stop: no jump goes beyond
         self.fast_forwarded_rounds = 0
+        self._face = np.dtype([(name, self.space.dtype[name]) for name in protocol.public])
         self._membership = Membership(protocol, stop, topology)
         self._compile(topology)
         n, size = topology.n, topology.n + topology.arcs
         self._chunk = max(1, CHUNK // size)
         self._divide(topology, 1 if size < LARGE else threads or os.cpu_count() or 1)
-        self._buffers = np.zeros((2, n), self.packing.dtype)
+        self._buffers, self._faces = np.zeros((2, n), self.packing.dtype), np.zeros((2, n), self._face)
         self._state = np.zeros(2, np.int64)
         self._anchor = np.zeros(n, self.packing.dtype)
         self._clock = np.zeros(2, np.int64)
@@ -55,33 +56,34 @@ class Rounds:
         self.load(configuration)
 
     def _compile(self, topology) -> None:
-        text, layout = self.packing.source()
-        pack, unpack = from_source(text, "pack", "unpack")
+        pack, unpack, layout = packer(self.packing)
         records = self.protocol.record_types
-        gather = specialize(kernels.gather, records, unpack=unpack)
+        show = copier(self.protocol.public)
         self.author = {  # what the kernels of this engine and of fast-forward are bound to
             "pack": pack,
             "unpack": unpack,
-            "gather": gather,
+            "show": show,
+            "gather": kernels.gather,
             "update": self.protocol.update,
             "marks_of": marks(self.stop.conditions),
         }
-        self.world = self.protocol.compiled_p, np.array(layout, np.int64), topology.offsets, topology.targets
+        self.world = self.protocol.compiled_p, layout, topology.offsets, topology.targets
         self._sweep = specialize(kernels.sweep, records, **self.author)
         self._meets, self._recurs = specialize(kernels.meets), specialize(kernels.recurs)
         self._run = specialize(kernels.run, records, sweep=self._sweep, meets=kernels.meets, recurs=kernels.recurs)
-        self._pack = specialize(kernels.pack_all, records, pack=pack)
+        self._pack = specialize(kernels.pack_all, records, pack=pack, show=show)
         self._unpack = specialize(kernels.unpack_all, records, unpack=unpack)
 
     def _divide(self, topology, threads: int) -> None:
-        """Consecutive nodes for every thread, with room for the largest neighbourhood and for its counts."""
+        """Consecutive nodes for every thread, about equally many arcs each."""
         work = topology.offsets + np.arange(topology.n + 1)
         edges = np.searchsorted(work, np.linspace(0, work[-1], threads + 1))
         self.largest_degree = int(topology.degrees.max())
-        self._parts = [
-            (int(low), int(high), np.zeros(self.largest_degree + 1, self.space.dtype), np.zeros_like(self.stop.low))
-            for low, high in pairwise(edges)
-        ]
+        self._parts = [(int(low), int(high), *self.room()) for low, high in pairwise(edges)]
+
+    def room(self):
+        """What a kernel works in: one node's record, its neighbours' faces, and counts."""
+        return np.zeros(1, self.space.dtype), np.zeros(self.largest_degree, self._face), np.zeros_like(self.stop.low)
 
     # -- what the driver uses ---------------------------------------------------------------------------
 
@@ -98,9 +100,17 @@ class Rounds:
     def words(self) -> np.ndarray:
         return self._buffers[self._state[CURRENT]]
 
+    @property
+    def frame(self) -> Frame:
+        """The present configuration."""
+        return Frame(self.words, self._faces[self._state[CURRENT]])
+
+    def new_frame(self) -> Frame:
+        return Frame(np.empty_like(self.words), np.empty_like(self._faces[0]))
+
     def load(self, configuration: Configuration) -> None:
         """Take over a configuration and count the stop's conditions in it."""
-        self._pack(configuration.agents, self.words, self.world[1])
+        self._pack(configuration.agents, *self.frame, self.world[1])
         self._counts[:] = self._membership.counts(configuration.agents)
         self._survey = self._flight = None
         self._watch_for_period()
@@ -140,11 +150,11 @@ class Rounds:
 
     def _rounds(self, budget: int) -> int:
         if len(self._parts) == 1:
-            stop, (_, _, scratch, _) = self.stop, self._parts[0]
+            stop, (_, _, me, near, _) = self.stop, self._parts[0]
             status = self._run(
-                budget, self._buffers, self._state, scratch, self._counts, stop.low, stop.high, stop.watch,
-                bool(stop.whole), self._anchor, self._clock, self.private, self.key[0], self.protocol.random_bits,
-                *self.world,
+                budget, self._buffers, self._faces, self._state, me, near, self._counts, stop.low, stop.high,
+                stop.watch, bool(stop.whole), self._anchor, self._clock, self.private, self.key[0],
+                self.protocol.random_bits, *self.world,
             )  # fmt: skip
             if status == FAILED:
                 self._explain_failure()
@@ -158,28 +168,29 @@ class Rounds:
         return 0
 
     def _round(self) -> int:
-        changed, self._counts[:] = self.sweep(self.words, self._buffers[1 - self._state[CURRENT]], self.step)
-        self._state[CURRENT] = 1 - self._state[CURRENT]
-        self._state[TIME] += 1
+        then = 1 - self._state[CURRENT]
+        following = Frame(self._buffers[then], self._faces[then])
+        changed, self._counts[:] = self.sweep(self.frame, following, self.step)
+        self._state[:] = then, self.step + 1
         return self._status(changed)
 
-    def sweep(self, old, new, time: int):
+    def sweep(self, old: Frame, new: Frame, time: int):
         """The round after `time` from `old` to `new`: which conditions changed at some node, and all counts."""
-        answer = self.spread(self._sweep, old, new, time, self.key[0], self.protocol.random_bits, *self.world)
+        answer = self.spread(self._sweep, *old, *new, time, self.key[0], self.protocol.random_bits, *self.world)
         if answer[0] < 0:
             self._explain_failure()
         return answer
 
     def spread(self, kernel, *arguments):
-        """Call `kernel(low, high, scratch, counts, ...)` for all nodes, by all threads."""
-        for _, _, _, counts in self._parts:
+        """Call `kernel(low, high, me, near, counts, ...)` for all nodes, by all threads."""
+        for *_, counts in self._parts:
             counts[:] = 0
         if len(self._parts) == 1:
             answers = [kernel(*self._parts[0], *arguments)]
         else:
             answers = [job.result() for job in [pool().submit(kernel, *part, *arguments) for part in self._parts]]
         changed = -1 if min(answers) < 0 else int(np.bitwise_or.reduce(answers))
-        return changed, sum(counts for _, _, _, counts in self._parts)
+        return changed, sum(counts for *_, counts in self._parts)
 
     def _status(self, changed: int) -> int:
         stop = self.stop
@@ -209,9 +220,9 @@ class Rounds:
 
     def _surveyed_round(self) -> int:
         """A round of the period under survey; at its end, the flight over all rounds that are like it."""
-        before = self.words
+        before = self.frame
         status = self._round()
-        if self._survey.follow(before, self.words):
+        if self._survey.follow(before, self.frame):
             self._flight = self._survey.plan()
             self._survey = None
             if self._flight is None:
@@ -221,7 +232,7 @@ class Rounds:
     def _land(self) -> int:
         flight, self._flight = self._flight, None
         self.fast_forwarded_rounds += flight.landing - flight.departure
-        self.words[:], self._counts[:] = flight.words, flight.counts
+        self.words[:], self.frame.faces[:], self._counts[:] = *flight.frame, flight.counts
         self._state[TIME] = flight.landing
         self._watch_for_period()
         return self._status(flight.changed)

@@ -1,6 +1,7 @@
 """Compiled parts of the engine `rounds`: one round, many rounds, and the search for a period.
 
-Words are packed states. `scratch` holds records: the node itself first, then its neighbours.
+A node's state is a packed word; its *face* is a small record of the fields that neighbours read. `me` and
+`near` are room for one node's own record and for its neighbours' faces.
 """
 
 import numpy as np
@@ -11,12 +12,13 @@ MET, PERIODIC, FAILED = 1, 2, 4  # why a kernel came back
 CURRENT, TIME = 0, 1  # in `state`: which buffer holds the configuration, and how many rounds it is old
 AGE, PATIENCE = 0, 1  # in `clock`: rounds since the anchor was set, and when it will be set again
 
-# ruff: noqa: F821 - `pack`, `unpack`, `update`, `marks_of`, `gather` and `sweep` are bound by specialize
+# ruff: noqa: F821 - `pack`, `unpack`, `show`, `update`, `marks_of`, `sweep` … are bound by specialize
 
 
-def pack_all(records, words, layout):
+def pack_all(records, words, faces, layout):
     for v in range(len(words)):
         words[v] = pack(records[v], layout)
+        show(records[v], faces[v])
 
 
 def unpack_all(words, records, layout):
@@ -24,37 +26,39 @@ def unpack_all(words, records, layout):
         unpack(np.int64(words[v]), records[v], layout)
 
 
-def gather(words, v, scratch, offsets, targets, layout):
-    """Unpack v's neighbours behind the first scratch record; answers where they end."""
+def gather(faces, v, near, offsets, targets):
+    """Copy the faces of v's neighbours side by side; answers how many they are."""
     begin = offsets[v]
     degree = offsets[v + 1] - begin
     for k in range(degree):
-        unpack(np.int64(words[targets[begin + k]]), scratch[k + 1], layout)
-    return degree + 1
+        near[k] = faces[targets[begin + k]]
+    return degree
 
 
-def sweep(low, high, scratch, counts, old, new, time, key, bits, p, layout, offsets, targets):
+def sweep(low, high, me, near, counts, old, faces, new, new_faces, time, key, bits, p, layout, offsets, targets):
     """One round of the nodes low..high-1, from `old` to `new`. Adds up the stop's conditions after the round;
     answers, as bits, for which of them some node changed, or -1 if a state was out of range."""
-    me = scratch[0]
-    per_word = 64 // bits if bits > 0 else 1
-    word = np.uint64(0)
-    coins = 0
+    per_word = 64 // bits if bits > 0 else 1 << 62
+    index, place = low // per_word, low % per_word
+    word = word_at(key, time, index)
     changed = 0
     for v in range(low, high):
-        if bits > 0:
-            if v == low or v % per_word == 0:
-                word = word_at(key, time, v // per_word)
-            coins = coins_from(word, v % per_word, bits)
-        end = gather(old, v, scratch, offsets, targets, layout)
-        unpack(np.int64(old[v]), me, layout)
-        before = marks_of(me, p[0])
-        update(me, scratch[1:end], coins, p[0])
-        packed = pack(me, layout)
+        if place == per_word:
+            place = 0
+            index += 1
+            word = word_at(key, time, index)
+        coins = coins_from(word, place, bits)
+        place += 1
+        degree = gather(faces, v, near, offsets, targets)
+        unpack(np.int64(old[v]), me[0], layout)
+        before = marks_of(me[0], p[0])
+        update(me[0], near[:degree], coins, p[0])
+        packed = pack(me[0], layout)
         if packed < 0:
             return -1
         new[v] = packed
-        after = marks_of(me, p[0])
+        show(me[0], new_faces[v])
+        after = marks_of(me[0], p[0])
         for k in range(len(counts)):
             counts[k] += (after >> k) & 1
         changed |= before ^ after
@@ -89,21 +93,24 @@ def recurs(words, anchor, clock, private):
 
 
 def run(
-    budget, buffers, state, scratch, counts, low, high, watch, whole, anchor, clock, private,
+    budget, buffers, faces, state, me, near, counts, low, high, watch, whole, anchor, clock, private,
     key, bits, p, layout, offsets, targets,
 ):  # fmt: skip
     """At most `budget` rounds; comes back early when the counted stop is met or a period is found."""
     n = buffers.shape[1]
     for _ in range(budget):
         counts[:] = 0
-        old, new = buffers[state[CURRENT]], buffers[1 - state[CURRENT]]
-        changed = sweep(0, n, scratch, counts, old, new, state[TIME], key, bits, p, layout, offsets, targets)
+        now, then = state[CURRENT], 1 - state[CURRENT]
+        changed = sweep(
+            0, n, me, near, counts, buffers[now], faces[now], buffers[then], faces[then], state[TIME],
+            key, bits, p, layout, offsets, targets,
+        )  # fmt: skip
         if changed < 0:
             return FAILED
-        state[CURRENT] = 1 - state[CURRENT]
+        state[CURRENT] = then
         state[TIME] += 1
         status = MET if meets(counts, low, high, changed, watch, whole) else 0
-        if recurs(new, anchor, clock, private):
+        if recurs(buffers[then], anchor, clock, private):
             status |= PERIODIC
         if status:
             return status

@@ -16,8 +16,9 @@ class NeighbourProtocol(Protocol):
     neighbours before the round: a sequence whose order means nothing. `coins` is a number of `random_bits`
     fair bits, fresh for every node and round.
 
-    Fields named in `private` are read by the node itself only, never by a neighbour's `update`. Engines may
-    treat them as a separate chain per node, which is what lets them skip rounds exactly.
+    `public` names the fields that neighbours read (by default all that are not private): the fewer, the
+    faster. Fields named in `private` are read by the node itself only; they are a separate chain at every
+    node as long as nothing else changes course, which is what lets an engine skip rounds exactly.
     """
 
     model = "state"
@@ -26,7 +27,9 @@ class NeighbourProtocol(Protocol):
     reads_graph = True
     smallest_n = 1
     random_bits = 0
+    public: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
+    _is_sound = False
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -34,6 +37,10 @@ class NeighbourProtocol(Protocol):
         for name in cls.private:
             if name not in fields or fields[name].domain.condition:
                 raise InvalidInput(f"{cls.__name__}: private names {name!r}, which is not a field of every state")
+        cls.public = cls.public or tuple(name for name in fields if name not in cls.private)
+        for name in cls.public:
+            if name not in fields or name in cls.private:
+                raise InvalidInput(f"{cls.__name__}: public names {name!r}, which is private or not a field")
         if not 0 <= cls.random_bits <= 16:
             raise InvalidInput(f"{cls.__name__}: random_bits = {cls.random_bits} is out of range 0..16")
 
@@ -85,9 +92,15 @@ class NeighbourProtocol(Protocol):
         """An array of records as the mutable objects that the plain-Python `update` works on."""
         return [self.space.namespace(code) for code in self.space.encode_array(agents)]
 
-    def check_update(self, rng, samples: int = 200) -> None:
+    def require_sound(self) -> None:
+        """Try `update` on a few hundred neighbourhoods, once per protocol; see check_update."""
+        if not self._is_sound:
+            self.check_update(np.random.default_rng(0))
+            self._is_sound = True
+
+    def check_update(self, rng, samples: int = 300) -> None:
         """Refuse an `update` that fails, leaves a range, reads what a state does not have, depends on the
-        order of the neighbours, or reads a neighbour's private field."""
+        order of the neighbours, or reads a neighbour's field that is not public."""
         for _ in range(samples):
             codes = rng.integers(self.space.size, size=1 + rng.integers(5))
             coins = int(rng.integers(1 << self.random_bits))
@@ -98,7 +111,7 @@ class NeighbourProtocol(Protocol):
                 for change, what in (
                     (self._scrambled, "reads a field that a state does not have"),
                     (_reordered, "depends on the order of the neighbours, or counts equal ones"),
-                    (self._disguised, "reads a neighbour's private field"),
+                    (self._disguised, "reads a field of a neighbour that is not public"),
                 ):
                     if self._updated(change([self.space.namespace(code) for code in codes]), coins) != after:
                         raise InvalidInput(f"{self.id}: update {what}")
@@ -120,7 +133,7 @@ class NeighbourProtocol(Protocol):
 
     def _disguised(self, states):
         for state in states[1:]:
-            for name in self.private:
+            for name in set(self.space.names) - set(self.public):
                 low, high = self.space.bounds[name]
                 setattr(state, name, low + high - getattr(state, name))
         return states

@@ -27,8 +27,8 @@ class Packing:
 
     @property
     def dtype(self):
-        """The narrowest word that holds a state."""
-        return np.uint16 if self.bits <= 16 else np.uint32 if self.bits <= 32 else np.int64
+        """The word that holds a state."""
+        return np.uint32 if self.bits <= 32 else np.int64
 
     @property
     def private_mask(self) -> int:

@@ -24,12 +24,17 @@ def is_leader(a, p):
 # Section 3.2.2: the next wagon, and binary addition
 
 
+def following(idx, p):
+    """Next(B), the index of the wagon behind B."""
+    return 0 if idx == p.N - 1 else idx + 1
+
+
 def look(me, neighbours, p):
     """SuccIsMarked(v); the largest bit in Succ^SuccIsMarked(v), -1 if that set is empty; whether the head
     of a marked train is next to v."""
     marked = me.L == WAGON and me.L_flag == 1
-    following = (me.L_idx + 1) % p.N if me.L == WAGON else -1  # Next(v.L)
-    marked_following = following if marked else 0
+    wanted = following(me.L_idx, p) if me.L == WAGON else -1
+    wanted_marked = wanted if marked else 0
     head = False
     unmarked_bit = -1
     marked_bit = -1
@@ -38,9 +43,9 @@ def look(me, neighbours, p):
             if u.F_flag == 1:
                 if u.F_idx == 0:
                     head = True
-                if u.F_idx == marked_following:
+                if u.F_idx == wanted_marked:
                     marked_bit = max(marked_bit, u.F_bit)
-            elif u.F_idx == following:
+            elif u.F_idx == wanted:
                 unmarked_bit = max(unmarked_bit, u.F_bit)
     expects_marked = head or (marked and me.L_idx != p.N - 1)
     return expects_marked, marked_bit if expects_marked else unmarked_bit, head
@@ -56,8 +61,8 @@ def add_to_first(me):
     me.F = WAGON
     me.F_idx = me.L_idx
     me.F_flag = me.L_flag
-    me.F_bit = total % 2
-    me.F_carry = total // 2
+    me.F_bit = total & 1
+    me.F_carry = total >> 1
 
 
 def add_to_last(me, idx, bit, flag):
@@ -65,8 +70,8 @@ def add_to_last(me, idx, bit, flag):
     total = bit + (1 if idx == 0 else me.L_carry)
     me.L_idx = idx
     me.L_flag = flag
-    me.L_bit = total % 2
-    me.L_carry = total // 2
+    me.L_bit = total & 1
+    me.L_carry = total >> 1
 
 
 # Section 3.3: errors. All comparisons with an empty station are false.
@@ -77,7 +82,7 @@ def error_1(me, p):
 
 
 def error_2(me, p):
-    return me.L == WAGON and me.F == WAGON and me.L_idx != (me.F_idx + 1) % p.N
+    return me.L == WAGON and me.F == WAGON and me.L_idx != following(me.F_idx, p)
 
 
 def error_3(me, p):
@@ -142,16 +147,16 @@ def wagon_creation(me, x, p):
 
 def wagon_update(me, expects_marked, bit, p):
     """Definition 3.8. Here v.L holds a wagon and Succ is not empty, or v would be in error."""
-    following = (me.L_idx + 1) % p.N
+    idx = following(me.L_idx, p)
     if expects_marked:
         if me.L_flag == 1 or me.L_idx == p.N - 1:
             add_to_first(me)
         else:
             me.F = EMPTY  # a marked head cuts an unmarked train
-        add_to_last(me, following if me.L_flag == 1 else 0, bit, 1)
+        add_to_last(me, idx if me.L_flag == 1 else 0, bit, 1)
     else:
         add_to_first(me)
-        add_to_last(me, following, bit, 0)
+        add_to_last(me, idx, bit, 0)
 
 
 # What is worth watching
@@ -178,6 +183,7 @@ class Trains(NeighbourProtocol):
         "Self-Stabilizing Leader Election Algorithm in Anonymous Graphs"
     )
     random_bits = 2
+    public = ("F", "F_idx", "F_bit", "F_flag")
     private = ("rand",)
 
     N = Parameter("max(5, ceil(1 + log2(n)))", low="max(5, 1 + log2(n))", high=60, help="wagons per train")
