@@ -94,11 +94,16 @@ class Survey:
         self.index = np.zeros(engine.private + 1, np.int64)
         self.index[self.hidden] = np.arange(len(self.hidden))
         self.chain = engine.private, self.hidden, self.index, protocol.random_bits
-        records = protocol.record_types
-        self._observe = specialize(kernels.observe, records, **engine.author)
-        self._land = specialize(kernels.land, records, after_periods=after_periods(), **engine.author)
+        records, author = protocol.record_types, engine.author
+        move = {name: author[name] for name in ("pack", "unpack", "update")}
+        transition = specialize(kernels.transition, records, **move)  # once: it takes long to compile
+        self._observe = specialize(kernels.observe, records, transition=transition, gather=author["gather"])
+        watch = {name: author[name] for name in ("unpack", "show", "marks_of", "gather")}
+        self._land = specialize(
+            kernels.land, records, transition=transition, after_periods=after_periods(), **watch
+        )
         self._first_departure = specialize(kernels.first_departure, powers=kernels.powers, proceed=kernels.proceed)
-        self._has_left = specialize(kernels.has_left, after_periods=after_periods())
+        self._after_periods = after_periods()
         self.stay, self.leave = self._at_home(engine.protocol.n)
 
     def _at_home(self, nodes: int):
@@ -122,8 +127,9 @@ class Survey:
             return None
         candidates = np.empty(len(words), np.int64)
         periods, found = self._first_departure(
-            words, self.stay, self.leave, engine.private, self.index, engine.key[1], now, last, candidates
-        )
+            words, self.stay, self.leave, engine.private, self.index, engine.key[1], now, last, candidates,
+            *self._room(),
+        )  # fmt: skip
         if not found and horizon is None:
             raise InvalidInput(
                 f"{engine.protocol.id} repeats itself every {period} rounds from round {now} on, outside the set that "
@@ -156,8 +162,14 @@ class Survey:
         stay, leave = begun_stay[v : v + 1].copy(), begun_leave[v : v + 1].copy()
         self._observe(v, v + 1, *engine.room(), v, *old, new.words, *self.chain, stay, leave, *engine.world)
         begin = self.index[words[v] & engine.private]
-        threshold = double_at(engine.key[1], now, v)
-        return self._has_left(begin, threshold, self.stay[v], self.leave[v], periods, leave[0])
+        stays, leaves, row, product = self._room()
+        left = self._after_periods(begin, self.stay, self.leave, v, periods, row, stays, leaves, product)
+        return left + row @ leave[0] > double_at(engine.key[1], now, v)
+
+    def _room(self):
+        """Powers of one node's chain, and two distributions over its private states."""
+        number = len(self.hidden)
+        return np.empty((64, number, number)), np.empty((64, number)), np.empty(number), np.empty(number)
 
 
 def after_periods():

@@ -13,6 +13,13 @@ from hegemon.engines.coins import double_at
 # ruff: noqa: F821 - `pack`, `unpack`, `update`, `show`, `marks_of`, `gather` … are bound by specialize
 
 
+def transition(word, me, near, degree, coins, p, layout):
+    """The state that follows `word` at a node with these neighbours and coins."""
+    unpack(word, me[0], layout)
+    update(me[0], near[:degree], coins, p[0])
+    return pack(me[0], layout)
+
+
 def observe(
     low, high, me, near, counts, first, old, faces, new, private, hidden, index, bits, stay, leave,
     p, layout, offsets, targets,
@@ -26,13 +33,13 @@ def observe(
     row = np.empty(number)
     for v in range(low, high):
         degree = gather(faces, v, near, offsets, targets)
-        step[:] = 0
-        lost[:] = 0
         for h in range(number):
+            lost[h] = 0
+            for i in range(number):
+                step[h, i] = 0
             for coins in range(1 << bits):
-                unpack((np.int64(old[v]) & ~private) | hidden[h], me[0], layout)
-                update(me[0], near[:degree], coins, p[0])
-                packed = pack(me[0], layout)
+                word = (np.int64(old[v]) & ~private) | hidden[h]
+                packed = transition(word, me, near, degree, coins, p, layout)
                 if (packed ^ np.int64(new[v])) & ~private:
                     lost[h] += chance
                 else:
@@ -40,19 +47,22 @@ def observe(
         for h in range(number):
             for i in range(number):
                 leave[v - first, h] += stay[v - first, h, i] * lost[i]
-            row[:] = 0
-            for i in range(number):
-                for j in range(number):
+            for j in range(number):
+                row[j] = 0
+                for i in range(number):
                     row[j] += stay[v - first, h, i] * step[i, j]
-            stay[v - first, h] = row
+            for j in range(number):
+                stay[v - first, h, j] = row[j]
     return 0
 
 
-def powers(stay, leave, levels, stays, leaves):
-    """`stays[k]`, `leaves[k]`: the chain over 2^k periods."""
-    number = len(leave)
-    stays[0] = stay
-    leaves[0] = leave
+def powers(stay, leave, v, levels, stays, leaves):
+    """`stays[k]`, `leaves[k]`: the chain of node v over 2^k periods."""
+    number = leave.shape[1]
+    for h in range(number):
+        leaves[0, h] = leave[v, h]
+        for j in range(number):
+            stays[0, h, j] = stay[v, h, j]
     for k in range(1, levels):
         for h in range(number):
             leaves[k, h] = leaves[k - 1, h]
@@ -64,46 +74,48 @@ def powers(stay, leave, levels, stays, leaves):
                     stays[k, h, j] += stays[k - 1, h, i] * stays[k - 1, i, j]
 
 
-def proceed(row, stay, leave, product):
-    """Move the distribution `row` on; answers the probability of leaving on the way."""
+def proceed(row, k, stays, leaves, product):
+    """The distribution `row` moved on by 2^k periods; answers the probability of leaving on the way."""
     left = 0.0
-    product[:] = 0
+    for j in range(len(row)):
+        product[j] = 0
     for i in range(len(row)):
-        left += row[i] * leave[i]
+        left += row[i] * leaves[k, i]
         for j in range(len(row)):
-            product[j] += row[i] * stay[i, j]
+            product[j] += row[i] * stays[k, i, j]
     return left
 
 
-def first_departure(words, stay, leave, private, index, key, time, best, candidates):
+def first_departure(words, stay, leave, private, index, key, time, best, candidates, stays, leaves, row, product):
     """The first period, at most `best`, in which any node leaves the path, and the nodes that do so in it.
 
     Node v leaves at the first moment at which its probability of having left exceeds the uniform number
     double_at(key, time, v): inversion, so exactly the law of that moment.
     """
     number = leave.shape[1]
-    stays = np.empty((64, number, number))
-    leaves = np.empty((64, number))
-    row, product = np.empty(number), np.empty(number)
     found = 0
     for v in range(len(words)):
-        if not np.any(leave[v] > 0):
+        may_leave = False
+        for h in range(number):
+            may_leave |= leave[v, h] > 0
+            row[h] = 0
+        if not may_leave:
             continue
         levels = 1
         while (1 << levels) <= best + 1:
             levels += 1
-        powers(stay[v], leave[v], levels, stays, leaves)
+        powers(stay, leave, v, levels, stays, leaves)
         threshold = double_at(key, time, v)
-        row[:] = 0
         row[index[words[v] & private]] = 1
         survived, left = 0, 0.0
         for k in range(levels - 1, -1, -1):
             if survived + (1 << k) <= best + 1:
-                more = left + proceed(row, stays[k], leaves[k], product)
+                more = left + proceed(row, k, stays, leaves, product)
                 if more <= threshold:
                     survived += 1 << k
                     left = more
-                    row[:] = product
+                    for h in range(number):
+                        row[h] = product[h]
         if survived < best:
             best = survived
             found = 0
@@ -113,31 +125,23 @@ def first_departure(words, stay, leave, private, index, key, time, best, candida
     return best, found
 
 
-def after_periods(stay, leave, periods, row, stays, leaves, product):
-    """Move the distribution `row` on by whole periods; answers the probability of leaving on the way."""
+def after_periods(begin, stay, leave, v, periods, row, stays, leaves, product):
+    """`row`: where node v, from private state `begin`, is after whole periods on the path; answers the
+    probability that it has left."""
+    for h in range(len(row)):
+        row[h] = 0
+    row[begin] = 1
     left = 0.0
     levels = 1
     while (1 << levels) <= periods:
         levels += 1
-    powers(stay, leave, levels, stays, leaves)
+    powers(stay, leave, v, levels, stays, leaves)
     for k in range(levels):
         if (periods >> k) & 1:
-            left += proceed(row, stays[k], leaves[k], product)
-            row[:] = product
+            left += proceed(row, k, stays, leaves, product)
+            for h in range(len(row)):
+                row[h] = product[h]
     return left
-
-
-def has_left(h, threshold, stay, leave, periods, begun_leave):
-    """Whether a node that began in private state h has left within `periods` periods and the begun one."""
-    number = len(leave)
-    stays = np.empty((64, number, number))
-    leaves = np.empty((64, number))
-    row, product = np.zeros(number), np.empty(number)
-    row[h] = 1
-    left = after_periods(stay, leave, periods, row, stays, leaves, product)
-    for i in range(number):
-        left += row[i] * begun_leave[i]
-    return left > threshold
 
 
 def land(
@@ -157,9 +161,7 @@ def land(
     weight = np.empty((number, 1 << bits))
     changed = 0
     for v in range(low, high):
-        row[:] = 0
-        row[index[words[v] & private]] = 1
-        after_periods(stay[v], leave[v], periods, row, stays, leaves, product)
+        after_periods(index[words[v] & private], stay, leave, v, periods, row, stays, leaves, product)
         degree = gather(faces, v, near, offsets, targets)
         total = 0.0
         for i in range(number):
@@ -167,9 +169,8 @@ def land(
             for h in range(number):
                 arrived += row[h] * begun[v, h, i]
             for coins in range(1 << bits):
-                unpack((np.int64(old[v]) & ~private) | hidden[i], me[0], layout)
-                update(me[0], near[:degree], coins, p[0])
-                outcome[i, coins] = pack(me[0], layout)
+                word = (np.int64(old[v]) & ~private) | hidden[i]
+                outcome[i, coins] = transition(word, me, near, degree, coins, p, layout)
                 departs = (outcome[i, coins] ^ np.int64(new[v])) & ~private != 0
                 weight[i, coins] = arrived if departs == leaving[v] else 0.0
                 total += weight[i, coins]

@@ -12,6 +12,7 @@ MET, PERIODIC, FAILED = 1, 2, 4  # why a kernel came back
 CURRENT, TIME = 0, 1  # in `state`: which buffer holds the configuration, and how many rounds it is old
 AGE, PATIENCE = 0, 1  # in `clock`: rounds since the anchor was set, and when it will be set again
 
+# Loops instead of assignments to slices: those take seconds to compile.
 # ruff: noqa: F821 - `pack`, `unpack`, `show`, `update`, `marks_of`, `sweep` … are bound by specialize
 
 
@@ -86,7 +87,8 @@ def recurs(words, anchor, clock, private):
             same = False
             break
     if not same and clock[AGE] == clock[PATIENCE]:
-        anchor[:] = words
+        for v in range(len(words)):
+            anchor[v] = words[v]
         clock[AGE] = 0
         clock[PATIENCE] *= 2
     return same
@@ -99,7 +101,8 @@ def run(
     """At most `budget` rounds; comes back early when the counted stop is met or a period is found."""
     n = buffers.shape[1]
     for _ in range(budget):
-        counts[:] = 0
+        for k in range(len(counts)):
+            counts[k] = 0
         now, then = state[CURRENT], 1 - state[CURRENT]
         changed = sweep(
             0, n, me, near, counts, buffers[now], faces[now], buffers[then], faces[then], state[TIME],
