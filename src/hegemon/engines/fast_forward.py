@@ -15,7 +15,7 @@ import numpy as np
 
 from hegemon.engines import fast_forward_kernels as kernels
 from hegemon.engines.coins import double_at
-from hegemon.engines.compilation import specialize, speaks_of
+from hegemon.engines.compilation import speaks_of, specialize
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
 

@@ -1,5 +1,7 @@
 """One run of a protocol of the state model, from a start to a Run."""
 
+import numpy as np
+
 from hegemon.engines.driver import Driver
 from hegemon.engines.fast_forward import can_skip
 from hegemon.engines.membership import Watcher, count_leaders
@@ -65,7 +67,7 @@ def simulate_rounds(
     if last_fault is not None and reached:
         measures["recovery_rounds"] = steps - last_fault
     if not reached and stop.reason:
-        measures["outside"] = stop.reason(final.agents, topology.offsets, topology.targets, protocol.p)
+        measures["outside"] = stop.reason(final.agents.view(np.recarray), topology.offsets, topology.targets, protocol.p)
     return Run(
         protocol=protocol.id,
         n=protocol.n,

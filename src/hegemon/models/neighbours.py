@@ -118,8 +118,9 @@ class NeighbourProtocol(Protocol):
             except InvalidInput as error:
                 raise InvalidInput(f"{error} (node {shown[0]}, neighbours {shown[1:]}, coins {coins})") from None
             except Exception as error:
+                failure = f"{type(error).__name__}: {error}"
                 raise InvalidInput(
-                    f"{self.id}: update fails on {shown[0]} with neighbours {shown[1:]}: {type(error).__name__}: {error}"
+                    f"{self.id}: update fails on {shown[0]} with neighbours {shown[1:]}: {failure}"
                 ) from None
 
     def _updated(self, states, coins) -> int:

@@ -242,7 +242,7 @@ class Trains(NeighbourProtocol):
         return starts.corrupted(self, rng, topology)
 
     safe = (exactly(1, is_leader) & whole(legitimate.is_legitimate, legitimate.why_not)).described(
-        "Γ_L: one leader, and around it layers of equal wagons that form trains of the right value (Definition 4.1)",
+        "Γ_L: one leader, around it layers of equal wagons that form trains of the right value (Definition 4.1)",
         closed=True,
     )
 

@@ -87,7 +87,7 @@ def fitting_cycle(topology, divisor: int, rng) -> list[int] | None:
         root = int(rng.integers(topology.n))
         depth = np.full(topology.n, -1)
         depth[root] = 0
-        path, rows = [root], [iter(rng.permutation(topology.neighbours(root)))]
+        path, rows = [root], [iter(shuffled(topology.neighbours(root), rng))]
         while path:
             v = path[-1]
             u = next(rows[-1], None)
@@ -97,7 +97,11 @@ def fitting_cycle(topology, divisor: int, rng) -> list[int] | None:
             elif depth[u] < 0:
                 depth[u] = len(path)
                 path.append(int(u))
-                rows.append(iter(rng.permutation(topology.neighbours(u))))
+                rows.append(iter(shuffled(topology.neighbours(u), rng)))
             elif depth[v] - depth[u] >= 2 and (depth[v] - depth[u] + 1) % divisor == 0:
                 return path[depth[u] :]
     return None
+
+
+def shuffled(nodes, rng) -> np.ndarray:
+    return nodes[rng.permutation(len(nodes))]
