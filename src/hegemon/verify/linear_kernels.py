@@ -60,6 +60,42 @@ def lower_solve(offsets, columns, values, right):
 
 
 @njit(cache=True, nogil=True)
+def eliminate(weights, leak):
+    """Factors of the system: sum over j of w_ij (x_i - x_j) + leak_i x_i = b_i, in place of `weights`.
+
+    Grassmann, Taksar and Heyman (Operations Research 1985): no subtraction ever, so that every entry keeps
+    its full relative precision however rarely the component is left.
+    """
+    size = len(weights)
+    pivots = np.empty(size)
+    for k in range(size):
+        pivots[k] = leak[k] + weights[k, k + 1 :].sum()
+        for i in range(k + 1, size):
+            if weights[i, k] > 0:
+                factor = weights[i, k] / pivots[k]
+                weights[i, k] = factor
+                leak[i] += factor * leak[k]
+                for j in range(k + 1, size):
+                    weights[i, j] += factor * weights[k, j]
+    return weights, pivots
+
+
+@njit(cache=True, nogil=True)
+def substitute(factors, pivots, right):
+    """The solution of an eliminated system."""
+    size = len(pivots)
+    x = right.copy()
+    for i in range(size):
+        for k in range(i):
+            x[i] += factors[i, k] * x[k]
+    for k in range(size - 1, -1, -1):
+        for j in range(k + 1, size):
+            x[k] += factors[k, j] * x[j]
+        x[k] /= pivots[k]
+    return x
+
+
+@njit(cache=True, nogil=True)
 def two_sum(a, b):
     """The rounded sum and what rounding lost (Knuth)."""
     s = a + b
