@@ -93,6 +93,7 @@ def test_one_node_from_everywhere():
     assert answer.ok and answer.chain.size == 6724 and answer.hitting.worst == pytest.approx(3)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("graph", ["path:2", "ring:3"])
 def test_exact_and_simulated_rounds(graph):
     n = int(graph[-1])

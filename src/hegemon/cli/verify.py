@@ -37,7 +37,7 @@ def verify_protocol(
     export_: Annotated[str | None, typer.Option("--export", help=f"the chain as {', '.join(FORMATS)}")] = None,
     out: Annotated[str | None, typer.Option("--out", help="where to export it")] = None,
     every_graph: Annotated[
-        str | None, typer.Option("--every-graph", help="instead: is the set closed on all connected graphs of up to K nodes")
+        str | None, typer.Option("--every-graph", help="instead: closed on all connected graphs of up to K nodes?")
     ] = None,
     memory: Annotated[float, typer.Option("--memory", help="GiB that the chain may take")] = MEMORY,
     symmetry: Annotated[bool, typer.Option(help="count configurations up to symmetry")] = True,
