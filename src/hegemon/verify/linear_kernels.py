@@ -22,7 +22,7 @@ def solve_components(
             return component
         settled = False
         for _ in range(max(FEWEST_SWEEPS, min(MOST_SWEEPS, work // (end - begin)))):
-            change = 0.0
+            change, largest = 0.0, 0.0
             for k in range(begin, end):
                 i = order[k]
                 total = right[i] * denominator
@@ -33,9 +33,9 @@ def solve_components(
                     else:
                         total += weights[e] * x[targets[e]]
                 value = total / rest
-                change = max(change, abs(value - x[i]) - SMALL * abs(value))
+                change, largest = max(change, abs(value - x[i])), max(largest, abs(value))
                 x[i] = value
-            if change <= 0.0 or end - begin == 1:
+            if change <= SMALL * largest or end - begin == 1:
                 settled = True
                 break
         if not settled:
