@@ -23,6 +23,7 @@ test-full: $(VENV)/installed
 bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks.agents
 	$(BIN)/python -m benchmarks.messages
+	$(BIN)/python -m benchmarks.verify
 
 clean:
 	rm -rf $(VENV)

@@ -22,6 +22,7 @@ from hegemon.protocols import (
     Threshold,
     TimeOptimal,
     Timer,
+    Trains,
     Walks,
 )
 from hegemon.verify.verification import verify
@@ -42,6 +43,7 @@ __all__ = [
     "Threshold",
     "TimeOptimal",
     "Timer",
+    "Trains",
     "Walks",
     "mixing_time",
     "run_trials",

@@ -11,6 +11,7 @@ from hegemon.protocols.ring import Ring
 from hegemon.protocols.threshold import Threshold
 from hegemon.protocols.time_optimal import TimeOptimal
 from hegemon.protocols.timer import Timer
+from hegemon.protocols.trains import Trains
 from hegemon.protocols.walks import Walks
 
 CATALOGUE = {
@@ -24,6 +25,7 @@ CATALOGUE = {
         QuickElimination,
         TimeOptimal,
         Ring,
+        Trains,
         Referees,
         Walks,
         FloodMax,
