@@ -1,9 +1,11 @@
 """Small published protocols of the state model, written as a user would write them."""
 
-from hegemon.models import Bit, NeighbourProtocol, Parameter, Range, everywhere, whole
+import numpy as np
+
+from hegemon.models import Bit, Group, NeighbourProtocol, Parameter, Range, everywhere, whole
 
 
-def minimum_ok(me, neighbours, p):
+def least_level(me, neighbours, p):
     least = p.K
     for u in neighbours:
         least = min(least, u.level)
@@ -34,12 +36,10 @@ class Levels(NeighbourProtocol):
         if me.root == 1:
             me.level = 0
         else:
-            me.level = min(minimum_ok(me, neighbours, p) + 1, p.K)
+            me.level = min(least_level(me, neighbours, p) + 1, p.K)
 
     def start_one_root(self, rng, topology):
         """Node 0 is the root, every level is random."""
-        import numpy as np
-
         nodes = np.zeros(self.n, self.space.dtype)
         nodes["root"][0] = 1
         nodes["level"] = rng.integers(self.K + 1, size=self.n)
@@ -98,6 +98,6 @@ class Flip(NeighbourProtocol):
 
     def start_zeros(self, rng, topology):
         """Every x is 0."""
-        return [{"x": 0}]
+        return [Group(self.n, {"x": 0})]
 
     halves = everywhere(lambda a, p: a.x == 2)

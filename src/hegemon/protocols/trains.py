@@ -253,7 +253,7 @@ class Trains(NeighbourProtocol):
     largest_value = overall(values.largest_value, "largest Value of a complete train, -1 if there is none")
     err_1 = count(lambda a, p: a.leader == 0 and error_1(a, p), "non-leaders without a last wagon")
     err_2 = count(lambda a, p: a.leader == 0 and error_2(a, p), "non-leaders whose wagons are not consecutive")
-    err_3 = count(lambda a, p: a.leader == 0 and error_3(a, p), "non-leaders whose wagons of one train have different flags")
+    err_3 = count(lambda a, p: a.leader == 0 and error_3(a, p), "non-leaders whose wagons differ in their flags")
     err_4 = count(lambda a, p: a.leader == 0 and error_4(a, p), "non-leaders whose first wagon overflows")
     err_5 = count(lambda a, p: a.leader == 0 and error_5(a, p), "non-leaders whose last wagon overflows")
     err_successor = count(lacks_successor, "non-leaders without a next wagon")
