@@ -171,10 +171,6 @@ def overflows(me, neighbours, p):
     return me.leader == 0 and error_overflow(me, expects_marked, bit, p)
 
 
-def has_marked_wagon(a, p):
-    return (a.F == WAGON and a.F_flag == 1) or (a.L == WAGON and a.L_flag == 1)
-
-
 class Trains(NeighbourProtocol):
     """Leaders emit trains of N wagons that count while they travel; a rare marked train eliminates other leaders."""
 
@@ -223,6 +219,10 @@ class Trains(NeighbourProtocol):
             "-" if station == EMPTY else f"{idx}{'*' if flag else ''}"
             for station, idx, flag in ((a.F, a.F_idx, a.F_flag), (a.L, a.L_idx, a.L_flag))
         )
+
+    def highlight(a, p):
+        """Nodes that carry a marked wagon."""
+        return (a.F == WAGON and a.F_flag == 1) or (a.L == WAGON and a.L_flag == 1)
 
     def start_all_leaders(self, rng, topology):
         """Every node has just become a leader, as New-Leader leaves it."""
