@@ -22,6 +22,7 @@ test-full: $(VENV)/installed
 
 bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks.agents
+	$(BIN)/python -m benchmarks.trains
 
 clean:
 	rm -rf $(VENV)
