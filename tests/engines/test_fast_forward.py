@@ -74,7 +74,8 @@ def test_lamps(until):
 
 def test_the_first_lamp_has_the_exact_law():
     """Three heads in a row, one toss every three rounds: mean 14 tosses; the least of five by the exact law."""
-    runs = [hg.simulate(Lamps(5), graph="ring:5", until="first", seed=5, trial=k) for k in range(2000)]
+    lamps = Lamps(5)
+    runs = [hg.simulate(lamps, graph="ring:5", until="first", seed=5, trial=k) for k in range(2000)]
     tosses = np.array([run.steps / 3 for run in runs])
     survive = np.zeros((200, 3))  # heads in a row so far
     survive[0, 0] = 1

@@ -67,7 +67,9 @@ class Rounds:
             "gather": kernels.gather,
             "update": self.protocol.update,
         }
-        self.world = self.protocol.compiled_p, layout, topology.offsets, topology.targets
+        # As unsigned numbers, which need no look at whether an index is negative.
+        graph = topology.offsets.view(np.uint64), topology.targets.view(np.uint32)
+        self.world = self.protocol.compiled_p, layout, *graph
         self._pack = specialize(kernels.pack_all, records, pack=pack, show=show)
         self._unpack = specialize(kernels.unpack_all, records, unpack=unpack)
         self._sweep = specialize(kernels.sweep, records, **self.author)  # whatever the stop: it takes long to compile

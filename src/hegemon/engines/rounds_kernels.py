@@ -29,10 +29,11 @@ def unpack_all(words, records, layout):
 
 def gather(faces, v, near, offsets, targets):
     """Copy the faces of v's neighbours side by side; answers how many they are."""
-    begin = offsets[v]
-    degree = offsets[v + 1] - begin
-    for k in range(degree):
-        near[k] = faces[targets[begin + k]]
+    begin, end = offsets[v], offsets[v + 1]
+    degree = 0
+    for arc in range(begin, end):
+        near[degree] = faces[targets[arc]]
+        degree += 1
     return degree
 
 
