@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.models.neighbour_protocols import Flip, IndependentSet, Levels
+from tests.models.neighbour_protocols import IndependentSet, Levels
 
 import hegemon as hg
 from hegemon.engines import rounds
@@ -184,11 +184,13 @@ def test_a_protocol_of_ones_own():
 
 
 def test_a_run_that_can_never_end_is_refused():
-    with pytest.raises(hg.InvalidInput, match="repeats itself every 2 rounds"):
-        hg.simulate(Flip(4), graph="ring:4", start="zeros", until="halves")
-    run = hg.simulate(Flip(4), graph="ring:4", start="zeros", until="halves", max_steps=10**12 + 1)
+    never = "count(level == 0) == 5"
+    with pytest.raises(hg.InvalidInput, match="repeats itself every 1 rounds"):
+        hg.simulate(Levels(9), graph="grid:3x3", until=never)
+    run = hg.simulate(Levels(9), graph="grid:3x3", until=never, max_steps=10**12 + 1)
     assert not run.reached and run.steps == 10**12 + 1
-    assert set(run.configuration.agents["x"]) == {1}
+    assert run.measures["fast_forwarded_rounds"] > 10**11
+    assert list(run.configuration.agents["level"]) == [0, 1, 2, 1, 2, 3, 2, 3, 4]
 
 
 @pytest.mark.parametrize(

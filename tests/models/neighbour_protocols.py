@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hegemon.models import Bit, Group, NeighbourProtocol, Parameter, Range, everywhere, whole
+from hegemon.models import Bit, NeighbourProtocol, Parameter, Range, whole
 
 
 def least_level(me, neighbours, p):
@@ -85,19 +85,3 @@ class IndependentSet(NeighbourProtocol):
 
     outputs = ("outside", "inside")
     safe = whole(is_settled).described("a maximal independent set", closed=True)
-
-
-class Flip(NeighbourProtocol):
-    """No coins, period 2, never inside the set."""
-
-    class State:
-        x: Bit
-
-    def update(me, neighbours, coins, p):
-        me.x = 1 - me.x
-
-    def start_zeros(self, rng, topology):
-        """Every x is 0."""
-        return [Group(self.n, {"x": 0})]
-
-    halves = everywhere(lambda a, p: a.x == 2)

@@ -93,7 +93,7 @@ def run(
     write_files(plot, history, final, chosen, finished)
     if draw and finished.runs:
         first = finished.runs[0]
-        title = f"{chosen.id} on {topology.name}, {first.unit} {first.steps:,}, leaders {first.leaders}"
+        title = f"{chosen.id} on {topology.name} after {first.steps:,} {first.unit}; leaders: {first.leaders}"
         draw_graph(chosen, topology, first.configuration, title, draw)
     if finished.interrupted:
         print(f"hegemon: interrupted after {len(finished.runs)} of {trials} trials", file=sys.stderr)

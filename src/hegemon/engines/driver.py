@@ -12,7 +12,7 @@ from hegemon.models.configuration import Configuration
 class Driver:
     def __init__(self, protocol, topology, chosen, configuration, stop, rng, history, progress, **options):
         self.protocol, self.stop, self.history, self.progress = protocol, stop, history, progress
-        looks_now_and_then = stop.whole and not chosen.checks_whole
+        looks_now_and_then = stop.whole and not getattr(chosen, "checks_whole", False)
         self.membership = Membership(protocol, stop) if looks_now_and_then else None
         counted = never(stop.name) if looks_now_and_then else stop
         self.engine = chosen(protocol, topology, configuration, counted, rng, **options)
