@@ -24,6 +24,7 @@ bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks.agents
 	$(BIN)/python -m benchmarks.messages
 	$(BIN)/python -m benchmarks.verify
+	$(BIN)/python -m benchmarks.trains
 
 clean:
 	rm -rf $(VENV)

@@ -5,6 +5,7 @@ at it, so that recording or interrupting a run does not change it.
 """
 
 from hegemon.engines.agents import Agents
+from hegemon.engines.engine import Engine
 from hegemon.engines.events import Events
 
 SPARSE = 1 / 12  # an event costs about as much as so many steps of `agents`
@@ -12,8 +13,7 @@ DENSE = 1 / 4
 REVIEW = 8  # steps per arc between two looks at how many arcs are active
 
 
-class Adaptive:
-    as_multiset = False
+class Adaptive(Engine):
     chunk = Events.chunk
     stride = Events.stride
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from hegemon.engines.agents import recount
 from hegemon.engines.compilation import marks, record_functions, specialize
+from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
 from hegemon.engines.randomness import next_index
 from hegemon.engines.waiting import FOREVER, null_run
@@ -93,11 +94,10 @@ def run_events(
     return False
 
 
-class Events:
+class Events(Engine):
     """The engine. `advance` may come back early, after some number of events: call it again."""
 
     name = "events"
-    as_multiset = False
     chunk = stride = 2**62  # looks at progress and at whole predicates come by events, not by steps
 
     def __init__(self, protocol, topology, configuration, stop, rng, dense: int | None = None):
