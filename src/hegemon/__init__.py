@@ -10,8 +10,10 @@ from hegemon.engines.trials import run_trials
 from hegemon.errors import InvalidInput
 from hegemon.protocols import (
     CATALOGUE,
+    CaiIzumiWada,
     Countdown,
     Epidemic,
+    FischerJiang,
     Pairwise,
     QuickElimination,
     Ring,
@@ -22,9 +24,11 @@ from hegemon.protocols import (
 
 __all__ = [
     "CATALOGUE",
+    "CaiIzumiWada",
     "Countdown",
     "Epidemic",
     "Fault",
+    "FischerJiang",
     "InvalidInput",
     "Pairwise",
     "QuickElimination",

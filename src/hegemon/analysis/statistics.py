@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from scipy.special import ndtri, stdtrit  # scipy.stats takes half a second to load
+from scipy.special import betaincinv, ndtri, stdtrit  # scipy.stats takes half a second to load
 
 CONFIDENCE = 0.95
 
@@ -27,6 +27,24 @@ def wilson(successes: int, trials: int, confidence: float = CONFIDENCE) -> tuple
     half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     scale = 1 + z * z / trials
     return max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)
+
+
+def clopper_pearson(successes: int, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """The exact interval for a proportion (Biometrika 1934): never narrower than promised."""
+    tail = (1 - confidence) / 2
+    failures = trials - successes
+    low = float(betaincinv(successes, failures + 1, tail)) if successes else 0.0
+    high = float(betaincinv(successes + 1, failures, 1 - tail)) if failures else 1.0
+    return low, high
+
+
+def tight_enough(values, relative: float, confidence: float = CONFIDENCE) -> bool:
+    """Whether the interval of the mean is within this share of the mean on either side: the stopping rule of
+    Chow and Robbins (Annals of Mathematical Statistics 1965), whose coverage is right as `relative` shrinks."""
+    if len(values) < 2:
+        return False
+    low, high = mean_interval(values, confidence)
+    return (high - low) / 2 <= relative * abs(np.mean(values))
 
 
 def summarize(values) -> dict:

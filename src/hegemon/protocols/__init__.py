@@ -1,7 +1,9 @@
 """The catalogue: one file per published protocol."""
 
+from hegemon.protocols.cai_izumi_wada import CaiIzumiWada
 from hegemon.protocols.countdown import Countdown
 from hegemon.protocols.epidemic import Epidemic
+from hegemon.protocols.fischer_jiang import FischerJiang
 from hegemon.protocols.pairwise import Pairwise
 from hegemon.protocols.quick_elimination import QuickElimination
 from hegemon.protocols.ring import Ring
@@ -19,6 +21,8 @@ CATALOGUE = {
         Countdown,
         QuickElimination,
         TimeOptimal,
+        CaiIzumiWada,
         Ring,
+        FischerJiang,
     )
 }
