@@ -1,7 +1,7 @@
 """hegemon: a laboratory for randomized leader election in anonymous networks.
 
-Run: `simulate`, `run_trials`. Write a protocol: `from hegemon.models import ...`. The catalogue's classes
-are here under their names: `hegemon.TimeOptimal(n=1000, tau=2)`.
+Run: `simulate`, `run_trials`. Exact answers: `verify`. Write a protocol: `from hegemon.models import ...`.
+The catalogue's classes are here under their names: `hegemon.TimeOptimal(n=1000, tau=2)`.
 """
 
 from hegemon.engines.run import Fault, Run
@@ -21,6 +21,7 @@ from hegemon.protocols import (
     TimeOptimal,
     Timer,
 )
+from hegemon.verify.verification import verify
 
 __all__ = [
     "CATALOGUE",
@@ -39,4 +40,5 @@ __all__ = [
     "Timer",
     "run_trials",
     "simulate",
+    "verify",
 ]

@@ -6,6 +6,7 @@ import typer
 
 from hegemon.cli.catalogue import list_protocols, show_protocol
 from hegemon.cli.run import run
+from hegemon.cli.verify import verify_protocol
 from hegemon.errors import InvalidInput
 
 app = typer.Typer(
@@ -19,6 +20,7 @@ app = typer.Typer(
 app.command("list")(list_protocols)
 app.command("show")(show_protocol)
 app.command("run")(run)
+app.command("verify")(verify_protocol)
 
 
 def main(arguments: list[str] | None = None) -> int:

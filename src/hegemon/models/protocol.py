@@ -31,6 +31,7 @@ class Protocol:
     topology = "complete"
     default_start = "random"
     arbitrary_start = True  # a stabilizing protocol starts anywhere, so it has the start `random`
+    input_parameter = ""  # for a predicate: the parameter that says how many agents start with input 1
     fields = ()
     outputs: tuple[str, ...] = ("follower", "leader")
 
