@@ -1,5 +1,6 @@
 """`hegemon run`: many trials of one protocol, as a table or JSON, with a picture if asked for."""
 
+import sys
 from typing import Annotated
 
 import typer
@@ -69,7 +70,8 @@ def run(
         print_report(content)
     write_files(plot, history, final, chosen, finished)
     if finished.interrupted:
-        raise KeyboardInterrupt
+        print(f"hegemon: interrupted after {len(finished.runs)} of {trials} trials", file=sys.stderr)
+        raise typer.Exit(130)
 
 
 def parse_fault(text: str) -> Fault:
@@ -162,8 +164,6 @@ def print_report(content: dict) -> None:
         summary |= {f"{name} {key}".replace("_", " ").strip(): figure(item) for key, item in inner.items()}
     screen.print()
     screen.print(facts({**summary, "wall seconds": content["wall_seconds"]}))
-    if content["interrupted"]:
-        screen.print("Interrupted: the trials above are those that were finished.")
     missed = content["summary"]["trials"] - content["summary"]["reached"]
     if missed:
         screen.print(f"{missed:,} trials did not meet the stop in time; the times are those of the others.")

@@ -32,6 +32,15 @@ def bullets_are_stopped(agents, p):
     return True
 
 
+def is_settled(agents, p):
+    leaders = 0
+    shields = 0
+    for i in range(len(agents)):
+        leaders += agents[i].leader
+        shields += agents[i].shield
+    return leaders == 0 or (leaders == 1 and shields >= 1 and bullets_are_stopped(agents, p))
+
+
 class FischerJiang(PopulationProtocol):
     """Leaders always shoot to the right; shields wander to the left and stop bullets; an oracle reports absence."""
 
@@ -102,6 +111,7 @@ class FischerJiang(PopulationProtocol):
     safe = (exactly(1, is_leader) & at_least(1, has_shield) & whole(bullets_are_stopped)).described(
         "one leader, and every bullet will meet a shield before it", closed=True
     )
+    settled = whole(is_settled).described("safe, or without a leader until the oracle says so", closed=True)
     leaderless = nowhere(is_leader).described("no leader, and none will come without the oracle", closed=True)
 
     leaders = count(is_leader, "agents that are leaders")
