@@ -16,14 +16,12 @@ class Law:
     of: Callable
 
 
-CONSTANT = Law("1", np.ones_like)
 LOG = Law("log n", np.log2)
 LOG_SQUARED = Law("log² n", lambda n: np.log2(n) ** 2)
 LINEAR = Law("n", lambda n: n)
 N_LOG = Law("n log n", lambda n: n * np.log2(n))
 N_LOG_SQUARED = Law("n log² n", lambda n: n * np.log2(n) ** 2)
 SQUARE = Law("n²", lambda n: n**2)
-SQUARE_LOG = Law("n² log n", lambda n: n**2 * np.log2(n))
 CUBE = Law("n³", lambda n: n**3)
 
 

@@ -63,14 +63,13 @@ class Laboratory:
         batch = max(1, min(trials, LARGEST_BATCH // protocol.n))
         for begin in range(first, first + trials, batch):
             size = min(batch, first + trials - begin)
-            text = f"{protocol.id} n = {protocol.n:,}, {context['start']}"
             done = run_trials(
                 protocol,
                 size,
                 first=begin,
                 seed=seed,
                 workers=self.workers,
-                report=lambda finished, steps, at=begin: self.report(f"{text}: {at - first + finished} of {trials}"),
+                report=self._progress(f"{protocol.id} n = {protocol.n:,}, {context['start']}", begin - first, trials),
                 **options,
             )
             if done.interrupted:
@@ -79,6 +78,9 @@ class Laboratory:
                 row = {**context, "seed": seed, **run.record(), "engine": run.engine}
                 rows.append({**row, **measure(run)} if measure else row)
         return rows
+
+    def _progress(self, text: str, before: int, trials: int):
+        return lambda finished, steps: self.report(f"{text}: {before + finished} of {trials}")
 
     def remember(self, key, compute) -> list[dict]:
         """What was measured under this key before the last interruption, or what `compute` measures now."""

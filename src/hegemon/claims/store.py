@@ -3,9 +3,12 @@
 import csv
 import hashlib
 import json
+import math
 import os
 from functools import cache
 from pathlib import Path
+
+import numpy as np
 
 from hegemon.claims.registry import Claim, Finding, finding_from
 from hegemon.errors import InvalidInput
@@ -43,12 +46,15 @@ class Folder:
             self.root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InvalidInput(f"--out {root} cannot be created ({error.strerror}); give another folder") from None
+
+    def sweep(self) -> None:
+        """Remove what a kill left behind; only while nobody else writes here."""
         for partial in self.root.rglob(".*.partial"):
             partial.unlink(missing_ok=True)
 
     def identity(self, claim: Claim, scale: str, seed: int) -> dict:
         """What a stored result must agree with to be taken for this one."""
-        sizes = json.loads(json.dumps(claim.sizes(scale), default=str))
+        sizes = json.loads(json.dumps(claim.sizes(scale)))
         return {"id": claim.id, "seed": seed, "sizes": sizes, "code": code_fingerprint()}
 
     def load(self, claim: Claim, scale: str, seed: int) -> dict | None:
@@ -72,9 +78,10 @@ class Folder:
             "rows": len(rows),
             **finding.content(),
         }
-        write(self.root / "claims" / f"{claim.id}.json", json.dumps(record, indent=1, default=_plain))
+        record = plain(record)
+        write(self.root / "claims" / f"{claim.id}.json", json.dumps(record, indent=1, allow_nan=False))
         self.parts(claim, scale, seed).clear()
-        return json.loads(json.dumps(record, default=_plain))
+        return record
 
     def parts(self, claim: Claim, scale: str, seed: int) -> "Parts":
         identity = json.dumps(self.identity(claim, scale, seed), sort_keys=True)
@@ -95,7 +102,7 @@ class Parts:
             return None
 
     def save(self, name: str, rows: list[dict]) -> None:
-        write(self.folder / f"{name}.json", json.dumps(rows, default=_plain))
+        write(self.folder / f"{name}.json", json.dumps(plain(rows), allow_nan=False))
 
     def clear(self) -> None:
         for path in self.folder.glob("*.json"):
@@ -122,6 +129,14 @@ def finding_of(record: dict) -> Finding:
     return finding_from({key: record[key] for key in ("checks", "headline", "plots", "tables", "notes")})
 
 
-def _plain(value):
-    """NumPy's numbers as Python's."""
-    return value.item()
+def plain(value):
+    """The same content as JSON has it: Python's own numbers and lists, and nothing for what is not a number."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -22,8 +22,7 @@ def threshold(lab, protocol=Threshold, *, exact, n, trials) -> Finding:
         checks.append(always(what, good, len(answer.findings), "from every input"))
     times = []
     for marked in range(n + 1):
-        options = {"max_steps": 200 * n * n, "measure": lambda run: {"trials": 1}}
-        times.append(lab.times(protocol(n=n, marked=marked), trials, **options))
+        times.append(lab.times(protocol(n=n, marked=marked), trials, max_steps=200 * n * n))
     finished = sum(len(sample.values) for sample in times)
     missed = sum(sample.missed for sample in times)
     what = f"n = {n}, k = 10: simulated runs end with every agent right"
@@ -40,7 +39,7 @@ def threshold(lab, protocol=Threshold, *, exact, n, trials) -> Finding:
     return Finding(checks, headline, [plot], notes=notes)
 
 
-def pairwise(lab, protocol=Pairwise, *, exact, sizes, trials, most) -> Finding:
+def pairwise(lab, protocol=Pairwise, *, exact, sizes, trials, most, relative) -> Finding:
     checks = []
     for n in exact:
         expected = verify(protocol(n=n), property="time").hitting.from_starts["all-leaders"]
@@ -48,7 +47,7 @@ def pairwise(lab, protocol=Pairwise, *, exact, sizes, trials, most) -> Finding:
         checks.append(number_is(f"n = {n}: expected steps of the exact chain", expected, (n - 1) ** 2))
     samples = []
     for n in sizes:
-        options = {"relative": 0.02, "max_steps": 100 * n * n}
+        options = {"relative": relative, "max_steps": 100 * n * n}
         samples.append(lab.times(protocol(n=n), trials, most=most, **options).values)
         checks.append(mean_is(f"n = {n:,}: mean steps", samples[-1], (n - 1) ** 2))
     ratios = [values / (n - 1) ** 2 for n, values in zip(sizes, samples, strict=True)]
@@ -151,8 +150,9 @@ CLAIMS = (
         "If all agents start as leaders and of two leaders that meet one yields, one leader is left after exactly "
         "(n − 1)² steps in expectation.",
         pairwise,
-        quick={"exact": (2, 3, 5, 10, 20), "sizes": (10, 100, 1000), "trials": 500, "most": 8000},
-        full={"exact": (2, 3, 5, 10, 20, 50), "sizes": (10, 100, 1000, 10_000), "trials": 1000, "most": 32_000},
+        quick={"exact": (2, 3, 5, 10, 20), "sizes": (10, 100, 1000), "trials": 400, "most": 1600, "relative": 0.04},
+        full={"exact": (2, 3, 5, 10, 20, 50), "sizes": (10, 100, 1000, 10_000), "trials": 1000,
+              "most": 16_000, "relative": 0.01},
     ),
     Claim(
         "survey.timer",
@@ -162,7 +162,7 @@ CLAIMS = (
         "With timers of s = 96N, N ≥ n known, every start leads to a single leader in O(N log n) parallel time "
         "(later proved: O(N)), with 2(s + 1) states; the leader is then kept for Ω(e^N) parallel time.",
         timer,
-        quick={"sizes": (8, 16, 32, 64, 128), "trials": 20, "holding": (4, 6, 8), "holding_trials": 60,
+        quick={"sizes": (8, 16, 32, 64, 128), "trials": 20, "holding": (4, 6, 8), "holding_trials": 200,
                "exact_holding": (2, 3, 4, 5)},
         full={"sizes": (8, 16, 32, 64, 128, 256, 512, 1024), "trials": 60, "holding": (4, 6, 8, 10, 12),
               "holding_trials": 100, "exact_holding": (2, 3, 4, 5, 6, 7)},

@@ -5,6 +5,7 @@ import sys
 import typer
 
 from hegemon.cli.catalogue import list_protocols, show_protocol
+from hegemon.cli.reproduce import reproduce_claims
 from hegemon.cli.run import run
 from hegemon.cli.verify import verify_protocol
 from hegemon.errors import InvalidInput
@@ -20,6 +21,7 @@ app = typer.Typer(
 app.command("list")(list_protocols)
 app.command("show")(show_protocol)
 app.command("run")(run)
+app.command("reproduce")(reproduce_claims)
 app.command("verify")(verify_protocol)
 
 
