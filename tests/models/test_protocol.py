@@ -117,3 +117,21 @@ def test_unknown_names_list_the_known_ones():
     with pytest.raises(hg.InvalidInput, match="its sets are: safe"):
         protocol.set_named("holy")
     assert "random" not in protocol.starts and "random" in hg.Timer.starts
+
+
+def test_declared_values_make_the_initial_start():
+    class Own(PopulationProtocol):
+        top = Parameter(5)
+
+        class State:
+            leader: Bit = 1
+            kind: Choice("a", "b") = "b"
+            x: Range(0, "top") = "top - 1"
+
+        def interact(a, b, p):
+            b.leader = 0
+
+    assert Own.default_start == "initial"
+    states = Own(n=3).initial("initial", None).mappings()
+    assert states == [{"leader": 1, "kind": "b", "x": 4}] * 3
+    assert "initial" not in hg.Pairwise.starts

@@ -1,15 +1,19 @@
 """The catalogue: one file per published protocol."""
 
+from hegemon.protocols.afek_gafni import AfekGafni
 from hegemon.protocols.cai_izumi_wada import CaiIzumiWada
 from hegemon.protocols.countdown import Countdown
 from hegemon.protocols.epidemic import Epidemic
 from hegemon.protocols.fischer_jiang import FischerJiang
+from hegemon.protocols.flood_max import FloodMax
 from hegemon.protocols.pairwise import Pairwise
 from hegemon.protocols.quick_elimination import QuickElimination
+from hegemon.protocols.referees import Referees
 from hegemon.protocols.ring import Ring
 from hegemon.protocols.threshold import Threshold
 from hegemon.protocols.time_optimal import TimeOptimal
 from hegemon.protocols.timer import Timer
+from hegemon.protocols.walks import Walks
 
 CATALOGUE = {
     protocol.id: protocol
@@ -24,5 +28,9 @@ CATALOGUE = {
         CaiIzumiWada,
         Ring,
         FischerJiang,
+        Referees,
+        Walks,
+        FloodMax,
+        AfekGafni,
     )
 }
