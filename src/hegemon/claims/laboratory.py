@@ -44,7 +44,7 @@ class Laboratory:
 
     def trials(self, protocol, trials: int, *, first: int = 0, label=None, measure=None, **options) -> list[dict]:
         """One row per trial. `label` names a start that is no name; `measure(run)` adds columns to the row."""
-        start = label or options.get("start") or protocol.default_start
+        start = label or options.get("start") or options.get("wake") or protocol.default_start
         graph = options.get("graph")
         seed = self.seed_for(
             protocol.id, protocol.n, protocol.parameters, start, str(options.get("until", "safe")), str(graph)
@@ -75,7 +75,9 @@ class Laboratory:
             if done.interrupted:
                 raise KeyboardInterrupt
             for run in done.runs:
-                row = {**context, "seed": seed, **run.record(), "engine": run.engine}
+                record = run.record()
+                given = {name if name not in record else f"{name}_given": value for name, value in context.items()}
+                row = {**given, "seed": seed, **record, "engine": run.engine}
                 rows.append({**row, **measure(run)} if measure else row)
         return rows
 
