@@ -10,6 +10,7 @@ from hegemon.analysis.statistics import tight_enough
 from hegemon.engines.trials import run_trials
 
 SEED = 2021
+FEW = 4
 LARGEST_BATCH = 50_000_000  # agents in the configurations of trials that are kept at one time
 
 
@@ -95,9 +96,14 @@ class Laboratory:
         return rows
 
     def times(self, protocol, trials: int, *, most: int | None = None, relative: float = 0.03, **options) -> Sample:
-        """At least `trials` trials; more, up to `most`, until the mean is known to within `relative`."""
-        rows = self.trials(protocol, trials, **options)
-        while most and len(rows) < most and not tight_enough(_times(rows), relative):
+        """At least `trials` trials; more, up to `most`, until the mean is known to within `relative`.
+
+        If none of the first few meets the stop, no more are made: a broken protocol shall not cost an hour.
+        """
+        rows = self.trials(protocol, min(trials, FEW), **options)
+        if len(rows) < trials and any(row["reached"] for row in rows):
+            rows = rows + self.trials(protocol, trials - len(rows), first=len(rows), **options)
+        while most and len(_times(rows)) and len(rows) < most and not tight_enough(_times(rows), relative):
             rows = rows + self.trials(protocol, min(len(rows), most - len(rows)), first=len(rows), **options)
         values = _times(rows)
         return Sample(protocol.n, values, len(rows) - len(values))

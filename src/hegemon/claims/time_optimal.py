@@ -119,7 +119,7 @@ def table1(lab, ranking=CaiIzumiWada, timer=Timer, protocol=TimeOptimal, *, slow
     for (name, chosen, sizes, start, law, rival, claimed, holds), number in zip(systems, trials, strict=True):
         samples = []
         for n in sizes:
-            sample = lab.times(chosen(n=n), number, start=start, max_steps=10**4 * n * n * n)
+            sample = lab.times(chosen(n=n), number, start=start, max_steps=100 * n * n * n)
             samples.append(sample.values / n)
         checks.append(follows(f"{name}: parallel convergence time", sizes, samples, law, rival))
         series.append(means(name, sizes, samples))

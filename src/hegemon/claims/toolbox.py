@@ -31,14 +31,14 @@ def tail_check(what: str, steps, limit: float, n: int) -> Check:
 def epidemic(lab, protocol=Epidemic, *, sizes, trials, most, tail) -> Finding:
     samples, checks = [], []
     for n in sizes:
-        limit = 400 * n * math.ceil(math.log2(n))
+        limit = 50 * n * math.ceil(math.log2(n))
         values = lab.times(protocol(n=n), trials, most=most, relative=0.01, max_steps=limit).values
         samples.append(values)
         checks.append(mean_is(f"n = {n:,}: mean steps, against (n−1)·H(n−1)", values, (n - 1) * harmonic(n - 1), 0.05))
     checks.append(follows("growth of the mean", sizes, samples, N_LOG, N_LOG_SQUARED))
     n, number = tail
-    rows = lab.trials(protocol(n=n), number, max_steps=400 * n * math.ceil(math.log2(n)), label="one-source, tail")
     limit = 3 * n * math.log(n)
+    rows = lab.trials(protocol(n=n), number, max_steps=10 * int(limit), label="one-source, tail")
     steps = [row["steps"] if row["reached"] else math.inf for row in rows]
     checks.append(tail_check(f"n = {n}: everyone has the maximum within 3 n ln n steps (k = 1)", steps, limit, n))
     plot = Plot(
@@ -64,7 +64,7 @@ def epidemic(lab, protocol=Epidemic, *, sizes, trials, most, tail) -> Finding:
 
 def countdown(lab, protocol=Countdown, *, sizes, trials, n_fixed, falls, tail) -> Finding:
     def time(n, top, number, **options):
-        limit = 200 * n * (top + math.ceil(math.log2(n)))
+        limit = 50 * n * (top + math.ceil(math.log2(n)))
         return lab.times(protocol(n=n, top=top), number, start="full", max_steps=limit, **options).values
 
     by_size = [time(n, 8 * math.ceil(math.log2(n)), trials) for n in sizes]
@@ -75,8 +75,8 @@ def countdown(lab, protocol=Countdown, *, sizes, trials, n_fixed, falls, tail) -
     checks.append(follows(f"growth with l1 − l2 at n = {n_fixed:,}", falls, by_fall, together, faster))
     n, number = tail
     fall = 8 * math.ceil(math.log2(n))
-    rows = lab.trials(protocol(n=n, top=fall), number, start="full", max_steps=10**9, label="full, tail")
     limit = 2 * n * (fall + math.log2(n))
+    rows = lab.trials(protocol(n=n, top=fall), number, start="full", max_steps=10 * int(limit), label="full, tail")
     steps = [row["steps"] if row["reached"] else math.inf for row in rows]
     what = f"n = {n}: from {fall} to 0 within 2n(l1−l2 + log n) steps (k = 1)"
     checks.append(tail_check(what, steps, limit, n))
@@ -143,7 +143,7 @@ def quick_elimination(lab, protocol=QuickElimination, *, sizes, trials) -> Findi
             case, leaders = protocol(n=n), leaders_of(n)
             groups = [Group(leaders, {"leader": 1, **fresh}), Group(n - leaders, {"leader": 0, **fresh})]
             start = Configuration.from_groups(case.space, groups, None, as_multiset=True)
-            rows = lab.trials(case, trials, start=start, label=label, measure=winners, max_steps=10**4 * n)
+            rows = lab.trials(case, trials, start=start, label=label, measure=winners, max_steps=1000 * n)
             unique = sum(row["reached"] and row["winners"] == 1 for row in rows)
             made += len(rows)
             what = f"n = {n:,}, {label}: exactly one leader has the maximum level"
