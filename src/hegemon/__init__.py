@@ -24,6 +24,7 @@ from hegemon.protocols import (
     Threshold,
     TimeOptimal,
     Timer,
+    Trains,
     Walks,
 )
 from hegemon.verify.verification import verify
@@ -46,6 +47,7 @@ __all__ = [
     "Threshold",
     "TimeOptimal",
     "Timer",
+    "Trains",
     "Walks",
     "mixing_time",
     "run_trials",

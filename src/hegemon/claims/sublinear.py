@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from hegemon.analysis.scaling import LINEAR, N_LOG, Law
-from hegemon.claims.checks import always, brief, follows, number_at_most, share_at_least, share_at_most
+from hegemon.claims.checks import brief, follows, number_at_most, share_at_least, share_at_most
 from hegemon.claims.drawing import means
 from hegemon.claims.registry import Claim, Finding, Plot, Series, Table
 from hegemon.engines.surroundings import topology_for

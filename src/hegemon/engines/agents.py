@@ -111,6 +111,7 @@ class Agents:
 
     name = "agents"
     as_multiset = False
+    checks_whole = False
     chunk = 20_000_000  # steps between two looks at progress and interruption
 
     def __init__(self, protocol, topology, configuration, stop, rng):

@@ -68,6 +68,30 @@ def fingerprint(function, seen=None) -> str:
     return digest.hexdigest()
 
 
+def speaks_of(functions, names, seen=None) -> bool:
+    """Whether any of the functions, or a function that it calls, mentions one of the names."""
+    seen = set() if seen is None else seen
+    for function in functions:
+        if function in seen:
+            continue
+        seen.add(function)
+        if _mentioned(function.__code__) & set(names):
+            return True
+        called = [value for value in _free_variables(function).values() if isinstance(value, types.FunctionType)]
+        if speaks_of(called, names, seen):
+            return True
+    return False
+
+
+def _mentioned(code) -> set[str]:
+    """Every name and text in a function's code: attributes, global names, keys."""
+    names = set(code.co_names) | {constant for constant in code.co_consts if isinstance(constant, str)}
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names |= _mentioned(constant)
+    return names
+
+
 def compiled(function, memo=None):
     """The author's plain function, and every plain function it calls, as compiled code."""
     memo = {} if memo is None else memo
@@ -75,7 +99,7 @@ def compiled(function, memo=None):
         return function
     if function not in memo:
         scope = dict(function.__globals__)
-        memo[function] = njit(_rebind(function, scope))
+        memo[function] = njit(forceinline=True)(_rebind(function, scope))
         for name, value in _free_variables(function).items():
             if isinstance(value, types.FunctionType):
                 scope[name] = compiled(value, memo)
@@ -117,6 +141,19 @@ def codec(space):
     text, layout = space.source()
     encode, decode = _functions(text, "encode", "decode")
     return encode, decode, np.array(layout, dtype=np.int64)
+
+
+def packer(packing):
+    """`pack(a, layout)` and `unpack(word, a, layout)` to bind in kernels, and the layout to pass them."""
+    text, layout = packing.source()
+    pack, unpack = _functions(text, "pack", "unpack")
+    return pack, unpack, np.array(layout, dtype=np.int64)
+
+
+def copier(names):
+    """`show(a, face)`, which copies the named fields of a state, to bind in kernels."""
+    (show,) = _functions("\n".join(["def show(a, face):", *(f"    face.{name} = a.{name}" for name in names)]), "show")
+    return show
 
 
 @cache

@@ -10,16 +10,18 @@ from hegemon.models.configuration import Configuration
 
 
 class Driver:
-    def __init__(self, protocol, topology, chosen, configuration, stop, rng, history, progress):
+    def __init__(self, protocol, topology, chosen, configuration, stop, rng, history, progress, **options):
         self.protocol, self.stop, self.history, self.progress = protocol, stop, history, progress
-        self.membership = Membership(protocol, stop) if stop.whole else None
-        counted = never(stop.name) if stop.whole else stop
-        self.engine = chosen(protocol, topology, configuration, counted, rng)
+        looks_now_and_then = stop.whole and not chosen.checks_whole
+        self.membership = Membership(protocol, stop) if looks_now_and_then else None
+        counted = never(stop.name) if looks_now_and_then else stop
+        self.engine = chosen(protocol, topology, configuration, counted, rng, **options)
         self.interrupted = False
         self._record()
 
     def run(self, limit: int | None, until_met: bool) -> bool:
         """To the step `limit` (None: for ever) or, when `until_met`, to the first step that meets the stop."""
+        self.engine.horizon = limit
         if until_met and self._inside():
             return True
         while not self.interrupted and (limit is None or self.engine.step < limit):

@@ -13,6 +13,7 @@ from hegemon.protocols.ring import Ring
 from hegemon.protocols.threshold import Threshold
 from hegemon.protocols.time_optimal import TimeOptimal
 from hegemon.protocols.timer import Timer
+from hegemon.protocols.trains import Trains
 from hegemon.protocols.walks import Walks
 
 CATALOGUE = {
@@ -28,6 +29,7 @@ CATALOGUE = {
         CaiIzumiWada,
         Ring,
         FischerJiang,
+        Trains,
         Referees,
         Walks,
         FloodMax,

@@ -1,0 +1,120 @@
+"""Compiled parts of the engine `rounds`: one round, many rounds, and the search for a period.
+
+A node's state is a packed word; its *face* is a small record of the fields that neighbours read. `me` and
+`near` are room for one node's own record and for its neighbours' faces.
+"""
+
+import numpy as np
+
+from hegemon.engines.coins import coins_from, word_at
+
+MET, PERIODIC, FAILED = 1, 2, 4  # why a kernel came back
+CURRENT, TIME = 0, 1  # in `state`: which buffer holds the configuration, and how many rounds it is old
+AGE, PATIENCE = 0, 1  # in `clock`: rounds since the anchor was set, and when it will be set again
+
+# Loops instead of assignments to slices: those take seconds to compile.
+# ruff: noqa: F821 - `pack`, `unpack`, `show`, `update`, `marks_of`, `sweep` … are bound by specialize
+
+
+def pack_all(records, words, faces, layout):
+    for v in range(len(words)):
+        words[v] = pack(records[v], layout)
+        show(records[v], faces[v])
+
+
+def unpack_all(words, records, layout):
+    for v in range(len(words)):
+        unpack(np.int64(words[v]), records[v], layout)
+
+
+def gather(faces, v, near, offsets, targets):
+    """Copy the faces of v's neighbours side by side; answers how many they are."""
+    begin = offsets[v]
+    degree = offsets[v + 1] - begin
+    for k in range(degree):
+        near[k] = faces[targets[begin + k]]
+    return degree
+
+
+def sweep(low, high, me, near, counts, old, faces, new, new_faces, time, key, bits, p, layout, offsets, targets):
+    """One round of the nodes low..high-1, from `old` to `new`. Adds up the stop's conditions after the round;
+    answers, as bits, for which of them some node changed, or -1 if a state was out of range."""
+    per_word = 64 // bits if bits > 0 else 1 << 62
+    index, place = low // per_word, low % per_word
+    word = word_at(key, time, index)
+    changed = 0
+    for v in range(low, high):
+        if place == per_word:
+            place = 0
+            index += 1
+            word = word_at(key, time, index)
+        coins = coins_from(word, place, bits)
+        place += 1
+        degree = gather(faces, v, near, offsets, targets)
+        unpack(np.int64(old[v]), me[0], layout)
+        before = marks_of(me[0], p[0])
+        update(me[0], near[:degree], coins, p[0])
+        packed = pack(me[0], layout)
+        if packed < 0:
+            return -1
+        new[v] = packed
+        show(me[0], new_faces[v])
+        after = marks_of(me[0], p[0])
+        for k in range(len(counts)):
+            counts[k] += (after >> k) & 1
+        changed |= before ^ after
+    return changed
+
+
+def meets(counts, low, high, changed, watch, whole):
+    """Whether the counted part of the stop is met after a round; `whole`: there are predicates besides."""
+    if changed & watch:
+        return True
+    for k in range(len(counts)):
+        if counts[k] < low[k] or counts[k] > high[k]:
+            return False
+    return whole or len(counts) > 0
+
+
+def recurs(words, anchor, clock, private):
+    """Brent's search (BIT 1980): has the part that neighbours can see come back to what it was at the anchor?"""
+    if clock[PATIENCE] == 0:
+        return False
+    clock[AGE] += 1
+    same = True
+    for v in range(len(words)):
+        if (words[v] ^ anchor[v]) & ~private:
+            same = False
+            break
+    if not same and clock[AGE] == clock[PATIENCE]:
+        for v in range(len(words)):
+            anchor[v] = words[v]
+        clock[AGE] = 0
+        clock[PATIENCE] *= 2
+    return same
+
+
+def run(
+    budget, buffers, faces, state, me, near, counts, low, high, watch, whole, anchor, clock, private,
+    key, bits, p, layout, offsets, targets,
+):  # fmt: skip
+    """At most `budget` rounds; comes back early when the counted stop is met or a period is found."""
+    n = buffers.shape[1]
+    for _ in range(budget):
+        for k in range(len(counts)):
+            counts[k] = 0
+        now, then = state[CURRENT], 1 - state[CURRENT]
+        changed = sweep(
+            0, n, me, near, counts, buffers[now], faces[now], buffers[then], faces[then], state[TIME],
+            key, bits, p, layout, offsets, targets,
+        )  # fmt: skip
+        if changed < 0:
+            return FAILED
+        state[CURRENT] = then
+        state[TIME] += 1
+        status = MET if meets(counts, low, high, changed, watch, whole) else 0
+        if recurs(buffers[then], anchor, clock, private):
+            status |= PERIODIC
+        if status:
+            return status
+    return 0
