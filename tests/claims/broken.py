@@ -5,7 +5,7 @@ from hegemon.protocols.countdown import Countdown
 from hegemon.protocols.epidemic import Epidemic
 from hegemon.protocols.fischer_jiang import FischerJiang
 from hegemon.protocols.pairwise import Pairwise
-from hegemon.protocols.quick_elimination import QuickElimination
+from hegemon.protocols.quickelimination import QuickElimination
 from hegemon.protocols.referees import Referees
 from hegemon.protocols.ring import LIVE, Ring
 from hegemon.protocols.threshold import Threshold
@@ -119,18 +119,7 @@ class BlindTimeOptimal(TimeOptimal):
             become_checker(b, p)
 
 
-class RingWithoutShield(Ring):
-    """Line 5 leaves the new leader without a shield."""
-
-    def interact(l, r, p):  # noqa: E741
-        before = r.leader
-        shield = r.shield
-        Ring.interact(l, r, p)
-        if before == 0 and r.leader == 1:
-            r.shield = shield
-
-
-def _elimination(l, r):  # noqa: E741 - lines 6 to 16 of the ring protocol
+def elimination(l, r):  # noqa: E741 - lines 6 to 16 of the ring protocol
     if l.leader == 1 and l.signal == 1:
         l.bullet, l.shield, l.signal = LIVE, 1, 0
     if r.leader == 1 and r.signal == 1:
@@ -147,11 +136,26 @@ def _elimination(l, r):  # noqa: E741 - lines 6 to 16 of the ring protocol
     l.signal = max(l.signal, r.signal, r.leader)
 
 
+class RingWithoutShield(Ring):
+    """Line 5 leaves the new leader without a shield."""
+
+    def interact(l, r, p):  # noqa: E741
+        if l.leader == 1:
+            l.dist = 0
+        if r.leader == 1:
+            r.dist = 0
+        elif r.bullet == 0:
+            r.dist = min(l.dist + 1, p.N)
+        if r.dist == p.N:
+            r.leader, r.dist, r.bullet, r.shield, r.signal = 1, 0, LIVE, 0, 0
+        elimination(l, r)
+
+
 class RingWithoutDistance(Ring):
     """Lines 1 to 5 are missing: without a leader nothing ends a bullet's flight, and no leader comes."""
 
     def interact(l, r, p):  # noqa: E741
-        _elimination(l, r)
+        elimination(l, r)
 
 
 class Shieldless(FischerJiang):

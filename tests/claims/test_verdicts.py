@@ -83,7 +83,7 @@ CASES = {
     "sub.thm2": (
         sublinear.theorem2,
         {"graphs": ("complete:40", "torus:5x5"), "trials": 10, "sizes": (50, 100, 200), "degree": 4,
-         "growth_trials": 10, "success": ("regular:20,4", 400)},
+         "growth_trials": 10, "success": ("regular:40,4", 400)},
         [{"protocol": broken.FewWalks}],
     ),
     "sub.thm3": (

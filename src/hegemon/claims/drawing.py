@@ -25,7 +25,8 @@ def means(label: str, sizes, samples, kind: str = "both") -> Series:
 def law_line(label: str, law: Law, sizes, samples) -> Series:
     """The law, scaled to go through the middle of the measured means."""
     sizes = np.asarray(sizes, float)
-    ratio = np.exp(np.mean([np.log(np.mean(v) / law.of(s)) for s, v in zip(sizes, samples, strict=True) if len(v)]))
+    ratios = [np.mean(values) / law.of(size) for size, values in zip(sizes, samples, strict=True) if len(values)]
+    ratio = np.exp(np.mean(np.log(ratios))) if ratios else 1.0
     grid = np.geomspace(sizes.min(), sizes.max(), 50)
     return Series(label, grid.tolist(), (ratio * law.of(grid)).tolist(), kind="line")
 
