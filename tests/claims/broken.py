@@ -5,12 +5,21 @@ from hegemon.protocols.countdown import Countdown
 from hegemon.protocols.epidemic import Epidemic
 from hegemon.protocols.fischer_jiang import FischerJiang
 from hegemon.protocols.pairwise import Pairwise
-from hegemon.protocols.quickelimination import QuickElimination
+from hegemon.protocols.quick_elimination import QuickElimination
 from hegemon.protocols.referees import Referees
 from hegemon.protocols.ring import LIVE, Ring
 from hegemon.protocols.threshold import Threshold
 from hegemon.protocols.time_optimal import CH, EL, TimeOptimal, become_checker, go_to_election
 from hegemon.protocols.timer import Timer
+from hegemon.protocols.trains import (
+    Trains,
+    error_overflow,
+    local_error,
+    look,
+    new_leader,
+    wagon_creation,
+    wagon_update,
+)
 from hegemon.protocols.walks import Walks
 
 
@@ -190,3 +199,49 @@ class FewWalks(Walks):
     """Two walks per candidate."""
 
     walks = Parameter(2, low=1)
+
+
+class TrainsWithoutElimination(Trains):
+    """A marked head does not make a leader step down."""
+
+    def update(me, neighbours, coins, p):
+        x = 1 if coins == 0 else 0
+        expects_marked, bit, head = look(me, neighbours, p)
+        if me.leader == 0 and (local_error(me, p) or bit < 0 or error_overflow(me, expects_marked, bit, p)):
+            new_leader(me, x)
+        elif me.leader == 1:
+            wagon_creation(me, x, p)
+        else:
+            wagon_update(me, expects_marked, bit, p)
+
+
+class TrainsWithoutErrors(Trains):
+    """No error ever makes a leader."""
+
+    def update(me, neighbours, coins, p):
+        x = 1 if coins == 0 else 0
+        expects_marked, bit, head = look(me, neighbours, p)
+        if me.L == 1 and me.L_flag == 0 and head:
+            me.leader = 0
+        if me.leader == 1:
+            wagon_creation(me, x, p)
+        elif me.L == 1 and bit >= 0:
+            wagon_update(me, expects_marked, bit, p)
+
+
+class TrainsThatDoNotCount(Trains):
+    """Stations move wagons on without adding anything to them."""
+
+    def update(me, neighbours, coins, p):
+        x = 1 if coins == 0 else 0
+        expects_marked, bit, head = look(me, neighbours, p)
+        if me.leader == 0 and (local_error(me, p) or bit < 0 or error_overflow(me, expects_marked, bit, p)):
+            new_leader(me, x)
+            return
+        if me.L == 1 and me.L_flag == 0 and head:
+            me.leader = 0
+        if me.leader == 1:
+            wagon_creation(me, x, p)
+        else:
+            wagon_update(me, expects_marked, bit, p)
+            me.L_bit, me.L_carry = bit, 0

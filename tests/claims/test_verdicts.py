@@ -2,7 +2,7 @@
 
 import pytest
 
-from hegemon.claims import ring, sublinear, survey, time_optimal, toolbox
+from hegemon.claims import ring, sublinear, survey, time_optimal, toolbox, trains
 from hegemon.claims.laboratory import Laboratory
 from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED
 from hegemon.protocols.timer import Timer
@@ -71,6 +71,30 @@ CASES = {
         ring.table1,
         {"sizes": (8, 16, 32), "trials": 20, "oracle_sizes": (8, 16), "oracle_trials": 20},
         [{"oracle_protocol": broken.Shieldless}],
+    ),
+    "trains.lemma4.2": (
+        trains.closed, {"graphs": ("path:7", "star:5"), "trials": 2, "rounds": 20},
+        [{"protocol": broken.TrainsThatDoNotCount}],
+    ),
+    "trains.lemma4.3": (
+        trains.growth, {"graphs": ("path:5", "grid:2x3"), "trials": 10},
+        [{"protocol": broken.TrainsWithoutElimination}],
+    ),
+    "trains.lemma4.5": (
+        trains.values_grow, {"graphs": ("ring:10", "path:5"), "trials": 4, "rounds": 20},
+        [{"protocol": broken.TrainsThatDoNotCount}],
+    ),
+    "trains.lemma4.6": (
+        trains.leader_comes, {"cases": (("ring:10", 5),), "trials": 4},
+        [{"protocol": broken.TrainsWithoutErrors}],
+    ),
+    "trains.lemma4.7": (
+        trains.marks_vanish, {"graphs": ("ring:10", "path:5"), "trials": 4},
+        [{"protocol": broken.TrainsWithoutErrors}],
+    ),
+    "trains.thm1.2": (
+        trains.theorem, {"graphs": ("path:4",), "trials": 4, "sizes": (8, 16, 32), "growth_trials": 10},
+        [],
     ),
     "sub.thm1": (
         sublinear.theorem1, {"sizes": (100, 1000, 10_000), "trials": 30, "success": ((20, 400),)},

@@ -12,7 +12,7 @@ from hegemon.claims.registry import Claim, Finding, Plot, Series, Table
 from hegemon.engines.randomness import generator
 from hegemon.engines.surroundings import topology_for
 from hegemon.models.sets import at_least
-from hegemon.protocols.trains import Trains
+from hegemon.protocols.trains import Trains, overflows
 from hegemon.protocols.trains_legitimate import breadth_first, is_legitimate, station
 from hegemon.protocols.trains_values import extreme_value, marked_wagons
 
@@ -47,6 +47,10 @@ class Bench:
             self.protocol.update(state, [nodes[u] for u in self.topology.neighbours(v)], coins, self.protocol.p)
             after.append(self.protocol.space.namespace(self.protocol.space.code(state)))
         return after
+
+    def overflows(self, nodes, v: int) -> bool:
+        near = [nodes[u] for u in self.topology.neighbours(v)]
+        return bool(overflows(nodes[v], near, self.protocol.p))
 
     def is_legitimate(self, nodes) -> bool:
         return bool(is_legitimate(nodes, *self.rows, self.protocol.p))
@@ -94,28 +98,50 @@ def closed(lab, protocol=Trains, *, graphs, trials, rounds) -> Finding:
 
 def growth(lab, protocol=Trains, *, graphs, trials) -> Finding:
     """Lemma 4.3: the structure of a legitimate configuration grows around a marked train, a layer per round."""
-    checks = []
+    as_stated = unhindered = hindered = 0
     for graph in graphs:
-        bench, good, made, ended = Bench(lab, protocol, graph), 0, 0, 0
-        N, space = bench.protocol.N, bench.protocol.space
-        for _ in range(trials):
-            nodes = without_marks(bench.random(), space)
-            chosen = int(bench.rng.integers(len(nodes)))
-            emitter = nodes[chosen]
-            emitter.leader = emitter.rand = emitter.L = 1
-            emitter.L_idx, emitter.L_bit, emitter.L_carry, emitter.L_flag = N - 1, 0, 0, 0
-            nodes = bench.round([space.namespace(space.code(a)) for a in nodes], head=0)
-            _, distance = breadth_first(chosen, *bench.rows)
-            for k in range(2 * int(max(distance)) + 2):
-                good += grown(nodes, chosen, distance, k, N)
-                made += 1
-                if k == 2 * int(max(distance)) + 1:
-                    ended += bench.is_legitimate(nodes)
-                nodes = bench.round(nodes, head=0)
-        lab.note(protocol=protocol.id, graph=graph, rounds=made, as_stated=good, starts=trials, legitimate=ended)
-        checks.append(always(f"{graph}: clauses (i) to (v) after k rounds, for every k", good, made, "as stated"))
-        checks.append(always(f"{graph}: in Γ_L after 2ε + 1 rounds", ended, trials, "legitimate"))
-    return Finding(checks, f"{trials * len(graphs):,} arbitrary starts without marks; every one is legitimate in 2ε + 1")
+        bench = Bench(lab, protocol, graph)
+        outcomes = [grows(bench) for _ in range(trials)]
+        counts = {name: outcomes.count(name) for name in ("as stated", "hindered", "failed")}
+        lab.note(protocol=protocol.id, graph=graph, starts=trials, **counts)
+        as_stated += counts["as stated"]
+        hindered += counts["hindered"]
+        unhindered += trials - counts["hindered"]
+    made = trials * len(graphs)
+    checks = [
+        always("clauses (i) to (v) for every k, and Γ_L after 2ε + 1 rounds", as_stated, made, "from every start"),
+        always("the same, where no train overflows at a node just as the marked head arrives", as_stated, unhindered,
+               "from every start"),
+    ]  # fmt: skip
+    notes = (
+        "The proof takes for granted that a node next to the marked head is not in error. An unmarked train of an "
+        "arbitrary start may reach 2^N at a node in that very round (Err-Overflow^F: its first wagon has index N − 2 "
+        "and a carry, its last wagon the bit 1). The node then becomes a leader instead of joining, and the structure "
+        "does not close around it; another marked train has to come. With that case set aside the lemma holds."
+    )
+    headline = f"as stated from {as_stated:,} of {made:,} arbitrary starts; an overflow hindered {hindered:,}"
+    return Finding(checks, headline, notes=notes if hindered else "")
+
+
+def grows(bench) -> str:
+    """One arbitrary start without marks in which a leader begins a marked train: what becomes of it."""
+    N, space = bench.protocol.N, bench.protocol.space
+    nodes = without_marks(bench.random(), space)
+    chosen = int(bench.rng.integers(len(nodes)))
+    emitter = nodes[chosen]
+    emitter.leader = emitter.rand = emitter.L = 1
+    emitter.L_idx, emitter.L_bit, emitter.L_carry, emitter.L_flag = N - 1, 0, 0, 0
+    before = [space.namespace(space.code(a)) for a in nodes]
+    nodes = bench.round(before, head=0)
+    _, distance = breadth_first(chosen, *bench.rows)
+    last = 2 * int(max(distance)) + 1
+    for k in range(last + 1):
+        if not grown(nodes, chosen, distance, k, N):
+            reached = [v for v in range(len(nodes)) if distance[v] == k // 2]
+            return "hindered" if any(bench.overflows(before, v) for v in reached) else "failed"
+        if k < last:
+            before, nodes = nodes, bench.round(nodes, head=0)
+    return "as stated" if bench.is_legitimate(nodes) else "failed"
 
 
 def grown(nodes, chosen, distance, k: int, N: int) -> bool:
@@ -307,8 +333,8 @@ CLAIMS = (
         "If no wagon is marked, one leader begins a marked train and no other does, then k rounds later the first k "
         "layers around it are as in a legitimate configuration; after 2ε + 1 rounds all is legitimate.",
         growth,
-        quick={"graphs": GRAPHS, "trials": 20},
-        full={"graphs": GRAPHS, "trials": 400},
+        quick={"graphs": GRAPHS, "trials": 40},
+        full={"graphs": GRAPHS, "trials": 1000},
     ),
     Claim(
         "trains.lemma4.5",
