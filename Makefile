@@ -11,7 +11,7 @@ $(VENV)/installed: pyproject.toml
 	touch $@
 
 demo: $(VENV)/installed
-	$(BIN)/hegemon run time-optimal --n 1000 --trials 20 --seed 1
+	$(BIN)/hegemon reproduce --quick
 
 test: $(VENV)/installed
 	$(BIN)/ruff check src tests benchmarks
