@@ -96,7 +96,11 @@ def meets(counts, low, high, changed, watch, whole):
 
 
 def recurs(words, anchor, clock, private):
-    """Brent's search (BIT 1980): has the part that neighbours can see come back to what it was at the anchor?"""
+    """Brent's search (BIT 1980): has the part that neighbours can see come back to what it was at the anchor?
+
+    The anchor is set again after waits that grow by an eighth, not doubled: rounds cost more than copies, and
+    a counter that wraps around at 2^N begins its period just behind a power of two.
+    """
     if clock[PATIENCE] == 0:
         return False
     clock[AGE] += 1
@@ -109,7 +113,7 @@ def recurs(words, anchor, clock, private):
         for v in range(len(words)):
             anchor[v] = words[v]
         clock[AGE] = 0
-        clock[PATIENCE] *= 2
+        clock[PATIENCE] += 1 + clock[PATIENCE] // 8
     return same
 
 
