@@ -32,7 +32,8 @@ def test_words_differ_in_every_argument():
 
 def test_coins_are_uniform_over_nodes_and_over_rounds():
     key = np.uint64(2024)
-    coins = np.array([[coins_from(word_at(key, time, 0), place, 2) for place in range(32)] for time in range(2000)])
+    words = [np.uint64(word_at(key, time, 0)) for time in range(2000)]
+    coins = np.array([[coins_from(word, place, 2) for place in range(32)] for word in words])
     assert stats.chisquare(np.bincount(coins.ravel(), minlength=4)).pvalue > 1e-3
     pairs = 4 * coins[:, :-1] + coins[:, 1:]  # nodes side by side
     assert stats.chisquare(np.bincount(pairs.ravel(), minlength=16)).pvalue > 1e-3

@@ -1,9 +1,11 @@
 """Small published protocols of the state model, written as a user would write them."""
 
-from hegemon.models import Bit, NeighbourProtocol, Parameter, Range, everywhere, whole
+import numpy as np
+
+from hegemon.models import Bit, NeighbourProtocol, Parameter, Range, whole
 
 
-def minimum_ok(me, neighbours, p):
+def least_level(me, neighbours, p):
     least = p.K
     for u in neighbours:
         least = min(least, u.level)
@@ -34,12 +36,10 @@ class Levels(NeighbourProtocol):
         if me.root == 1:
             me.level = 0
         else:
-            me.level = min(minimum_ok(me, neighbours, p) + 1, p.K)
+            me.level = min(least_level(me, neighbours, p) + 1, p.K)
 
     def start_one_root(self, rng, topology):
         """Node 0 is the root, every level is random."""
-        import numpy as np
-
         nodes = np.zeros(self.n, self.space.dtype)
         nodes["root"][0] = 1
         nodes["level"] = rng.integers(self.K + 1, size=self.n)
@@ -85,19 +85,3 @@ class IndependentSet(NeighbourProtocol):
 
     outputs = ("outside", "inside")
     safe = whole(is_settled).described("a maximal independent set", closed=True)
-
-
-class Flip(NeighbourProtocol):
-    """No coins, period 2, never inside the set."""
-
-    class State:
-        x: Bit
-
-    def update(me, neighbours, coins, p):
-        me.x = 1 - me.x
-
-    def start_zeros(self, rng, topology):
-        """Every x is 0."""
-        return [{"x": 0}]
-
-    halves = everywhere(lambda a, p: a.x == 2)

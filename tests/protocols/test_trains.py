@@ -61,7 +61,8 @@ def test_update_is_the_papers(seed, N):
     rng = np.random.default_rng(seed)
     protocol = Trains(16, N=N)
     for _ in range(20):
-        states = [protocol.space.namespace(code) for code in rng.integers(protocol.space.size, size=1 + rng.integers(6))]
+        codes = rng.integers(protocol.space.size, size=1 + rng.integers(6))
+        states = [protocol.space.namespace(code) for code in codes]
         for state in states:  # often one step apart, as wagons of a train are
             if rng.random() < 0.7:
                 state.F = state.L = 1
@@ -147,7 +148,9 @@ def definition_4_1(nodes, graph, N) -> bool:
             return False
     for k, (idx, _, _, flag) in enumerate(layers):
         train = [layers[j] for j in range(k, k - min(k, N - 1 - idx) - 1, -1)]
-        if any(wagon[3] != flag for wagon in train) or [wagon[0] for wagon in train] != list(range(idx, idx + len(train))):
+        if any(wagon[3] != flag for wagon in train):
+            return False
+        if [wagon[0] for wagon in train] != list(range(idx, idx + len(train))):
             return False
         if sum(2**j * (bit + 2 * carry) for j, (_, bit, carry, _) in enumerate(train)) != k // 2**idx:
             return False
@@ -172,14 +175,14 @@ def test_the_predicate_is_definition_4_1(seed):
 
 
 @pytest.mark.parametrize(
-    ("node", "changes", "sentence"),
+    ("node", "changes", "sentence"),  # which ends with where it is
     [
         (2, {"leader": 1}, "clause (a): there are 2 leaders instead of one"),
         (0, {"leader": 0}, "clause (a): there are 0 leaders instead of one"),
         (2, {"F": 0}, "clause (b): there is no wagon at node 2, station F, layer 5"),
-        (2, {"L_idx": 0, "F_idx": 0}, "clause (b): the index does not line up with the layer before at node 2, station L, layer 4"),
+        (2, {"L_idx": 0}, "clause (b): the index does not line up with the layer before at node 2, station L, layer 4"),
         (3, {"L_bit": 0}, "clause (c): the train does not have the value ⌊6/2^idx⌋ at node 3, station L, layer 6"),
-        (1, {"L_flag": 1}, "clause (c): the flag differs from that of the wagon behind it at node 1, station L, layer 2"),
+        (1, {"L_flag": 1}, "clause (c): the flag is not that of the wagon behind it at node 1, station L, layer 2"),
     ],
 )  # fmt: skip
 def test_which_clause_fails_and_where(node, changes, sentence):
@@ -223,7 +226,10 @@ def test_lemma_4_3_the_structure_grows_around_a_marked_train(seed):
     _, distance = breadth_first(chosen, *rows(graph))
     assert (nodes[chosen].leader, nodes[chosen].L_idx, nodes[chosen].L_flag) == (1, 0, 1)
     for k in range(2 * max(distance) + 2):
-        wagons = [[station(nodes[v], i) for v in range(graph.n) if distance[v] == i // 2] for i in range(2 * max(distance) + 2)]
+        wagons = [
+            [station(nodes[v], i) for v in range(graph.n) if distance[v] == i // 2]
+            for i in range(2 * max(distance) + 2)
+        ]
         assert all(nodes[v].leader == 0 for v in range(graph.n) if v != chosen and 2 * distance[v] <= k)  # (i)
         value = 0
         for i in range(k + 1):

@@ -47,4 +47,6 @@ def double_at(key, time, index):
 @njit
 def coins_from(word, place, bits):
     """The `place`-th group of `bits` bits of a word, as a whole number."""
-    return np.int64((word >> uint64(place * bits)) & ((uint64(1) << uint64(bits)) - uint64(1))) if bits > 0 else 0
+    if bits == 0:
+        return 0
+    return np.int64((uint64(word) >> uint64(place * bits)) & ((uint64(1) << uint64(bits)) - uint64(1)))

@@ -49,8 +49,6 @@ class Flight:
     departure: int
     landing: int
     frame: Frame
-    counts: np.ndarray
-    changed: int
     path: "Path"
     shown: dict[int, Configuration] = field(default_factory=dict)
 
@@ -98,10 +96,8 @@ class Survey:
         move = {name: author[name] for name in ("pack", "unpack", "update")}
         transition = specialize(kernels.transition, records, **move)  # once: it takes long to compile
         self._observe = specialize(kernels.observe, records, transition=transition, gather=author["gather"])
-        watch = {name: author[name] for name in ("unpack", "show", "marks_of", "gather")}
-        self._land = specialize(
-            kernels.land, records, transition=transition, after_periods=after_periods(), **watch
-        )
+        show = {name: author[name] for name in ("unpack", "show", "gather")}
+        self._land = specialize(kernels.land, records, transition=transition, after_periods=after_periods(), **show)
         self._first_departure = specialize(kernels.first_departure, powers=kernels.powers, proceed=kernels.proceed)
         self._after_periods = after_periods()
         self.stay, self.leave = self._at_home(engine.protocol.n)
@@ -149,11 +145,11 @@ class Survey:
                 leaving[v] = k == period - 1 or self._leaves(v, words, now, periods, old, new, begun_stay, begun_leave)
             if leaving.any() or landing == engine.horizon:
                 result = engine.new_frame()
-                changed, counts = engine.spread(
+                engine.spread(
                     self._land, words, *old, new.words, *result, self.stay, self.leave, periods, begun_stay, leaving,
                     *self.chain, engine.key[2], landing, *engine.world,
                 )  # fmt: skip
-                return Flight(now, landing, result, counts, changed, self.path)
+                return Flight(now, landing, result, self.path)
             engine.spread(self._observe, 0, *old, new.words, *self.chain, begun_stay, begun_leave, *engine.world)
 
     def _leaves(self, v, words, now, periods, old, new, begun_stay, begun_leave) -> bool:

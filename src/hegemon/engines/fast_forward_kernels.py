@@ -10,7 +10,7 @@ import numpy as np
 
 from hegemon.engines.coins import double_at
 
-# ruff: noqa: F821 - `pack`, `unpack`, `update`, `show`, `marks_of`, `gather` … are bound by specialize
+# ruff: noqa: F821 - `pack`, `unpack`, `update`, `show`, `gather` … are bound by specialize
 
 
 def transition(word, me, near, degree, coins, p, layout):
@@ -21,7 +21,7 @@ def transition(word, me, near, degree, coins, p, layout):
 
 
 def observe(
-    low, high, me, near, counts, first, old, faces, new, private, hidden, index, bits, stay, leave,
+    low, high, me, near, first, old, faces, new, private, hidden, index, bits, stay, leave,
     p, layout, offsets, targets,
 ):  # fmt: skip
     """Follow the chains of the nodes low..high-1 through the round from `old` to `new`; row 0 of `stay` and
@@ -53,7 +53,6 @@ def observe(
                     row[j] += stay[v - first, h, i] * step[i, j]
             for j in range(number):
                 stay[v - first, h, j] = row[j]
-    return 0
 
 
 def powers(stay, leave, v, levels, stays, leaves):
@@ -145,13 +144,13 @@ def after_periods(begin, stay, leave, v, periods, row, stays, leaves, product):
 
 
 def land(
-    low, high, me, near, counts, words, old, faces, new, result, result_faces, stay, leave, periods, begun, leaving,
+    low, high, me, near, words, old, faces, new, result, result_faces, stay, leave, periods, begun, leaving,
     private, hidden, index, bits, key, time, p, layout, offsets, targets,
 ):  # fmt: skip
     """The round in which the jump ends, for the nodes low..high-1: from the path's `old` to `result`.
 
     `leaving` nodes depart from the path's `new` in this very round, the others do not. Each node's private
-    state before the round and its coins are drawn given just that. Answers like `sweep`.
+    state before the round and its coins are drawn given just that.
     """
     number = len(hidden)
     stays = np.empty((64, number, number))
@@ -159,7 +158,6 @@ def land(
     row, product = np.empty(number), np.empty(number)
     outcome = np.empty((number, 1 << bits), np.int64)
     weight = np.empty((number, 1 << bits))
-    changed = 0
     for v in range(low, high):
         after_periods(index[words[v] & private], stay, leave, v, periods, row, stays, leaves, product)
         degree = gather(faces, v, near, offsets, targets)
@@ -182,12 +180,5 @@ def land(
                     chosen = outcome[i, coins]
                     rest -= weight[i, coins]
         result[v] = chosen
-        unpack(np.int64(old[v]), me[0], layout)
-        before = marks_of(me[0], p[0])
         unpack(chosen, me[0], layout)
         show(me[0], result_faces[v])
-        after = marks_of(me[0], p[0])
-        for k in range(len(counts)):
-            counts[k] += (after >> k) & 1
-        changed |= before ^ after
-    return changed

@@ -67,7 +67,8 @@ def simulate_rounds(
     if last_fault is not None and reached:
         measures["recovery_rounds"] = steps - last_fault
     if not reached and stop.reason:
-        measures["outside"] = stop.reason(final.agents.view(np.recarray), topology.offsets, topology.targets, protocol.p)
+        nodes = final.agents.view(np.recarray)
+        measures["outside"] = stop.reason(nodes, topology.offsets, topology.targets, protocol.p)
     return Run(
         protocol=protocol.id,
         n=protocol.n,

@@ -14,6 +14,7 @@ import numpy as np
 
 from hegemon.engines import rounds_kernels as kernels
 from hegemon.engines.compilation import copier, marks, packer, specialize
+from hegemon.engines.engine import Engine
 from hegemon.engines.fast_forward import Flight, Frame, Survey, can_skip
 from hegemon.engines.membership import Membership
 from hegemon.engines.rounds_kernels import CURRENT, FAILED, MET, PERIODIC, TIME
@@ -25,11 +26,10 @@ LARGE = 40_000  # nodes and arcs: from here on a round is worth more than one th
 CHUNK = 40_000_000  # nodes and arcs read between two looks at progress
 
 
-class Rounds:
+class Rounds(Engine):
     """The engine: `advance` runs up to a round, exactly to the first that meets the whole stop."""
 
     name = "rounds"
-    as_multiset = False
     checks_whole = True  # a round costs as much as a look at the configuration: every round is looked at
 
     def __init__(self, protocol, topology, configuration, stop, key, fast_forward=True, threads=None):
@@ -37,7 +37,6 @@ class Rounds:
         self.packing = Packing(self.space, protocol.private)
         self.private = self.packing.private_mask
         self.key = key  # words for coins, departures and landings
-        self.horizon: int | None = None  # the round at which the driver will surely stop: no jump goes beyond
         self.fast_forwarded_rounds = 0
         self._face = np.dtype([(name, self.space.dtype[name]) for name in protocol.public])
         self._membership = Membership(protocol, stop, topology)
@@ -49,7 +48,8 @@ class Rounds:
         self._state = np.zeros(2, np.int64)
         self._anchor = np.zeros(n, self.packing.dtype)
         self._clock = np.zeros(2, np.int64)
-        self._counts = np.zeros(len(stop.conditions), np.int64)
+        self._mark = np.zeros(n, np.int64)
+        self._counts = np.zeros_like(stop.low)
         self._looks_ahead = fast_forward and can_skip(protocol, (*stop.conditions, *stop.whole))
         self._survey: Survey | None = None
         self._flight: Flight | None = None
@@ -65,25 +65,29 @@ class Rounds:
             "show": show,
             "gather": kernels.gather,
             "update": self.protocol.update,
-            "marks_of": marks(self.stop.conditions),
         }
-        self.world = self.protocol.compiled_p, layout, topology.offsets, topology.targets
-        self._sweep = specialize(kernels.sweep, records, **self.author)
-        self._meets, self._recurs = specialize(kernels.meets), specialize(kernels.recurs)
-        self._run = specialize(kernels.run, records, sweep=self._sweep, meets=kernels.meets, recurs=kernels.recurs)
+        # As unsigned numbers, which need no look at whether an index is negative.
+        graph = topology.offsets.view(np.uint64), topology.targets.view(np.uint32)
+        self.world = self.protocol.compiled_p, layout, *graph
         self._pack = specialize(kernels.pack_all, records, pack=pack, show=show)
         self._unpack = specialize(kernels.unpack_all, records, unpack=unpack)
+        self._sweep = specialize(kernels.sweep, records, **self.author)  # whatever the stop: it takes long to compile
+        self._tally = specialize(kernels.tally, records, unpack=unpack, marks_of=marks(self.stop.conditions))
+        part = specialize(kernels.part_of_round, records, sweep=self._sweep, tally=self._tally)
+        meets, recurs = specialize(kernels.meets), specialize(kernels.recurs)
+        self._part_of_round, self._meets, self._recurs = part, meets, recurs
+        self._run = specialize(kernels.run, records, part_of_round=part, meets=meets, recurs=recurs)
 
     def _divide(self, topology, threads: int) -> None:
         """Consecutive nodes for every thread, about equally many arcs each."""
         work = topology.offsets + np.arange(topology.n + 1)
         edges = np.searchsorted(work, np.linspace(0, work[-1], threads + 1))
-        self.largest_degree = int(topology.degrees.max())
+        self._largest_degree = int(topology.degrees.max())
         self._parts = [(int(low), int(high), *self.room()) for low, high in pairwise(edges)]
 
     def room(self):
-        """What a kernel works in: one node's record, its neighbours' faces, and counts."""
-        return np.zeros(1, self.space.dtype), np.zeros(self.largest_degree, self._face), np.zeros_like(self.stop.low)
+        """What a kernel works in: one node's record, and its neighbours' faces."""
+        return np.zeros(1, self.space.dtype), np.zeros(self._largest_degree, self._face)
 
     # -- what the driver uses ---------------------------------------------------------------------------
 
@@ -111,7 +115,7 @@ class Rounds:
     def load(self, configuration: Configuration) -> None:
         """Take over a configuration and count the stop's conditions in it."""
         self._pack(configuration.agents, *self.frame, self.world[1])
-        self._counts[:] = self._membership.counts(configuration.agents)
+        self._recount()
         self._survey = self._flight = None
         self._watch_for_period()
 
@@ -150,11 +154,11 @@ class Rounds:
 
     def _rounds(self, budget: int) -> int:
         if len(self._parts) == 1:
-            stop, (_, _, me, near, _) = self.stop, self._parts[0]
+            stop, (_, _, me, near) = self.stop, self._parts[0]
             status = self._run(
-                budget, self._buffers, self._faces, self._state, me, near, self._counts, stop.low, stop.high,
-                stop.watch, bool(stop.whole), self._anchor, self._clock, self.private, self.key[0],
-                self.protocol.random_bits, *self.world,
+                budget, self._buffers, self._faces, self._mark, self._state, me, near, self._counts,
+                stop.low, stop.high, stop.watch, bool(stop.whole), self._anchor, self._clock, self.private,
+                self.key[0], self.protocol.random_bits, *self.world,
             )  # fmt: skip
             if status == FAILED:
                 self._explain_failure()
@@ -169,28 +173,36 @@ class Rounds:
 
     def _round(self) -> int:
         then = 1 - self._state[CURRENT]
-        following = Frame(self._buffers[then], self._faces[then])
-        changed, self._counts[:] = self.sweep(self.frame, following, self.step)
-        self._state[:] = then, self.step + 1
-        return self._status(changed)
-
-    def sweep(self, old: Frame, new: Frame, time: int):
-        """The round after `time` from `old` to `new`: which conditions changed at some node, and all counts."""
-        answer = self.spread(self._sweep, *old, *new, time, self.key[0], self.protocol.random_bits, *self.world)
-        if answer[0] < 0:
+        counts = np.zeros((len(self._parts), len(self._counts)), np.int64)
+        answers = self.spread(
+            self._part_of_round, list(counts), *self.frame, self._buffers[then], self._faces[then], self._mark,
+            self.step, self.key[0], self.protocol.random_bits, *self.world,
+        )  # fmt: skip
+        if min(answers) < 0:
             self._explain_failure()
-        return answer
+        self._counts[:] = counts.sum(axis=0)
+        self._state[:] = then, self.step + 1
+        return self._status(int(np.bitwise_or.reduce(answers)))
 
-    def spread(self, kernel, *arguments):
-        """Call `kernel(low, high, me, near, counts, ...)` for all nodes, by all threads."""
-        for *_, counts in self._parts:
-            counts[:] = 0
-        if len(self._parts) == 1:
-            answers = [kernel(*self._parts[0], *arguments)]
-        else:
-            answers = [job.result() for job in [pool().submit(kernel, *part, *arguments) for part in self._parts]]
-        changed = -1 if min(answers) < 0 else int(np.bitwise_or.reduce(answers))
-        return changed, sum(counts for *_, counts in self._parts)
+    def sweep(self, old: Frame, new: Frame, time: int) -> None:
+        """The round after `time`, from `old` to `new`."""
+        self.spread(self._sweep, *old, *new, time, self.key[0], self.protocol.random_bits, *self.world)
+
+    def spread(self, kernel, *arguments) -> list:
+        """Call `kernel(low, high, me, near, ...)` for all nodes, by all threads; a list has an item for each."""
+        calls = [
+            (*part, *(given[k] if isinstance(given, list) else given for given in arguments))
+            for k, part in enumerate(self._parts)
+        ]
+        if len(calls) == 1:
+            return [kernel(*calls[0])]
+        return [job.result() for job in [pool().submit(kernel, *call) for call in calls]]
+
+    def _recount(self) -> int:
+        """Count the stop's conditions in the present configuration; which of them have changed at some node."""
+        self._counts[:] = 0
+        low, high, me = 0, len(self.words), self._parts[0][2]
+        return self._tally(low, high, me, self._counts, self.words, self._mark, *self.world[:2])
 
     def _status(self, changed: int) -> int:
         stop = self.stop
@@ -232,10 +244,10 @@ class Rounds:
     def _land(self) -> int:
         flight, self._flight = self._flight, None
         self.fast_forwarded_rounds += flight.landing - flight.departure
-        self.words[:], self.frame.faces[:], self._counts[:] = *flight.frame, flight.counts
+        self.words[:], self.frame.faces[:] = flight.frame
         self._state[TIME] = flight.landing
         self._watch_for_period()
-        return self._status(flight.changed)
+        return self._status(self._recount())
 
 
 @cache

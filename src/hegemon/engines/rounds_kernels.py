@@ -29,20 +29,19 @@ def unpack_all(words, records, layout):
 
 def gather(faces, v, near, offsets, targets):
     """Copy the faces of v's neighbours side by side; answers how many they are."""
-    begin = offsets[v]
-    degree = offsets[v + 1] - begin
-    for k in range(degree):
-        near[k] = faces[targets[begin + k]]
+    begin, end = offsets[v], offsets[v + 1]
+    degree = 0
+    for arc in range(begin, end):
+        near[degree] = faces[targets[arc]]
+        degree += 1
     return degree
 
 
-def sweep(low, high, me, near, counts, old, faces, new, new_faces, time, key, bits, p, layout, offsets, targets):
-    """One round of the nodes low..high-1, from `old` to `new`. Adds up the stop's conditions after the round;
-    answers, as bits, for which of them some node changed, or -1 if a state was out of range."""
+def sweep(low, high, me, near, old, faces, new, new_faces, time, key, bits, p, layout, offsets, targets):
+    """One round of the nodes low..high-1, from `old` to `new`; whether all their states are in range."""
     per_word = 64 // bits if bits > 0 else 1 << 62
     index, place = low // per_word, low % per_word
     word = word_at(key, time, index)
-    changed = 0
     for v in range(low, high):
         if place == per_word:
             place = 0
@@ -52,18 +51,38 @@ def sweep(low, high, me, near, counts, old, faces, new, new_faces, time, key, bi
         place += 1
         degree = gather(faces, v, near, offsets, targets)
         unpack(np.int64(old[v]), me[0], layout)
-        before = marks_of(me[0], p[0])
         update(me[0], near[:degree], coins, p[0])
         packed = pack(me[0], layout)
         if packed < 0:
-            return -1
+            return False
         new[v] = packed
         show(me[0], new_faces[v])
-        after = marks_of(me[0], p[0])
+    return True
+
+
+def tally(low, high, me, counts, words, mark, p, layout):
+    """Count, among the nodes low..high-1, those that satisfy each condition of the stop; answers, as bits,
+    which conditions have changed at some node since its `mark` was set, and sets the marks anew."""
+    changed = 0
+    if len(counts) == 0:
+        return changed
+    for v in range(low, high):
+        unpack(np.int64(words[v]), me[0], layout)
+        now = marks_of(me[0], p[0])
+        changed |= now ^ mark[v]
+        mark[v] = now
         for k in range(len(counts)):
-            counts[k] += (after >> k) & 1
-        changed |= before ^ after
+            counts[k] += (now >> k) & 1
     return changed
+
+
+def part_of_round(
+    low, high, me, near, counts, old, faces, new, new_faces, mark, time, key, bits, p, layout, offsets, targets
+):
+    """`sweep`, then `tally`, which answers; -1 if a state was out of range."""
+    if not sweep(low, high, me, near, old, faces, new, new_faces, time, key, bits, p, layout, offsets, targets):
+        return -1
+    return tally(low, high, me, counts, new, mark, p, layout)
 
 
 def meets(counts, low, high, changed, watch, whole):
@@ -95,7 +114,7 @@ def recurs(words, anchor, clock, private):
 
 
 def run(
-    budget, buffers, faces, state, me, near, counts, low, high, watch, whole, anchor, clock, private,
+    budget, buffers, faces, mark, state, me, near, counts, low, high, watch, whole, anchor, clock, private,
     key, bits, p, layout, offsets, targets,
 ):  # fmt: skip
     """At most `budget` rounds; comes back early when the counted stop is met or a period is found."""
@@ -104,8 +123,8 @@ def run(
         for k in range(len(counts)):
             counts[k] = 0
         now, then = state[CURRENT], 1 - state[CURRENT]
-        changed = sweep(
-            0, n, me, near, counts, buffers[now], faces[now], buffers[then], faces[then], state[TIME],
+        changed = part_of_round(
+            0, n, me, near, counts, buffers[now], faces[now], buffers[then], faces[then], mark, state[TIME],
             key, bits, p, layout, offsets, targets,
         )  # fmt: skip
         if changed < 0:

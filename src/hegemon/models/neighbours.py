@@ -19,11 +19,13 @@ class NeighbourProtocol(Protocol):
     `public` names the fields that neighbours read (by default all that are not private): the fewer, the
     faster. Fields named in `private` are read by the node itself only; they are a separate chain at every
     node as long as nothing else changes course, which is what lets an engine skip rounds exactly.
+
+    `label(a, p)` and `highlight(a, p)`, if given, are for pictures: a short text, and whether a node stands out.
     """
 
     model = "state"
     time_unit = "rounds"
-    functions = ("update", "output", "label")
+    functions = ("update", "output", "label", "highlight")
     reads_graph = True
     smallest_n = 1
     random_bits = 0
@@ -98,7 +100,7 @@ class NeighbourProtocol(Protocol):
             self.check_update(np.random.default_rng(0))
             self._is_sound = True
 
-    def check_update(self, rng, samples: int = 300) -> None:
+    def check_update(self, rng, samples: int = 200) -> None:
         """Refuse an `update` that fails, leaves a range, reads what a state does not have, depends on the
         order of the neighbours, or reads a neighbour's field that is not public."""
         for _ in range(samples):

@@ -13,6 +13,7 @@ from hegemon.models.sets import exactly, whole
 from hegemon.protocols import trains_legitimate as legitimate
 from hegemon.protocols import trains_starts as starts
 from hegemon.protocols import trains_values as values
+from hegemon.protocols.trains_listing import legitimate_configurations
 
 EMPTY, WAGON = 0, 1
 
@@ -171,10 +172,6 @@ def overflows(me, neighbours, p):
     return me.leader == 0 and error_overflow(me, expects_marked, bit, p)
 
 
-def has_marked_wagon(a, p):
-    return (a.F == WAGON and a.F_flag == 1) or (a.L == WAGON and a.L_flag == 1)
-
-
 class Trains(NeighbourProtocol):
     """Leaders emit trains of N wagons that count while they travel; a rare marked train eliminates other leaders."""
 
@@ -224,6 +221,13 @@ class Trains(NeighbourProtocol):
             for station, idx, flag in ((a.F, a.F_idx, a.F_flag), (a.L, a.L_idx, a.L_flag))
         )
 
+    def listed(self, name, topology):
+        return legitimate_configurations(self, topology) if name == "safe" else super().listed(name, topology)
+
+    def highlight(a, p):
+        """Nodes that carry a marked wagon."""
+        return (a.F == WAGON and a.F_flag == 1) or (a.L == WAGON and a.L_flag == 1)
+
     def start_all_leaders(self, rng, topology):
         """Every node has just become a leader, as New-Leader leaves it."""
         return starts.all_leaders(self)
@@ -253,7 +257,7 @@ class Trains(NeighbourProtocol):
     largest_value = overall(values.largest_value, "largest Value of a complete train, -1 if there is none")
     err_1 = count(lambda a, p: a.leader == 0 and error_1(a, p), "non-leaders without a last wagon")
     err_2 = count(lambda a, p: a.leader == 0 and error_2(a, p), "non-leaders whose wagons are not consecutive")
-    err_3 = count(lambda a, p: a.leader == 0 and error_3(a, p), "non-leaders whose wagons of one train have different flags")
+    err_3 = count(lambda a, p: a.leader == 0 and error_3(a, p), "non-leaders whose wagons differ in their flags")
     err_4 = count(lambda a, p: a.leader == 0 and error_4(a, p), "non-leaders whose first wagon overflows")
     err_5 = count(lambda a, p: a.leader == 0 and error_5(a, p), "non-leaders whose last wagon overflows")
     err_successor = count(lacks_successor, "non-leaders without a next wagon")

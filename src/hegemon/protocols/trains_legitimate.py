@@ -98,6 +98,6 @@ def why_not(nodes, offsets, targets, p) -> str:
         NO_WAGON: f"clause (b): there is no wagon {where}",
         NOT_SINGLETON: f"clause (b): the wagon differs from the others of its layer {where}",
         INDEX: f"clause (b): the index does not line up with the layer before {where}",
-        FLAG: f"clause (c): the flag differs from that of the wagon behind it {where}",
+        FLAG: f"clause (c): the flag is not that of the wagon behind it {where}",
         VALUE: f"clause (c): the train does not have the value ⌊{layer}/2^idx⌋ {where}",
     }[flaw]
