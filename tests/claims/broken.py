@@ -195,10 +195,10 @@ class Spendthrift(Referees):
         return self.referees
 
 
-class FewWalks(Walks):
-    """Two walks per candidate."""
+class ShortWalks(Walks):
+    """Walks of one step: they do not meet."""
 
-    walks = Parameter(2, low=1)
+    mixing_time = Parameter(1, low=1, choices=("auto", "exact", "spectral"))
 
 
 class TrainsWithoutElimination(Trains):

@@ -33,7 +33,7 @@ CASES = {
         [{"protocol": broken.ShyCountdown}],
     ),
     "lemma4": (toolbox.spread, {"sizes": (32,), "trials_per_agent": 12}, [{"protocol": broken.LonelyCountdown}]),
-    "lemma5": (toolbox.quick_elimination, {"sizes": (16, 64), "trials": 100}, [{"protocol": broken.FlatLottery}]),
+    "lemma5": (toolbox.quick_elimination, {"sizes": (16, 64), "trials": 160}, [{"protocol": broken.FlatLottery}]),
     "thm17": (
         time_optimal.convergence,
         {"sizes": (16, 64), "taus": (1, 2), "trials": (40, 40), "start_sizes": (16, 64), "start_trials": 40},
@@ -108,10 +108,10 @@ CASES = {
         sublinear.theorem2,
         {"graphs": ("complete:40", "torus:5x5"), "trials": 10, "sizes": (50, 100, 200), "degree": 4,
          "growth_trials": 10, "success": ("regular:40,4", 400)},
-        [{"protocol": broken.FewWalks}],
+        [{"protocol": broken.ShortWalks}],
     ),
     "sub.thm3": (
-        sublinear.theorem3, {"n": 100_000, "exponents": (0.2, 0.4, 0.8), "trials": 400},
+        sublinear.theorem3, {"n": 100_000, "exponents": (0.2, 0.4, 0.8), "trials": 200},
         [{"protocol": broken.Spendthrift}],
     ),
 }  # fmt: skip

@@ -112,7 +112,8 @@ def timer(lab, protocol=Timer, *, sizes, trials, holding, holding_trials, patien
             logy=True,
         ),
     ]
-    headline = f"{good:,} of {made:,} runs reach one leader; holding grows like e^({checks[-1].figure:.2f}·N) at s = N"
+    rate = brief(checks[-1].figure)
+    headline = f"{good:,} of {made:,} runs reach one leader; holding grows like e^({rate}·N) at s = N"
     notes = (
         "With the published timer s = 96N no loss of a leader can be waited for, so holding is measured with "
         "s = N and s = N/2. Timers only grow with s, and so does holding: what holds at s = N holds at 96N."

@@ -96,7 +96,7 @@ def holding(lab, protocol=TimeOptimal, *, sizes, trials, tiny) -> Finding:
     plot = Plot(
         "Holding with deliberately small timers", "n", "parallel time until the leader is lost", curves, True, True
     )
-    powers = ", ".join(f"n^{c.figure:.1f} at τ = {t}" for t, c in zip(sizes, _growth(checks), strict=True))
+    powers = ", ".join(f"n^{brief(c.figure)} at τ = {t}" for t, c in zip(sizes, _growth(checks), strict=True))
     notes = (
         "The default timers (r_max = b_max = 8τ log n) hold a leader for longer than can be waited for. A quarter of "
         "them is already enough for the claim; an eighth of them, at τ = 1, no longer: the constants matter."
