@@ -2,7 +2,6 @@ import math
 
 import numpy as np
 import pytest
-from agreement import SIGNIFICANCE, fits_law, fits_smooth_law, log_choose, log_hypergeometric
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
@@ -18,6 +17,7 @@ from hegemon.engines.sampling import (
     take,
     whole_and_fraction,
 )
+from tests.engines.agreement import SIGNIFICANCE, fits_law, fits_smooth_law, log_choose, log_hypergeometric
 
 SAMPLES = 60_000
 

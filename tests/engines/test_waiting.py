@@ -4,7 +4,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from agreement import SIGNIFICANCE, fits_law, log_factorial
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
@@ -12,6 +11,7 @@ from scipy import stats
 
 from hegemon.engines.randomness import next_double, next_pair, stream
 from hegemon.engines.waiting import FOREVER, cost_of_run, fresh_run, null_run
+from tests.engines.agreement import SIGNIFICANCE, fits_law, log_factorial
 
 SAMPLES = 60_000
 

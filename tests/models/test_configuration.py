@@ -10,7 +10,7 @@ from hegemon.models import Configuration
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(2, 12), st.integers(0, 2**32), st.sampled_from([".json", ".csv"]), st.booleans())
+@given(st.integers(3, 12), st.integers(0, 2**32), st.sampled_from([".json", ".csv"]), st.booleans())
 def test_saved_configurations_are_read_back(tmp_path_factory, n, seed, ending, as_multiset):
     protocol = hg.TimeOptimal(n=n)
     path = tmp_path_factory.mktemp("starts") / f"start{ending}"

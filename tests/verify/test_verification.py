@@ -57,7 +57,7 @@ def test_ring_of_three_over_all_configurations():
     [
         (hg.Timer(n=3, s=3), None),
         (hg.Timer(n=4, s=1), "ring:4"),
-        (hg.TimeOptimal(n=2, r_max=2, b_max=2), None),
+        (hg.TimeOptimal(n=3, r_max=2, b_max=2), None),
         (hg.Ring(n=2, N=2), None),
     ],
 )
