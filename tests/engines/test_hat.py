@@ -92,7 +92,7 @@ def test_the_hat_covers_the_normal_limit():
 
 def test_a_lower_hat_would_be_noticed(monkeypatch):
     monkeypatch.setattr(
-        "test_hat.heights", lambda width, real=heights: (*real(width)[:2], real(width)[2] - 0.02, real(width)[3])
+        f"{__name__}.heights", lambda width, real=heights: (*real(width)[:2], real(width)[2] - 0.02, real(width)[3])
     )
     values = np.arange(-60000.0, 60001.0)
     assert margins(values, lambda k: stats.norm.logpdf(k, scale=5000), 0.0, 5000.0)[0] < 0
