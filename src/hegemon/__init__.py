@@ -12,8 +12,10 @@ from hegemon.models.mixing import mixing_time
 from hegemon.protocols import (
     CATALOGUE,
     AfekGafni,
+    CaiIzumiWada,
     Countdown,
     Epidemic,
+    FischerJiang,
     FloodMax,
     Pairwise,
     QuickElimination,
@@ -30,9 +32,11 @@ from hegemon.verify.verification import verify
 __all__ = [
     "AfekGafni",
     "CATALOGUE",
+    "CaiIzumiWada",
     "Countdown",
     "Epidemic",
     "Fault",
+    "FischerJiang",
     "FloodMax",
     "InvalidInput",
     "Pairwise",

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from tests.models.neighbour_protocols import IndependentSet, Levels
 
 import hegemon as hg
 from hegemon.engines import rounds
@@ -10,6 +9,7 @@ from hegemon.engines.coins import coins_from, word_at
 from hegemon.engines.randomness import generator, stream
 from hegemon.engines.surroundings import KERNEL, START, topology_for
 from hegemon.models.graphs import parse
+from tests.models.neighbour_protocols import IndependentSet, Levels
 
 CASES = [
     (hg.Trains(9), "grid:3x3"),

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.models.neighbour_protocols import IndependentSet, Levels
 
 import hegemon as hg
 from hegemon.errors import InvalidInput
 from hegemon.models import Bit, NeighbourProtocol, Range
 from hegemon.models.graphs import path
 from hegemon.models.packing import Packing
+from tests.models.neighbour_protocols import IndependentSet, Levels
 
 
 class Tally(NeighbourProtocol):

@@ -7,6 +7,7 @@ otherwise it is a record, and `interact` works on the records themselves.
 import numpy as np
 
 from hegemon.engines.compilation import codec, marks, specialize
+from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
 from hegemon.engines.prefetch import prefetch
 from hegemon.engines.randomness import next_index, next_pair
@@ -106,12 +107,10 @@ def recount(before_a, before_b, after_a, after_b, counts, low, high, watch):
     return satisfied or ((before_a ^ after_a) | (before_b ^ after_b)) & watch != 0
 
 
-class Agents:
+class Agents(Engine):
     """The engine: `advance` runs up to a step, exactly to the first step that meets the stop."""
 
     name = "agents"
-    as_multiset = False
-    chunk = 20_000_000  # steps between two looks at progress and interruption
 
     def __init__(self, protocol, topology, configuration, stop, rng):
         if protocol.n > LARGEST_POPULATION:

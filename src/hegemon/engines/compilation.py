@@ -143,6 +143,13 @@ def codec(space):
     return encode, decode, np.array(layout, dtype=np.int64)
 
 
+def record_functions(space) -> tuple:
+    """`copy(a, b)`, which writes the fields of a into b, and `same(a, b)`."""
+    copy = "".join(f"\n    b.{name} = a.{name}" for name in space.names)
+    same = "(" + " | ".join(f"(a.{name} ^ b.{name})" for name in space.names) + ") == 0"  # without branches
+    return _functions(f"def copy(a, b):{copy}\ndef same(a, b):\n    return {same}\n", "copy", "same")
+
+
 def packer(packing):
     """`pack(a, layout)` and `unpack(word, a, layout)` to bind in kernels, and the layout to pass them."""
     text, layout = packing.source()

@@ -12,7 +12,7 @@ from hegemon.models.configuration import Configuration
 class Driver:
     def __init__(self, protocol, topology, chosen, configuration, stop, rng, history, progress, **options):
         self.protocol, self.stop, self.history, self.progress = protocol, stop, history, progress
-        looks_now_and_then = stop.whole and not getattr(chosen, "checks_whole", False)
+        looks_now_and_then = stop.whole and not chosen.checks_whole
         self.membership = Membership(protocol, stop) if looks_now_and_then else None
         counted = never(stop.name) if looks_now_and_then else stop
         self.engine = chosen(protocol, topology, configuration, counted, rng, **options)
@@ -25,13 +25,13 @@ class Driver:
         if until_met and self._inside():
             return True
         while not self.interrupted and (limit is None or self.engine.step < limit):
-            goal = self.engine.step + self.engine.chunk
-            if limit is not None:
-                goal = min(goal, limit)
-            if self.history and (record := self.history.next_step(self.engine.step)) is not None:
-                goal = min(goal, record)
+            if limit is None and self.engine.is_silent:
+                return False  # nothing will ever change again
+            record = self.history.next_step(self.engine.step) if self.history else None
+            goal = min(g for g in (self.engine.step + self.engine.chunk, limit, record) if g is not None)
             met = self._reach(goal) if until_met else self._pass(goal)
-            self._record()
+            if met or self.engine.step in (limit, record):
+                self._record()
             if met:
                 return True
             if self.progress and self.progress(self.engine.step):
@@ -80,7 +80,7 @@ class Driver:
         return self.membership.holds(self.engine.configuration().agents)
 
     def _reach(self, goal: int) -> bool:
-        """Up to `goal`, or exactly to the first step inside the set.
+        """Towards `goal`, or exactly to the first step inside the set.
 
         A set with whole predicates is looked at now and then. If it is closed, a run that is inside now
         entered once and stayed, so bisection over replays from the last snapshot finds the very step; if
@@ -88,13 +88,12 @@ class Driver:
         """
         if self.membership is None:
             return self.engine.advance(goal)
-        while self.engine.step < goal:
-            stride = self.engine.stride if self.stop.closed else 1
-            before = self.engine.snapshot()
-            self.engine.advance(min(goal, self.engine.step + stride))
-            if self._inside():
-                self._rewind_to_entry(before)
-                return True
+        stride = self.engine.stride if self.stop.closed else 1
+        before = self.engine.snapshot()
+        self.engine.advance(min(goal, self.engine.step + stride))
+        if self._inside():
+            self._rewind_to_entry(before)
+            return True
         return False
 
     def _rewind_to_entry(self, outside) -> None:
@@ -103,13 +102,13 @@ class Driver:
         while end - start > 1:
             middle = (start + end) // 2
             self.engine.restore(outside)
-            self.engine.advance(middle)
+            self._pass(middle)
             if self._inside():
                 end = middle
             else:
                 start, outside = middle, self.engine.snapshot()
         self.engine.restore(outside)
-        self.engine.advance(end)
+        self._pass(end)
 
     def _record(self) -> None:
         if self.history:

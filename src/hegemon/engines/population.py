@@ -66,7 +66,7 @@ def simulate_population(
         steps=steps,
         reached=reached,
         leaders=count_leaders(protocol, final),
-        engine=chosen.name,
+        engine=driver.engine.name,
         reason=reason,
         seed=seed,
         trial=trial,

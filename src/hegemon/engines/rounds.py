@@ -14,6 +14,7 @@ import numpy as np
 
 from hegemon.engines import rounds_kernels as kernels
 from hegemon.engines.compilation import copier, marks, packer, specialize
+from hegemon.engines.engine import Engine
 from hegemon.engines.fast_forward import Flight, Frame, Survey, can_skip
 from hegemon.engines.membership import Membership
 from hegemon.engines.rounds_kernels import CURRENT, FAILED, MET, PERIODIC, TIME
@@ -25,11 +26,10 @@ LARGE = 40_000  # nodes and arcs: from here on a round is worth more than one th
 CHUNK = 40_000_000  # nodes and arcs read between two looks at progress
 
 
-class Rounds:
+class Rounds(Engine):
     """The engine: `advance` runs up to a round, exactly to the first that meets the whole stop."""
 
     name = "rounds"
-    as_multiset = False
     checks_whole = True  # a round costs as much as a look at the configuration: every round is looked at
 
     def __init__(self, protocol, topology, configuration, stop, key, fast_forward=True, threads=None):
@@ -37,7 +37,6 @@ class Rounds:
         self.packing = Packing(self.space, protocol.private)
         self.private = self.packing.private_mask
         self.key = key  # words for coins, departures and landings
-        self.horizon: int | None = None  # the round at which the driver will surely stop: no jump goes beyond
         self.fast_forwarded_rounds = 0
         self._face = np.dtype([(name, self.space.dtype[name]) for name in protocol.public])
         self._membership = Membership(protocol, stop, topology)

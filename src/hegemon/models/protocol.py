@@ -164,6 +164,10 @@ class Protocol:
             raise InvalidInput(f"{self.id} has no set {name!r}; its sets are: {known}")
         return self.sets[name]
 
+    def listed(self, name: str, topology) -> np.ndarray:
+        """Every configuration of a named set on a graph, as rows of codes, where the protocol can list them."""
+        raise InvalidInput(f"{self.id} cannot list the configurations of {name!r}; verify it on one graph instead")
+
     # -- description ------------------------------------------------------------------------------------
 
     @classmethod

@@ -13,6 +13,7 @@ from hegemon.models.sets import exactly, whole
 from hegemon.protocols import trains_legitimate as legitimate
 from hegemon.protocols import trains_starts as starts
 from hegemon.protocols import trains_values as values
+from hegemon.protocols.trains_listing import legitimate_configurations
 
 EMPTY, WAGON = 0, 1
 
@@ -219,6 +220,9 @@ class Trains(NeighbourProtocol):
             "-" if station == EMPTY else f"{idx}{'*' if flag else ''}"
             for station, idx, flag in ((a.F, a.F_idx, a.F_flag), (a.L, a.L_idx, a.L_flag))
         )
+
+    def listed(self, name, topology):
+        return legitimate_configurations(self, topology) if name == "safe" else super().listed(name, topology)
 
     def highlight(a, p):
         """Nodes that carry a marked wagon."""
