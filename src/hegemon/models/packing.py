@@ -37,19 +37,15 @@ class Packing:
     def source(self) -> tuple[str, list[int]]:
         """`pack(a, layout)` and `unpack(word, a, layout)` as Python text, and the numbers they read.
 
-        `pack` answers -1 for a state with a field outside its range. Places and widths are written into the
-        text, where they cost nothing; only bounds that are not powers of two are read from the layout, so
-        that one compiled pair serves many choices of parameters.
+        `pack` answers -1 for a state with a field outside its range. The text depends on the fields alone,
+        so that one compiled pair serves every choice of parameters.
         """
         layout: list[int] = []
         pack, unpack = ["def pack(a, layout):", "    word = 0"], ["def unpack(word, a, layout):"]
         for name in self.space.names:
             low, high = self.space.bounds[name]
-            shift, mask = self.shifts[name], (1 << self.widths[name]) - 1
-            largest = str(mask)
-            if high - low < mask:
-                largest = f"layout[{len(layout)}]"
-                layout.append(high - low)
+            slot = len(layout)
+            layout += [low, high - low, self.shifts[name], (1 << self.widths[name]) - 1]
             indent = "    "
             condition = self.space.domains[name].condition
             if condition:
@@ -57,10 +53,10 @@ class Packing:
                 pack += [f"    if {' and '.join(tests)}:"]
                 indent += "    "
             pack += [
-                f"{indent}digit = a.{name} - {low}",
-                f"{indent}if digit < 0 or digit > {largest}:",
+                f"{indent}digit = a.{name} - layout[{slot}]",
+                f"{indent}if digit < 0 or digit > layout[{slot + 1}]:",
                 f"{indent}    return -1",
-                f"{indent}word |= digit << {shift}",
+                f"{indent}word |= digit << layout[{slot + 2}]",
             ]
-            unpack += [f"    a.{name} = {low} + ((word >> {shift}) & {mask})"]
+            unpack += [f"    a.{name} = layout[{slot}] + ((word >> layout[{slot + 2}]) & layout[{slot + 3}])"]
         return "\n".join([*pack, "    return word", *unpack]) + "\n", layout
