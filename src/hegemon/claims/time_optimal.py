@@ -174,7 +174,7 @@ CLAIMS = toolbox.CLAIMS + (
         "From every safe configuration P_TO(τ) keeps the same unique leader for an expected Ω(n^τ) parallel time.",
         holding,
         quick={"sizes": {1: (8, 16, 32), 2: (4, 8)}, "trials": 40, "tiny": (16, 64, 256)},
-        full={"sizes": {1: (8, 16, 32, 64), 2: (4, 8)}, "trials": 80, "tiny": (16, 64, 256, 1024, 4096)},
+        full={"sizes": {1: (8, 16, 32, 64), 2: (4, 8)}, "trials": 40, "tiny": (16, 64, 256, 1024, 4096)},
     ),
     Claim(
         "to.table1",
