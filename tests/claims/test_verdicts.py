@@ -36,7 +36,8 @@ CASES = {
     "lemma5": (toolbox.quick_elimination, {"sizes": (16, 64), "trials": 160}, [{"protocol": broken.FlatLottery}]),
     "thm17": (
         time_optimal.convergence,
-        {"sizes": (16, 64), "taus": (1, 2), "trials": (40, 40), "start_sizes": (16, 64), "start_trials": 40},
+        {"sizes": (16, 64), "taus": (1, 2), "trials": (40, 40), "start_sizes": (16, 64), "start_trials": 40,
+         "power": 3},
         [{"protocol": broken.BlindTimeOptimal}],
     ),
     "thm17.holding": (

@@ -288,8 +288,8 @@ CLAIMS = (
         theorem1,
         quick={"sizes": (16, 64, 256), "trials": (40, 40, 24), "n_fixed": 64, "ratios": (1, 2, 4),
                "ratio_trials": 40, "exact": ((2, 2), (2, 4), (3, 3))},
-        full={"sizes": (10, 32, 100, 316, 1000), "trials": (200, 200, 200, 200, 60),
-              "n_fixed": 316, "ratios": (1, 2, 4), "ratio_trials": 200,
+        full={"sizes": (10, 100, 1000, 10_000, 100_000), "trials": (200, 200, 100, 60, 20),
+              "n_fixed": 10_000, "ratios": (1, 2, 4), "ratio_trials": 20,
               "exact": ((2, 2), (2, 4), (2, 8), (3, 3), (3, 4))},
     ),
     Claim(

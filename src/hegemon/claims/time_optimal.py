@@ -16,7 +16,7 @@ from hegemon.protocols.timer import Timer
 STARTS = ("random", "all-leaders", "no-leader", "false-detection")
 
 
-def convergence(lab, protocol=TimeOptimal, *, sizes, taus, trials, start_sizes, start_trials) -> Finding:
+def convergence(lab, protocol=TimeOptimal, *, sizes, taus, trials, start_sizes, start_trials, power) -> Finding:
     """From any start into the safe set in O(tau n log n) steps; the number of states."""
     checks, by_tau, good, made = [], {}, 0, 0
     for tau in taus:
@@ -34,10 +34,11 @@ def convergence(lab, protocol=TimeOptimal, *, sizes, taus, trials, start_sizes, 
             by_start[start].append(sample.values / n)
             good, made = good + len(sample.values), made + len(sample.values) + sample.missed
     checks.append(always(f"one leader from {', '.join(STARTS)}", good, made))
+    rival = Law(f"log{'²' if power == 2 else '³'} n", lambda n: np.log2(n) ** power)
     together = [np.concatenate([by_tau[tau][k] / tau for tau in taus]) for k in range(len(sizes))]
-    checks.append(follows("random starts: parallel time / τ, all τ together", sizes, together, LOG, LOG_SQUARED))
+    checks.append(follows("random starts: parallel time / τ, all τ together", sizes, together, LOG, rival))
     together = [np.concatenate([samples[k] for samples in by_start.values()]) for k in range(len(start_sizes))]
-    checks.append(follows("the other starts together, τ = 1", start_sizes, together, LOG, LOG_SQUARED))
+    checks.append(follows("the other starts together, τ = 1", start_sizes, together, LOG, rival))
     linear, square = Law("τ", lambda tau: tau), Law("τ²", lambda tau: tau**2)
     at_largest = [by_tau[tau][-1] for tau in taus]
     checks.append(follows(f"growth with τ at n = {sizes[-1]:,}", taus, at_largest, linear, square))
@@ -65,7 +66,11 @@ def convergence(lab, protocol=TimeOptimal, *, sizes, taus, trials, start_sizes, 
     ]
     slowest = np.mean(by_tau[taus[0]][-1]) / math.log2(sizes[-1]) if len(by_tau[taus[0]][-1]) else math.nan
     headline = f"{good:,} of {made:,} runs elect one leader; {slowest:.1f}·log n parallel time at n = {sizes[-1]:,}"
-    return Finding(checks, headline, plots)
+    notes = (
+        "The best system before this one needs O(τ log³ n) (Table 1): that is the rival at small sizes. A range of n "
+        "wide enough to tell log n from log² n takes the scale --full."
+    )
+    return Finding(checks, headline, plots, notes=notes)
 
 
 def small_timers(protocol, n: int, tau: int):
@@ -156,10 +161,10 @@ CLAIMS = toolbox.CLAIMS + (
         "O(τ log n) states.",
         convergence,
         quick={"sizes": (32, 256, 2048), "taus": (1, 2, 4), "trials": (200, 200, 100),
-               "start_sizes": (32, 256, 2048), "start_trials": 100},
-        full={"sizes": (100, 1000, 10_000, 100_000, 1_000_000), "taus": (1, 2, 4),
-              "trials": (400, 400, 200, 40, 4), "start_sizes": (100, 1000, 10_000, 100_000),
-              "start_trials": 60},
+               "start_sizes": (32, 256, 2048), "start_trials": 100, "power": 3},
+        full={"sizes": (100, 1000, 10_000, 100_000, 1_000_000, 10_000_000), "taus": (1, 2, 4),
+              "trials": (400, 400, 200, 60, 20, 2), "start_sizes": (100, 1000, 10_000, 100_000),
+              "start_trials": 60, "power": 2},
     ),
     Claim(
         "to.thm17.holding",
@@ -169,7 +174,7 @@ CLAIMS = toolbox.CLAIMS + (
         "From every safe configuration P_TO(τ) keeps the same unique leader for an expected Ω(n^τ) parallel time.",
         holding,
         quick={"sizes": {1: (8, 16, 32), 2: (4, 8)}, "trials": 40, "tiny": (16, 64, 256)},
-        full={"sizes": {1: (8, 16, 32, 64), 2: (4, 8)}, "trials": 80, "tiny": (16, 64, 256, 1024, 4096)},
+        full={"sizes": {1: (8, 16, 32, 64), 2: (4, 8)}, "trials": 40, "tiny": (16, 64, 256, 1024, 4096)},
     ),
     Claim(
         "to.table1",
