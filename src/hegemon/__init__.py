@@ -1,4 +1,8 @@
-"""hegemon: a laboratory for randomized leader election in anonymous networks."""
+"""hegemon: a laboratory for randomized leader election in anonymous networks.
+
+Run: `simulate`, `run_trials`. Write a protocol: `from hegemon.models import ...`. The catalogue's classes
+are here under their names: `hegemon.TimeOptimal(n=1000, tau=2)`.
+"""
 
 from hegemon.engines.run import Fault, Run
 from hegemon.engines.simulation import simulate

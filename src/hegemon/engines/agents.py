@@ -17,73 +17,71 @@ BLOCK = 32  # pairs drawn ahead, so that their agents are on the way from memory
 LARGEST_TABLE = 4096  # states: a table of pairs takes at most 64 MiB
 LARGEST_POPULATION = 2**32 - 1
 
-# ruff: noqa: F821 - in kernels, `interact`, `marks_of`, `encode`, `decode` and `apply` are bound by specialize
+# ruff: noqa: F821 - in kernels, `draw`, `interact`, `marks_of`, `compute` … are bound by specialize
 
 
-def run_complete(population, work, rng, counts, low, high, watch, budget, arcs):
-    """At most `budget` steps on the complete graph; answers the steps made and whether the stop was met."""
-    n = len(population)
+def draw_complete(population, arcs, rng, first, second, size):
+    """The next pairs on the complete graph."""
+    for k in range(size):
+        first[k], second[k] = next_pair(rng, len(population))
+        prefetch(population, first[k])
+        prefetch(population, second[k])
+
+
+def draw_arcs(population, arcs, rng, first, second, size):
+    """The next pairs on a graph: `arcs` holds the initiator and the responder of every arc."""
+    for k in range(size):
+        arc = next_index(rng, len(arcs))
+        first[k], second[k] = arcs[arc, 0], arcs[arc, 1]
+        prefetch(population, first[k])
+        prefetch(population, second[k])
+
+
+def run_records(population, arcs, rng, counts, low, high, watch, budget, parameters):
+    """At most `budget` steps on records; answers the steps made and whether the stop was met."""
+    p = parameters[0]
     first = np.empty(BLOCK, np.int64)
     second = np.empty(BLOCK, np.int64)
     done = 0
     while done < budget:
         size = min(BLOCK, budget - done)
+        draw(population, arcs, rng, first, second, size)
         for k in range(size):
-            first[k], second[k] = next_pair(rng, n)
-            prefetch(population, first[k])
-            prefetch(population, second[k])
-        for k in range(size):
-            if apply(population, first[k], second[k], work, counts, low, high, watch):
-                return done + k + 1, True
+            a, b = population[first[k]], population[second[k]]
+            before_a, before_b = marks_of(a, p), marks_of(b, p)
+            interact(a, b, p)
+            after_a, after_b = marks_of(a, p), marks_of(b, p)
+            if before_a != after_a or before_b != after_b:
+                if recount(before_a, before_b, after_a, after_b, counts, low, high, watch):
+                    return done + k + 1, True
         done += size
     return done, False
 
 
-def run_arcs(population, work, rng, counts, low, high, watch, budget, arcs):
-    """The same on a graph: `arcs` holds the initiator and the responder of every arc."""
-    number = arcs.shape[0]
+def run_codes(population, arcs, rng, counts, low, high, watch, budget, parameters, layout, scratch, table, mark):
+    """The same on codes; entry 0 of the table of pairs means not yet computed."""
+    states = len(mark)
     first = np.empty(BLOCK, np.int64)
     second = np.empty(BLOCK, np.int64)
     done = 0
     while done < budget:
         size = min(BLOCK, budget - done)
+        draw(population, arcs, rng, first, second, size)
         for k in range(size):
-            arc = next_index(rng, number)
-            first[k], second[k] = arcs[arc, 0], arcs[arc, 1]
-            prefetch(population, first[k])
-            prefetch(population, second[k])
-        for k in range(size):
-            if apply(population, first[k], second[k], work, counts, low, high, watch):
-                return done + k + 1, True
+            i, j = first[k], second[k]
+            a, b = np.int64(population[i]), np.int64(population[j])
+            entry = np.int64(table[a * states + b])
+            if entry == 0:
+                entry = 1 + compute(a, b, parameters[0], layout, scratch)
+                table[a * states + b] = entry
+            after_a, after_b = (entry - 1) >> 16, (entry - 1) & 0xFFFF
+            population[i] = after_a
+            population[j] = after_b
+            if mark[a] != mark[after_a] or mark[b] != mark[after_b]:
+                if recount(mark[a], mark[b], mark[after_a], mark[after_b], counts, low, high, watch):
+                    return done + k + 1, True
         done += size
     return done, False
-
-
-def apply_records(population, i, j, work, counts, low, high, watch):
-    """One interaction of records; keeps the counts and answers whether the stop is met now."""
-    p = work[0][0]
-    a, b = population[i], population[j]
-    before_a, before_b = marks_of(a, p), marks_of(b, p)
-    interact(a, b, p)
-    after_a, after_b = marks_of(a, p), marks_of(b, p)
-    if before_a == after_a and before_b == after_b:
-        return False
-    return recount(before_a, before_b, after_a, after_b, counts, low, high, watch)
-
-
-def apply_codes(population, i, j, work, counts, low, high, watch):
-    """The same by looking up the pair of codes; entry 0 of the table means not yet computed."""
-    parameters, layout, scratch, table, mark = work
-    a, b = np.int64(population[i]), np.int64(population[j])
-    entry = np.int64(table[a, b])
-    if entry == 0:
-        entry = 1 + compute(a, b, parameters[0], layout, scratch)
-        table[a, b] = entry
-    after_a, after_b = (entry - 1) >> 16, (entry - 1) & 0xFFFF
-    population[i], population[j] = after_a, after_b
-    if mark[a] == mark[after_a] and mark[b] == mark[after_b]:
-        return False
-    return recount(mark[a], mark[b], mark[after_a], mark[after_b], counts, low, high, watch)
 
 
 def compute(a, b, p, layout, scratch):
@@ -122,25 +120,23 @@ class Agents:
         self.step = 0
         self._membership = Membership(protocol, stop)
         self._in_table = self.space.size <= LARGEST_TABLE
-        kernel = run_complete if topology.is_complete else run_arcs
         if topology.is_complete:
-            self._arcs = np.empty((0, 2), np.int32)
+            draw, self._arcs = draw_complete, np.empty((0, 2), np.int32)
         else:
-            self._arcs = np.stack([topology.sources, topology.targets], axis=1).astype(np.int32)
+            draw, self._arcs = draw_arcs, np.stack([topology.sources, topology.targets], axis=1)
         records = protocol.record_types
         if self._in_table:
             encode, decode, layout = codec(self.space)
             fill = specialize(compute, records, interact=protocol.interact, encode=encode, decode=decode)
-            step = specialize(apply_codes, records, compute=fill, recount=recount)
+            self._kernel = specialize(run_codes, records, draw=draw, compute=fill, recount=recount)
             states = self.space.decode_array(np.arange(self.space.size))
-            table = np.zeros((self.space.size, self.space.size), np.uint32)
+            table = np.zeros(self.space.size**2, np.uint32)
             scratch = np.zeros(2, self.space.dtype)
             self._work = (protocol.compiled_p, layout, scratch, table, self._membership.marks(states))
         else:
-            marks_of = marks(stop.conditions)
-            step = specialize(apply_records, records, interact=protocol.interact, marks_of=marks_of, recount=recount)
+            bound = {"interact": protocol.interact, "marks_of": marks(stop.conditions)}
+            self._kernel = specialize(run_records, records, draw=draw, recount=recount, **bound)
             self._work = (protocol.compiled_p,)
-        self._kernel = specialize(kernel, records, apply=step)
         self.stride = max(64, 4 * protocol.n)  # steps between two looks at a whole predicate
         self.load(configuration)
 
@@ -158,9 +154,16 @@ class Agents:
         """Run until `step == limit` or, earlier, the counted stop is met; whether it is met."""
         try:
             done, met = self._kernel(
-                self._population, self._work, self.rng, self._counts, self.stop.low, self.stop.high,
-                self.stop.watch, limit - self.step, self._arcs,
-            )  # fmt: skip
+                self._population,
+                self._arcs,
+                self.rng,
+                self._counts,
+                self.stop.low,
+                self.stop.high,
+                self.stop.watch,
+                limit - self.step,
+                *self._work,
+            )
         except ValueError:
             for record in self._work[2]:
                 self.space.check(record)  # names the field that interact wrote out of its range

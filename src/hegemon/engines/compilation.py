@@ -86,7 +86,6 @@ def _rebind(function, scope):
     return types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, function.__closure__)
 
 
-_kernels: dict = {}
 _lock = threading.Lock()  # trials run in threads
 
 
@@ -96,33 +95,35 @@ def specialize(template, records: str = "", parallel: bool = False, **bindings):
     `records` tells apart protocols whose states differ: Numba would let a function compiled for one record
     type serve another that begins with the same fields.
     """
-    key = hashlib.sha256(_engine_sources() + records.encode())
-    for name, function in sorted(bindings.items()):
-        key.update(name.encode() + fingerprint(function).encode())
-    name = f"{template.__qualname__}_{key.hexdigest()[:20]}"
     with _lock:
-        if name not in _kernels:
-            memo: dict = {}
-            scope = {**template.__globals__, **{k: compiled(f, memo) for k, f in bindings.items()}}
-            kernel = _rebind(template, scope)
-            kernel.__qualname__ = name
-            kernel.__module__ = template.__module__
-            _kernels[name] = njit(cache=True, nogil=True, parallel=parallel)(kernel)
-        return _kernels[name]
+        return _specialize(template, records, parallel, tuple(sorted(bindings.items())))
 
 
-def from_source(text: str, *names: str) -> list:
-    """Functions defined by generated text."""
-    scope: dict = {}
-    exec(text, scope)
-    return [scope[name] for name in names]
+@cache
+def _specialize(template, records, parallel, bindings):
+    key = hashlib.sha256(_engine_sources() + records.encode())
+    for name, function in bindings:
+        key.update(name.encode() + fingerprint(function).encode())
+    memo: dict = {}
+    kernel = _rebind(template, {**template.__globals__, **{k: compiled(f, memo) for k, f in bindings}})
+    kernel.__qualname__ = f"{template.__qualname__}_{key.hexdigest()[:20]}"
+    kernel.__module__ = template.__module__
+    return njit(cache=True, nogil=True, parallel=parallel)(kernel)
 
 
 def codec(space):
-    """`encode(a, layout)`, `decode(code, a, layout)` to bind in kernels, and the layout array to pass them."""
+    """`encode(a, layout)` and `decode(code, a, layout)` to bind in kernels, and the layout to pass them."""
     text, layout = space.source()
-    encode, decode = from_source(text, "encode", "decode")
+    encode, decode = _functions(text, "encode", "decode")
     return encode, decode, np.array(layout, dtype=np.int64)
+
+
+@cache
+def _functions(text: str, *names: str) -> tuple:
+    """Functions defined by generated text: the same text gives the same functions."""
+    scope: dict = {}
+    exec(text, scope)
+    return tuple(scope[name] for name in names)
 
 
 @cache
@@ -131,6 +132,6 @@ def marks(conditions: tuple):
     lines = ["def marks(a, p):", "    mask = 0"]
     for index in range(len(conditions)):
         lines += [f"    if condition{index}(a, p):", f"        mask |= {1 << index}"]
-    (function,) = from_source("\n".join(lines + ["    return mask"]), "marks")
-    function.__globals__.update({f"condition{i}": c for i, c in enumerate(conditions)})
-    return function
+    scope = {f"condition{index}": condition for index, condition in enumerate(conditions)}
+    exec("\n".join(lines + ["    return mask"]), scope)
+    return scope["marks"]

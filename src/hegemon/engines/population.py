@@ -31,7 +31,7 @@ def simulate_population(
     `progress(step)` is called now and then; a true answer interrupts the run. `observe` records the
     protocol's observables (or the given ones) at the steps `at`, every so many steps, or evenly spread.
     """
-    assert protocol.is_sound
+    protocol.require_sound()
     topology = topology_for(protocol, graph, seed)
     stop = parse_stop(until, protocol)
     chosen, reason = choose_engine(engine, protocol, topology, stop, faults)

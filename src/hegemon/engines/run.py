@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass, field
 
-import pandas as pd
-
 from hegemon.models.configuration import Configuration
 
 POINTS = 250
@@ -37,7 +35,7 @@ class Run:
     seed: int
     trial: int
     configuration: Configuration | None = None
-    history: pd.DataFrame | None = None
+    history: "pandas.DataFrame | None" = None  # noqa: F821
     measures: dict = field(default_factory=dict)
     interrupted: bool = False
 
@@ -84,5 +82,8 @@ class History:
             self._every *= 2
             self._rows = [row for row in self._rows if row["step"] % self._every == 0]
 
-    def table(self) -> pd.DataFrame:
-        return pd.DataFrame(self._rows)
+    def table(self):
+        """The rows as a dataframe."""
+        import pandas  # only here: it takes half a second to load
+
+        return pandas.DataFrame(self._rows)

@@ -1,1 +1,28 @@
 """What a protocol is: fields, parameters, starts and sets, in three models of computation."""
+
+from hegemon.models.configuration import Configuration, Group
+from hegemon.models.domains import Bit, Choice, Range
+from hegemon.models.observables import count, maximum, mean, minimum
+from hegemon.models.parameters import Parameter
+from hegemon.models.population import PopulationProtocol
+from hegemon.models.sets import at_least, at_most, everywhere, exactly, nowhere, whole
+
+__all__ = [
+    "Bit",
+    "Choice",
+    "Configuration",
+    "Group",
+    "Parameter",
+    "PopulationProtocol",
+    "Range",
+    "at_least",
+    "at_most",
+    "count",
+    "everywhere",
+    "exactly",
+    "maximum",
+    "mean",
+    "minimum",
+    "nowhere",
+    "whole",
+]

@@ -38,4 +38,6 @@ def whole_number(text, what: str, low: int = 0) -> int:
             raise ValueError
         return int(value)
     except (InvalidInput, TypeError, ValueError, OverflowError):
-        raise InvalidInput(f"{what} = {text} is out of range; give a whole number >= {low}, such as 1000 or 1e6") from None
+        raise InvalidInput(
+            f"{what} = {text} is out of range; give a whole number >= {low}, such as 1000 or 1e6"
+        ) from None

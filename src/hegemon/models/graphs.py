@@ -1,34 +1,21 @@
-"""The families of graphs, and `parse`, which turns a spec such as `ring:64` or a file path into a topology."""
+"""The families of graphs, and `parse`, which turns a spec such as `ring:64` or a path into a topology."""
 
 import math
-from pathlib import Path
+import os
 
 import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.models.graph_files import from_file
 from hegemon.models.random_graphs import gnp, random_regular
-from hegemon.models.topology import LARGEST_COMPLETE, Topology, require_room
-
-FAMILIES = (
-    "complete:N",
-    "ring:N",
-    "directed-ring:N",
-    "path:N",
-    "star:N",
-    "grid:ROWSxCOLUMNS",
-    "torus:ROWSxCOLUMNS",
-    "hypercube:DIMENSION",
-    "regular:N,DEGREE",
-    "gnp:N,P",
-    "lollipop:CLIQUE,TAIL",
-)
+from hegemon.models.topology import LARGEST_COMPLETE, LARGEST_IN_MEMORY, Topology, require_room
 
 
 def complete(n: int) -> Topology:
     """Every pair of n nodes; implicit, so that n may be astronomically large."""
     if not 1 <= n <= LARGEST_COMPLETE:
-        raise InvalidInput(f"'complete:{n}' has {n} nodes, but n must be in 1..{LARGEST_COMPLETE}: choose such an n")
+        raise InvalidInput(f"'complete:{n}' has {n} nodes, but n must be in 1..{LARGEST_COMPLETE}: use for "
+                           "instance complete:1000")
     return Topology(f"complete:{n}", n)
 
 
@@ -72,122 +59,104 @@ def torus(rows: int, columns: int) -> Topology:
 
 def hypercube(dimension: int) -> Topology:
     """2**dimension nodes; neighbours differ in one bit."""
-    if dimension < 1:
-        raise InvalidInput(
-            f"'hypercube:{dimension}' has dimension {dimension}, but it must be at least 1: use for "
-            "instance hypercube:6, which has 64 nodes"
-        )
-    name = f"hypercube:{dimension}"
-    require_room(name, 2 ** min(dimension, 1000), dimension * 2.0 ** min(dimension, 1000))
-    nodes = np.arange(2**dimension)
-    pairs = [(nodes[nodes & bit == 0], bit) for bit in (1 << np.arange(dimension))]
-    return Topology.from_edges(
-        name,
-        2**dimension,
-        np.concatenate([low for low, _ in pairs]),
-        np.concatenate([low | bit for low, bit in pairs]),
-    )
+    largest = max(d for d in range(64) if d << d <= LARGEST_IN_MEMORY)
+    if not 1 <= dimension <= largest:
+        raise InvalidInput(f"'hypercube:{dimension}' has dimension {dimension}, but it must be in "
+                           f"1..{largest}: use for instance hypercube:6, which has 64 nodes")
+    n = 2**dimension
+    nodes = np.repeat(np.arange(n), dimension)
+    bits = np.tile(1 << np.arange(dimension), n)
+    low = nodes & bits == 0
+    return Topology.from_edges(f"hypercube:{dimension}", n, nodes[low], nodes[low] | bits[low])
 
 
 def lollipop(clique: int, tail: int) -> Topology:
-    """A complete graph on the nodes 0..clique-1, and a path of `tail` more nodes hanging from node clique-1."""
+    """A complete graph on the nodes 0..clique-1, and a path of `tail` more nodes from node clique-1 on."""
     name = f"lollipop:{clique},{tail}"
     if clique < 2 or tail < 1:
-        raise InvalidInput(
-            f"{name!r} has a clique of {clique} and a tail of {tail} nodes, but the clique needs at "
-            "least 2 and the tail at least 1: use for instance lollipop:20,10, or complete:N"
-        )
+        raise InvalidInput(f"{name!r} has a clique of {clique} and a tail of {tail} nodes, but the clique "
+                           "needs at least 2 and the tail at least 1: use for instance lollipop:20,10")
     require_room(name, clique + tail, clique * (clique - 1) + 2 * tail)
     low, high = np.triu_indices(clique, 1)
     beads = np.arange(clique - 1, clique + tail - 1)
-    return Topology.from_edges(name, clique + tail, np.concatenate((low, beads)), np.concatenate((high, beads + 1)))
+    tails, heads = np.concatenate((low, beads)), np.concatenate((high, beads + 1))
+    return Topology.from_edges(name, clique + tail, tails, heads)
 
 
 def parse(spec: str, n: int | None, rng: np.random.Generator) -> Topology:
     """The topology a spec names: a family with its size (taken from `n` where left out), or a graph file."""
     family, _, arguments = spec.strip().partition(":")
-    usage = next((usage for usage in FAMILIES if usage.partition(":")[0] == family), None)
-    if usage is not None:
-        topology = _build(usage, arguments, n, rng)
-    elif Path(spec).is_file():
+    if family in FAMILIES:
+        topology = _build(family, arguments, rng) if arguments.strip() else _build_from_size(family, n)
+    elif os.path.isfile(spec):
         topology = from_file(spec)
     else:
-        raise InvalidInput(
-            f"the topology {spec!r} is neither a known family nor an existing file: use one of "
-            f"{', '.join(FAMILIES)}, or the path of an edge list or a .graphml file"
-        )
+        raise InvalidInput(f"the topology {spec!r} is neither a known family nor an existing file: use one "
+                           f"of {', '.join(map(_usage, FAMILIES))}, or the path of an edge list or GraphML")
     if n is not None and topology.n != n:
-        raise InvalidInput(
-            f"the topology {spec!r} has {topology.n} nodes, but n = {n} was asked for: leave one of "
-            "the two out or make them agree"
-        )
+        raise InvalidInput(f"the topology {spec!r} has {topology.n} nodes, but n = {n} was asked for: leave "
+                           "one of the two out or make them agree")
     return topology
 
 
-_BY_SIZE = {"complete": complete, "ring": ring, "directed-ring": directed_ring, "path": path, "star": star}
+FAMILIES = {
+    "complete": ("N", complete),
+    "ring": ("N", ring),
+    "directed-ring": ("N", directed_ring),
+    "path": ("N", path),
+    "star": ("N", star),
+    "grid": ("ROWSxCOLUMNS", grid),
+    "torus": ("ROWSxCOLUMNS", torus),
+    "hypercube": ("DIMENSION", hypercube),
+    "regular": ("N,DEGREE", random_regular),
+    "gnp": ("N,P", gnp),
+    "lollipop": ("CLIQUE,TAIL", lollipop),
+}
 
 
-def _build(usage: str, arguments: str, n: int | None, rng: np.random.Generator) -> Topology:
-    family, _, shape = usage.partition(":")
-    if not arguments.strip():
-        return _build_from_size(usage, n)
-    texts = arguments.split("x" if "x" in shape else ",")
-    kinds = (int, float) if family == "gnp" else (int,) * (1 + ("x" in shape or "," in shape))
+def _usage(family: str) -> str:
+    return f"{family}:{FAMILIES[family][0]}"
+
+
+def _build(family: str, arguments: str, rng: np.random.Generator) -> Topology:
+    shape, builder = FAMILIES[family]
+    separator = "x" if "x" in shape else ","
+    kinds = [float if word == "P" else int for word in shape.split(separator)]
     try:
-        values = [kind(text) for kind, text in zip(kinds, texts, strict=True)]
+        values = [kind(text) for kind, text in zip(kinds, arguments.split(separator), strict=True)]
     except ValueError:
-        raise InvalidInput(
-            f"the topology '{family}:{arguments}' cannot be read: write it as {usage} with plain "
-            "numbers for the capital letters"
-        ) from None
-    match family:
-        case "grid":
-            return grid(*values)
-        case "torus":
-            return torus(*values)
-        case "hypercube":
-            return hypercube(*values)
-        case "regular":
-            return random_regular(*values, rng)
-        case "gnp":
-            return gnp(*values, rng)
-        case "lollipop":
-            return lollipop(*values)
-    return _BY_SIZE[family](*values)
+        raise InvalidInput(f"the topology '{family}:{arguments}' cannot be read: write it as "
+                           f"{_usage(family)}, with plain numbers for the words in capitals") from None
+    return builder(*values, rng) if builder in (random_regular, gnp) else builder(*values)
 
 
-def _build_from_size(usage: str, n: int | None) -> Topology:
-    family = usage.partition(":")[0]
-    if family in ("regular", "gnp", "lollipop"):
-        raise InvalidInput(f"the topology {family!r} has more than one number: write it as {usage}")
+def _build_from_size(family: str, n: int | None) -> Topology:
+    shape, builder = FAMILIES[family]
+    if "," in shape:
+        raise InvalidInput(f"the topology {family!r} has no numbers: write it as {_usage(family)}")
     if n is None:
-        raise InvalidInput(f"the topology {family!r} has no size: write it as {usage}, or give n")
-    if family in _BY_SIZE:
-        return _BY_SIZE[family](n)
+        raise InvalidInput(f"the topology {family!r} has no size: write it as {_usage(family)}, or give n")
+    if shape == "N":
+        return builder(n)
     if family == "hypercube":
         if n < 2 or n & (n - 1):
-            raise InvalidInput(
-                f"a hypercube cannot have n = {n} nodes, only a power of two from 2 on: use "
-                f"n = {2 ** max(1, n.bit_length() - 1)} or n = {2 ** max(1, n.bit_length())}"
-            )
+            above = max(2, 1 << max(n, 0).bit_length())
+            raise InvalidInput(f"a hypercube cannot have n = {n} nodes, only a power of two from 2 on: use "
+                               f"for instance n = {above}")
         return hypercube(n.bit_length() - 1)
     require_room(family, n, n)
     rows = next((side for side in range(math.isqrt(max(n, 0)), 1, -1) if n % side == 0), None)
     if rows is None:
-        raise InvalidInput(
-            f"a {family} of n = {n} nodes would be a single row: choose an n with a divisor other than "
-            f"1 and n, or write the sides as {usage}"
-        )
-    return _lattice(family, rows, n // rows, wraps=family == "torus")
+        raise InvalidInput(f"a {family} cannot have n = {n} nodes, only a product of two sides from 2 on: "
+                           f"choose such an n, or write the sides as {_usage(family)}")
+    return builder(rows, n // rows)
 
 
 def _lattice(family: str, rows: int, columns: int, wraps: bool) -> Topology:
     name = f"{family}:{rows}x{columns}"
     if rows < 1 or columns < 1 or rows * columns < 2:
-        raise InvalidInput(
-            f"{name!r} has sides {rows} and {columns}, but both must be at least 1 and their product at "
-            f"least 2: use for instance {family}:8x8"
-        )
+        raise InvalidInput(f"{name!r} has sides {rows} and {columns}, but both must be at least 1 and their "
+                           f"product at least 2: use for instance {family}:8x8")
     require_room(name, rows * columns, 4 * rows * columns)
     nodes = np.arange(rows * columns).reshape(rows, columns)
     edges = [(nodes[:, :-1], nodes[:, 1:]), (nodes[:-1], nodes[1:])]
@@ -201,7 +170,6 @@ def _lattice(family: str, rows: int, columns: int, wraps: bool) -> Topology:
 
 def _require(family: str, n: int, least: int) -> None:
     if n < least:
-        raise InvalidInput(
-            f"'{family}:{n}' has {n} nodes, but n must be at least {least}: use for instance {family}:64"
-        )
+        raise InvalidInput(f"'{family}:{n}' has {n} nodes, but n must be at least {least}: use for instance "
+                           f"{family}:64")
     require_room(f"{family}:{n}", n, 2 * n)

@@ -1,7 +1,5 @@
 """Population protocols: two agents meet, both may change (Angluin et al., Distributed Computing 2006)."""
 
-from functools import cached_property
-
 import numpy as np
 
 from hegemon.errors import InvalidInput
@@ -18,6 +16,7 @@ class PopulationProtocol(Protocol):
     """Declare `class State:` and `def interact(a, b, p)`, which changes initiator `a` and responder `b`."""
 
     model = "population"
+    _is_sound = False
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -49,11 +48,11 @@ class PopulationProtocol(Protocol):
         self.interact(a, b, self.p)
         return self.space.code(a), self.space.code(b)
 
-    @cached_property
-    def is_sound(self) -> bool:
-        """True once `interact` was tried on a few hundred pairs of states; see check_interact."""
-        self.check_interact(np.random.default_rng(0))
-        return True
+    def require_sound(self) -> None:
+        """Try `interact` on a few hundred pairs of states, once per protocol; see check_interact."""
+        if not self._is_sound:
+            self.check_interact(np.random.default_rng(0))
+            self._is_sound = True
 
     def check_interact(self, rng, samples: int = 300) -> None:
         """Refuse an `interact` that fails, leaves a range or reads what a state does not have."""

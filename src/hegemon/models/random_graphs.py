@@ -11,24 +11,20 @@ _REPAIRS = 200  # rounds of swaps before a pairing is given up and drawn afresh
 
 
 def random_regular(n: int, degree: int, rng: np.random.Generator) -> Topology:
-    """A simple `degree`-regular graph by pairing and repair, symmetric under relabelling; connected if degree >= 3.
+    """A simple regular graph by random pairing and repair; connected if degree >= 3.
 
-    The distribution is close to uniform over regular graphs for constant degree, not exactly uniform.
+    Its law is symmetric in the nodes, but not exactly uniform over all labelled regular graphs.
     """
     name = f"regular:{n},{degree}"
     if n < 2 or not 1 <= degree < n:
-        raise InvalidInput(
-            f"{name!r} has degree {degree} on {n} nodes, but the degree must be in 1..n-1 with n >= 2: "
-            "lower the degree or raise n"
-        )
+        raise InvalidInput(f"{name!r} has degree {degree} on {n} nodes, but the degree must be in 1..n-1: "
+                           "lower the degree or raise n")
     if n * degree % 2:
-        raise InvalidInput(
-            f"{name!r} has an odd number of edge ends, {n} x {degree}, but n x degree must be even: "
-            "change one of the two by 1"
-        )
+        raise InvalidInput(f"{name!r} has an odd number of edge ends, but n x degree must be even: change "
+                           "one of the two by 1")
     require_room(name, n, n * degree)
     while True:
-        # Beyond half of all pairs the pairing hardly ever succeeds; the complement is as symmetric, and sparse.
+        # A pairing of more than half of all pairs hardly ever succeeds; its complement is sparse.
         if 2 * degree > n - 1:
             edges = _complement(n, _pairing(n, n - 1 - degree, rng))
         else:
@@ -39,17 +35,16 @@ def random_regular(n: int, degree: int, rng: np.random.Generator) -> Topology:
 
 
 def gnp(n: int, p: float, rng: np.random.Generator) -> Topology:
-    """G(n, p): every pair is an edge with probability p, independently. Cost follows the edges, not the pairs."""
-    name = f"gnp:{n},{p:g}"
+    """G(n, p): every pair is an edge with probability p, independently. The cost follows the edges."""
+    name = f"gnp:{n},{p}"
     if n < 2:
-        raise InvalidInput(f"{name!r} has {n} nodes, but at least 2 are needed: raise n")
+        raise InvalidInput(f"{name!r} has {n} nodes, but n must be at least 2: use for instance gnp:64,0.1")
     if not 0 <= p <= 1:
-        raise InvalidInput(
-            f"{name!r} has the edge probability {p:g}, but it must be in [0, 1]: use for instance "
-            f"{min(1.0, 2 * math.log(n) / n):.3g}, where the graph is connected almost surely"
-        )
+        raise InvalidInput(f"{name!r} has the edge probability {p:g}, but it must be in [0, 1]: use for "
+                           "instance gnp:64,0.1")
+    require_room(name, n, 0)
     pairs = n * (n - 1) // 2
-    require_room(name, n, 2 * pairs * p)
+    require_room(name, n, round(2 * pairs * p))
     return Topology.from_edges(name, n, *_pair(_successes(pairs, p, rng)))
 
 
@@ -64,14 +59,13 @@ def _successes(trials: int, p: float, rng: np.random.Generator) -> np.ndarray:
         found.append(last + np.cumsum(np.minimum(jumps, trials + 1)))  # the cap keeps the sum within 64 bits
         last = int(found[-1][-1])
     indices = np.concatenate(found)
-    return indices[: np.searchsorted(indices, trials)]
+    return indices[:np.searchsorted(indices, trials)]
 
 
 def _pair(index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The pair (low, high) with high (high-1) / 2 + low = index: all pairs, in order of the higher node."""
     high = ((1 + np.sqrt(8.0 * index + 1)) / 2).astype(np.int64)
-    high -= high * (high - 1) // 2 > index  # the square root may be off by one in either direction
-    high += high * (high + 1) // 2 <= index
+    high -= high * (high - 1) // 2 > index  # rounding may lift the root to a whole number
     return index - high * (high - 1) // 2, high
 
 
@@ -83,7 +77,7 @@ def _complement(n: int, edges: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarra
 
 
 def _pairing(n: int, degree: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Pair up `degree` stubs per node at random; swap ends of bad pairs with random pairs until all are simple."""
+    """Pair up `degree` stubs per node at random; then bad pairs swap ends with others until all is simple."""
     while True:
         stubs = rng.permutation(np.repeat(np.arange(n, dtype=np.int64), degree))
         a, b = stubs[::2].copy(), stubs[1::2].copy()
@@ -108,14 +102,14 @@ def _swap(n, a, b, bad, taken, rng) -> None:
     flipped = rng.random(len(bad)) < 0.5
     near, far = np.where(flipped, b[partner], a[partner]), np.where(flipped, a[partner], b[partner])
     first, second = _keys(n, a[bad], far), _keys(n, near, b[bad])
-    allowed = (a[bad] != far) & (near != b[bad]) & (first != second)
+    allowed = (a[bad] != far) & (near != b[bad])
     for key in (first, second):
         allowed &= taken[np.minimum(np.searchsorted(taken, key), len(taken) - 1)] != key
-    # Swaps made in one round must not touch the same pair, nor make the same new pair twice.
+    # Swaps of one round must not touch the same pair; if they make the same new pair, the next round sees it.
     chosen = _without_clashes(np.flatnonzero(allowed), bad, partner)
-    chosen = _without_clashes(chosen, first, second)
-    a[bad[chosen]], b[bad[chosen]], old_b = a[bad[chosen]], far[chosen], b[bad[chosen]]
-    a[partner[chosen]], b[partner[chosen]] = near[chosen], old_b
+    bad, partner, given = bad[chosen], partner[chosen], b[bad[chosen]]
+    b[bad] = far[chosen]
+    a[partner], b[partner] = near[chosen], given
 
 
 def _without_clashes(chosen: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -7,7 +7,6 @@ An undirected graph holds both arcs of every edge, so one arc drawn uniformly is
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import networkx as nx
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
@@ -33,19 +32,17 @@ class Topology:
         """The graph with the edges {tail, head}, each given once; if `directed`, the arcs tail -> head."""
         require_room(name, n, len(tails) * (1 if directed else 2))
         tails, heads = np.asarray(tails, np.int64), np.asarray(heads, np.int64)
+        if len(tails) and not 0 <= min(tails.min(), heads.min()) <= max(tails.max(), heads.max()) < n:
+            raise InvalidInput(f"the graph {name!r} has an edge to a node that is not in 0..{n - 1}: "
+                               "renumber its nodes or raise n")
         arcs = tails * n + heads if directed else np.concatenate((tails * n + heads, heads * n + tails))
         arcs.sort()
         sources, targets = np.divmod(arcs, n)
-        for broken, what in (
-            (sources == targets, "loop"),
-            (arcs[1:] == arcs[:-1], "second copy of the edge"),
-        ):
+        for broken, what in ((sources == targets, "loop"), (arcs[1:] == arcs[:-1], "double edge")):
             if broken.any():
                 at = int(broken.argmax())
-                raise InvalidInput(
-                    f"the graph {name!r} has a {what} {sources[at]} {targets[at]}, but only simple "
-                    "graphs are allowed: give every edge once, between two different nodes"
-                )
+                raise InvalidInput(f"the graph {name!r} has the {what} {sources[at]} {targets[at]}, but only "
+                                   "simple graphs are allowed: give every edge once, between different nodes")
         offsets = np.zeros(n + 1, np.int64)
         np.cumsum(np.bincount(sources, minlength=n), out=offsets[1:])
         return cls(name, n, directed, (_frozen(offsets), _frozen(targets.astype(np.int32))))
@@ -56,11 +53,9 @@ class Topology:
             return self.rows
         n = self.n
         if n > LARGEST_COMPLETE_IN_MEMORY:
-            raise InvalidInput(
-                f"the arcs of {self.name} cannot be written out: a complete graph may have at most "
-                f"{LARGEST_COMPLETE_IN_MEMORY} nodes where every arc is needed, so take a smaller "
-                "n or a sparser graph such as regular:N,DEGREE"
-            )
+            raise InvalidInput(f"the arcs of {self.name!r} cannot be written out: where every arc is needed "
+                               f"a complete graph may have at most {LARGEST_COMPLETE_IN_MEMORY} nodes, so "
+                               "take a smaller n or a sparser graph such as regular:N,DEGREE")
         # Row v of the n x n table of columns without its diagonal: n-1 windows of length n, each one further.
         twice = np.tile(np.arange(n, dtype=np.int32), 2)
         targets = np.lib.stride_tricks.sliding_window_view(twice, n)[1:n].ravel()
@@ -93,7 +88,7 @@ class Topology:
 
     def neighbours(self, v: int) -> np.ndarray:
         """The out-neighbours of v, increasing."""
-        return self.targets[self.offsets[v] : self.offsets[v + 1]]
+        return self.targets[self.offsets[v]:self.offsets[v + 1]]
 
     @property
     def is_complete(self) -> bool:
@@ -106,7 +101,7 @@ class Topology:
         if self.is_complete:
             return 1
         matrix = csr_array((np.ones(self.arcs, np.int8), self.targets, self.offsets), (self.n, self.n))
-        return int(connected_components(matrix, directed=self.directed, connection="weak", return_labels=False))
+        return int(connected_components(matrix, directed=self.directed, return_labels=False))
 
     @property
     def is_connected(self) -> bool:
@@ -115,49 +110,43 @@ class Topology:
     def require_connected(self) -> None:
         """Refuse a graph on which no single leader can be agreed upon."""
         if not self.is_connected:
-            raise InvalidInput(
-                f"the graph {self.name!r} falls into {self.components} connected components, but an "
-                "election needs a connected graph: add edges between them, raise the degree or "
-                "the edge probability, or try another seed"
-            )
+            raise InvalidInput(f"the graph {self.name!r} falls into {self.components} connected components, "
+                               "but one leader needs a connected graph: add edges between the components, "
+                               "raise the degree or the edge probability, or try another seed")
 
     @cached_property
     def is_bipartite(self) -> bool:
-        """Whether two colours suffice (arcs taken as edges): the double cover then has twice the components."""
+        """Whether two colours suffice, arcs taken as edges: the double cover then has 2 x the components."""
         if self.is_complete:
             return self.n <= 2
         left = np.concatenate((self.sources, self.targets))
         right = np.concatenate((self.targets, self.sources)).astype(np.int64) + self.n
         cover = coo_array((np.ones(len(left), np.int8), (left, right)), (2 * self.n, 2 * self.n)).tocsr()
-        return connected_components(cover, connection="weak", return_labels=False) == 2 * self.components
+        return int(connected_components(cover, return_labels=False)) == 2 * self.components
 
     @cached_property
     def is_directed_ring(self) -> bool:
         """Whether the arcs are exactly i -> i+1 mod n, so that ring protocols may rely on array order."""
-        return (
-            self.directed
-            and self.n >= 2
-            and self.arcs == self.n
-            and np.array_equal(self.sources, np.arange(self.n))
-            and np.array_equal(self.targets, (np.arange(self.n) + 1) % self.n)
-        )
+        return (self.directed and self.n >= 2 and self.arcs == self.n
+                and np.array_equal(self.sources, np.arange(self.n))
+                and np.array_equal(self.targets, (np.arange(self.n) + 1) % self.n))
 
-    def to_networkx(self) -> nx.Graph | nx.DiGraph:
+    def to_networkx(self):
         """The same graph on the nodes 0..n-1."""
+        import networkx as nx  # only here: it takes long to load
+
         graph = nx.DiGraph(name=self.name) if self.directed else nx.Graph(name=self.name)
         graph.add_nodes_from(range(self.n))
         graph.add_edges_from(zip(self.sources.tolist(), self.targets.tolist(), strict=True))
         return graph
 
 
-def require_room(name: str, n: int, arcs: float) -> None:
+def require_room(name: str, n: int, arcs: int) -> None:
     """Refuse a graph that would not fit in memory before any of it is built."""
     if max(n, arcs) > LARGEST_IN_MEMORY:
-        raise InvalidInput(
-            f"the graph {name!r} would have {n} nodes and about {arcs:.3g} arcs, but at most "
-            f"{LARGEST_IN_MEMORY} of each are allowed: make it smaller, or use complete:N, which is "
-            f"implicit up to N = {LARGEST_COMPLETE}"
-        )
+        raise InvalidInput(f"the graph {name!r} is too large, at most {LARGEST_IN_MEMORY} nodes and as many "
+                           "arcs are allowed: make it smaller, or use complete:N, which needs no memory "
+                           f"up to N = {LARGEST_COMPLETE}")
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

@@ -1,11 +1,6 @@
 """Counting down with higher value propagation (CHVP): a clock that the whole population shares."""
 
-from hegemon.models.configuration import Group
-from hegemon.models.domains import Range
-from hegemon.models.observables import maximum, mean, minimum
-from hegemon.models.parameters import Parameter
-from hegemon.models.population import PopulationProtocol
-from hegemon.models.sets import everywhere
+from hegemon.models import Group, Parameter, PopulationProtocol, Range, everywhere, maximum, mean, minimum
 
 
 def is_low(a, p):

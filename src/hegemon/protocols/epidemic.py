@@ -1,11 +1,6 @@
 """The largest value spreads to everyone."""
 
-from hegemon.models.configuration import Group
-from hegemon.models.domains import Range
-from hegemon.models.observables import count
-from hegemon.models.parameters import Parameter
-from hegemon.models.population import PopulationProtocol
-from hegemon.models.sets import everywhere
+from hegemon.models import Group, Parameter, PopulationProtocol, Range, count, everywhere
 
 
 def has_largest(a, p):

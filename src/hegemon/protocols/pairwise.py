@@ -1,10 +1,6 @@
 """The simplest election: leaders eliminate each other."""
 
-from hegemon.models.configuration import Group
-from hegemon.models.domains import Bit
-from hegemon.models.observables import count
-from hegemon.models.population import PopulationProtocol
-from hegemon.models.sets import exactly
+from hegemon.models import Bit, Group, PopulationProtocol, count, exactly
 
 
 def is_leader(a, p):

@@ -1,11 +1,6 @@
 """Quick elimination (QE): a lottery among leaders, the coin being who speaks first."""
 
-from hegemon.models.configuration import Group
-from hegemon.models.domains import Bit, Range
-from hegemon.models.observables import count, maximum
-from hegemon.models.parameters import Parameter
-from hegemon.models.population import PopulationProtocol
-from hegemon.models.sets import everywhere, exactly
+from hegemon.models import Bit, Group, Parameter, PopulationProtocol, Range, count, everywhere, exactly, maximum
 
 
 def is_leader(a, p):

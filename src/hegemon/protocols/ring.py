@@ -3,11 +3,7 @@
 import numpy as np
 
 from hegemon.errors import InvalidInput
-from hegemon.models.domains import Bit, Range
-from hegemon.models.observables import count, maximum
-from hegemon.models.parameters import Parameter
-from hegemon.models.population import PopulationProtocol
-from hegemon.models.sets import at_least, exactly, whole
+from hegemon.models import Bit, Parameter, PopulationProtocol, Range, at_least, count, exactly, maximum, whole
 
 DUMMY, LIVE = 1, 2  # bullet
 

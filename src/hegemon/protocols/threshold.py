@@ -1,11 +1,6 @@
 """Are at least k agents marked? A predicate by accumulation, then by epidemic."""
 
-from hegemon.models.configuration import Group
-from hegemon.models.domains import Range
-from hegemon.models.observables import count, maximum
-from hegemon.models.parameters import Parameter
-from hegemon.models.population import PopulationProtocol
-from hegemon.models.sets import everywhere
+from hegemon.models import Group, Parameter, PopulationProtocol, Range, count, everywhere, maximum
 
 
 def says_yes(a, p):

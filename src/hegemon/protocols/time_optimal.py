@@ -1,11 +1,6 @@
 """P_TO(tau): loosely-stabilizing election in optimal time, by alternating a check and an election phase."""
 
-from hegemon.models.configuration import Group
-from hegemon.models.domains import Bit, Choice, Range
-from hegemon.models.observables import count
-from hegemon.models.parameters import Parameter
-from hegemon.models.population import PopulationProtocol
-from hegemon.models.sets import everywhere, exactly
+from hegemon.models import Bit, Choice, Group, Parameter, PopulationProtocol, Range, count, everywhere, exactly
 from hegemon.protocols.quick_elimination import compare_levels, flip_head, flip_tail
 
 CH, EL = 0, 1  # phase

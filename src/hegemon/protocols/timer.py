@@ -1,11 +1,17 @@
 """Loosely-stabilizing election by timeout: leaders keep everybody's timer high."""
 
-from hegemon.models.configuration import Group
-from hegemon.models.domains import Bit, Range
-from hegemon.models.observables import count, maximum, minimum
-from hegemon.models.parameters import Parameter
-from hegemon.models.population import PopulationProtocol
-from hegemon.models.sets import everywhere, exactly
+from hegemon.models import (
+    Bit,
+    Group,
+    Parameter,
+    PopulationProtocol,
+    Range,
+    count,
+    everywhere,
+    exactly,
+    maximum,
+    minimum,
+)
 
 
 def is_leader(a, p):

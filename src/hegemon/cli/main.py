@@ -1,0 +1,44 @@
+"""`hegemon`: the commands, and the one place where errors become sentences."""
+
+import sys
+
+import typer
+
+from hegemon.cli.catalogue import list_protocols, show_protocol
+from hegemon.cli.run import run
+from hegemon.errors import InvalidInput
+
+app = typer.Typer(
+    name="hegemon",
+    help="A laboratory for randomized leader election in anonymous networks.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("list")(list_protocols)
+app.command("show")(show_protocol)
+app.command("run")(run)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line. 0: done; 2: bad input; 130: interrupted, what was finished is printed."""
+    try:
+        code = app(args=arguments, standalone_mode=False)
+    except InvalidInput as error:
+        print(f"hegemon: {error}", file=sys.stderr)
+        code = 2
+    except (KeyboardInterrupt, typer.Abort):
+        print("hegemon: interrupted", file=sys.stderr)
+        code = 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        code = 0
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # a wrong option, in whichever class this Typer has for it
+            raise
+        print(f"hegemon: {error.format_message()} (see hegemon --help)", file=sys.stderr)
+        code = 2
+    if arguments is None:
+        sys.exit(code or 0)
+    return code or 0
