@@ -1,9 +1,10 @@
 """Which engine runs what, and why."""
 
 from hegemon.engines.agents import Agents
+from hegemon.engines.batch import Batch
 from hegemon.errors import InvalidInput
 
-ENGINES = {"agents": Agents}
+ENGINES = {"agents": Agents, "batch": Batch}
 
 
 def choose_engine(name: str, protocol, topology, stop, faults):

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from numba import njit
+from numba import cfunc, njit
 from numba.core.dispatcher import Dispatcher
 
 
@@ -101,6 +101,22 @@ def specialize(template, records: str = "", parallel: bool = False, **bindings):
 
 @cache
 def _specialize(template, records, parallel, bindings):
+    return njit(cache=True, nogil=True, parallel=parallel)(_bound(template, records, bindings))
+
+
+def callback(template, signature, records: str = "", **bindings):
+    """As `specialize`, but with a C calling convention and a fixed address: for kernels shared by protocols."""
+    with _lock:
+        return _callback(template, signature, records, tuple(sorted(bindings.items())))
+
+
+@cache
+def _callback(template, signature, records, bindings):
+    return cfunc(signature, cache=True)(_bound(template, records, bindings))
+
+
+def _bound(template, records, bindings):
+    """The template reading the bound names, itself named after all that it was built from."""
     key = hashlib.sha256(_engine_sources() + records.encode())
     for name, function in bindings:
         key.update(name.encode() + fingerprint(function).encode())
@@ -108,7 +124,7 @@ def _specialize(template, records, parallel, bindings):
     kernel = _rebind(template, {**template.__globals__, **{k: compiled(f, memo) for k, f in bindings}})
     kernel.__qualname__ = f"{template.__qualname__}_{key.hexdigest()[:20]}"
     kernel.__module__ = template.__module__
-    return njit(cache=True, nogil=True, parallel=parallel)(kernel)
+    return kernel
 
 
 def codec(space):
