@@ -8,25 +8,13 @@ an epoch replays it in order (order.py). So a run does not depend on what is rec
 import math
 
 import numpy as np
-from numba import njit
 
-from hegemon.engines.census import FULL, Multiset
-from hegemon.engines.compilation import specialize
-from hegemon.engines.epoch import (
-    CARD,
-    CARDS,
-    COLLISION,
-    COUNTS,
-    DRAW,
-    EFFECTIVE,
-    WATCHED,
-    epoch,
-    new_desk,
-    new_log,
-)
+from hegemon.engines.census import COUNT, FULL, SIZE, Multiset, count_occupied
+from hegemon.engines.compilation import lean, specialize
+from hegemon.engines.epoch import CARD, COLLISION, COUNTS, DRAW, EFFECTIVE, SAVED, WATCHED, epoch, new_desk, new_log
 from hegemon.engines.membership import Membership
-from hegemon.engines.order import could_meet, derive, walk
-from hegemon.engines.skipping import BUSY, EVENT, LIMIT, MET, NOT_DRAWN, PER_STATE, SILENT, SWITCH, skip
+from hegemon.engines.order import could_meet, derived, ordered, walk
+from hegemon.engines.skipping import BUSY, EVENT, LIMIT, MET, NOT_DRAWN, PER_STATE, SILENT, SWITCH, copy, skip
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
 
@@ -36,10 +24,8 @@ TOUCHED, DECK = 1 << 19, 1 << 20  # the agents that an epoch may list
 PATIENCE = 2e8  # work between two looks at progress, in nanoseconds
 POSITIONS, ORDER = 1, 2  # purposes of the streams behind an epoch's order
 
-walk_compiled = njit(error_model="numpy")(walk)
 
-
-@njit(error_model="numpy")
+@lean
 def plan(occupied, n):
     """How long an epoch should be, and what an interaction then costs.
 
@@ -55,20 +41,12 @@ def plan(occupied, n):
     return max(1, np.int64(root * math.sqrt(setup / (2 * COLLISION)))), min(by_rows, by_cards)
 
 
-@njit(error_model="numpy")
-def count_occupied(census):
-    occupied = 0
-    for slot in range(census.size[0]):
-        if census.counts[slot]:
-            occupied += 1
-    return occupied
-
-
-@njit(error_model="numpy")
-def restore(census, saved, rng, kept, size):
-    census.counts[:size] = saved[:size]
-    census.counts[size:] = 0
-    rng[:] = kept
+@lean
+def restore(census, desk, size):
+    """The population as it was saved when there were `size` slots."""
+    copy(desk.table[SAVED], census.states[COUNT], size)
+    for slot in range(size, census.states.shape[1]):
+        census.states[COUNT, slot] = 0
 
 
 def run_epochs(census, desk, log, rng, n, budget, held, low, high, tally, unchecked, patience):
@@ -84,16 +62,18 @@ def run_epochs(census, desk, log, rng, n, budget, held, low, high, tally, unchec
         length, cost = plan(occupied, n)
         if length > budget - done and unchecked == 0:
             return LIMIT, done
-        size = census.size[0]
-        desk.saved[:size] = census.counts[:size]
-        kept[:] = rng
+        size = census.head[SIZE]
+        copy(census.states[COUNT], desk.table[SAVED], size)
+        copy(rng, kept, 4)
         made = epoch(census, desk, log, rng, n, length, tally)
         if made < 0:
-            restore(census, desk.saved, rng, kept, size)
+            restore(census, desk, size)
+            copy(kept, rng, 4)
             return made, done
-        grown, shrunk = tally[COUNTS::2], tally[COUNTS + 1 :: 2]
+        grown, shrunk = tally[COUNTS : COUNTS + conditions], tally[COUNTS + conditions :]
         if unchecked == 0 and could_meet(held, low, high, grown, shrunk, tally[WATCHED] > 0):
-            restore(census, desk.saved, rng, kept, size)
+            restore(census, desk, size)
+            copy(kept, rng, 4)
             return NEAR, done
         unchecked = max(0, unchecked - 1)
         for k in range(conditions):
@@ -106,24 +86,14 @@ def run_epochs(census, desk, log, rng, n, budget, held, low, high, tally, unchec
             return BUSY, done
 
 
-def look_into(census, desk, log, rng, n, tally, upto, held, low, high):
-    """The next epoch in order: go to its step `upto`, or to the first that meets the stop.
-
-    Answers the length of the epoch (negative: an error), the step reached, and whether the stop is met; the
-    generator is left as after the whole epoch.
-    """
-    size = census.size[0]
-    saved = census.counts[:size].copy()
-    key = np.empty(4, np.uint64)
-    derive(rng, POSITIONS, 0, log.rng)
-    derive(rng, ORDER, 0, key)
-    length, cost = plan(count_occupied(census), n)
+def write_epoch(census, desk, log, rng, n, tally):
+    """The next epoch written down; its length, or a negative error. The population stays as it was."""
+    size = census.head[SIZE]
+    copy(census.states[COUNT], desk.table[SAVED], size)
+    length, _ = plan(count_occupied(census), n)
     made = epoch(census, desk, log, rng, n, length, tally)
-    restore(census, saved, rng, rng, size)
-    if made < 0:
-        return made, np.int64(0), False
-    step, met = walk_compiled(census, log, key, made, min(upto, made), held, low, high)
-    return made, step, met
+    restore(census, desk, size)
+    return made
 
 
 class Batch:
@@ -140,7 +110,7 @@ class Batch:
         self.n, self.space, self.stop, self.rng = protocol.n, protocol.space, stop, rng
         self._membership = Membership(protocol, stop)
         self._multiset = Multiset(protocol, stop)
-        self._run_epochs, self._skip, self._look = specialize(run_epochs), specialize(skip), specialize(look_into)
+        self._run_epochs, self._skip = specialize(run_epochs), specialize(skip)
         self._no_log = new_log(0, 0, np.zeros(4, np.uint64))
         self._tally = np.zeros(COUNTS + 2 * len(stop.conditions), np.int64)
         self._base = 0  # the step that the census describes
@@ -168,7 +138,7 @@ class Batch:
         self._new_desk()
 
     def _new_desk(self) -> None:
-        capacity = len(self._multiset.census.codes)
+        capacity = self._multiset.capacity
         self._desk = new_desk(capacity, TOUCHED, DECK)
         side = min(capacity, 1024)
         self._table = [np.zeros(size, kind) for size, kind in (
@@ -186,9 +156,8 @@ class Batch:
             if self._skipping:
                 ended, done = self._skip_to(census, budget, limits)
             else:
-                ended, done = self._run_epochs(
-                    census, self._desk, self._no_log, self.rng, self.n, budget, *limits, self._tally, unchecked, PATIENCE
-                )  # fmt: skip
+                given = census, self._desk, self._no_log, self.rng, self.n, budget, *limits, self._tally
+                ended, done = self._run_epochs(*given, unchecked, PATIENCE)
                 unchecked = 0
             if done:
                 self._base, self._ahead = self._base + int(done), 0
@@ -222,27 +191,35 @@ class Batch:
 
         If it is, the population becomes that of this step; otherwise nothing changes.
         """
-        before, rng, held = self._multiset.census.counts.copy(), self.rng.copy(), self._held.copy()
+        before, rng, held = self._multiset.counts.copy(), self.rng.copy(), self._held.copy()
         length, step, met = self._walk(upto, self.stop.low, self.stop.high)
         if met:
             self._base, self._ahead = self._base + step, 0
         else:
-            self._multiset.census.counts[:], self.rng[:], self._held[:] = before, rng, held
+            self._multiset.counts[:], self.rng[:], self._held[:] = before, rng, held
         return length, step, met
 
     def _walk(self, upto: int, low, high):
         """Walk into the next epoch; the population, the counts and the generator move along."""
-        while True:
-            census = self._multiset.census
-            occupied = len(self._multiset.contents()[0])
-            length = plan(occupied, self.n)[0]
-            log = new_log(TOUCHED, min(length, occupied**2) + min(length, DECK), np.zeros(4, np.uint64))
-            length, step, met = self._look(
-                census, self._desk, log, self.rng, self.n, self._tally, upto, self._held, low, high
-            )
-            if length >= 0:
-                return int(length), int(step), bool(met)
+        before = self.rng.copy()
+        log, length = self._written_epoch()
+        while length < 0:
+            self.rng[:] = before
             self._make_room(length)
+            log, length = self._written_epoch()
+        step, met = specialize(walk)(
+            self._multiset.census, *ordered(log), derived(before, ORDER), length, min(upto, length),
+            self._held, low, high,
+        )  # fmt: skip
+        return length, int(step), bool(met)
+
+    def _written_epoch(self):
+        occupied = len(self._multiset.contents()[0])
+        length, _ = plan(occupied, self.n)
+        kinds = min(length, occupied**2) + min(length, DECK)
+        log = new_log(TOUCHED, kinds, derived(self.rng, POSITIONS))
+        census = self._multiset.census
+        return log, int(specialize(write_epoch)(census, self._desk, log, self.rng, self.n, self._tally))
 
     def _make_room(self, error) -> None:
         if error != FULL:

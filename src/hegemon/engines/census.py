@@ -7,8 +7,8 @@ of pairs. Nothing depends on the number of possible states: memory follows the s
 from collections import namedtuple
 
 import numpy as np
-from numba import njit
 
+from hegemon.engines.compilation import lean
 from hegemon.engines.meeting import Meeting, call_meeting
 from hegemon.errors import InvalidInput
 
@@ -22,72 +22,110 @@ KNOWN = 1 << 48
 CHANGED = 1 << 49  # the multiset is another one, or a watched agent
 MARKED = 1 << 50  # a count of the stop may be another one
 
-# `ranking` lists the slots by code: kernels draw in this order, so that no draw depends on when a state was met.
-Census = namedtuple("Census", "counts codes marks ranking pairs places size gate told watch")
+# head: addresses for `call_meeting`, what it told, the number of slots in use, the watched mark.
+# states: one row each for the counts, codes and marks of the slots, and for the slots ranked by code: kernels
+# draw in this order, so that no draw depends on when a state was met first.
+Census = namedtuple("Census", "head states pairs places")
+TOLD, SIZE, WATCH = 5, 9, 10
+COUNT, CODE, MARK, RANKED = 0, 1, 2, 3
 
 
-@njit
+@lean
 def slot_of(census, code, mark):
     """The slot of a state, a new one if need be; FULL if there is none left."""
-    mask = len(census.places) - 1
+    states, places = census.states, census.places
+    mask = len(places) - 1
     place = (code * -7046029254386353131 >> 20) & mask  # the golden ratio spreads consecutive codes
-    while census.places[place] != 0:
-        slot = np.int64(census.places[place] - 1)
-        if census.codes[slot] == code:
+    while places[place] != 0:
+        slot = np.int64(places[place] - 1)
+        if states[CODE, slot] == code:
             return slot
         place = (place + 1) & mask
-    slot = census.size[0]
-    if slot == len(census.codes):
+    slot = census.head[SIZE]
+    if slot == states.shape[1]:
         return np.int64(FULL)
-    census.size[0] += 1
-    census.places[place] = slot + 1
-    census.codes[slot], census.marks[slot], census.counts[slot] = code, mark, 0
+    census.head[SIZE] += 1
+    places[place] = slot + 1
+    states[CODE, slot], states[MARK, slot], states[COUNT, slot] = code, mark, 0
     rank = slot
-    while rank and census.codes[census.ranking[rank - 1]] > code:
-        census.ranking[rank] = census.ranking[rank - 1]
+    while rank and states[CODE, states[RANKED, rank - 1]] > code:
+        states[RANKED, rank] = states[RANKED, rank - 1]
         rank -= 1
-    census.ranking[rank] = slot
+    states[RANKED, rank] = slot
     return slot
 
 
-@njit
+@lean
 def learn(census, i, j):
     """What slots i and j become; negative if there is no slot left or a field left its range."""
-    call_meeting(census.gate, census.codes[i], census.codes[j])
-    told = census.told
-    code, mark = told[1], told[3]
-    if told[0] < 0 or code < 0:
+    head, states = census.head, census.states
+    call_meeting(head, states[CODE, i], states[CODE, j])
+    if head[TOLD] < 0 or head[TOLD + 1] < 0:
         return np.int64(OUT_OF_RANGE)
-    first = slot_of(census, told[0], told[2])
-    second = slot_of(census, code, mark)
+    first = slot_of(census, head[TOLD], head[TOLD + 2])
+    second = slot_of(census, head[TOLD + 1], head[TOLD + 3])
     if first < 0 or second < 0:
         return np.int64(FULL)
     entry = KNOWN | (first << SLOT_BITS) | second
-    marks = census.marks
-    if marks[i] != marks[first] or marks[j] != marks[second]:
+    if states[MARK, i] != states[MARK, first] or states[MARK, j] != states[MARK, second]:
         entry |= MARKED
-        if ((marks[i] ^ marks[first]) | (marks[j] ^ marks[second])) & census.watch[0]:
+        if is_watched(census, entry, i, j):
             entry |= CHANGED
     if (first != i or second != j) and (first != j or second != i):
         entry |= CHANGED  # two agents that swap their states leave the multiset as it is
     if len(census.pairs):
-        census.pairs[i * len(census.codes) + j] = entry
+        census.pairs[i * states.shape[1] + j] = entry
     return entry
 
 
-@njit(inline="always")
-def look_up(census, pairs, i, j):
-    """What slots i and j become; `pairs` is census.pairs, which the caller holds at hand."""
-    entry = pairs[i * len(census.codes) + j] if len(pairs) else np.int64(0)
+@lean
+def look_up(census, i, j):
+    """What slots i and j become."""
+    entry = census.pairs[i * census.states.shape[1] + j] if len(census.pairs) else np.int64(0)
     return entry if entry else learn(census, i, j)
+
+
+@lean
+def first_of(entry):
+    return (entry >> SLOT_BITS) & SLOT
+
+
+@lean
+def second_of(entry):
+    return entry & SLOT
+
+
+@lean
+def change_of(census, entry, i, j, k):
+    """By how much the interaction of slots i and j changes the stop's k-th count."""
+    marks = census.states[MARK]
+    after = (marks[first_of(entry)] >> k & 1) + (marks[second_of(entry)] >> k & 1)
+    return after - (marks[i] >> k & 1) - (marks[j] >> k & 1)
+
+
+@lean
+def is_watched(census, entry, i, j):
+    """Whether the interaction of slots i and j changes the watched mark of one of the two agents."""
+    marks = census.states[MARK]
+    return ((marks[i] ^ marks[first_of(entry)]) | (marks[j] ^ marks[second_of(entry)])) & census.head[WATCH] != 0
+
+
+@lean
+def count_occupied(census):
+    """The number of states that agents are in."""
+    occupied = 0
+    for slot in range(census.head[SIZE]):
+        if census.states[COUNT, slot]:
+            occupied += 1
+    return occupied
 
 
 class Multiset:
     """Owns the arrays of a census: fills them from a configuration, makes room, forgets empty states."""
 
     def __init__(self, protocol, stop):
-        self.meeting = Meeting(protocol, stop)
-        self.watch = np.array([stop.watch], np.int64)
+        self._meeting = Meeting(protocol, stop)
+        self._watch = stop.watch
 
     def load(self, codes, counts, marks) -> None:
         """The states with these codes, ascending; all else is forgotten."""
@@ -99,34 +137,39 @@ class Multiset:
         self._fill(capacity, codes, counts, marks)
 
     def _fill(self, capacity: int, codes, counts, marks) -> None:
-        def zeros(size):
-            return np.zeros(size, np.int64)
-
-        pairs = zeros(capacity**2 if capacity <= LARGEST_TABLE else 0)
-        self.census = Census(
-            zeros(capacity), zeros(capacity), zeros(capacity), zeros(capacity), pairs,
-            np.zeros(4 * capacity, np.int32), zeros(1), self.meeting.gate, self.meeting.told, self.watch,
-        )  # fmt: skip
+        pairs = np.zeros(capacity**2 if capacity <= LARGEST_TABLE else 0, np.int64)
+        head = np.zeros(11, np.int64)
+        head[:TOLD], head[WATCH] = self._meeting.gate(head[TOLD:]), self._watch
+        self.census = Census(head, np.zeros((4, capacity), np.int64), pairs, np.zeros(4 * capacity, np.int32))
         for code, mark in zip(codes.tolist(), marks.tolist(), strict=True):
             slot_of(self.census, code, mark)
-        self.census.counts[: len(codes)] = counts
+        self.counts[: len(codes)] = counts
+
+    @property
+    def counts(self) -> np.ndarray:
+        """How many agents are in each slot's state."""
+        return self.census.states[COUNT]
+
+    @property
+    def capacity(self) -> int:
+        return self.census.states.shape[1]
 
     def make_room(self) -> None:
         """After FULL: twice the room, unless forgetting the states that no agent is in makes enough."""
         codes, counts, marks = self.contents()
-        if 4 * len(codes) <= len(self.census.codes):
+        if 4 * len(codes) <= self.capacity:
             self.load(codes, counts, marks)
         else:
-            self._fill(2 * len(self.census.codes), codes, counts, marks)
+            self._fill(2 * self.capacity, codes, counts, marks)
 
     def contents(self):
         """Codes, ascending, counts and marks of the states that agents are in."""
-        census = self.census
-        slots = census.ranking[: census.size[0]]
-        slots = slots[census.counts[slots] > 0]
-        return census.codes[slots], census.counts[slots], census.marks[slots]
+        states = self.census.states
+        slots = states[RANKED, : self.census.head[SIZE]]
+        slots = slots[states[COUNT, slots] > 0]
+        return states[CODE, slots], states[COUNT, slots], states[MARK, slots]
 
     def explain_out_of_range(self) -> None:
         """Name the field that `interact` wrote out of its range."""
-        for record in self.meeting.scratch:
-            self.meeting.space.check(record)
+        for record in self._meeting.scratch:
+            self._meeting.space.check(record)

@@ -16,6 +16,10 @@ import numpy as np
 from numba import cfunc, njit
 from numba.core.dispatcher import Dispatcher
 
+# For functions within kernels that allocate nothing: arrays are not reference-counted, which would otherwise
+# cost more than the work of a small function, and division follows IEEE 754.
+lean = njit(error_model="numpy", _nrt=False)
+
 
 @cache
 def _engine_sources() -> bytes:

@@ -11,9 +11,20 @@ import math
 from collections import namedtuple
 
 import numpy as np
-from numba import njit
 
-from hegemon.engines.census import CHANGED, MARKED, SLOT, SLOT_BITS, look_up
+from hegemon.engines.census import (
+    CHANGED,
+    COUNT,
+    MARKED,
+    RANKED,
+    SIZE,
+    change_of,
+    first_of,
+    is_watched,
+    look_up,
+    second_of,
+)
+from hegemon.engines.compilation import lean
 from hegemon.engines.randomness import next_below, next_double, next_index
 from hegemon.engines.sampling import hypergeometric, take
 from hegemon.engines.waiting import fresh_run
@@ -21,53 +32,50 @@ from hegemon.engines.waiting import fresh_run
 # Relative costs, in nanoseconds where they were measured; only their ratios matter.
 COLLISION, DRAW, CARD = 130.0, 55.0, 8.0
 
-Desk = namedtuple("Desk", "order bounds guide removed rest firsts seconds touched deck saved")
-Log = namedtuple("Log", "sizes positions firsts seconds taken kind_firsts kind_seconds kind_counts rng")
+# table: rows over the occupied slots. touched: the slots of touched agents. deck: responders to be dealt.
+Desk = namedtuple("Desk", "table touched deck")
+ORDER, BOUND, GUIDE, REMOVED, REST, FIRSTS, SECONDS, SAVED, PAIR = range(9)
 
-# The tally of an epoch: interactions that changed something; that changed a watched mark; draws; cards dealt;
-# then how often each count of the stop grew and shrank.
-EFFECTIVE, WATCHED, DRAWS, CARDS, COUNTS = 0, 1, 2, 3, 4
+# What an epoch did. sizes: the entries used. written: position, initiator and responder of every interaction
+# carried out by itself; taken: a hash set of their positions. kinds: initiator, responder and number of all
+# others. rng: draws positions. Without room nothing is written down.
+Log = namedtuple("Log", "sizes written taken kinds rng")
+POSITION, FIRST, SECOND, NUMBER = 0, 1, 2, 0
+
+# The tally of an epoch: interactions that changed something; that changed a watched mark; then how often each
+# count of the stop grew, and how often each shrank.
+EFFECTIVE, WATCHED, COUNTS = 0, 1, 2
 
 
 def new_desk(capacity: int, touched: int, deck: int) -> Desk:
-    """Room for epochs over this many slots."""
-
-    def zeros(size):
-        return np.zeros(size, np.int64)
-
-    slots = (zeros(capacity) for _ in range(2))
-    return Desk(*slots, np.zeros(4 * capacity + 8, np.int32), *(zeros(capacity) for _ in range(4)),
-                np.zeros(touched, np.int32), np.zeros(deck, np.int32), zeros(capacity))  # fmt: skip
+    return Desk(np.zeros((9, capacity), np.int64), np.zeros(touched, np.int32), np.zeros(deck, np.int32))
 
 
-def new_log(explicit: int, kinds: int, rng) -> Log:
-    """Room to write down an epoch; without room nothing is written."""
-    hashed = 1
-    while hashed < 4 * explicit:
-        hashed *= 2
-    integers = [np.zeros(size, np.int64) for size in (2, explicit, explicit, explicit, hashed, kinds, kinds, kinds)]
-    return Log(*integers, rng)
+def new_log(written: int, kinds: int, rng) -> Log:
+    hashed = 1 << (4 * written).bit_length()
+    rows = [np.zeros((3, size), np.int64) for size in (written, kinds)]
+    return Log(np.zeros(2, np.int64), rows[0], np.zeros(hashed, np.int64), rows[1], rng)
 
 
-@njit(error_model="numpy")
+@lean
 def note(census, tally, entry, i, j, times):
     """Add `times` interactions of slots i and j to the tally."""
     if entry & CHANGED:
         tally[EFFECTIVE] += times
     if entry & MARKED:
-        marks, first, second = census.marks, (entry >> SLOT_BITS) & SLOT, entry & SLOT
-        if ((marks[i] ^ marks[first]) | (marks[j] ^ marks[second])) & census.watch[0]:
+        if is_watched(census, entry, i, j):
             tally[WATCHED] += times
-        for k in range((len(tally) - COUNTS) // 2):
-            change = (marks[first] >> k & 1) + (marks[second] >> k & 1) - (marks[i] >> k & 1) - (marks[j] >> k & 1)
-            tally[COUNTS + 2 * k + (change < 0)] += abs(change) * times
+        conditions = (len(tally) - COUNTS) // 2
+        for k in range(conditions):
+            change = change_of(census, entry, i, j, k)
+            tally[COUNTS + k + (conditions if change < 0 else 0)] += abs(change) * times
 
 
-@njit(error_model="numpy")
+@lean
 def write_down(log, position, i, j):
     """This interaction, carried out by itself, took place at this step of the epoch."""
     size = log.sizes[0]
-    log.positions[size], log.firsts[size], log.seconds[size] = position, i, j
+    log.written[POSITION, size], log.written[FIRST, size], log.written[SECOND, size] = position, i, j
     log.sizes[0] += 1
     mask = len(log.taken) - 1
     place = position & mask
@@ -76,7 +84,7 @@ def write_down(log, position, i, j):
     log.taken[place] = position
 
 
-@njit(error_model="numpy")
+@lean
 def some_delayed_position(log, before):
     """When a delayed interaction took place: uniform over the steps before that are not written down."""
     mask = len(log.taken) - 1
@@ -89,201 +97,184 @@ def some_delayed_position(log, before):
             return position
 
 
-@njit(error_model="numpy")
-def lay_out(census, desk, n):
+@lean
+def lay_out(census, table, n):
     """The occupied slots and the means to draw from them; answers how many, and the width of the guide."""
     occupied, total = 0, 0
-    for rank in range(census.size[0]):
-        slot = census.ranking[rank]
-        if census.counts[slot]:
-            total += census.counts[slot]
-            desk.order[occupied], desk.bounds[occupied], desk.removed[occupied] = slot, total, 0
+    for rank in range(census.head[SIZE]):
+        slot = census.states[RANKED, rank]
+        count = census.states[COUNT, slot]
+        if count:
+            total += count
+            table[ORDER, occupied], table[BOUND, occupied], table[REMOVED, occupied] = slot, total, 0
             occupied += 1
-    shift = max(0, int(math.log2(n / (2.0 * occupied))))
+    shift = max(0, 1 + int(math.log2(n / min(2.0 * occupied, float(table.shape[1])))))
     k = 0
     for entry in range(((n - 1) >> shift) + 1):
-        while desk.bounds[k] <= entry << shift:
+        while table[BOUND, k] <= entry << shift:
             k += 1
-        desk.guide[entry] = k
+        table[GUIDE, entry] = k
     return occupied, shift
 
 
-@njit(error_model="numpy", inline="always")
-def draw_untouched(desk, rng, n, shift):
-    """Take one agent out of the untouched population: where its slot stands in the order.
+@lean
+def draw_untouched(table, rng, n, shift):
+    """Take one agent out of the untouched population: its slot.
 
     An agent is a number below n; of each state the first so many were removed before.
     """
-    bounds, guide, removed = desk.bounds, desk.guide, desk.removed
     while True:
         x = next_below(rng, n)
-        k = np.int64(guide[x >> shift])
-        while x >= bounds[k]:
+        k = table[GUIDE, x >> shift]
+        while x >= table[BOUND, k]:
             k += 1
-        before = bounds[k - 1] if k else 0
-        if x - before >= removed[k]:
-            removed[k] += 1
-            return k
+        if x - (table[BOUND, k - 1] if k else 0) >= table[REMOVED, k]:
+            table[REMOVED, k] += 1
+            return table[ORDER, k]
 
 
-@njit(error_model="numpy")
-def meet_again(census, desk, log, rng, n, shift, tally, delayed, touched, before):
-    """One of the agents met in this epoch, uniformly, taken out: its slot, and how many are left of each sort.
-
-    `before` is the step of the epoch that meets it. A negative slot is an error.
-    """
-    x = next_below(rng, 2 * delayed + touched)
-    if x < touched:
-        slot = np.int64(desk.touched[x])
-        desk.touched[x] = desk.touched[touched - 1]
-        return slot, delayed, touched - 1
-    i = desk.order[draw_untouched(desk, rng, n, shift)]
-    j = desk.order[draw_untouched(desk, rng, n, shift)]
-    entry = look_up(census, census.pairs, i, j)
-    if entry < 0:
-        return entry, delayed, touched
-    note(census, tally, entry, i, j, 1)
-    if len(log.positions):
-        write_down(log, some_delayed_position(log, before), i, j)
-    first, second = (entry >> SLOT_BITS) & SLOT, entry & SLOT
-    if (x - touched) & 1:
-        first, second = second, first
-    desk.touched[touched] = second
-    return first, delayed - 1, touched + 1
-
-
-@njit(error_model="numpy")
+@lean
 def collide(census, desk, log, rng, n, length, tally):
     """The epoch up to its end, with the delayed interactions still to be carried out.
 
-    Answers the steps made, how many of them are delayed, and the number of touched agents; negative steps
-    are an error. The epoch ends early when the list of touched agents is full.
+    Answers the steps made, the number of occupied slots, how many steps are delayed, and the number of touched
+    agents; negative steps are an error. The epoch ends early when the list of touched agents is full.
     """
-    occupied, shift = lay_out(census, desk, n)
-    delayed, touched, made = 0, 0, 0
-    room = len(desk.touched) - 8
-    while touched < room:
-        run = fresh_run(rng, n, 2 * delayed + touched, length - made)
+    table, touched = desk.table, desk.touched
+    writing = len(log.taken) > 1
+    occupied, shift = lay_out(census, table, n)
+    delayed = made = agents = np.int64(0)
+    pair = table[PAIR]
+    while agents < len(touched) - 8:
+        run = fresh_run(rng, n, 2 * delayed + agents, length - made)
         delayed += run
         made += run
         if made == length:
             break
         made += 1
-        met = 2 * delayed + touched
+        met = 2 * delayed + agents
         # Of the pairs with an agent that was met: both were, or only the initiator, or only the responder.
         both = (met - 1.0) / (2.0 * n - met - 1.0)
         u = next_double(rng)
-        first_met, second_met = u < 0.5 + 0.5 * both, u < both or u >= 0.5 + 0.5 * both
-        i = j = np.int64(-1)
-        if first_met:
-            i, delayed, touched = meet_again(census, desk, log, rng, n, shift, tally, delayed, touched, made)
-            if i < 0:
-                return i, occupied, delayed, touched
-        else:
-            i = desk.order[draw_untouched(desk, rng, n, shift)]
-        if second_met:
-            j, delayed, touched = meet_again(census, desk, log, rng, n, shift, tally, delayed, touched, made)
-            if j < 0:
-                return j, occupied, delayed, touched
-        else:
-            j = desk.order[draw_untouched(desk, rng, n, shift)]
-        entry = look_up(census, census.pairs, i, j)
+        fresh = -1 if u < both else int(u < 0.5 + 0.5 * both)
+        for side in range(2):
+            if side == fresh:
+                continue
+            x = next_below(rng, 2 * delayed + agents)
+            if x < agents:
+                pair[side] = touched[x]
+                agents -= 1
+                touched[x] = touched[agents]
+                continue
+            i, j = draw_untouched(table, rng, n, shift), draw_untouched(table, rng, n, shift)
+            entry = look_up(census, i, j)
+            if entry < 0:
+                return entry, occupied, delayed, agents
+            note(census, tally, entry, i, j, 1)
+            if writing:
+                write_down(log, some_delayed_position(log, made), i, j)
+            delayed -= 1
+            other = (x - agents) & 1  # which of the two agents of the delayed interaction is met
+            pair[side] = second_of(entry) if other else first_of(entry)
+            touched[agents] = first_of(entry) if other else second_of(entry)
+            agents += 1
+        if fresh >= 0:
+            pair[fresh] = draw_untouched(table, rng, n, shift)
+        i, j = pair[0], pair[1]
+        entry = look_up(census, i, j)
         if entry < 0:
-            return entry, occupied, delayed, touched
+            return entry, occupied, delayed, agents
         note(census, tally, entry, i, j, 1)
-        if len(log.positions):
+        if writing:
             write_down(log, made, i, j)
-        desk.touched[touched] = (entry >> SLOT_BITS) & SLOT
-        desk.touched[touched + 1] = entry & SLOT
-        touched += 2
-    return made, occupied, delayed, touched
+        touched[agents], touched[agents + 1] = first_of(entry), second_of(entry)
+        agents += 2
+    return made, occupied, delayed, agents
 
 
-@njit(error_model="numpy", inline="always")
+@lean
 def carry_out(census, log, tally, entry, i, j, times):
     """Put the outcome of `times` delayed interactions back into the population."""
-    census.counts[(entry >> SLOT_BITS) & SLOT] += times
-    census.counts[entry & SLOT] += times
+    census.states[COUNT, first_of(entry)] += times
+    census.states[COUNT, second_of(entry)] += times
     if entry & (CHANGED | MARKED):
         note(census, tally, entry, i, j, times)
-    if len(log.kind_counts):
+    if log.kinds.shape[1]:
         kind = log.sizes[1]
-        log.kind_firsts[kind], log.kind_seconds[kind], log.kind_counts[kind] = i, j, times
+        log.kinds[NUMBER, kind], log.kinds[FIRST, kind], log.kinds[SECOND, kind] = times, i, j
         log.sizes[1] += 1
 
 
-@njit(error_model="numpy")
+@lean
 def match(census, desk, log, rng, tally, occupied, delayed):
     """Match initiators and responders at random: whole rows of pairs where many agents share a state, cards
     dealt from a shuffled deck where few do. Answers 0, or an error."""
-    order, firsts, seconds, deck = desk.order, desk.firsts, desk.seconds, desk.deck
-    pairs = census.pairs
+    table, deck = desk.table, desk.deck
     many = occupied * DRAW / CARD
-    waiting = delayed
     for k in range(occupied):
-        need, pool = firsts[k], waiting
-        if need <= many and waiting <= len(deck):
+        need, pool = table[FIRSTS, k], delayed
+        if need <= many and delayed <= len(deck):
             continue
-        waiting -= need
-        firsts[k] = 0
+        delayed -= need
+        table[FIRSTS, k] = 0
         for m in range(occupied):
+            here = table[SECONDS, m]
             if need == 0:
                 break
-            if seconds[m] == 0:
+            if here == 0:
                 continue
-            times = hypergeometric(rng, seconds[m], pool - seconds[m], need)
-            tally[DRAWS] += 1
-            pool -= seconds[m]
+            times = hypergeometric(rng, here, pool - here, need)
+            pool -= here
             if times:
                 need -= times
-                seconds[m] -= times
-                i, j = order[k], order[m]
-                entry = look_up(census, pairs, i, j)
+                table[SECONDS, m] = here - times
+                i, j = table[ORDER, k], table[ORDER, m]
+                entry = look_up(census, i, j)
                 if entry < 0:
                     return entry
                 carry_out(census, log, tally, entry, i, j, times)
     size = 0
     for m in range(occupied):
-        for _ in range(seconds[m]):
-            deck[size] = order[m]
+        for _ in range(table[SECONDS, m]):
+            deck[size] = table[ORDER, m]
             size += 1
-    tally[CARDS] += size
     dealt = 0
     for k in range(occupied):
-        i = order[k]
-        for _ in range(firsts[k]):
+        i = table[ORDER, k]
+        for _ in range(table[FIRSTS, k]):
             chosen = dealt + next_index(rng, size - dealt)
             j = np.int64(deck[chosen])
             deck[chosen] = deck[dealt]
             dealt += 1
-            entry = look_up(census, pairs, i, j)
+            entry = look_up(census, i, j)
             if entry < 0:
                 return entry
             carry_out(census, log, tally, entry, i, j, 1)
     return np.int64(0)
 
 
-@njit(error_model="numpy")
+@lean
 def epoch(census, desk, log, rng, n, length, tally):
     """At most `length` interactions, all of them carried out; the steps made, or a negative error."""
-    tally[:] = 0
-    made, occupied, delayed, touched = collide(census, desk, log, rng, n, length, tally)
+    for k in range(len(tally)):
+        tally[k] = 0
+    made, occupied, delayed, agents = collide(census, desk, log, rng, n, length, tally)
     if made < 0:
         return made
+    table = desk.table
     total = n
     before = 0
     for k in range(occupied):
-        desk.rest[k] = desk.bounds[k] - before - desk.removed[k]
-        before = desk.bounds[k]
-        total -= desk.removed[k]
-    take(rng, desk.rest[:occupied], total, delayed, desk.firsts[:occupied])
-    take(rng, desk.rest[:occupied], total - delayed, delayed, desk.seconds[:occupied])
-    tally[DRAWS] += 2 * occupied
+        table[REST, k] = table[BOUND, k] - before - table[REMOVED, k]
+        before = table[BOUND, k]
+        total -= table[REMOVED, k]
+    take(rng, table[REST], occupied, total, delayed, table[FIRSTS])
+    take(rng, table[REST], occupied, total - delayed, delayed, table[SECONDS])
     for k in range(occupied):
-        census.counts[desk.order[k]] = desk.rest[k]
+        census.states[COUNT, table[ORDER, k]] = table[REST, k]
     error = match(census, desk, log, rng, tally, occupied, delayed)
     if error < 0:
         return error
-    for k in range(touched):
-        census.counts[desk.touched[k]] += 1
+    for k in range(agents):
+        census.states[COUNT, desk.touched[k]] += 1
     return made

@@ -50,7 +50,6 @@ class Meeting:
         self.space = protocol.space
         self._parameters = protocol.compiled_p
         self.scratch = np.zeros(2, protocol.space.dtype)
-        self.told = np.zeros(4, np.int64)
         pointer = types.CPointer
         state, parameters = from_dtype(protocol.space.dtype), from_dtype(protocol.compiled_p.dtype)
         word = types.int64
@@ -63,5 +62,8 @@ class Meeting:
             decode=decode,
             marks_of=marks(stop.conditions),
         )
-        arrays = (self._parameters, self._layout, self.scratch, self.told)
-        self.gate = np.array([self._function.address, *(array.ctypes.data for array in arrays)], np.int64)
+
+    def gate(self, told) -> list[int]:
+        """The addresses that `call_meeting` needs, to write its answer into `told`, which its owner keeps alive."""
+        arrays = (self._parameters, self._layout, self.scratch, told)
+        return [self._function.address, *(array.ctypes.data for array in arrays)]
