@@ -6,12 +6,25 @@ an epoch replays it in order (order.py). So a run does not depend on what is rec
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from hegemon.engines.census import COUNT, FULL, SIZE, Multiset, count_occupied
 from hegemon.engines.compilation import lean, specialize
-from hegemon.engines.epoch import CARD, COLLISION, COUNTS, DRAW, EFFECTIVE, SAVED, WATCHED, epoch, new_desk, new_log
+from hegemon.engines.epoch import (
+    CARD,
+    COLLISION,
+    COUNTS,
+    DRAW,
+    EFFECTIVE,
+    SAVED,
+    SPARE,
+    WATCHED,
+    epoch,
+    new_desk,
+    new_log,
+)
 from hegemon.engines.membership import Membership
 from hegemon.engines.order import could_meet, derived, ordered, walk
 from hegemon.engines.skipping import BUSY, EVENT, LIMIT, MET, NOT_DRAWN, PER_STATE, SILENT, SWITCH, copy, skip
@@ -21,6 +34,7 @@ from hegemon.models.configuration import Configuration
 NEAR = 5  # how a kernel ended: the stop may be met within the next epoch
 LARGEST_POPULATION = 2**60
 TOUCHED, DECK = 1 << 19, 1 << 20  # the agents that an epoch may list
+LONGEST = 2**62  # steps at once
 PATIENCE = 2e8  # work between two looks at progress, in nanoseconds
 POSITIONS, ORDER = 1, 2  # purposes of the streams behind an epoch's order
 
@@ -96,6 +110,17 @@ def write_epoch(census, desk, log, rng, n, tally):
     return made
 
 
+class Look(NamedTuple):
+    """What one finds at a step of the next epoch; `rng` is the generator after the whole epoch."""
+
+    step: int
+    length: int
+    met: bool
+    counts: np.ndarray
+    held: np.ndarray
+    rng: np.ndarray
+
+
 class Batch:
     """The engine: `advance` runs up to a step, exactly to the first step that meets the stop."""
 
@@ -108,13 +133,16 @@ class Batch:
         if protocol.n > LARGEST_POPULATION:
             raise InvalidInput(f"n = {protocol.n} is too large; engine batch takes up to 2**60 agents")
         self.n, self.space, self.stop, self.rng = protocol.n, protocol.space, stop, rng
+        self.silent = False  # whether nothing can change any more
         self._membership = Membership(protocol, stop)
         self._multiset = Multiset(protocol, stop)
         self._run_epochs, self._skip = specialize(run_epochs), specialize(skip)
+        self._write_epoch, self._walk = specialize(write_epoch), specialize(walk)
         self._no_log = new_log(0, 0, np.zeros(4, np.uint64))
         self._tally = np.zeros(COUNTS + 2 * len(stop.conditions), np.int64)
         self._base = 0  # the step that the census describes
         self._ahead = 0  # how far into the next epoch `step` is
+        self._skipping = False
         self._pending = np.array([NOT_DRAWN])
         self.stride = max(64, 4 * self.n)  # steps between two looks at a whole predicate
         self.load(configuration)
@@ -125,122 +153,111 @@ class Batch:
 
     def load(self, configuration: Configuration) -> None:
         """Take over a configuration and count the stop's conditions in it."""
-        codes, counts = configuration.multiset
         self._base, self._ahead = self.step, 0
         self._pending[0] = NOT_DRAWN
         self._skipping = self.silent = False
-        self._fill(codes, counts)
+        self._fill(*configuration.multiset)
 
     def _fill(self, codes, counts) -> None:
         marks = self._membership.marks(self.space.decode_array(codes))
         self._multiset.load(codes, counts, marks)
         self._held = self._membership.counts_from(marks, counts)
-        self._new_desk()
+        self._make_desk()
 
-    def _new_desk(self) -> None:
+    def _make_desk(self) -> None:
         capacity = self._multiset.capacity
-        self._desk = new_desk(capacity, TOUCHED, DECK)
+        self._desk = new_desk(capacity, min(TOUCHED, 2 * self.n) + SPARE, min(DECK, self.n))
         side = min(capacity, 1024)
-        self._table = [np.zeros(size, kind) for size, kind in (
-            (side, np.int64), (capacity, np.int64), (side**2, np.int8), (side, np.int64))]  # fmt: skip
+        sizes = (side, np.int64), (capacity, np.int64), (side**2, np.int8), (side, np.int64)
+        self._table = [np.zeros(size, kind) for size, kind in sizes]
 
     def advance(self, limit: int) -> bool:
         """Run towards step `limit`, or exactly to the first that meets the stop; whether it is met.
 
-        May return early, after some work, with neither.
+        May return earlier, after some work, with neither.
         """
         unchecked = 0
         while self.step < limit:
-            budget = min(limit - self._base, 2**62)
-            census, limits = self._multiset.census, (self._held, self.stop.low, self.stop.high)
-            if self._skipping:
-                ended, done = self._skip_to(census, budget, limits)
-            else:
-                given = census, self._desk, self._no_log, self.rng, self.n, budget, *limits, self._tally
-                ended, done = self._run_epochs(*given, unchecked, PATIENCE)
-                unchecked = 0
+            budget = min(limit - self._base, LONGEST)
+            ended, done = self._skip_ahead(budget) if self._skipping else self._pass_epochs(budget, unchecked)
+            unchecked = 0
             if done:
                 self._base, self._ahead = self._base + int(done), 0
-            if ended == MET:
-                return True
-            if ended in (BUSY, SILENT):
-                self.silent = ended == SILENT
-                return False
+            self.silent = ended == SILENT
             if ended < 0:
                 self._make_room(ended)
             elif ended == SWITCH:
                 self._skipping = not self._skipping
+            elif ended != LIMIT and ended != NEAR:
+                return ended == MET
             elif not self._skipping:
-                length, step, met = self._look_ahead(budget)
-                if met:
+                there = self._look(budget)
+                if there.met:
+                    self._go(there)
                     return True
-                if step < length:
-                    self._ahead = step
+                if there.step < there.length:
+                    self._ahead = there.step
                     return False
                 unchecked = 1
         return False
 
-    def _skip_to(self, census, budget, limits):
-        occupied = len(self._multiset.contents()[0])
-        dense = plan(occupied, self.n)[1] / (EVENT + PER_STATE * occupied)
-        patience = int(PATIENCE / (EVENT + PER_STATE * occupied)) + 1
-        return self._skip(census, *self._table, self.rng, self.n, self._pending, budget, *limits, dense, patience)
+    def _pass_epochs(self, budget, unchecked):
+        return self._run_epochs(
+            self._multiset.census, self._desk, self._no_log, self.rng, self.n, budget, self._held, self.stop.low,
+            self.stop.high, self._tally, unchecked, PATIENCE,
+        )  # fmt: skip
 
-    def _look_ahead(self, upto: int):
-        """Look into the next epoch as far as `upto`: its length, the step reached, whether the stop is met there.
+    def _skip_ahead(self, budget):
+        occupied = count_occupied(self._multiset.census)
+        event = EVENT + PER_STATE * occupied
+        return self._skip(
+            self._multiset.census, *self._table, self.rng, self.n, self._pending, budget, self._held, self.stop.low,
+            self.stop.high, plan(occupied, self.n)[1] / event, int(PATIENCE / event) + 1,
+        )  # fmt: skip
 
-        If it is, the population becomes that of this step; otherwise nothing changes.
-        """
-        before, rng, held = self._multiset.counts.copy(), self.rng.copy(), self._held.copy()
-        length, step, met = self._walk(upto, self.stop.low, self.stop.high)
-        if met:
-            self._base, self._ahead = self._base + step, 0
-        else:
-            self._multiset.counts[:], self.rng[:], self._held[:] = before, rng, held
-        return length, step, met
-
-    def _walk(self, upto: int, low, high):
-        """Walk into the next epoch; the population, the counts and the generator move along."""
+    def _look(self, upto: int) -> Look:
+        """Look into the next epoch as far as its step `upto`, or to the first that meets the stop."""
         before = self.rng.copy()
         log, length = self._written_epoch()
-        while length < 0:
-            self.rng[:] = before
-            self._make_room(length)
-            log, length = self._written_epoch()
-        step, met = specialize(walk)(
-            self._multiset.census, *ordered(log), derived(before, ORDER), length, min(upto, length),
-            self._held, low, high,
+        after = self.rng.copy()
+        counts, held = self._multiset.counts.copy(), self._held.copy()
+        step, met = self._walk(
+            self._multiset.census, *ordered(log), derived(before, ORDER), length, min(upto, length), held,
+            self.stop.low, self.stop.high,
         )  # fmt: skip
-        return length, int(step), bool(met)
+        there = self._multiset.counts.copy()
+        self._multiset.counts[:], self.rng[:] = counts, before
+        return Look(int(step), length, bool(met), there, held, after)
+
+    def _go(self, there: Look) -> None:
+        self._base, self._ahead = self._base + there.step, 0
+        self._multiset.counts[:], self._held[:], self.rng[:] = there.counts, there.held, there.rng
 
     def _written_epoch(self):
-        occupied = len(self._multiset.contents()[0])
-        length, _ = plan(occupied, self.n)
-        kinds = min(length, occupied**2) + min(length, DECK)
-        log = new_log(TOUCHED, kinds, derived(self.rng, POSITIONS))
-        census = self._multiset.census
-        return log, int(specialize(write_epoch)(census, self._desk, log, self.rng, self.n, self._tally))
+        """The next epoch with all that it did, and its length; the generator moves to its end."""
+        rng = self.rng.copy()
+        while True:
+            occupied = count_occupied(self._multiset.census)
+            length, _ = plan(occupied, self.n)
+            kinds = min(length, occupied**2) + min(length, len(self._desk.deck))
+            log = new_log(min(length, len(self._desk.touched)), kinds, derived(rng, POSITIONS))
+            length = int(self._write_epoch(self._multiset.census, self._desk, log, self.rng, self.n, self._tally))
+            if length >= 0:
+                return log, length
+            self.rng[:] = rng
+            self._make_room(length)
 
     def _make_room(self, error) -> None:
         if error != FULL:
             self._multiset.explain_out_of_range()
         self._multiset.make_room()
-        self._new_desk()
+        self._make_desk()
 
     def counts_hold(self) -> bool:
-        if self._ahead == 0:
-            return self.stop.holds(self._held)
-        codes, counts = self.configuration().multiset
-        return self.stop.holds(self._membership.counts(self.space.decode_array(codes), counts))
+        return self.stop.holds(self._look(self._ahead).held if self._ahead else self._held)
 
     def configuration(self) -> Configuration:
-        if self._ahead == 0:
-            codes, counts, _ = self._multiset.contents()
-            return Configuration(self.space, codes=codes, counts=counts)
-        here = self.snapshot()
-        self._walk(self._ahead, np.ones_like(self.stop.low), np.zeros_like(self.stop.high))  # meets no stop
-        codes, counts, _ = self._multiset.contents()
-        self.restore(here)
+        codes, counts, _ = self._multiset.contents(self._look(self._ahead).counts if self._ahead else None)
         return Configuration(self.space, codes=codes, counts=counts)
 
     def snapshot(self):

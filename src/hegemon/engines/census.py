@@ -162,12 +162,13 @@ class Multiset:
         else:
             self._fill(2 * self.capacity, codes, counts, marks)
 
-    def contents(self):
-        """Codes, ascending, counts and marks of the states that agents are in."""
+    def contents(self, counts=None):
+        """Codes, ascending, counts and marks of the states that agents are in; of other counts if given."""
         states = self.census.states
+        counts = self.counts if counts is None else counts
         slots = states[RANKED, : self.census.head[SIZE]]
-        slots = slots[states[COUNT, slots] > 0]
-        return states[CODE, slots], states[COUNT, slots], states[MARK, slots]
+        slots = slots[counts[slots] > 0]
+        return states[CODE, slots], counts[slots], states[MARK, slots]
 
     def explain_out_of_range(self) -> None:
         """Name the field that `interact` wrote out of its range."""

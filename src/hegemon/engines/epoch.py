@@ -42,6 +42,8 @@ ORDER, BOUND, GUIDE, REMOVED, REST, FIRSTS, SECONDS, SAVED, PAIR = range(9)
 Log = namedtuple("Log", "sizes written taken kinds rng")
 POSITION, FIRST, SECOND, NUMBER = 0, 1, 2, 0
 
+SPARE = 8  # what one more collision may need
+
 # The tally of an epoch: interactions that changed something; that changed a watched mark; then how often each
 # count of the stop grew, and how often each shrank.
 EFFECTIVE, WATCHED, COUNTS = 0, 1, 2
@@ -138,14 +140,15 @@ def collide(census, desk, log, rng, n, length, tally):
     """The epoch up to its end, with the delayed interactions still to be carried out.
 
     Answers the steps made, the number of occupied slots, how many steps are delayed, and the number of touched
-    agents; negative steps are an error. The epoch ends early when the list of touched agents is full.
+    agents; negative steps are an error. The epoch ends early when the list of touched agents is full, or when as
+    many interactions were carried out by themselves.
     """
     table, touched = desk.table, desk.touched
     writing = len(log.taken) > 1
     occupied, shift = lay_out(census, table, n)
-    delayed = made = agents = np.int64(0)
+    delayed = made = agents = alone = np.int64(0)
     pair = table[PAIR]
-    while agents < len(touched) - 8:
+    while agents < len(touched) - SPARE and alone < len(touched) - SPARE:
         run = fresh_run(rng, n, 2 * delayed + agents, length - made)
         delayed += run
         made += run
@@ -174,6 +177,7 @@ def collide(census, desk, log, rng, n, length, tally):
             if writing:
                 write_down(log, some_delayed_position(log, made), i, j)
             delayed -= 1
+            alone += 1
             other = (x - agents) & 1  # which of the two agents of the delayed interaction is met
             pair[side] = second_of(entry) if other else first_of(entry)
             touched[agents] = first_of(entry) if other else second_of(entry)
@@ -189,6 +193,7 @@ def collide(census, desk, log, rng, n, length, tally):
             write_down(log, made, i, j)
         touched[agents], touched[agents + 1] = first_of(entry), second_of(entry)
         agents += 2
+        alone += 1
     return made, occupied, delayed, agents
 
 

@@ -121,16 +121,19 @@ def jump(census, order, where, active, sums, rng, kept, n, pending, budget, held
     side = len(order)
     for slot in range(len(where)):
         where[slot] = -1
-    size = 0
+    occupied = 0
     for rank in range(census.head[SIZE]):
         slot = census.states[RANKED, rank]
         if census.states[COUNT, slot]:
-            if size == side:
+            if occupied == side:
                 return SWITCH, np.int64(0)
-            error = enter(census, order, where, active, sums, size, slot)
-            if error < 0:
-                return error, np.int64(0)
-            size += 1
+            order[occupied] = slot
+            occupied += 1
+    for size in range(occupied):  # apart from the loop above: learning a pair may rank new states
+        error = enter(census, order, where, active, sums, size, order[size])
+        if error < 0:
+            return error, np.int64(0)
+    size = occupied
     all_pairs = float(n) * (n - 1.0)
     done = np.int64(0)
     while True:
