@@ -85,3 +85,19 @@ def draw_times(axis, runs) -> None:
     axis.set_xlabel(f"{unit} until the stop")
     axis.set_ylabel("share of trials")
     axis.set_title(f"{len(times)} of {len(runs)} trials", loc="left", fontsize=10)
+
+
+def draw_elections(runs, title: str, path) -> None:
+    """How many messages the trials sent, and how many leaders they elected."""
+    figure, (left, right) = new_figure(2)
+    left.hist([run.measures["messages"] for run in runs], bins=min(40, max(5, len(runs) // 5)))
+    left.set_xlabel("messages")
+    left.set_ylabel("trials")
+    left.set_title(title, loc="left", fontsize=10)
+    leaders, trials = np.unique([run.leaders for run in runs], return_counts=True)
+    right.bar(leaders, trials / len(runs), width=0.6, color=[COLOURS[0] if k == 1 else COLOURS[1] for k in leaders])
+    right.set_xticks(leaders)
+    right.set_xlabel("leaders elected")
+    right.set_ylabel("share of trials")
+    right.set_ylim(0, 1.02)
+    save(figure, path)

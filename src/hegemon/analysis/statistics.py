@@ -1,6 +1,7 @@
 """Summaries of trials: means with intervals, proportions with intervals."""
 
 import math
+from collections import Counter
 
 import numpy as np
 from scipy.special import ndtri, stdtrit  # scipy.stats takes half a second to load
@@ -26,7 +27,9 @@ def wilson(successes: int, trials: int, confidence: float = CONFIDENCE) -> tuple
     centre = share + z * z / (2 * trials)
     half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     scale = 1 + z * z / trials
-    return max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)
+    low = (centre - half) / scale if successes else 0.0  # exactly: not what rounding leaves of it
+    high = (centre + half) / scale if successes < trials else 1.0
+    return low, high
 
 
 def summarize(values) -> dict:
@@ -46,6 +49,26 @@ def summarize(values) -> dict:
     }
 
 
+def sublinear_scale(n: int) -> float:
+    """√n ln^(3/2) n, the order of messages of Theorem 1."""
+    return math.sqrt(n) * math.log(n) ** 1.5
+
+
+def summarize_elections(runs) -> dict:
+    """What message passing adds: how often exactly one leader was elected and why not, messages and bits."""
+    successes = sum(run.reached for run in runs)
+    causes = Counter(run.measures["cause"] for run in runs if run.measures.get("cause"))
+    messages = summarize([run.measures["messages"] for run in runs])
+    return {
+        "success_rate": successes / len(runs),
+        "success_rate_ci95": list(wilson(successes, len(runs))),
+        "causes": dict(causes.most_common()),
+        "messages": messages,
+        "bits": summarize([run.measures["bits"] for run in runs]),
+        "messages_per_scale": messages["mean"] / sublinear_scale(runs[0].n),
+    }
+
+
 def summarize_runs(runs) -> dict:
     """The summary of a batch of trials: times of those that met the stop, and how many did."""
     reached = [run for run in runs if run.reached]
@@ -54,6 +77,8 @@ def summarize_runs(runs) -> dict:
     if elected:
         summary["one_leader"] = sum(elected)
         summary["one_leader_ci95"] = list(wilson(sum(elected), len(elected)))
+    if any("messages" in run.measures for run in runs):
+        summary |= summarize_elections(runs)
     recoveries = [run.measures["recovery_steps"] for run in runs if "recovery_steps" in run.measures]
     if recoveries:
         summary["recovery"] = summarize(recoveries)

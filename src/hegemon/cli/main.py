@@ -5,7 +5,10 @@ import sys
 import typer
 
 from hegemon.cli.catalogue import list_protocols, show_protocol
+from hegemon.cli.messages import compare, lower_bound, show_mixing_time
 from hegemon.cli.run import run
+from hegemon.cli.search import search_worst_start
+from hegemon.cli.verify import verify_protocol
 from hegemon.errors import InvalidInput
 
 app = typer.Typer(
@@ -19,6 +22,11 @@ app = typer.Typer(
 app.command("list")(list_protocols)
 app.command("show")(show_protocol)
 app.command("run")(run)
+app.command("verify")(verify_protocol)
+app.command("search-worst")(search_worst_start)
+app.command("mixing-time")(show_mixing_time)
+app.command("lower-bound")(lower_bound)
+app.command("compare-messages")(compare)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,5 +1,6 @@
 """`hegemon run`: many trials of one protocol, as a table or JSON, with a picture if asked for."""
 
+import sys
 from typing import Annotated
 
 import typer
@@ -7,7 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from hegemon.analysis.pictures import check_picture_path, draw_runs
+from hegemon.analysis.pictures import check_picture_path, draw_elections, draw_runs
 from hegemon.analysis.statistics import summarize_runs
 from hegemon.cli.common import build, console, facts, figure, number, print_json
 from hegemon.engines.run import Fault
@@ -29,6 +30,9 @@ def run(
     seed: Annotated[str, typer.Option("--seed", help="the same seed gives the same numbers")] = "0",
     max_steps: Annotated[str | None, typer.Option("--max-steps", help="give up a trial after so many")] = None,
     engine: Annotated[str, typer.Option("--engine", help="auto, or the name of an engine")] = "auto",
+    variant: Annotated[str | None, typer.Option("--variant", help="messages: implicit, explicit or wakeup")] = None,
+    wake: Annotated[str | None, typer.Option("--wake", help="messages: all, one-by-one, random or a file")] = None,
+    mixing_time: Annotated[str | None, typer.Option("--mixing-time", help="messages: exact, spectral or K")] = None,
     fault: Annotated[list[str] | None, typer.Option("--fault", help="step=K,agents=J[,field=value]")] = None,
     observe: Annotated[str | None, typer.Option("--observe", help="what to record, such as leaders")] = None,
     every: Annotated[str | None, typer.Option("--every", help="record every so many steps")] = None,
@@ -41,8 +45,16 @@ def run(
 ):  # fmt: skip
     """Simulate a protocol exactly, from a start until a stop, as many times as asked."""
     seed_number = whole_number(seed, "seed")
-    chosen, topology = build(protocol, n, graph, set_, seed_number)
+    named = {"variant": variant, "mixing_time": mixing_time}
+    settings = [*(set_ or ()), *(f"{name}={value}" for name, value in named.items() if value is not None)]
+    chosen, topology = build(protocol, n, graph, settings, seed_number)
     check_output_files(plot, history, final)
+    given = {"start": start, "fault": fault, "observe": observe, "every": every, "at": at, "history": history}
+    given |= {"final": final, "until": None if until == "safe" else until}
+    if chosen.model == "message":
+        refuse(given, chosen, "--wake, --variant, --mixing-time, --set and --max-steps")
+    else:
+        refuse({"wake": wake}, chosen, "--start")
     options = {
         "start": start,
         "until": until,
@@ -50,7 +62,9 @@ def run(
         "engine": engine,
         "faults": tuple(parse_fault(text) for text in fault or ()),
     }
-    if plot or history or observe or every or at:
+    if chosen.model == "message":
+        options = {"wake": wake or "all", "max_steps": options["max_steps"], "engine": engine}
+    elif plot or history or observe or every or at:
         options["observe"] = choose_observables(chosen, observe)
         options["every"] = None if every is None else whole_number(every, "every", low=1)
         options["at"] = [whole_number(part, "at") for part in at.split(",")] if at else None
@@ -69,7 +83,15 @@ def run(
         print_report(content)
     write_files(plot, history, final, chosen, finished)
     if finished.interrupted:
-        raise KeyboardInterrupt
+        print(f"hegemon: interrupted after {len(finished.runs)} of {trials} trials", file=sys.stderr)
+        raise typer.Exit(130)
+
+
+def refuse(given: dict, protocol, instead: str) -> None:
+    """An option that a model does not know is an error, never ignored."""
+    for name, value in given.items():
+        if value:
+            raise InvalidInput(f"--{name} means nothing to {protocol.id} ({protocol.model} model); use {instead}")
 
 
 def parse_fault(text: str) -> Fault:
@@ -128,8 +150,7 @@ def report(protocol, topology, options, seed: int, finished: Trials) -> dict:
         "parameters": protocol.parameters,
         "states": protocol.states if protocol.fields else None,
         "graph": topology.name,
-        "start": str(options["start"] or protocol.default_start),
-        "until": options["until"],
+        **report_course(protocol, options),
         "engine": first.engine if first else None,
         "reason": first.reason if first else None,
         "seed": seed,
@@ -143,6 +164,13 @@ def report(protocol, topology, options, seed: int, finished: Trials) -> dict:
     return content
 
 
+def report_course(protocol, options) -> dict:
+    """From where to where: a message-passing protocol wakes up, and ends when nothing is left to happen."""
+    if protocol.model == "message":
+        return {"wake": options["wake"], "until": "end"}
+    return {"start": str(options["start"] or protocol.default_start), "until": options["until"]}
+
+
 def print_report(content: dict) -> None:
     screen = console()
     parameters = "".join(f", {name} = {value}" for name, value in content["parameters"].items())
@@ -150,7 +178,7 @@ def print_report(content: dict) -> None:
         "protocol": f"{content['protocol']}  (n = {content['n']:,}{parameters})",
         "states": figure(content["states"]),
         "graph": content["graph"],
-        "start → until": f"{content['start']} → {content['until']}",
+        "start → until": f"{content.get('start') or 'wake ' + content['wake']} → {content['until']}",
         "engine": f"{content['engine']} ({content['reason']})",
         "seed": content["seed"],
     }
@@ -162,11 +190,12 @@ def print_report(content: dict) -> None:
         summary |= {f"{name} {key}".replace("_", " ").strip(): figure(item) for key, item in inner.items()}
     screen.print()
     screen.print(facts({**summary, "wall seconds": content["wall_seconds"]}))
-    if content["interrupted"]:
-        screen.print("Interrupted: the trials above are those that were finished.")
     missed = content["summary"]["trials"] - content["summary"]["reached"]
     if missed:
-        screen.print(f"{missed:,} trials did not meet the stop in time; the times are those of the others.")
+        if content["model"] == "message":
+            screen.print(f"{missed:,} trials did not elect exactly one leader; the times are those of the others.")
+        else:
+            screen.print(f"{missed:,} trials did not meet the stop in time; the times are those of the others.")
 
 
 def print_trials(screen, rows: list[dict]) -> None:
@@ -174,12 +203,17 @@ def print_trials(screen, rows: list[dict]) -> None:
         return
     table = Table(box=None, pad_edge=False)
     columns = list(dict.fromkeys(name for row in rows for name in row))
+    common = {name: rows[0].get(name) for name in columns if len({row.get(name) for row in rows}) == 1}
+    common = {name: value for name, value in common.items() if isinstance(value, str)}  # said once, below
+    columns = [name for name in columns if name not in common]
     for name in columns:
         table.add_column(name.replace("_", " "), justify="right")
     for row in rows[:SHOWN_TRIALS]:
         table.add_row(*(figure(row.get(name)) for name in columns))
     screen.print()
     screen.print(table)
+    for name, value in common.items():
+        screen.print(f"{name.replace('_', ' ')} in every trial: {value}")
     if len(rows) > SHOWN_TRIALS:
         screen.print(f"… and {len(rows) - SHOWN_TRIALS:,} more trials (--json prints all)")
 
@@ -198,7 +232,8 @@ def write_files(plot, history, final, protocol, finished: Trials) -> None:
         return
     first = finished.runs[0]
     if plot:
-        draw_runs(finished.runs, f"{protocol.id}, n = {protocol.n:,}", plot)
+        draw = draw_elections if protocol.model == "message" else draw_runs
+        draw(finished.runs, f"{protocol.id}, n = {protocol.n:,}", plot)
     if history:
         first.history.to_csv(history, index=False)
     if final:

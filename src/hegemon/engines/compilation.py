@@ -51,7 +51,8 @@ def fingerprint(function, seen=None) -> str:
     if function in seen:
         return "again"
     seen[function] = True
-    digest = hashlib.sha256()
+    # compiled code on disk names the module it came from, so the same text elsewhere is another function
+    digest = hashlib.sha256(str(function.__globals__.get("__name__")).encode())
 
     def add_code(code):
         digest.update(code.co_code + repr((code.co_names, code.co_varnames, code.co_freevars)).encode())

@@ -36,6 +36,26 @@ class Driver:
                 self.interrupted = True
         return False
 
+    def follow(self, schedule, limit: int | None) -> bool:
+        """Make prescribed interactions, as far as the limit and the stop allow; whether the stop is met."""
+        protocol = self.protocol
+        for pair in schedule:
+            if self._inside() or self.engine.step == limit:
+                break
+            codes = protocol.space.encode_array(self.engine.configuration().agents)
+            before = [protocol.space.namespace(codes[agent]) for agent in pair]
+            codes[list(pair)] = protocol.transition_codes(*codes[list(pair)])
+            after = [protocol.space.namespace(codes[agent]) for agent in pair]
+            self.engine.load(Configuration(protocol.space, agents=protocol.space.decode_array(codes)))
+            self.engine.step += 1
+            self._record()
+            if self.stop.watch and any(
+                protocol.output(old, protocol.p) != protocol.output(new, protocol.p)
+                for old, new in zip(before, after, strict=True)
+            ):
+                return True
+        return self._inside()
+
     def corrupt(self, fault: Fault, rng) -> None:
         """Replace the states of randomly chosen agents."""
         if not 1 <= fault.agents <= self.protocol.n:

@@ -5,6 +5,7 @@ from hegemon.engines.driver import Driver
 from hegemon.engines.membership import Watcher, count_leaders
 from hegemon.engines.randomness import generator, stream
 from hegemon.engines.run import Fault, History, Run
+from hegemon.engines.schedule import read_schedule
 from hegemon.engines.stopping import parse_stop
 from hegemon.engines.surroundings import FAULT, KERNEL, initial_configuration, topology_for
 from hegemon.errors import InvalidInput
@@ -34,6 +35,10 @@ def simulate_population(
     protocol.require_sound()
     topology = topology_for(protocol, graph, seed)
     stop = parse_stop(until, protocol)
+    schedule = read_schedule(start, topology)
+    if schedule and (faults or engine not in ("auto", "agents")):
+        raise InvalidInput(f"{start} prescribes interactions, which only engine agents follows, and without faults")
+    engine = "agents" if schedule else engine
     chosen, reason = choose_engine(engine, protocol, topology, stop, faults)
     configuration = initial_configuration(protocol, start, seed, trial, chosen.as_multiset)
     if stop.watch:
@@ -50,7 +55,7 @@ def simulate_population(
         driver.run(fault.step, until_met=False)
         driver.corrupt(fault, rng)
         last_fault = fault.step
-    met = driver.run(limit, until_met=True)
+    met = driver.follow(schedule, limit) or driver.run(limit, until_met=True)
     reached = met or (stop.limit is not None and driver.engine.step == stop.limit)
     final = driver.engine.configuration()
     steps = driver.engine.step

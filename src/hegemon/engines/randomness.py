@@ -4,6 +4,8 @@ Trial k of seed S always uses stream (S, k), whatever the number of workers. Ker
 words in place; copying them is a snapshot, and a replay from a snapshot repeats every draw.
 """
 
+import random
+
 import numpy as np
 from numba import njit, uint64
 
@@ -18,6 +20,11 @@ def stream(seed: int, *path: int) -> np.ndarray:
 def generator(seed: int, *path: int) -> np.random.Generator:
     """A NumPy generator for set-up work (starts, graphs), on the same tree of streams as `stream`."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=path)))
+
+
+def coins(seed: int, *path: int) -> random.Random:
+    """A plain-Python generator on the same tree, for nodes that are plain Python; its integers have any size."""
+    return random.Random(int.from_bytes(stream(seed, *path).tobytes(), "little"))
 
 
 @njit(inline="always")

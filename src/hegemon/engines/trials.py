@@ -1,5 +1,6 @@
 """Many runs from one seed, spread over threads; the kernels hold no lock, so threads use every core."""
 
+import itertools
 import os
 import threading
 import time
@@ -52,13 +53,18 @@ def run_trials(
         return simulate(protocol, graph=graph, seed=seed, trial=trial, progress=progress, **options)
 
     finished: dict[int, Run] = {}
-    pool = ThreadPoolExecutor(workers or os.cpu_count() or 1)
+    waiting = {}
+    upcoming = iter(range(trials))
+    threads = workers or os.cpu_count() or 1
+    pool = ThreadPoolExecutor(threads)
     try:
-        waiting = {pool.submit(one, trial): trial for trial in range(trials)}
-        pending = set(waiting)
-        while pending:
-            done, pending = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
-            finished |= {waiting[future]: future.result() for future in done}
+        while True:
+            for trial in itertools.islice(upcoming, 4 * threads - len(waiting)):
+                waiting[trial] = pool.submit(one, trial)
+            if not waiting:
+                break
+            wait(waiting.values(), timeout=0.1, return_when=FIRST_COMPLETED)
+            _collect(waiting, finished)
             if report:
                 report(len(finished), sum(steps.values()))
     except KeyboardInterrupt:
@@ -66,5 +72,14 @@ def run_trials(
     finally:
         cancel.set()
         pool.shutdown(wait=True, cancel_futures=True)
+    _collect(waiting, finished)
     runs = [finished[t] for t in sorted(finished) if not finished[t].interrupted]
     return Trials(runs, time.perf_counter() - begin, len(runs) < trials)
+
+
+def _collect(waiting: dict, finished: dict) -> None:
+    """Move the trials that are done from one dictionary to the other."""
+    for trial in [trial for trial, future in waiting.items() if future.done()]:
+        future = waiting.pop(trial)
+        if not future.cancelled():
+            finished[trial] = future.result()

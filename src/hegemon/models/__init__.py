@@ -2,6 +2,7 @@
 
 from hegemon.models.configuration import Configuration, Group
 from hegemon.models.domains import Bit, Choice, Range
+from hegemon.models.messages import ELECTED, NON_ELECTED, MessageProtocol
 from hegemon.models.observables import count, maximum, mean, minimum
 from hegemon.models.parameters import Parameter
 from hegemon.models.population import PopulationProtocol
@@ -11,7 +12,10 @@ __all__ = [
     "Bit",
     "Choice",
     "Configuration",
+    "ELECTED",
     "Group",
+    "MessageProtocol",
+    "NON_ELECTED",
     "Parameter",
     "PopulationProtocol",
     "Range",

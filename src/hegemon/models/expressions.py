@@ -1,4 +1,7 @@
-"""Bounds and defaults that depend on parameters are written as short arithmetic texts: "2*m", "ceil(log2(n))"."""
+"""Bounds and defaults that depend on parameters are written as short arithmetic texts: "2*m", "ceil(log2(n))".
+
+`^` is the power, as in `n^0.4`; whole numbers stay exact at any size.
+"""
 
 import math
 
@@ -22,7 +25,7 @@ def evaluate(expression, values):
     if not isinstance(expression, str):
         return expression
     try:
-        return eval(expression, {"__builtins__": {}}, {**FUNCTIONS, **values})
+        return eval(expression.replace("^", "**"), {"__builtins__": {}}, {**FUNCTIONS, **values})
     except Exception as error:
         known = ", ".join(values) or "none"
         raise InvalidInput(
@@ -33,7 +36,7 @@ def evaluate(expression, values):
 def whole_number(text, what: str, low: int = 0) -> int:
     """A whole number as people write it: 1000, 1e6, 10**6, 2^20, 1_000_000."""
     try:
-        value = evaluate(str(text).replace("^", "**"), {})
+        value = evaluate(str(text), {})
         if isinstance(value, bool) or value != int(value) or value < low:
             raise ValueError
         return int(value)

@@ -1,5 +1,6 @@
-"""What a protocol may be told: whole numbers (and texts from a short list), validated in one place."""
+"""What a protocol may be told: numbers and texts from a short list, validated in one place."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,33 +11,47 @@ from hegemon.models.expressions import evaluate
 
 @dataclass(frozen=True)
 class Parameter:
-    """`default`, `low` and `high` may be texts over `n` and the parameters declared before this one."""
+    """`default`, `low` and `high` may be texts over `n` and the parameters declared before this one.
 
-    default: int | str
+    Numbers are whole unless `real`. With `choices`, only these texts are allowed, or a number too if there
+    are bounds. A default of None means that the parameter may be left out.
+    """
+
+    default: int | float | str | None
     low: int | str | None = None
     high: int | str | None = None
     help: str = ""
     choices: tuple[str, ...] = ()
+    real: bool = False
+
+    @property
+    def takes_numbers(self) -> bool:
+        return not self.choices or self.low is not None or self.high is not None
 
     def allowed(self, values) -> str:
-        if self.choices:
-            return "one of " + ", ".join(self.choices)
+        texts = "one of " + ", ".join(self.choices) if self.choices else ""
+        if not self.takes_numbers:
+            return texts
+        return f"{texts}, or {self._numbers(values)}" if texts else self._numbers(values)
+
+    def _numbers(self, values) -> str:
+        kind = "a number" if self.real else "a whole number"
         low = None if self.low is None else evaluate(self.low, values)
         high = None if self.high is None else evaluate(self.high, values)
         source = f" ({self.low})" if isinstance(self.low, str) else ""
         if low is not None and high is not None:
-            return f"a whole number in {low:g}..{high:g}"
+            return f"{kind} in {low:g}..{high:g}"
         if low is not None:
-            return f"a whole number >= {low:g}{source}"
-        return "a whole number" if high is None else f"a whole number <= {high:g}"
+            return f"{kind} >= {low:g}{source}"
+        return kind if high is None else f"{kind} <= {high:g}"
 
     def resolve(self, name, given, values, owner):
         """The validated value: what was given (a number, a text over the other parameters) or the default."""
         value = self.default if given is None else given
-        if self.choices:
-            if value not in self.choices:
-                raise InvalidInput(f"{owner}: {name} = {value!r} is not allowed; choose {self.allowed(values)}")
+        if value is None or value in self.choices:
             return value
+        if not self.takes_numbers:
+            raise InvalidInput(f"{owner}: {name} = {value!r} is not allowed; choose {self.allowed(values)}")
         if isinstance(value, str):
             try:
                 value = evaluate(value, values)
@@ -46,6 +61,6 @@ class Parameter:
             raise InvalidInput(f"{owner}: {name} = {value!r} is not a number; give {self.allowed(values)}")
         too_low = self.low is not None and value < evaluate(self.low, values)
         too_high = self.high is not None and value > evaluate(self.high, values)
-        if value != int(value) or too_low or too_high:
+        if not math.isfinite(value) or (not self.real and value != int(value)) or too_low or too_high:
             raise InvalidInput(f"{owner}: {name} = {value} is out of range; it must be {self.allowed(values)}")
-        return int(value)
+        return float(value) if self.real else int(value)

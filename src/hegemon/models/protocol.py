@@ -10,6 +10,7 @@ import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration, Group
+from hegemon.models.expressions import evaluate
 from hegemon.models.observables import Observable
 from hegemon.models.parameters import Parameter
 from hegemon.models.sets import ConfigurationSet
@@ -31,6 +32,7 @@ class Protocol:
     topology = "complete"
     default_start = "random"
     arbitrary_start = True  # a stabilizing protocol starts anywhere, so it has the start `random`
+    input_parameter = ""  # for a predicate: the parameter that says how many agents start with input 1
     fields = ()
     outputs: tuple[str, ...] = ("follower", "leader")
 
@@ -46,6 +48,10 @@ class Protocol:
             del cls.starts["random"]
         if "State" in vars(cls):
             cls.fields = declared_fields(cls.State, cls.__name__)
+        if not cls.fields or any(field.default is None for field in cls.fields):
+            del cls.starts["initial"]
+        elif "default_start" not in members or members["default_start"] is Protocol.default_start:
+            cls.default_start = "initial"
         if cls.fields:
             for field in cls.fields:
                 if field.name in cls.parameter_declarations:
@@ -89,9 +95,10 @@ class Protocol:
 
     @cached_property
     def compiled_p(self) -> np.ndarray:
-        """The whole-number parameters as one record, which compiled code reads the same way."""
-        numbers = {name: value for name, value in self.values.items() if isinstance(value, int)}
-        record = np.zeros(1, dtype=[(name, np.int64) for name in numbers])
+        """The numbers among the parameters as one record, which compiled code reads the same way."""
+        numbers = {name: value for name, value in self.values.items() if isinstance(value, int | float)}
+        kinds = [(name, np.float64 if isinstance(value, float) else np.int64) for name, value in numbers.items()]
+        record = np.zeros(1, dtype=kinds)
         for name, value in numbers.items():
             record[name] = value
         return record
@@ -108,6 +115,14 @@ class Protocol:
         topology.require_connected()
 
     # -- starts -----------------------------------------------------------------------------------------
+
+    def start_initial(self, rng):
+        """Every agent in the state that the fields declare, as in `leader: Bit = 1`."""
+        state = {}
+        for field in self.fields:
+            value = field.domain.index(field.default)
+            state[field.name] = evaluate(value, self.values)
+        return [Group(self.n, state)]
 
     def start_random(self, rng):
         """Every agent uniform over all states."""

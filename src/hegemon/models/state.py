@@ -26,23 +26,23 @@ class Field:
     default: int | str | None = None
 
 
-def declared_fields(state_class, owner: str) -> tuple[Field, ...]:
-    """The fields of a `class State:` body, in order, each checked."""
+def declared_fields(state_class, owner: str, what: str = "State") -> tuple[Field, ...]:
+    """The fields of a `class State:` (or `class Message:`) body, in order, each checked."""
     fields = []
     for name, domain in inspect.get_annotations(state_class, eval_str=True).items():
         if not isinstance(domain, Domain):
             raise InvalidInput(
-                f"{owner}.State.{name} is annotated with {domain!r}; use Bit, Range(low, high) or Choice(names)"
+                f"{owner}.{what}.{name} is annotated with {domain!r}; use Bit, Range(low, high) or Choice(names)"
             )
         for other, value in domain.condition:
             earlier = {field.name: field for field in fields}.get(other)
             if earlier is None:
-                raise InvalidInput(f"{owner}.State.{name} depends on {other!r}, which is not an earlier field")
+                raise InvalidInput(f"{owner}.{what}.{name} depends on {other!r}, which is not an earlier field")
             if earlier.domain.names and value not in earlier.domain.names:
-                raise InvalidInput(f"{owner}.State.{name}: {other} has no value {value!r}")
+                raise InvalidInput(f"{owner}.{what}.{name}: {other} has no value {value!r}")
         fields.append(Field(name, domain, getattr(state_class, name, None)))
     if not fields:
-        raise InvalidInput(f"{owner}.State declares no field; write for example `leader: Bit`")
+        raise InvalidInput(f"{owner}.{what} declares no field; write for example `leader: Bit`")
     return tuple(fields)
 
 

@@ -1,13 +1,17 @@
 """The catalogue: one file per published protocol."""
 
+from hegemon.protocols.afek_gafni import AfekGafni
 from hegemon.protocols.countdown import Countdown
 from hegemon.protocols.epidemic import Epidemic
+from hegemon.protocols.flood_max import FloodMax
 from hegemon.protocols.pairwise import Pairwise
 from hegemon.protocols.quick_elimination import QuickElimination
+from hegemon.protocols.referees import Referees
 from hegemon.protocols.ring import Ring
 from hegemon.protocols.threshold import Threshold
 from hegemon.protocols.time_optimal import TimeOptimal
 from hegemon.protocols.timer import Timer
+from hegemon.protocols.walks import Walks
 
 CATALOGUE = {
     protocol.id: protocol
@@ -20,5 +24,9 @@ CATALOGUE = {
         QuickElimination,
         TimeOptimal,
         Ring,
+        Referees,
+        Walks,
+        FloodMax,
+        AfekGafni,
     )
 }

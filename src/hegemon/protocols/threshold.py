@@ -25,6 +25,7 @@ class Threshold(PopulationProtocol):
     outputs = ("No", "Yes")
     arbitrary_start = False
     default_start = "inputs"
+    input_parameter = "marked"
 
     k = Parameter(10, low=2, help="the threshold")
     marked = Parameter("min(k, n)", low=0, high="n", help="how many agents start with input 1")

@@ -109,11 +109,12 @@ class TimeOptimal(PopulationProtocol):
         "in Population Protocols, DISC 2021 (Algorithm 2, Tables 2 and 3)"
     )
 
+    # the paper asks for constants that are large enough; docs/constants.md tells how these were measured
     tau = Parameter(1, low=1, help="longer holding (n^tau) for slower convergence (tau log n)")
     m = Parameter("max(1, ceil(log2(n)))", low="log2(n)", help="known approximation of log2 n")
-    r_max = Parameter("8*m*tau", low=2, help="length of the check phase")
+    r_max = Parameter("6*m*tau", low=2, help="length of the check phase")
     r_mid = Parameter("3*r_max//4", low=1, high="r_max", help="timers below may enter the election phase")
-    b_max = Parameter("8*m*tau", low=1, help="length of the election phase")
+    b_max = Parameter("6*m*tau", low=1, help="length of the election phase")
 
     class State:
         leader: Bit

@@ -1,0 +1,56 @@
+"""Influence clouds (section 4 of the paper): the nodes that a directed path of messages joins to an initiator."""
+
+import numpy as np
+
+
+def reachable(source, sent_to) -> set:
+    """Every node that messages lead to from `source`, itself included."""
+    found, stack = {source}, [source]
+    while stack:
+        for w in sent_to.get(stack.pop(), ()):
+            if w not in found:
+                found.add(w)
+                stack.append(w)
+    return found
+
+
+def describe_clouds(clouds: list[set]) -> dict:
+    return cloud_measures([len(cloud) for cloud in clouds], len(set().union(*clouds)))
+
+
+def cloud_measures(sizes, union: int) -> dict:
+    """How many clouds, how large, and whether disjoint: that is, whether the sizes add up to the union's."""
+    total = int(sum(sizes))
+    return {
+        "clouds": len(sizes),
+        "mean_cloud": total / len(sizes) if len(sizes) else 0.0,
+        "largest_cloud": int(max(sizes, default=0)),
+        "disjoint_clouds": total == union,
+    }
+
+
+def closure(leads_to: np.ndarray) -> np.ndarray:
+    """The reflexive and transitive closure of a small relation."""
+    closed = leads_to | np.eye(len(leads_to), dtype=bool)
+    for k in range(len(closed)):
+        closed |= closed[:, k : k + 1] & closed[k]
+    return closed
+
+
+def cloud_sizes(members, alone, shared_starts, shared_candidates):
+    """For each row of `members` (a set of candidates): the candidates and their referees, each node once.
+
+    `alone[c]` counts c itself and the referees that only c contacted; a shared node's contacts stand in
+    `shared_candidates` between two `shared_starts`.
+    """
+    sizes = np.zeros(len(members), np.int64)
+    for row in range(len(members)):
+        for c in range(members.shape[1]):
+            if members[row, c]:
+                sizes[row] += alone[c]
+        for group in range(len(shared_starts) - 1):
+            for k in range(shared_starts[group], shared_starts[group + 1]):
+                if members[row, shared_candidates[k]]:
+                    sizes[row] += 1
+                    break
+    return sizes

@@ -1,0 +1,46 @@
+"""Which node lies behind a port, and which port leads back."""
+
+from functools import lru_cache
+
+import numpy as np
+
+
+class CompletePorts:
+    """Port k of node v leads to k, or to k+1 from v on: nothing is stored."""
+
+    def __init__(self, n: int):
+        self.n = n
+
+    def degree(self, v: int) -> int:
+        return self.n - 1
+
+    def cross(self, v: int, port: int) -> tuple[int, int]:
+        """The node behind a port of v, and the port there that leads back to v."""
+        w = port + (port >= v)
+        return w, v - (v > w)
+
+
+class ListedPorts:
+    """Port k of node v is the k-th arc of its row."""
+
+    def __init__(self, topology):
+        self.offsets = topology.offsets.tolist()
+        self.targets = topology.targets.tolist()
+        # Arcs are in the order of (source, target): sorted by (target, source) they are met by their reverses.
+        back = np.empty(topology.arcs, np.int64)
+        back[np.lexsort((topology.sources, topology.targets))] = np.arange(topology.arcs)
+        self.back = back.tolist()
+
+    def degree(self, v: int) -> int:
+        return self.offsets[v + 1] - self.offsets[v]
+
+    def cross(self, v: int, port: int) -> tuple[int, int]:
+        arc = self.offsets[v] + port
+        w = self.targets[arc]
+        return w, self.back[arc] - self.offsets[w]
+
+
+@lru_cache(maxsize=4)
+def ports_of(topology):
+    """Ports are numbered in the order of the neighbours; drawing among them is drawing among neighbours."""
+    return CompletePorts(topology.n) if topology.is_complete else ListedPorts(topology)

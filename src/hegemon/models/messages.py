@@ -1,0 +1,181 @@
+"""Synchronous message passing (CONGEST): nodes know ports, not names; messages are small and are counted.
+
+In round r a node sends at most one message through each port, receives what its neighbours sent in the same
+round, and computes. A protocol declares
+
+- `class Message:` with fields over finite domains, from which follows the number of bits of every message;
+- `class Node:` with the variables of a node and their first values;
+- `begin(self, node, rng)`, called when the node wakes up: answers the messages of that round;
+- `round(self, node, inbox, rng)`, called at the end of every round in which the node received messages or
+  asked to be called (`node.wake_at(round)`): answers the messages of the next round.
+
+Messages are answered as a mapping from ports (0..degree-1) to messages, or as (port, message) pairs; the
+inbox is such a mapping, in the order of the ports. `rng` is a `random.Random`: the node's private coins.
+"""
+
+from collections import namedtuple
+from dataclasses import dataclass
+from functools import cached_property
+
+from hegemon.errors import InvalidInput
+from hegemon.models.protocol import Protocol
+from hegemon.models.state import declared_fields
+
+ELECTED, NON_ELECTED = "ELECTED", "NON-ELECTED"
+
+
+def failure(elected, candidates: int) -> str | None:
+    """Why an election did not end with one leader, from the ranks of those elected and the number of candidates.
+
+    A candidate with the highest rank alone is always elected, so without any leader the highest ranks were equal.
+    """
+    if len(elected) == 1:
+        return None
+    if candidates == 0:
+        return "no candidate"
+    return "no common referee" if len(set(elected)) > 1 else "equal ranks"
+
+
+class MessageFormat:
+    """Makes messages of the declared fields. The size of a message is that of the fields it has."""
+
+    def __init__(self, fields, values, owner):
+        self.owner, self.fields = owner, fields
+        self.bounds = {field.name: field.domain.bounds(values) for field in fields}
+        self._type = namedtuple("Message", [*self.bounds, "bits"])
+
+    def make(self, **given):
+        """A message; a field that this kind of message does not have is None."""
+        values, bits = {}, 0
+        for field in self.fields:
+            name, domain = field.name, field.domain
+            if any(values[other] != value for other, value in domain.condition):
+                values[name] = None
+                continue
+            if name not in given:
+                raise InvalidInput(f"{self.owner}: a message {given} has no value for {name}")
+            low, high = self.bounds[name]
+            value = given[name]
+            if not isinstance(domain.index(value), int) or not low <= domain.index(value) <= high:
+                allowed = ", ".join(domain.names) or f"{low}..{high}"
+                raise InvalidInput(f"{self.owner}: a message has {name} = {value!r}, which is not in {allowed}")
+            values[name] = value
+            bits += (high - low).bit_length()  # the smallest number of bits that tells high-low+1 values apart
+        surplus = [name for name in given if values.get(name) is None]
+        if surplus:
+            raise InvalidInput(f"{self.owner}: a message {given} cannot have {', '.join(surplus)}")
+        return self._type(**values, bits=max(1, bits))  # a message without content still says that it came
+
+
+class BasicNode:
+    """What every node has. It does not know its number: the network is anonymous."""
+
+    degree = 0
+    round = 0  # the present round
+    status = None  # the paper's ⊥, until the node is ELECTED or NON-ELECTED
+    sending = {}  # in `begin`: what the node already sends in this round, in answer to the last; may be taken back
+
+    def wake_at(self, round: int) -> None:
+        """Call `round` of the protocol at the end of this round, whether or not messages arrive."""
+        self.calls.append(round)
+
+
+class MessageProtocol(Protocol):
+    """Declare `class Message:`, `class Node:`, `begin(self, node, rng)` and `round(self, node, inbox, rng)`."""
+
+    model = "message"
+    time_unit = "rounds"
+    arbitrary_start = False
+    default_start = None
+    congest = 8  # a message has at most congest * ceil(log2(n + 1)) bits
+    facts = {}  # what is known about the run beforehand: goes into its measures
+    records_clouds = False  # whether to follow whom each initiator influences
+    pattern = None  # Contacts or Tokens, where a compiled engine knows the protocol's course of events
+
+    class Message:
+        pass
+
+    class Node:
+        pass
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        cls.message_fields = declared_fields(cls.Message, cls.__name__, "Message")
+        cls.node_type = type("Node", (cls.Node, BasicNode), {})
+
+    def __init__(self, n: int, **given):
+        for name in ("begin", "round"):
+            if not callable(getattr(self, name, None)):
+                raise InvalidInput(f"{type(self).__name__} needs `def {name}(self, node, …)`")
+        super().__init__(n, **given)
+
+    @cached_property
+    def format(self) -> MessageFormat:
+        return MessageFormat(self.message_fields, self.values, self.id)
+
+    def message(self, **fields):
+        """A message with the given values, Choices by name."""
+        return self.format.make(**fields)
+
+    @property
+    def largest_allowed(self) -> int:
+        """The O(log n) bits of CONGEST, with its constant."""
+        return self.congest * self.n.bit_length()
+
+    @property
+    def initiation(self) -> float:
+        """The probability with which a node that wakes up begins. The others wait for a message, and `begin`
+        is never called for them, so that an engine need not look at them at all."""
+        return 1.0
+
+    @property
+    def wakes_at_any_time(self) -> bool:
+        """Whether the protocol is meant for nodes that wake up in different rounds."""
+        return True
+
+    def adapt(self, topology) -> "MessageProtocol":
+        """The protocol together with what its nodes are told about the graph."""
+        return self
+
+    def measure(self, nodes) -> dict:
+        """What the author wants to know at the end, from the nodes that did anything."""
+        return {}
+
+    def check_topology(self, topology) -> None:
+        super().check_topology(topology)
+        if topology.directed:
+            raise InvalidInput(
+                f"{self.id} sends messages over edges in both directions, but {topology.name} is directed; "
+                "use an undirected graph such as ring:N"
+            )
+
+
+# Two courses of events that compiled engines follow message by message without calling `begin` and `round`.
+# They describe the same process; the tests compare the distributions.
+
+
+@dataclass(frozen=True)
+class Contacts:
+    """On the complete graph, each initiator draws a rank in 1..ranks and sends it to `contacts` random nodes;
+    a node answers the highest rank of the first round in which it hears any, and never again; an initiator
+    that all its contacts answered is elected, and tells everyone if `inform_bits` is not 0. An answer rides on
+    a contact that takes the same edge in the same round, as between nodes that wake up one after the other."""
+
+    contacts: int
+    ranks: int
+    contact_bits: int
+    answer_bits: int
+    inform_bits: int = 0
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Each initiator draws a rank in 1..ranks and starts `tokens` walks of `steps` steps, lazy or not; nodes
+    discard walks below the best rank seen; the survivors are counted back along the ports they came from."""
+
+    tokens: int
+    steps: int
+    lazy: bool
+    ranks: int
+    token_bits: int
+    win_bits: int

@@ -1,0 +1,193 @@
+"""The command line as a user meets it."""
+
+import _thread
+import json
+
+import pytest
+
+from hegemon.cli.main import main
+from hegemon.engines import trials
+
+MAJORITY = '''
+from hegemon.models import Choice, Group, Parameter, PopulationProtocol, everywhere
+
+X, Y, BLANK = 0, 1, 2
+
+
+class ApproximateMajority(PopulationProtocol):
+    """Three-state approximate majority."""
+
+    default_start = "inputs"
+    x_inputs = Parameter("2*n//3", low=0, high="n")
+
+    class State:
+        opinion: Choice("X", "Y", "blank")
+
+    def interact(a, b, p):
+        if a.opinion != BLANK and b.opinion == BLANK:
+            b.opinion = a.opinion
+        elif a.opinion != BLANK and b.opinion != a.opinion:
+            b.opinion = BLANK
+
+    def start_inputs(self, rng):
+        """So many X, the rest Y."""
+        return [Group(self.x_inputs, {"opinion": "X"}), Group(self.n - self.x_inputs, {"opinion": "Y"})]
+
+    safe = everywhere(lambda a, p: a.opinion == X)
+'''
+
+
+def run_json(capsys, *arguments):
+    assert main([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def refused(capsys, *arguments):
+    """The one sentence that a bad command prints."""
+    assert main(list(arguments)) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("hegemon: ") and captured.err.count("\n") == 1
+    assert "Traceback" not in captured.err
+    return captured.err
+
+
+def test_json_has_what_programs_need(capsys):
+    content = run_json(capsys, "run", "pairwise", "--n", "50", "--trials", "8", "--seed", "1")
+    promised = "protocol n parameters states start until engine seed trials summary wall_seconds"
+    assert set(promised.split()) <= set(content)
+    assert content["n"] == 50 and content["states"] == 2 and content["start"] == "all-leaders"
+    assert len(content["trials"]) == content["summary"]["trials"] == 8
+    for trial in content["trials"]:
+        assert trial["reached"] and trial["leaders"] == 1
+        assert trial["parallel_time"] == trial["steps"] / 50
+    assert content["summary"]["mean"] == sum(t["steps"] for t in content["trials"]) / 8
+    low, high = content["summary"]["ci95"]
+    assert low < content["summary"]["mean"] < high
+    again = run_json(capsys, "run", "pairwise", "--n", "50", "--trials", "8", "--seed", "1", "--workers", "1")
+    assert again["trials"] == content["trials"]
+    other = run_json(capsys, "run", "pairwise", "--n", "50", "--trials", "8", "--seed", "2")
+    assert other["trials"] != content["trials"]
+
+
+def test_tables_have_the_same_figures(capsys):
+    content = run_json(capsys, "run", "epidemic", "--n", "1e2", "--trials", "3", "--seed", "7")
+    assert main(["run", "epidemic", "--n", "100", "--trials", "3", "--seed", "7"]) == 0
+    text = capsys.readouterr().out
+    for trial in content["trials"]:
+        assert f"{trial['steps']:,}" in text
+
+
+def test_list_and_show(capsys):
+    listed = run_json(capsys, "list")
+    ids = [row["id"] for row in listed]
+    assert ids[:8] == [
+        "threshold", "pairwise", "timer", "epidemic", "countdown", "quick-elimination", "time-optimal", "ring",
+    ]  # fmt: skip
+    for name in ids[:8]:
+        shown = run_json(capsys, "show", name)
+        assert shown["reference"] and shown["states"] > 1 and shown["starts"] and shown["fields"]
+        assert main(["show", name]) == 0
+        assert shown["summary"][:30] in capsys.readouterr().out
+
+
+def test_a_protocol_from_a_file(tmp_path, capsys):
+    path = tmp_path / "majority.py"
+    path.write_text(MAJORITY)
+    picture = tmp_path / "majority.png"
+    table = tmp_path / "history.csv"
+    content = run_json(
+        capsys, "run", f"{path}:ApproximateMajority", "--n", "200", "--set", "x_inputs=150", "--trials", "3",
+        "--plot", str(picture), "--history", str(table), "--observe", "opinion=X,opinion=blank",
+    )  # fmt: skip
+    assert content["states"] == 3 and content["summary"]["reached"] == 3
+    assert content["history"]["opinion=X"][0] == 150 and content["history"]["opinion=X"][-1] == 200
+    assert picture.read_bytes().startswith(b"\x89PNG") and picture.stat().st_size > 10_000
+    assert table.read_text().startswith("step,parallel_time,opinion=X,opinion=blank\n")
+    assert run_json(capsys, "show", str(path))["protocol"] == "approximate-majority"
+    on_a_graph = run_json(capsys, "run", str(path), "--graph", "grid:4x5", "--until", 'none(opinion == "blank")')
+    assert on_a_graph["n"] == 20
+
+
+def test_faults_and_final_configurations(tmp_path, capsys):
+    final = tmp_path / "final.json"
+    content = run_json(
+        capsys, "run", "timer", "--n", "30", "--start", "safe", "--fault", "step=100,agents=5,leader=1",
+        "--final", str(final), "--seed", "3",
+    )  # fmt: skip
+    assert content["trials"][0]["recovery_steps"] == content["trials"][0]["steps"] - 100
+    again = run_json(capsys, "run", "timer", "--n", "30", "--start", str(final))
+    assert again["trials"][0]["steps"] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["run", "pairwise", "--n", "1"], "n = 1"),
+        (["run", "pairwise", "--n", "many"], "n = many"),
+        (["run", "pairwise"], "--n N"),
+        (["run", "nothing", "--n", "5"], "time-optimal"),
+        (["run", "pairwise", "--n", "5", "--set", "k=3"], "no parameter 'k'"),
+        (["run", "pairwise", "--n", "5", "--set", "k"], "name=value"),
+        (["run", "timer", "--n", "5", "--set", "s=-1"], "s = -1 is out of range; it must be a whole number >= 1"),
+        (["run", "ring", "--n", "10", "--set", "N=9"], "N = 9 is out of range; it must be a whole number >= 10"),
+        (["run", "ring", "--graph", "ring:10"], "directed-ring:10"),
+        (["run", "epidemic", "--graph", "gnp:60,0.01"], "connected"),
+        (["run", "epidemic", "--graph", "torus:banana"], "torus"),
+        (["run", "epidemic", "--graph", "nowhere.txt"], "nowhere.txt"),
+        (["run", "epidemic", "--graph", "ring:8", "--n", "9"], "9"),
+        (["run", "pairwise", "--n", "5", "--start", "absent.json"], "absent.json"),
+        (["run", "pairwise", "--n", "5", "--start", "sideways"], "all-leaders"),
+        (["run", "pairwise", "--n", "5", "--until", "never"], "choose safe"),
+        (["run", "pairwise", "--n", "5", "--until", "steps:few"], "steps"),
+        (["run", "pairwise", "--n", "5", "--trials", "0"], "trials = 0"),
+        (["run", "pairwise", "--n", "5", "--engine", "steam"], "steam"),
+        (["run", "pairwise", "--n", "5", "--fault", "now"], "step=K,agents=J"),
+        (["run", "pairwise", "--n", "5", "--fault", "step=1,agents=9"], "1..5"),
+        (["run", "pairwise", "--n", "5", "--plot", "picture.bmp"], ".png"),
+        (["run", "pairwise", "--n", "5", "--plot", "no/such/folder/p.png"], "no folder"),
+        (["run", "pairwise", "--n", "5", "--observe", "weather"], "leaders"),
+        (["run", "pairwise", "--n", "5", "--nonsense"], "--nonsense"),
+        (["run", "absent.py:X", "--n", "5"], "absent.py"),
+        (["dance"], "dance"),
+    ],
+)
+def test_bad_input_gets_one_sentence(capsys, arguments, part):
+    assert part in refused(capsys, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("class Broken(:\n", "line 1"),
+        ("import hegemon.nothing\n", "line 1: ModuleNotFoundError"),
+        ("x = 1\n", "defines no protocol"),
+        (MAJORITY.replace("b.opinion = a.opinion", "b.opinion = 7"), "wrote opinion = 7, outside 0..2"),
+        (MAJORITY.replace("b.opinion = a.opinion", "b.opinion = a.colour"), "colour"),
+        (MAJORITY.replace('Choice("X", "Y", "blank")', "int"), "use Bit"),
+    ],
+)
+def test_a_users_file_with_an_error_gets_one_sentence(tmp_path, capsys, text, part):
+    path = tmp_path / "own.py"
+    path.write_text(text)
+    assert part in refused(capsys, "run", f"{path}:ApproximateMajority", "--n", "20")
+
+
+def test_an_interrupt_keeps_what_is_finished(capsys, monkeypatch):
+    """Ctrl-C after the third trial, while the others would go on for hours."""
+    finished = []
+
+    def simulate_then_interrupt(protocol, **options):
+        finished.append(options["trial"])
+        if len(finished) == 4:
+            _thread.interrupt_main()
+        return simulate(protocol, **options)
+
+    simulate = trials.simulate
+    monkeypatch.setattr(trials, "simulate", simulate_then_interrupt)
+    assert main(["run", "pairwise", "--n", "1000", "--trials", "100000", "--workers", "1", "--json"]) == 130
+    captured = capsys.readouterr()
+    content = json.loads(captured.out)
+    assert content["interrupted"] and 3 <= len(content["trials"]) < 1000
+    assert content["trials"][0]["reached"]
+    assert captured.err == f"hegemon: interrupted after {len(content['trials'])} of 100000 trials\n"

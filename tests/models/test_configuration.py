@@ -1,0 +1,68 @@
+"""Configurations in files: what is written is read back, and what cannot be read is named."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hegemon as hg
+from hegemon.models import Configuration
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 12), st.integers(0, 2**32), st.sampled_from([".json", ".csv"]), st.booleans())
+def test_saved_configurations_are_read_back(tmp_path_factory, n, seed, ending, as_multiset):
+    protocol = hg.TimeOptimal(n=n)
+    path = tmp_path_factory.mktemp("starts") / f"start{ending}"
+    made = protocol.initial("random", np.random.default_rng(seed), as_multiset)
+    made.save(path)
+    read = protocol.initial(path, None, as_multiset)
+    assert np.array_equal(read.multiset[0], made.multiset[0])
+    assert np.array_equal(read.multiset[1], made.multiset[1])
+    if not as_multiset:
+        assert (protocol.space.encode_array(read.agents) == protocol.space.encode_array(made.agents)).all()
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "part"),
+    [
+        ("a.json", "[", "not valid JSON"),
+        ("a.json", "3", "list of states"),
+        ("a.json", '[{"leader": 1}]', "describes 1 agents but n = 3"),
+        ("a.json", '[{"leader": 2}]', "entry 0: pairwise: leader = 2 is out of range"),
+        ("a.json", '[{"leader": 1, "count": -1}]', "negative"),
+        ("a.json", '[{"leader": 1, "count": "many"}]', "entry 0"),
+        ("a.json", '[{"boss": 1}]', "no field 'boss'"),
+        ("a.csv", "leader\n1\nx\n0\n", "line 3"),
+        ("a.csv", "leader,count\n1\n", "line 2: the number of cells"),
+        ("missing.csv", None, "no configuration file"),
+    ],
+)
+def test_bad_files_are_named(tmp_path, name, text, part):
+    path = tmp_path / name
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(hg.InvalidInput, match=part):
+        hg.Pairwise(n=3).initial(path, None)
+
+
+def test_counts_repeat_rows(tmp_path):
+    path = tmp_path / "start.csv"
+    path.write_text("leader,count\n1,2\n0,3\n")
+    configuration = hg.Pairwise(n=5).initial(path, None)
+    assert configuration.agents["leader"].tolist() == [1, 1, 0, 0, 0]
+
+
+def test_binary_files_are_refused(tmp_path):
+    path = tmp_path / "start.json"
+    path.write_bytes(b"\xff\xfe\x00\x81")
+    with pytest.raises(hg.InvalidInput, match="cannot be read as text"):
+        hg.Pairwise(n=5).initial(path, None)
+
+
+def test_an_array_that_does_not_fit_is_refused():
+    space = hg.Pairwise(n=2).space
+    huge = Configuration(space, codes=np.array([0]), counts=np.array([2**40]))
+    with pytest.raises(hg.InvalidInput, match="use engine batch"):
+        _ = huge.agents

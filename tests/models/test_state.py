@@ -1,0 +1,146 @@
+"""States as integers: counted, encoded and decoded, in plain Python, on arrays and compiled."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hegemon.engines.compilation import codec, specialize
+from hegemon.errors import InvalidInput
+from hegemon.models.domains import Bit, Choice, Range
+from hegemon.models.state import Field, StateSpace, declared_fields
+
+
+@st.composite
+def spaces(draw):
+    """Fields with ranges and choices, later ones present only for some values of earlier choices."""
+    fields = []
+    for index in range(draw(st.integers(1, 5))):
+        if draw(st.booleans()):
+            low = draw(st.integers(-3, 3))
+            domain = Range(low, low + draw(st.integers(0, 4)))
+        else:
+            domain = Choice(*"abc"[: draw(st.integers(2, 3))])
+        choices = [field for field in fields if field.domain.names]
+        if choices and draw(st.booleans()):
+            condition = {f.name: draw(st.sampled_from(f.domain.names)) for f in draw(st.sets(st.sampled_from(choices)))}
+            domain = domain.when(**condition)
+        fields.append(Field(f"f{index}", domain))
+    return StateSpace(tuple(fields), {}, "drawn")
+
+
+def all_states(space):
+    """Every assignment to the fields that exist, by brute force."""
+    states = [{}]
+    for field in space.fields:
+        low, high = space.bounds[field.name]
+        grown = []
+        for state in states:
+            holds = all(
+                other in state and state[other] == space.domains[other].names.index(value)
+                for other, value in field.domain.condition
+            )
+            grown += [{**state, field.name: v} for v in range(low, high + 1)] if holds else [state]
+        states = grown
+    return states
+
+
+@settings(max_examples=150, deadline=None)
+@given(spaces())
+def test_codes_are_dense_and_reversible(space):
+    states = all_states(space)
+    assert space.size == len(states)
+    codes = [space.code(space.parse(state)) for state in states]
+    assert sorted(codes) == list(range(space.size))
+    for code in codes:
+        assert space.code(space.parse(space.mapping(space.namespace(code)))) == code
+    records = space.decode_array(np.array(codes))
+    assert space.encode_array(records).tolist() == codes
+    labelled = [{name: space.domains[name].label(value) for name, value in state.items()} for state in states]
+    assert [space.mapping(record) for record in records] == labelled
+
+
+def round_trip(records, layout, codes):
+    for index in range(len(records)):
+        decode(index, records[index], layout)  # noqa: F821
+        codes[index] = encode(records[index], layout)  # noqa: F821
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        (Field("x", Range(-2, 5)),),
+        (
+            Field("leader", Bit),
+            Field("phase", Choice("CH", "EL")),
+            Field("mode", Choice("A", "B").when(phase="EL")),
+            Field("timer", Range(0, 300).when(phase="CH")),
+            Field("level", Range(1, 7).when(phase="EL", mode="A")),
+        ),
+    ],
+)
+def test_compiled_codec(fields):
+    space = StateSpace(fields, {}, "drawn")
+    encode, decode, layout = codec(space)
+    records = np.zeros(space.size, space.dtype)
+    codes = np.zeros(space.size, np.int64)
+    specialize(round_trip, str(space.dtype), encode=encode, decode=decode)(records, layout, codes)
+    assert codes.tolist() == list(range(space.size))
+    assert (records == space.decode_array(np.arange(space.size))).all()
+
+
+def test_the_compiled_codec_notices_values_out_of_range():
+    space = StateSpace((Field("x", Range(0, 3)), Field("y", Bit)), {}, "drawn")
+    encode, _, layout = codec(space)
+    for x, y, good in ((3, 1, True), (4, 0, False), (-1, 0, False), (0, 2, False)):
+        record = np.zeros(1, space.dtype)
+        record["x"], record["y"] = x, y
+        assert (encode(record.view(np.recarray)[0], layout) >= 0) == good
+
+
+def test_narrow_types_are_signed():
+    space = StateSpace((Field("small", Range(0, 127)), Field("large", Range(0, 128))), {}, "drawn")
+    assert space.dtype["small"] == np.int8
+    assert space.dtype["large"] == np.int16
+
+
+@pytest.mark.parametrize(
+    ("mapping", "part"),
+    [
+        ({"x": 9}, "x = 9 is out of range 0..3"),
+        ({"x": "a"}, "x = 'a' is out of range 0..3"),
+        ({"x": 1.5}, "x = 1.5"),
+        ({"z": 1}, "no field 'z'"),
+        ({"x": 1}, "no value for c"),
+        ({"x": 1, "c": "w"}, "{u, v}"),
+    ],
+)
+def test_bad_states_are_named(mapping, part):
+    space = StateSpace((Field("x", Range(0, 3)), Field("c", Choice("u", "v"))), {}, "drawn")
+    with pytest.raises(InvalidInput, match=part.replace("{", r"\{").replace(".", r"\.")):
+        space.parse(mapping)
+
+
+def test_bad_declarations_are_named():
+    class Untyped:
+        x: int
+
+    class Empty:
+        pass
+
+    class Later:
+        x: Bit.when(y="a")
+        y: Choice("a", "b")
+
+    class Unknown:
+        y: Choice("a", "b")
+        x: Bit.when(y="c")
+
+    refused = ((Untyped, "use Bit"), (Empty, "no field"), (Later, "earlier field"), (Unknown, "no value 'c'"))
+    for declaration, part in refused:
+        with pytest.raises(InvalidInput, match=part):
+            declared_fields(declaration, "Own")
+    with pytest.raises(InvalidInput, match="at least two"):
+        Choice("only")
+    with pytest.raises(InvalidInput, match="empty range"):
+        StateSpace((Field("x", Range(2, 1)),), {}, "drawn")
