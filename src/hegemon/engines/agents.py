@@ -14,6 +14,7 @@ from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
 
 BLOCK = 32  # pairs drawn ahead, so that their agents are on the way from memory when their turn comes
+CHUNK = 20_000_000  # steps between two looks at progress and interruption
 LARGEST_TABLE = 4096  # states: a table of pairs takes at most 64 MiB
 LARGEST_POPULATION = 2**32 - 1
 
@@ -111,7 +112,7 @@ class Agents:
 
     name = "agents"
     as_multiset = False
-    chunk = 20_000_000  # steps between two looks at progress and interruption
+    silent = gave_up = False  # it notices neither that nothing can change nor that another engine is faster
 
     def __init__(self, protocol, topology, configuration, stop, rng):
         if protocol.n > LARGEST_POPULATION:
@@ -151,7 +152,10 @@ class Agents:
         self._counts = self._membership.counts_from(mark)
 
     def advance(self, limit: int) -> bool:
-        """Run until `step == limit` or, earlier, the counted stop is met; whether it is met."""
+        """Run towards step `limit`, or exactly to the first that meets the stop; whether it is met.
+
+        May return earlier, after some work, with neither.
+        """
         try:
             done, met = self._kernel(
                 self._population,
@@ -161,7 +165,7 @@ class Agents:
                 self.stop.low,
                 self.stop.high,
                 self.stop.watch,
-                limit - self.step,
+                min(limit - self.step, CHUNK),
                 *self._work,
             )
         except ValueError:
@@ -178,6 +182,14 @@ class Agents:
         if self._in_table:
             return Configuration(self.space, agents=self.space.decode_array(self._population))
         return Configuration(self.space, agents=self._population.copy())
+
+    def occupancy(self):
+        """The codes of the states that agents are in, ascending, and how many are in each."""
+        if not self._in_table:
+            return self.configuration().multiset
+        counts = np.bincount(self._population, minlength=self.space.size)
+        codes = np.flatnonzero(counts)
+        return codes, counts[codes]
 
     def snapshot(self):
         return self.step, self._population.copy(), self._counts.copy(), self.rng.copy()

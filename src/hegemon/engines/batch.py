@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hegemon.engines.census import COUNT, FULL, SIZE, Multiset, count_occupied
+from hegemon.engines.census import COUNT, SIZE, Multiset, count_occupied
 from hegemon.engines.compilation import lean, specialize
 from hegemon.engines.epoch import (
     CARD,
@@ -27,11 +27,24 @@ from hegemon.engines.epoch import (
 )
 from hegemon.engines.membership import Membership
 from hegemon.engines.order import could_meet, derived, ordered, walk
-from hegemon.engines.skipping import BUSY, EVENT, LIMIT, MET, NOT_DRAWN, PER_STATE, SILENT, SWITCH, copy, skip
+from hegemon.engines.skipping import (
+    BUSY,
+    EVENT,
+    LIMIT,
+    MET,
+    NOT_DRAWN,
+    PER_STATE,
+    SILENT,
+    SWITCH,
+    chance_of_change,
+    copy,
+    skip,
+)
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
 
-NEAR = 5  # how a kernel ended: the stop may be met within the next epoch
+# How a kernel ended: the stop may be met within the next epoch; epochs have become too dear.
+NEAR, DEAR = 5, 6
 LARGEST_POPULATION = 2**60
 TOUCHED, DECK = 1 << 19, 1 << 20  # the agents that an epoch may list
 LONGEST = 2**62  # steps at once
@@ -63,7 +76,7 @@ def restore(census, desk, size):
         census.states[COUNT, slot] = 0
 
 
-def run_epochs(census, desk, log, rng, n, budget, held, low, high, tally, unchecked, patience):
+def run_epochs(census, desk, log, rng, n, budget, held, low, high, tally, unchecked, dear, patience):
     """Whole epochs that fit in `budget` steps; how it ended, and the steps made.
 
     An epoch in which the stop may be met is undone (NEAR); the first `unchecked` ones are not examined.
@@ -74,6 +87,8 @@ def run_epochs(census, desk, log, rng, n, budget, held, low, high, tally, unchec
     while True:
         occupied = count_occupied(census)
         length, cost = plan(occupied, n)
+        if cost > dear and unchecked == 0:
+            return DEAR, done
         if length > budget - done and unchecked == 0:
             return LIMIT, done
         size = census.head[SIZE]
@@ -134,6 +149,7 @@ class Batch:
             raise InvalidInput(f"n = {protocol.n} is too large; engine batch takes up to 2**60 agents")
         self.n, self.space, self.stop, self.rng = protocol.n, protocol.space, stop, rng
         self.silent = False  # whether nothing can change any more
+        self.gave_up, self.dear = False, math.inf  # whether an interaction costs more nanoseconds than it may
         self._membership = Membership(protocol, stop)
         self._multiset = Multiset(protocol, stop)
         self._run_epochs, self._skip = specialize(run_epochs), specialize(skip)
@@ -150,6 +166,10 @@ class Batch:
     @property
     def step(self) -> int:
         return self._base + self._ahead
+
+    @step.setter
+    def step(self, value: int) -> None:
+        self._base, self._ahead = value, 0
 
     def load(self, configuration: Configuration) -> None:
         """Take over a configuration and count the stop's conditions in it."""
@@ -176,14 +196,17 @@ class Batch:
 
         May return earlier, after some work, with neither.
         """
+        if self.silent:
+            self.step = limit
         unchecked = 0
+        self.gave_up = False
         while self.step < limit:
             budget = min(limit - self._base, LONGEST)
             ended, done = self._skip_ahead(budget) if self._skipping else self._pass_epochs(budget, unchecked)
             unchecked = 0
             if done:
                 self._base, self._ahead = self._base + int(done), 0
-            self.silent = ended == SILENT
+            self.silent, self.gave_up = ended == SILENT, ended == DEAR
             if ended < 0:
                 self._make_room(ended)
             elif ended == SWITCH:
@@ -204,7 +227,7 @@ class Batch:
     def _pass_epochs(self, budget, unchecked):
         return self._run_epochs(
             self._multiset.census, self._desk, self._no_log, self.rng, self.n, budget, self._held, self.stop.low,
-            self.stop.high, self._tally, unchecked, PATIENCE,
+            self.stop.high, self._tally, unchecked, self.dear, PATIENCE,
         )  # fmt: skip
 
     def _skip_ahead(self, budget):
@@ -248,9 +271,7 @@ class Batch:
             self._make_room(length)
 
     def _make_room(self, error) -> None:
-        if error != FULL:
-            self._multiset.explain_out_of_range()
-        self._multiset.make_room()
+        self._multiset.make_room(error)
         self._make_desk()
 
     def counts_hold(self) -> bool:
@@ -269,3 +290,15 @@ class Batch:
         self._ahead = step - self._base
         self.rng[:], self._pending[:] = rng, pending
         self._fill(codes, counts)
+
+
+def activity(protocol, stop, codes, counts) -> float:
+    """The chance that an interaction changes something, in a population of these states."""
+    marks = Membership(protocol, stop).marks(protocol.space.decode_array(codes))
+    multiset = Multiset(protocol, stop)
+    multiset.load(codes, counts, marks)
+    while True:
+        chance = specialize(chance_of_change)(multiset.census, len(codes), protocol.n)
+        if chance >= 0:
+            return chance
+        multiset.make_room(chance)

@@ -154,8 +154,11 @@ class Multiset:
     def capacity(self) -> int:
         return self.census.states.shape[1]
 
-    def make_room(self) -> None:
+    def make_room(self, error) -> None:
         """After FULL: twice the room, unless forgetting the states that no agent is in makes enough."""
+        if error == OUT_OF_RANGE:
+            for record in self._meeting.scratch:
+                self._meeting.space.check(record)  # names the field that interact wrote out of its range
         codes, counts, marks = self.contents()
         if 4 * len(codes) <= self.capacity:
             self.load(codes, counts, marks)
@@ -169,8 +172,3 @@ class Multiset:
         slots = states[RANKED, : self.census.head[SIZE]]
         slots = slots[counts[slots] > 0]
         return states[CODE, slots], counts[slots], states[MARK, slots]
-
-    def explain_out_of_range(self) -> None:
-        """Name the field that `interact` wrote out of its range."""
-        for record in self._meeting.scratch:
-            self._meeting.space.check(record)

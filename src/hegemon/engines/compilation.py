@@ -16,9 +16,10 @@ import numpy as np
 from numba import cfunc, njit
 from numba.core.dispatcher import Dispatcher
 
-# For functions within kernels that allocate nothing: arrays are not reference-counted, which would otherwise
-# cost more than the work of a small function, and division follows IEEE 754.
-lean = njit(error_model="numpy", _nrt=False)
+# For functions that allocate nothing: arrays are not reference-counted, which would otherwise cost more than
+# the work of a small function, and division follows IEEE 754.
+LEAN = {"error_model": "numpy", "_nrt": False}
+lean = njit(**LEAN)
 
 
 @cache
@@ -94,19 +95,20 @@ def _rebind(function, scope):
 _lock = threading.Lock()  # trials run in threads
 
 
-def specialize(template, records: str = "", parallel: bool = False, **bindings):
+def specialize(template, records: str = "", parallel: bool = False, allocates: bool = True, **bindings):
     """The kernel `template` with the given names bound to functions; compiled once, cached on disk.
 
-    `records` tells apart protocols whose states differ: Numba would let a function compiled for one record
-    type serve another that begins with the same fields.
+    A kernel that does not allocate is compiled lean. `records` tells apart protocols whose states differ: Numba
+    would let a function compiled for one record type serve another that begins with the same fields.
     """
     with _lock:
-        return _specialize(template, records, parallel, tuple(sorted(bindings.items())))
+        return _specialize(template, records, parallel, allocates, tuple(sorted(bindings.items())))
 
 
 @cache
-def _specialize(template, records, parallel, bindings):
-    return njit(cache=True, nogil=True, parallel=parallel)(_bound(template, records, bindings))
+def _specialize(template, records, parallel, allocates, bindings):
+    options = {"parallel": parallel} if allocates else LEAN
+    return njit(cache=True, nogil=True, **options)(_bound(template, records, bindings))
 
 
 def callback(template, signature, records: str = "", **bindings):
@@ -135,12 +137,12 @@ def _bound(template, records, bindings):
 def codec(space):
     """`encode(a, layout)` and `decode(code, a, layout)` to bind in kernels, and the layout to pass them."""
     text, layout = space.source()
-    encode, decode = _functions(text, "encode", "decode")
+    encode, decode = functions(text, "encode", "decode")
     return encode, decode, np.array(layout, dtype=np.int64)
 
 
 @cache
-def _functions(text: str, *names: str) -> tuple:
+def functions(text: str, *names: str) -> tuple:
     """Functions defined by generated text: the same text gives the same functions."""
     scope: dict = {}
     exec(text, scope)

@@ -39,7 +39,7 @@ def simulate_population(
     if schedule and (faults or engine not in ("auto", "agents")):
         raise InvalidInput(f"{start} prescribes interactions, which only engine agents follows, and without faults")
     engine = "agents" if schedule else engine
-    chosen, reason = choose_engine(engine, protocol, topology, stop, faults)
+    chosen, reason = choose_engine(engine, topology)
     configuration = initial_configuration(protocol, start, seed, trial, chosen.as_multiset)
     if stop.watch:
         require_unique_leader(protocol, configuration)
@@ -66,7 +66,7 @@ def simulate_population(
         steps=steps,
         reached=reached,
         leaders=count_leaders(protocol, final),
-        engine=chosen.name,
+        engine=driver.engine.name,
         reason=reason,
         seed=seed,
         trial=trial,

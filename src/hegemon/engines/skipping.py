@@ -104,6 +104,19 @@ def draw_pair(census, order, active, sums, size, rng, weight):
     return row, column
 
 
+def chance_of_change(census, states, n):
+    """The chance that an interaction changes something, agents being in the first so many slots; or an error."""
+    pairs = 0.0
+    for i in range(states):
+        for j in range(states):
+            entry = look_up(census, i, j)
+            if entry < 0:
+                return float(entry)
+            if entry & CHANGED:
+                pairs += float(census.states[COUNT, i]) * float(census.states[COUNT, j] - (i == j))
+    return pairs / (float(n) * (n - 1.0))
+
+
 def skip(census, order, where, active, sums, rng, n, pending, budget, held, low, high, dense, patience):
     """The kernel: see `jump`."""
     kept = np.empty(4, np.uint64)
@@ -141,7 +154,7 @@ def jump(census, order, where, active, sums, rng, kept, n, pending, budget, held
         for k in range(size):
             weight += float(census.states[COUNT, order[k]]) * float(sums[k] - active[k * side + k])
         if weight == 0.0:
-            return SILENT, budget
+            return SILENT, done
         if pending[0] == NOT_DRAWN:
             if weight > dense * all_pairs:
                 return SWITCH, done

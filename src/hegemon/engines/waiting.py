@@ -12,6 +12,7 @@ FOREVER = np.int64(2**63 - 1)
 _WORD = 1.0 / 2**64
 _LARGEST = 1.0 - 2.0**-53
 _SMALL = 2.0**-10
+_RARE = 2.0**-30
 
 
 @lean
@@ -29,9 +30,10 @@ def null_run(state, chance):
         return np.int64(0)
     if chance <= 0.0:
         return FOREVER
-    # All 64 bits count: a uniform near zero must be fine-grained, for chances as small as 1e-18.
-    uniform = min((next_word(state) + 0.5) * _WORD, _LARGEST)
-    wait = math.log1p(-uniform) / -_minus_log(chance)
+    if chance > _RARE:
+        wait = math.log(next_open_double(state)) / -_minus_log(chance)
+    else:  # all 64 bits count: a uniform near zero must be fine-grained
+        wait = math.log1p(-min((next_word(state) + 0.5) * _WORD, _LARGEST)) / -_minus_log(chance)
     return np.int64(wait) if wait < 2.0**63 else FOREVER
 
 
