@@ -13,6 +13,8 @@ from hegemon.models.configuration import LARGEST_ARRAY, Configuration
 CLEARLY = 0.6  # another engine must be this much cheaper to be worth a change
 FEW_STATES = 256  # up to so many the chance of a change is computed exactly
 PERIOD = 16  # interactions per agent or arc between two decisions, at first
+BRIEF = 1 << 20  # steps that engine agents makes before anybody thinks: not worth another engine
+SMALL = 1 << 16  # agents or arcs: up to here a run begins with engine agents
 
 
 def cost_of_agents(n: int) -> float:
@@ -36,7 +38,7 @@ class Auto:
         self._used: list[str] = []
         self._decision = 0  # the step of the next decision
         self._engine = None
-        self._use(self._best(configuration), configuration, 0)
+        self._use(Agents if self._size() <= SMALL else self._best(configuration), configuration, 0)
 
     @property
     def name(self) -> str:
@@ -63,7 +65,7 @@ class Auto:
             self._engines[kind] = self._engine
         self._engine.step = step
         self._limit(self._engine)
-        self._decision = step + max(PERIOD * self._size(), step // 2)
+        self._postpone()
         if kind.name not in self._used:
             self._used.append(kind.name)
 
@@ -83,7 +85,10 @@ class Auto:
         kind = self._best(None)
         if kind is not Agents:
             self._use(kind, self.configuration(), self.step)
-        self._decision = self.step + max(PERIOD * self._size(), self.step // 2)
+        self._postpone()
+
+    def _postpone(self) -> None:
+        self._decision = self.step + max(BRIEF, PERIOD * self._size(), self.step // 2)
 
     def counts_hold(self) -> bool:
         return self._engine.counts_hold()
@@ -92,7 +97,7 @@ class Auto:
         return self._engine.configuration()
 
     def load(self, configuration: Configuration) -> None:
-        self._use(self._best(configuration), configuration, self.step)
+        self._engine.load(configuration)
 
     def snapshot(self):
         return self.step, self._engine, self._engine.snapshot(), self._decision
@@ -129,6 +134,12 @@ class AutoComplete(Auto):
     def _limit(self, engine) -> None:
         if isinstance(engine, Batch) and self._agents_possible():
             engine.dear = cost_of_agents(self.protocol.n) / CLEARLY
+
+
+class AutoSmall(AutoComplete):
+    """The same for few agents: the start is an array, as for engine agents, which mostly runs alone."""
+
+    as_multiset = False
 
 
 class AutoGraph(Auto):
