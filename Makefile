@@ -11,7 +11,7 @@ $(VENV)/installed: pyproject.toml
 	touch $@
 
 demo: $(VENV)/installed
-	$(BIN)/hegemon run time-optimal --n 1000 --trials 20 --seed 1
+	$(BIN)/hegemon reproduce --quick
 
 test: $(VENV)/installed
 	$(BIN)/ruff check src tests benchmarks
@@ -22,6 +22,9 @@ test-full: $(VENV)/installed
 
 bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks.agents
+	$(BIN)/python -m benchmarks.messages
+	$(BIN)/python -m benchmarks.verify
+	$(BIN)/python -m benchmarks.trains
 
 clean:
 	rm -rf $(VENV)

@@ -12,8 +12,10 @@ from hegemon.models.mixing import mixing_time
 from hegemon.protocols import (
     CATALOGUE,
     AfekGafni,
+    CaiIzumiWada,
     Countdown,
     Epidemic,
+    FischerJiang,
     FloodMax,
     Pairwise,
     QuickElimination,
@@ -22,6 +24,7 @@ from hegemon.protocols import (
     Threshold,
     TimeOptimal,
     Timer,
+    Trains,
     Walks,
 )
 from hegemon.verify.verification import verify
@@ -29,9 +32,11 @@ from hegemon.verify.verification import verify
 __all__ = [
     "AfekGafni",
     "CATALOGUE",
+    "CaiIzumiWada",
     "Countdown",
     "Epidemic",
     "Fault",
+    "FischerJiang",
     "FloodMax",
     "InvalidInput",
     "Pairwise",
@@ -42,6 +47,7 @@ __all__ = [
     "Threshold",
     "TimeOptimal",
     "Timer",
+    "Trains",
     "Walks",
     "mixing_time",
     "run_trials",

@@ -30,11 +30,11 @@ IDS = [protocol.id for protocol in PROTOCOLS]
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)
 def test_table_and_records_make_the_same_run(protocol, monkeypatch):
     """Both forms draw the same pairs, so with one seed they must agree in every detail."""
-    with_table = hg.simulate(protocol, engine="agents", seed=5, until="steps:2000", observe=True)
-    safe_with_table = hg.simulate(protocol, engine="agents", seed=6)
+    with_table = hg.simulate(protocol, seed=5, until="steps:2000", observe=True)
+    safe_with_table = hg.simulate(protocol, seed=6)
     monkeypatch.setattr(agents, "LARGEST_TABLE", 0)
-    with_records = hg.simulate(protocol, engine="agents", seed=5, until="steps:2000", observe=True)
-    safe_with_records = hg.simulate(protocol, engine="agents", seed=6)
+    with_records = hg.simulate(protocol, seed=5, until="steps:2000", observe=True)
+    safe_with_records = hg.simulate(protocol, seed=6)
     assert with_table.configuration.mappings() == with_records.configuration.mappings()
     assert with_table.history.equals(with_records.history)
     assert safe_with_table.steps == safe_with_records.steps
@@ -45,7 +45,7 @@ def test_the_first_step_inside_is_exact(protocol):
     """Replay the run step by step and ask the plain-Python definition of the set at each of them."""
     chosen = protocol.sets["safe"]
     for trial in range(3):
-        run = hg.simulate(protocol, engine="agents", seed=11, trial=trial)
+        run = hg.simulate(protocol, seed=11, trial=trial)
         replayed = replay(protocol, seed=11, trial=trial)
         for step, configuration in zip(range(run.steps + 1), replayed, strict=False):
             inside = chosen.contains(configuration, protocol.p, protocol.values)

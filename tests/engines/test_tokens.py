@@ -27,12 +27,14 @@ from hegemon.models.random_graphs import gnp
 def test_both_engines_agree_in_distribution(spec, options):
     graph = parse(spec, None, np.random.default_rng(4))
     protocol = Walks(n=graph.n, **options)
-    fast = run_trials(protocol, 300, seed=1, graph=graph, engine="tokens", workers=1).runs
-    slow = run_trials(protocol, 300, seed=2, graph=graph, engine="nodes", workers=1).runs
-    assert {run.steps for run in fast} == {run.steps for run in slow}
+    fast = run_trials(protocol, 200, seed=1, graph=graph, engine="tokens", workers=1).runs
+    slow = run_trials(protocol, 200, seed=2, graph=graph, engine="nodes", workers=1).runs
+    for runs in (fast, slow):
+        assert {run.steps for run in runs if run.measures["candidates"]} == {2 * runs[0].measures["mixing_time"]}
     assert list(fast[0].measures) == list(slow[0].measures)
     for name in ("messages", "bits", "shared_referees"):
-        assert stats.ks_2samp(*([run.measures[name] for run in runs] for runs in (fast, slow))).pvalue > 1e-3, name
+        samples = ([run.measures[name] for run in runs] for runs in (fast, slow))
+        assert stats.ks_2samp(*samples, method="asymp").pvalue > 1e-3, name
     leaders = [np.bincount([min(run.leaders, 3) for run in runs], minlength=4) for runs in (fast, slow)]
     table = np.array(leaders)[:, np.sum(leaders, axis=0) > 0]
     if table.shape[1] > 1:

@@ -17,7 +17,7 @@ SMALL = [
     (hg.Countdown(n=5, top=6), readings.countdown),
     (hg.QuickElimination(n=5, m=3), readings.quick_elimination),
     (hg.TimeOptimal(n=4, m=2, r_max=7, r_mid=5, b_max=4), readings.time_optimal),
-    (hg.TimeOptimal(n=2, m=1, r_max=3, r_mid=1, b_max=1), readings.time_optimal),
+    (hg.TimeOptimal(n=3, m=2, r_max=3, r_mid=1, b_max=1), readings.time_optimal),
     (hg.Ring(n=3, N=3), readings.ring),
     (hg.Ring(n=2, N=4), readings.ring),
 ]

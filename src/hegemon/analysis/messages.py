@@ -4,6 +4,7 @@ import numpy as np
 
 from hegemon.analysis.pictures import COLOURS, INK, new_figure, save
 from hegemon.analysis.statistics import sublinear_scale, wilson
+from hegemon.engines.randomness import generator
 from hegemon.engines.trials import run_trials
 from hegemon.protocols import AfekGafni, FloodMax, Referees, Walks
 
@@ -11,9 +12,9 @@ from hegemon.protocols import AfekGafni, FloodMax, Referees, Walks
 def budget_sweep(n: int, exponents, trials: int, seed: int = 0, candidates=None, workers=None) -> list[dict]:
     """`referees` with a budget of n^a messages for every exponent a: how often it succeeds, and the clouds."""
     rows = []
-    for exponent in exponents:
+    for place, exponent in enumerate(exponents):
         protocol = Referees(n=n, messages=float(n) ** exponent, candidates=candidates)
-        runs = run_trials(protocol, trials, seed=seed, workers=workers).runs
+        runs = run_trials(protocol, trials, seed=_fresh(seed, n, place), workers=workers).runs
         successes = sum(run.reached for run in runs)
         rows.append(
             {
@@ -43,7 +44,7 @@ def draw_budget(sweeps: list[list[dict]], path) -> None:
         exponents = [row["exponent"] for row in rows]
         rate = np.array([row["success_rate"] for row in rows])
         low, high = np.array([row["success_rate_ci95"] for row in rows]).T
-        label = f"n = {rows[0]['n']:.0e}, {rows[0]['expected_candidates']:.3g} candidates expected"
+        label = f"n = {rows[0]['n']:,}, {rows[0]['expected_candidates']:.3g} candidates expected"
         left.errorbar(
             exponents, rate, yerr=(np.maximum(rate - low, 0), np.maximum(high - rate, 0)),
             marker="o", markersize=3.5, linewidth=1.2, capsize=2, label=label,
@@ -72,14 +73,14 @@ COMPARED = {
 }
 
 
-def compare_messages(sizes, trials: int, seed: int = 0, largest: float = np.inf, workers=None) -> list[dict]:
+def compare_messages(sizes, trials: int, seed: int = 0, workers=None) -> list[dict]:
     """Messages and rounds of every compared algorithm on complete graphs of the given sizes."""
     rows = []
     for name, (make, most) in COMPARED.items():
         for n in sizes:
-            if n > min(most, largest):
+            if n > most:
                 continue
-            runs = run_trials(make(n), trials if n <= 10**7 else min(trials, 5), seed=seed, workers=workers).runs
+            runs = run_trials(make(n), trials, seed=_fresh(seed, n), workers=workers).runs
             messages = _mean(runs, "messages")
             rows.append(
                 {
@@ -115,5 +116,11 @@ def draw_comparison(rows: list[dict], path) -> None:
     save(figure, path)
 
 
-def _mean(runs, name: str) -> float:
-    return float(np.mean([run.measures[name] for run in runs]))
+def _fresh(seed: int, *point: int) -> int:
+    """Another seed for every point of an experiment, so that the points are independent."""
+    return int(generator(seed, *point).integers(2**63))
+
+
+def _mean(runs, name: str) -> float | None:
+    values = [run.measures[name] for run in runs]
+    return None if None in values else float(np.mean(values))  # clouds are not followed when there are thousands

@@ -63,8 +63,9 @@ def draw_history(axis, run) -> None:
     table = run.history
     time = "parallel_time" if run.unit == "steps" else "step"
     columns = [name for name in table.columns if name not in ("step", "parallel_time")]
-    for name in columns:
-        axis.plot(table[time], table[name], label=name.replace("_", " "), linewidth=1.4)
+    for k, name in enumerate(columns):
+        line = "-" if k < len(COLOURS) else "--"  # the colours begin again
+        axis.plot(table[time], table[name], line, label=name.replace("_", " "), linewidth=1.4)
     largest = max((table[name].max() for name in columns), default=0)
     if largest > 200:
         axis.set_yscale("symlog", linthresh=1)

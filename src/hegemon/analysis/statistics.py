@@ -4,7 +4,7 @@ import math
 from collections import Counter
 
 import numpy as np
-from scipy.special import ndtri, stdtrit  # scipy.stats takes half a second to load
+from scipy.special import betaincinv, ndtri, stdtrit  # scipy.stats takes half a second to load
 
 CONFIDENCE = 0.95
 
@@ -30,6 +30,24 @@ def wilson(successes: int, trials: int, confidence: float = CONFIDENCE) -> tuple
     low = (centre - half) / scale if successes else 0.0  # exactly: not what rounding leaves of it
     high = (centre + half) / scale if successes < trials else 1.0
     return low, high
+
+
+def clopper_pearson(successes: int, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """The exact interval for a proportion (Biometrika 1934): never narrower than promised."""
+    tail = (1 - confidence) / 2
+    failures = trials - successes
+    low = float(betaincinv(successes, failures + 1, tail)) if successes else 0.0
+    high = float(betaincinv(successes + 1, failures, 1 - tail)) if failures else 1.0
+    return low, high
+
+
+def tight_enough(values, relative: float, confidence: float = CONFIDENCE) -> bool:
+    """Whether the interval of the mean is within this share of the mean on either side: the stopping rule of
+    Chow and Robbins (Annals of Mathematical Statistics 1965), whose coverage is right as `relative` shrinks."""
+    if len(values) < 2:
+        return False
+    low, high = mean_interval(values, confidence)
+    return (high - low) / 2 <= relative * abs(np.mean(values))
 
 
 def summarize(values) -> dict:

@@ -6,6 +6,7 @@ import typer
 
 from hegemon.cli.catalogue import list_protocols, show_protocol
 from hegemon.cli.messages import compare, lower_bound, show_mixing_time
+from hegemon.cli.reproduce import reproduce_claims
 from hegemon.cli.run import run
 from hegemon.cli.search import search_worst_start
 from hegemon.cli.verify import verify_protocol
@@ -22,6 +23,7 @@ app = typer.Typer(
 app.command("list")(list_protocols)
 app.command("show")(show_protocol)
 app.command("run")(run)
+app.command("reproduce")(reproduce_claims)
 app.command("verify")(verify_protocol)
 app.command("search-worst")(search_worst_start)
 app.command("mixing-time")(show_mixing_time)

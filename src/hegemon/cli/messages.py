@@ -52,8 +52,8 @@ def show_mixing_time(
 
 def lower_bound(
     n: Annotated[str, typer.Option("--n", help="sizes, such as 1e4,1e6")] = "1e4,1e6,1e8",
-    exponents: Annotated[str, typer.Option("--exponents", help="LOW:HIGH:STEP, or a list")] = "0.2:1:0.05",
-    candidates: Annotated[str, typer.Option("--candidates", help="expected numbers, such as 1 or 2*log(n)")] = "1",
+    exponents: Annotated[str, typer.Option("--exponents", help="LOW:HIGH:STEP, or a list")] = "0.1:0.95:0.05",
+    candidates: Annotated[str, typer.Option("--candidates", help="expected numbers")] = "1,2*log(n)",
     trials: Annotated[str, typer.Option("--trials", help="runs per point")] = "200",
     seed: Seed = "0",
     plot: Plot = None,
@@ -69,14 +69,16 @@ def lower_bound(
             parse_exponents(exponents),
             whole_number(trials, "trials", low=1),
             whole_number(seed, "seed"),
-            number(candidates),
+            number(expected),
             None if workers is None else whole_number(workers, "workers", low=1),
         )
+        for expected in candidates.split(",")
         for size in n.split(",")
     ]
     rows = [row for sweep in sweeps for row in sweep]
-    columns = ("n", "exponent", "referees", "messages", "success_rate", "success_rate_ci95", "leaders")
-    print_rows(rows, (*columns, "clouds", "mean_cloud", "disjoint"), json)
+    setting = ("n", "expected_candidates", "exponent", "referees")
+    found = ("messages", "success_rate", "success_rate_ci95", "leaders", "clouds", "mean_cloud", "disjoint")
+    print_rows(rows, setting + found, json)
     if plot:
         draw_budget(sweeps, plot)
 

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from hegemon.analysis.graph_pictures import check_drawable, draw_graph
 from hegemon.analysis.pictures import check_picture_path, draw_elections, draw_runs
 from hegemon.analysis.statistics import summarize_runs
 from hegemon.cli.common import build, console, facts, figure, number, print_json
@@ -40,6 +41,8 @@ def run(
     history: Annotated[str | None, typer.Option("--history", help="write what trial 0 recorded as CSV")] = None,
     plot: Annotated[str | None, typer.Option("--plot", help="write a picture (.png, .svg, .pdf)")] = None,
     final: Annotated[str | None, typer.Option("--final", help="write where trial 0 ended (.json, .csv)")] = None,
+    draw: Annotated[str | None, typer.Option("--draw", help="draw the graph where trial 0 ended (.png …)")] = None,
+    no_fast_forward: Annotated[bool, typer.Option("--no-fast-forward", help="rounds: make every single one")] = False,
     workers: Annotated[str | None, typer.Option("--workers", help="threads; default: all cores")] = None,
     json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ):  # fmt: skip
@@ -48,13 +51,17 @@ def run(
     named = {"variant": variant, "mixing_time": mixing_time}
     settings = [*(set_ or ()), *(f"{name}={value}" for name, value in named.items() if value is not None)]
     chosen, topology = build(protocol, n, graph, settings, seed_number)
-    check_output_files(plot, history, final)
+    check_output_files(plot, history, final, draw)
+    if draw:
+        check_drawable(topology)
     given = {"start": start, "fault": fault, "observe": observe, "every": every, "at": at, "history": history}
-    given |= {"final": final, "until": None if until == "safe" else until}
+    given |= {"final": final, "draw": draw, "until": None if until == "safe" else until}
     if chosen.model == "message":
         refuse(given, chosen, "--wake, --variant, --mixing-time, --set and --max-steps")
     else:
         refuse({"wake": wake}, chosen, "--start")
+    if chosen.model != "state":
+        refuse({"no-fast-forward": no_fast_forward}, chosen, "--engine to choose how it runs")
     options = {
         "start": start,
         "until": until,
@@ -68,6 +75,8 @@ def run(
         options["observe"] = choose_observables(chosen, observe)
         options["every"] = None if every is None else whole_number(every, "every", low=1)
         options["at"] = [whole_number(part, "at") for part in at.split(",")] if at else None
+    if chosen.model == "state":
+        options["fast_forward"] = not no_fast_forward
     finished = run_with_progress(
         chosen,
         whole_number(trials, "trials", low=1),
@@ -82,6 +91,10 @@ def run(
     else:
         print_report(content)
     write_files(plot, history, final, chosen, finished)
+    if draw and finished.runs:
+        first = finished.runs[0]
+        title = f"{chosen.id} on {topology.name} after {first.steps:,} {first.unit}; leaders: {first.leaders}"
+        draw_graph(chosen, topology, first.configuration, title, draw)
     if finished.interrupted:
         print(f"hegemon: interrupted after {len(finished.runs)} of {trials} trials", file=sys.stderr)
         raise typer.Exit(130)
@@ -218,10 +231,11 @@ def print_trials(screen, rows: list[dict]) -> None:
         screen.print(f"… and {len(rows) - SHOWN_TRIALS:,} more trials (--json prints all)")
 
 
-def check_output_files(plot, history, final) -> None:
+def check_output_files(plot, history, final, draw) -> None:
     """Refuse bad paths before the work is done."""
-    if plot:
-        check_picture_path(plot)
+    for picture in (plot, draw):
+        if picture:
+            check_picture_path(picture)
     for path, endings in ((history, (".csv",)), (final, (".json", ".csv"))):
         if path and not str(path).lower().endswith(endings):
             raise InvalidInput(f"the file {path} must end in {' or '.join(endings)}")

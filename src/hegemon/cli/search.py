@@ -19,7 +19,7 @@ def search_worst_start(
     graph: Annotated[str | None, typer.Option("--graph", help="ring:64, grid:8x8 … or a file")] = None,
     until: Annotated[str, typer.Option("--until", help="the set to be reached")] = "safe",
     evaluations: Annotated[str, typer.Option("--evaluations", help="starts that are tried")] = "1000",
-    trials: Annotated[str, typer.Option("--trials", help="runs from each, at most about")] = "64",
+    trials: Annotated[str, typer.Option("--trials", help="runs from each, at most about")] = "256",
     final: Annotated[str, typer.Option("--final", help="fresh runs from the best")] = "2000",
     seed: Annotated[str, typer.Option("--seed", help="the same seed finds the same start")] = "0",
     max_steps: Annotated[str, typer.Option("--max-steps", help="cut a run off after so many")] = "1e7",

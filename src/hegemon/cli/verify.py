@@ -8,9 +8,12 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from hegemon.cli.common import build, console, facts, figure, print_json
+from hegemon.cli.common import assignments, build, console, facts, figure, print_json
 from hegemon.errors import InvalidInput
+from hegemon.models.expressions import whole_number
+from hegemon.protocols.loading import find_protocol
 from hegemon.verify.chain import MEMORY
+from hegemon.verify.closure import closure_everywhere
 from hegemon.verify.export import FORMATS, export
 from hegemon.verify.hitting import write_distribution
 from hegemon.verify.membership import members
@@ -33,11 +36,16 @@ def verify_protocol(
     counterexample: Annotated[str | None, typer.Option("--counterexample", help="write the first (.json)")] = None,
     export_: Annotated[str | None, typer.Option("--export", help=f"the chain as {', '.join(FORMATS)}")] = None,
     out: Annotated[str | None, typer.Option("--out", help="where to export it")] = None,
+    every_graph: Annotated[
+        str | None, typer.Option("--every-graph", help="instead: closed on all connected graphs of up to K nodes?")
+    ] = None,
     memory: Annotated[float, typer.Option("--memory", help="GiB that the chain may take")] = MEMORY,
     symmetry: Annotated[bool, typer.Option(help="count configurations up to symmetry")] = True,
     json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ):  # fmt: skip
     """Exact answers on small instances: what always happens, and expectations. Exit code 1: a claim is refuted."""
+    if every_graph is not None:
+        check_every_graph(protocol, whole_number(every_graph, "every-graph", low=1), set_, property_ or "safe", json)
     chosen, topology = build(protocol, n, graph, set_, 0)
     check_files(export_, out, distribution, counterexample)
     if not memory > 0:
@@ -54,6 +62,30 @@ def verify_protocol(
     else:
         print_report(content)
     raise typer.Exit(0 if answer.ok else 1)
+
+
+def check_every_graph(protocol: str, most: int, settings, name: str, json: bool) -> None:
+    """Closure of a listed set on every connected graph, all coins and all leader positions."""
+    with Bar() as bar:
+        checked = closure_everywhere(find_protocol(protocol), most, name, bar.show, **assignments(settings))
+    broken = [one for one in checked if not one.holds]
+    content = {
+        "protocol": protocol,
+        "set": name,
+        "graphs": len(checked),
+        "largest": most,
+        "configurations": sum(one.configurations for one in checked),
+        "successors": sum(one.successors for one in checked),
+        "ok": not broken,
+        "flaws": [{"graph": one.graph.name, "nodes": one.graph.n, "flaw": one.flaw} for one in broken],
+    }
+    if json:
+        print_json(content)
+    else:
+        console().print(facts({key: figure(value) for key, value in content.items() if key != "flaws"}))
+        for one in broken:
+            console().print(f"{one.graph.name} ({one.graph.n} nodes): {one.flaw}")
+    raise typer.Exit(1 if broken else 0)
 
 
 class Bar:
@@ -131,9 +163,9 @@ def print_report(content: dict) -> None:
     )
     print_findings(screen, content["findings"])
     if content["expected_steps"]:
-        print_expected(screen, content["expected_steps"])
+        print_expected(screen, content["expected_steps"], content["unit"])
     if content["holding"]:
-        print_holding(screen, content["holding"])
+        print_holding(screen, content["holding"], content["unit"])
     screen.print()
     for path in content["files"]:
         screen.print(f"written: {path}")
@@ -156,8 +188,8 @@ def print_findings(screen, findings: list[dict]) -> None:
                 screen.print(f"  {line}")
 
 
-def print_expected(screen, times: dict) -> None:
-    screen.print(f"\nexpected steps to reach {times['set']}", style="bold")
+def print_expected(screen, times: dict, unit: str) -> None:
+    screen.print(f"\nexpected {unit} to reach {times['set']}", style="bold")
     rows = {"worst": exact(times["worst"]), "mean over the starts": exact(times["mean"])}
     rows |= {f"from {name}": exact(value) for name, value in times["from"].items()}
     rows["relative error at most"] = f"{times['relative_error']:.1g}"
@@ -169,8 +201,8 @@ def print_expected(screen, times: dict) -> None:
     screen.print(facts(rows))
 
 
-def print_holding(screen, times: dict) -> None:
-    screen.print(f"\nexpected steps from {times['set']} until the leader is not the same unique one", style="bold")
+def print_holding(screen, times: dict, unit: str) -> None:
+    screen.print(f"\nexpected {unit} from {times['set']} until the leader is not the same unique one", style="bold")
     rows = {"worst": exact(times["worst"]), "best": exact(times["best"])}
     rows |= {f"from {name}": exact(value) for name, value in times["from"].items()}
     if times["worst"] is not None:

@@ -7,6 +7,7 @@ otherwise it is a record, and `interact` works on the records themselves.
 import numpy as np
 
 from hegemon.engines.compilation import codec, marks, specialize
+from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
 from hegemon.engines.prefetch import prefetch
 from hegemon.engines.randomness import next_index, next_pair
@@ -14,7 +15,6 @@ from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
 
 BLOCK = 32  # pairs drawn ahead, so that their agents are on the way from memory when their turn comes
-CHUNK = 20_000_000  # steps between two looks at progress and interruption
 LARGEST_TABLE = 4096  # states: a table of pairs takes at most 64 MiB
 LARGEST_POPULATION = 2**32 - 1
 
@@ -107,12 +107,10 @@ def recount(before_a, before_b, after_a, after_b, counts, low, high, watch):
     return satisfied or ((before_a ^ after_a) | (before_b ^ after_b)) & watch != 0
 
 
-class Agents:
+class Agents(Engine):
     """The engine: `advance` runs up to a step, exactly to the first step that meets the stop."""
 
     name = "agents"
-    as_multiset = False
-    silent = gave_up = False  # it notices neither that nothing can change nor that another engine is faster
 
     def __init__(self, protocol, topology, configuration, stop, rng):
         if protocol.n > LARGEST_POPULATION:
@@ -152,10 +150,7 @@ class Agents:
         self._counts = self._membership.counts_from(mark)
 
     def advance(self, limit: int) -> bool:
-        """Run towards step `limit`, or exactly to the first that meets the stop; whether it is met.
-
-        May return earlier, after some work, with neither.
-        """
+        """Run until `step == limit` or, earlier, the counted stop is met; whether it is met."""
         try:
             done, met = self._kernel(
                 self._population,
@@ -165,7 +160,7 @@ class Agents:
                 self.stop.low,
                 self.stop.high,
                 self.stop.watch,
-                min(limit - self.step, CHUNK),
+                limit - self.step,
                 *self._work,
             )
         except ValueError:

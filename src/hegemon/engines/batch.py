@@ -12,6 +12,7 @@ import numpy as np
 
 from hegemon.engines.census import COUNT, SIZE, Multiset, count_occupied
 from hegemon.engines.compilation import lean, specialize
+from hegemon.engines.engine import Engine
 from hegemon.engines.epoch import (
     CARD,
     COLLISION,
@@ -136,11 +137,12 @@ class Look(NamedTuple):
     rng: np.ndarray
 
 
-class Batch:
-    """The engine: `advance` runs up to a step, exactly to the first step that meets the stop."""
+class Batch(Engine):
+    """The engine. `advance` may come back early, after some work: call it again."""
 
     name = "batch"
     as_multiset = True
+    chunk = 2**62  # looks at progress come by work, not by steps
 
     def __init__(self, protocol, topology, configuration, stop, rng):
         if not topology.is_complete:
@@ -148,7 +150,7 @@ class Batch:
         if protocol.n > LARGEST_POPULATION:
             raise InvalidInput(f"n = {protocol.n} is too large; engine batch takes up to 2**60 agents")
         self.n, self.space, self.stop, self.rng = protocol.n, protocol.space, stop, rng
-        self.silent = False  # whether nothing can change any more
+        self.is_silent = False
         self.gave_up, self.dear = False, math.inf  # whether an interaction costs more nanoseconds than it may
         self._membership = Membership(protocol, stop)
         self._multiset = Multiset(protocol, stop)
@@ -175,7 +177,7 @@ class Batch:
         """Take over a configuration and count the stop's conditions in it."""
         self._base, self._ahead = self.step, 0
         self._pending[0] = NOT_DRAWN
-        self._skipping = self.silent = False
+        self._skipping = self.is_silent = False
         self._fill(*configuration.multiset)
 
     def _fill(self, codes, counts) -> None:
@@ -192,11 +194,8 @@ class Batch:
         self._table = [np.zeros(size, kind) for size, kind in sizes]
 
     def advance(self, limit: int) -> bool:
-        """Run towards step `limit`, or exactly to the first that meets the stop; whether it is met.
-
-        May return earlier, after some work, with neither.
-        """
-        if self.silent:
+        """Run towards `limit`, or exactly to the first step that meets the stop; whether it is met."""
+        if self.is_silent:
             self.step = limit
         unchecked = 0
         self.gave_up = False
@@ -206,7 +205,7 @@ class Batch:
             unchecked = 0
             if done:
                 self._base, self._ahead = self._base + int(done), 0
-            self.silent, self.gave_up = ended == SILENT, ended == DEAR
+            self.is_silent, self.gave_up = ended == SILENT, ended == DEAR
             if ended < 0:
                 self._make_room(ended)
             elif ended == SWITCH:
@@ -283,10 +282,19 @@ class Batch:
 
     def snapshot(self):
         codes, counts, _ = self._multiset.contents()
-        return self.step, self._base, codes, counts, self.rng.copy(), self._pending.copy(), self._skipping, self.silent
+        return (
+            self.step,
+            self._base,
+            codes,
+            counts,
+            self.rng.copy(),
+            self._pending.copy(),
+            self._skipping,
+            self.is_silent,
+        )
 
     def restore(self, snapshot) -> None:
-        step, self._base, codes, counts, rng, pending, self._skipping, self.silent = snapshot
+        step, self._base, codes, counts, rng, pending, self._skipping, self.is_silent = snapshot
         self._ahead = step - self._base
         self.rng[:], self._pending[:] = rng, pending
         self._fill(codes, counts)

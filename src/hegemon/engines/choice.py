@@ -1,7 +1,8 @@
 """Which engine runs what, and why."""
 
+from hegemon.engines.adaptive import Adaptive
+from hegemon.engines.adaptive_complete import SMALL, AdaptiveComplete, AdaptiveSmall
 from hegemon.engines.agents import Agents
-from hegemon.engines.auto import SMALL, AutoComplete, AutoGraph, AutoSmall
 from hegemon.engines.batch import Batch
 from hegemon.engines.events import Events
 from hegemon.errors import InvalidInput
@@ -9,13 +10,16 @@ from hegemon.errors import InvalidInput
 ENGINES = {"agents": Agents, "batch": Batch, "events": Events}
 
 
-def choose_engine(name: str, topology):
+def choose_engine(name: str, protocol, topology, stop, faults):
     """The engine class and the reason for it."""
     if name == "auto":
-        chosen = AutoGraph
+        if topology.is_complete and topology.n <= SMALL:
+            return AdaptiveSmall, "every pair may meet: steps one by one, many at once if the run is long"
         if topology.is_complete:
-            chosen = AutoSmall if topology.n <= SMALL else AutoComplete
-        return chosen, chosen.reason
+            return AdaptiveComplete, "every pair may meet: many steps at once while the occupied states are few"
+        if topology.arcs <= 64 * topology.n:
+            return Adaptive, "a sparse graph: steps one by one while many arcs are active, jumps while few are"
+        return Agents, "a dense graph: each event would touch many arcs"
     if name not in ENGINES:
         raise InvalidInput(f"engine {name!r} is not known; choose auto, {', '.join(ENGINES)}")
     return ENGINES[name], "as asked"

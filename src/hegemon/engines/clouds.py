@@ -2,6 +2,8 @@
 
 import numpy as np
 
+MOST_CLOUDS = 2000  # followed in one run: beyond, only their number is told
+
 
 def reachable(source, sent_to) -> set:
     """Every node that messages lead to from `source`, itself included."""
@@ -14,10 +16,6 @@ def reachable(source, sent_to) -> set:
     return found
 
 
-def describe_clouds(clouds: list[set]) -> dict:
-    return cloud_measures([len(cloud) for cloud in clouds], len(set().union(*clouds)))
-
-
 def cloud_measures(sizes, union: int) -> dict:
     """How many clouds, how large, and whether disjoint: that is, whether the sizes add up to the union's."""
     total = int(sum(sizes))
@@ -27,6 +25,10 @@ def cloud_measures(sizes, union: int) -> dict:
         "largest_cloud": int(max(sizes, default=0)),
         "disjoint_clouds": total == union,
     }
+
+
+def many_clouds(number: int) -> dict:
+    return {"clouds": number, "mean_cloud": None, "largest_cloud": None, "disjoint_clouds": None}
 
 
 def closure(leads_to: np.ndarray) -> np.ndarray:

@@ -73,6 +73,30 @@ def fingerprint(function, seen=None) -> str:
     return digest.hexdigest()
 
 
+def speaks_of(functions, names, seen=None) -> bool:
+    """Whether any of the functions, or a function that it calls, mentions one of the names."""
+    seen = set() if seen is None else seen
+    for function in functions:
+        if function in seen:
+            continue
+        seen.add(function)
+        if _mentioned(function.__code__) & set(names):
+            return True
+        called = [value for value in _free_variables(function).values() if isinstance(value, types.FunctionType)]
+        if speaks_of(called, names, seen):
+            return True
+    return False
+
+
+def _mentioned(code) -> set[str]:
+    """Every name and text in a function's code: attributes, global names, keys."""
+    names = set(code.co_names) | {constant for constant in code.co_consts if isinstance(constant, str)}
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names |= _mentioned(constant)
+    return names
+
+
 def compiled(function, memo=None):
     """The author's plain function, and every plain function it calls, as compiled code."""
     memo = {} if memo is None else memo
@@ -80,7 +104,7 @@ def compiled(function, memo=None):
         return function
     if function not in memo:
         scope = dict(function.__globals__)
-        memo[function] = njit(_rebind(function, scope))
+        memo[function] = njit(forceinline=True)(_rebind(function, scope))
         for name, value in _free_variables(function).items():
             if isinstance(value, types.FunctionType):
                 scope[name] = compiled(value, memo)
@@ -137,12 +161,32 @@ def _bound(template, records, bindings):
 def codec(space):
     """`encode(a, layout)` and `decode(code, a, layout)` to bind in kernels, and the layout to pass them."""
     text, layout = space.source()
-    encode, decode = functions(text, "encode", "decode")
+    encode, decode = _functions(text, "encode", "decode")
     return encode, decode, np.array(layout, dtype=np.int64)
 
 
+def record_functions(space) -> tuple:
+    """`copy(a, b)`, which writes the fields of a into b, and `same(a, b)`."""
+    copy = "".join(f"\n    b.{name} = a.{name}" for name in space.names)
+    same = "(" + " | ".join(f"(a.{name} ^ b.{name})" for name in space.names) + ") == 0"  # without branches
+    return _functions(f"def copy(a, b):{copy}\ndef same(a, b):\n    return {same}\n", "copy", "same")
+
+
+def packer(packing):
+    """`pack(a, layout)` and `unpack(word, a, layout)` to bind in kernels, and the layout to pass them."""
+    text, layout = packing.source()
+    pack, unpack = _functions(text, "pack", "unpack")
+    return pack, unpack, np.array(layout, dtype=np.int64)
+
+
+def copier(names):
+    """`show(a, face)`, which copies the named fields of a state, to bind in kernels."""
+    (show,) = _functions("\n".join(["def show(a, face):", *(f"    face.{name} = a.{name}" for name in names)]), "show")
+    return show
+
+
 @cache
-def functions(text: str, *names: str) -> tuple:
+def _functions(text: str, *names: str) -> tuple:
     """Functions defined by generated text: the same text gives the same functions."""
     scope: dict = {}
     exec(text, scope)

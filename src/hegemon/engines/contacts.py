@@ -8,7 +8,7 @@ only by their order.
 import numpy as np
 from numba import njit
 
-from hegemon.engines.clouds import closure, cloud_measures, cloud_sizes
+from hegemon.engines.clouds import MOST_CLOUDS, closure, cloud_measures, cloud_sizes, many_clouds
 from hegemon.engines.compilation import specialize
 from hegemon.engines.initiators import initiators
 from hegemon.engines.outcome import Outcome
@@ -18,7 +18,6 @@ from hegemon.errors import InvalidInput
 from hegemon.models.messages import failure
 
 LARGEST_NUMBER = 2**28  # contacts in memory: 2 GiB
-MOST_CLOUDS = 2000  # candidates whose clouds are followed
 NEVER = np.iinfo(np.int64).max
 
 
@@ -173,10 +172,8 @@ class ContactsEngine:
         measures |= {"candidates": c, "shared_referees": shared, "cause": cause}
         if self.pattern.inform_bits:
             measures["informed"] = n if told else leaders  # a leader knows itself
-        if watched:
-            measures |= self._clouds(keys, closure(leads_to), alone, heard)
-        elif self.protocol.records_clouds and not c:
-            measures |= cloud_measures([], 0)
+        if self.protocol.records_clouds:
+            measures |= self._clouds(keys, leads_to, alone, heard)
         return Outcome(min(last, limit), finished, leaders, measures)
 
     def _count(self, contacts, answers, informs) -> dict:
@@ -189,10 +186,13 @@ class ContactsEngine:
             "largest_message": max(bits if number else 0 for number, bits in sent),
         }
 
-    def _clouds(self, keys, reach, alone, heard) -> dict:
+    def _clouds(self, keys, leads_to, alone, heard) -> dict:
         initiated = heard >= self.rounds  # not influenced before sending
         if not self.pattern.contacts or not initiated.any():
             return cloud_measures([], 0)
+        if not len(leads_to):
+            return many_clouds(int(initiated.sum()))
+        reach = closure(leads_to)
         rows, which = np.unique(reach[initiated], axis=0, return_inverse=True)
         union = reach[initiated].any(axis=0, keepdims=True)
         shared = specialize(list_shared)(keys, self.nodes)

@@ -4,38 +4,38 @@ import numpy as np
 
 from hegemon.engines.membership import Membership
 from hegemon.engines.run import Fault
+from hegemon.engines.stopping import never
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
 
-FAR = 2**62  # steps: a goal that is not reached
-
 
 class Driver:
-    def __init__(self, protocol, topology, chosen, configuration, stop, rng, history, progress):
+    def __init__(self, protocol, topology, chosen, configuration, stop, rng, history, progress, **options):
         self.protocol, self.stop, self.history, self.progress = protocol, stop, history, progress
-        self.membership = Membership(protocol, stop) if stop.whole else None
-        self.engine = chosen(protocol, topology, configuration, stop, rng)
+        looks_now_and_then = stop.whole and not chosen.checks_whole
+        self.membership = Membership(protocol, stop) if looks_now_and_then else None
+        counted = never(stop.name) if looks_now_and_then else stop
+        self.engine = chosen(protocol, topology, configuration, counted, rng, **options)
         self.interrupted = False
         self._record()
 
     def run(self, limit: int | None, until_met: bool) -> bool:
-        """To the step `limit` (None: for ever) or, when `until_met`, to the first step that meets the stop.
-
-        Without a limit, a run also ends when nothing can change any more.
-        """
+        """To the step `limit` (None: for ever) or, when `until_met`, to the first step that meets the stop."""
+        self.engine.horizon = limit
         if until_met and self._inside():
             return True
         while not self.interrupted and (limit is None or self.engine.step < limit):
-            goal = self.engine.step + FAR if limit is None else limit
-            if self.history and (record := self.history.next_step(self.engine.step)) is not None:
-                goal = min(goal, record)
-            met = self._reach(goal) if until_met else self.engine.advance(goal)
-            self._record()
-            if met and until_met:
+            if limit is None and self.engine.is_silent:
+                return False  # nothing will ever change again
+            record = self.history.next_step(self.engine.step) if self.history else None
+            goal = min(g for g in (self.engine.step + self.engine.chunk, limit, record) if g is not None)
+            met = self._reach(goal) if until_met else self._pass(goal)
+            if met or self.engine.step in (limit, record):
+                self._record()
+            if met:
                 return True
-            if limit is None and self.engine.silent:
-                return False
-            self._report()
+            if self.progress and self.progress(self.engine.step):
+                self.interrupted = True
         return False
 
     def follow(self, schedule, limit: int | None) -> bool:
@@ -69,57 +69,46 @@ class Driver:
         self.engine.load(Configuration(space, agents=agents))
         self._record()
 
+    def _pass(self, goal: int) -> bool:
+        while self.engine.step < goal:
+            self.engine.advance(goal)
+        return False
+
     def _inside(self) -> bool:
         if self.membership is None:
             return self.engine.counts_hold()
-        if self.stop.conditions and not self.engine.counts_hold():
-            return False
         return self.membership.holds(self.engine.configuration().agents)
 
     def _reach(self, goal: int) -> bool:
-        """Towards `goal`, or exactly to the first step inside the set; whether it is reached.
+        """Towards `goal`, or exactly to the first step inside the set.
 
-        A set with whole predicates cannot be entered before its counts hold, which the engine notices at once.
-        While they hold, the set is looked at now and then. If it is closed, a run that is inside now entered
-        once and stayed, so bisection over replays from the last snapshot finds the very step; if it is not,
-        every step is looked at. The looks become rarer with time, so that they never cost most of a run.
+        A set with whole predicates is looked at now and then. If it is closed, a run that is inside now
+        entered once and stayed, so bisection over replays from the last snapshot finds the very step; if
+        it is not, every step is looked at.
         """
         if self.membership is None:
             return self.engine.advance(goal)
-        if self.stop.conditions and not self.engine.counts_hold():
-            self.engine.advance(goal)
-            return self._inside()
-        stride = max(self.engine.stride, self.engine.step // 16) if self.stop.closed else 1
+        stride = self.engine.stride if self.stop.closed else 1
         before = self.engine.snapshot()
-        self._go_to(min(goal, self.engine.step + stride))
-        if self.interrupted or not self._inside():
-            return False
-        self._rewind_to_entry(before)
-        return True
-
-    def _go_to(self, step: int) -> None:
-        """Exactly to this step, whatever is met on the way."""
-        while self.engine.step < step and not self.interrupted:
-            self.engine.advance(step)
-            self._report()
-
-    def _report(self) -> None:
-        if self.progress and self.progress(self.engine.step):
-            self.interrupted = True
+        self.engine.advance(min(goal, self.engine.step + stride))
+        if self._inside():
+            self._rewind_to_entry(before)
+            return True
+        return False
 
     def _rewind_to_entry(self, outside) -> None:
         """From a snapshot outside the closed set and the present inside it, go back to the step of entry."""
         start, end = outside[0], self.engine.step
-        while end - start > 1 and not self.interrupted:
+        while end - start > 1:
             middle = (start + end) // 2
             self.engine.restore(outside)
-            self._go_to(middle)
+            self._pass(middle)
             if self._inside():
                 end = middle
             else:
                 start, outside = middle, self.engine.snapshot()
         self.engine.restore(outside)
-        self._go_to(end)
+        self._pass(end)
 
     def _record(self) -> None:
         if self.history:

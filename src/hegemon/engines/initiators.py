@@ -1,6 +1,7 @@
 """Who begins, and when: the nodes whose coin says so, and the adversary's wake-up schedule."""
 
 import json
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -44,8 +45,14 @@ def read_schedule(path) -> list:
     """A JSON list of rounds, or a text with one round per line."""
     if not Path(path).is_file():
         raise InvalidInput(f"wake {str(path)!r} is neither a file nor one of {', '.join(SCHEDULES)}")
+    return _read(Path(path), Path(path).stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=2)
+def _read(path: Path, changed: int) -> list:
+    """Once for all trials, unless the file has changed."""
     try:
-        text = Path(path).read_text()
+        text = path.read_text()
         return json.loads(text) if text.lstrip().startswith("[") else [int(word) for word in text.split()]
     except ValueError as error:
         raise InvalidInput(f"{path} is not a wake-up schedule ({error}); give one round >= 1 per node") from None

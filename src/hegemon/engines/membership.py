@@ -1,5 +1,7 @@
 """Whether a configuration is in a set, and what the observables say of it: whole configurations at once."""
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 
 from hegemon.engines.compilation import marks, specialize
@@ -18,18 +20,37 @@ def check_whole(agents, parameters):
     return predicate(agents, parameters[0])
 
 
+def check_whole_on_graph(agents, offsets, targets, parameters):
+    return predicate(agents, offsets, targets, parameters[0])
+
+
 def evaluate_records(agents, parameters, result):
     for index in range(len(agents)):
         result[index] = value(agents[index], parameters[0])
 
 
+def evaluate_with_neighbours(agents, offsets, targets, parameters, result):
+    near = np.empty_like(agents)
+    for v in range(len(agents)):
+        begin, end = offsets[v], offsets[v + 1]
+        for k in range(end - begin):
+            near[k] = agents[targets[begin + k]]
+        result[v] = value(agents[v], near[: end - begin], parameters[0])
+
+
+def evaluate_overall(agents, offsets, targets, parameters, result):
+    result[0] = value(agents, offsets, targets, parameters[0])
+
+
 class Membership:
     """Evaluates a stop's set on configurations: counts first, since they are cheap, then whole predicates."""
 
-    def __init__(self, protocol, stop: Stop):
+    def __init__(self, protocol, stop: Stop, topology=None):
         self.protocol, self.stop = protocol, stop
+        self._graph = (topology.offsets, topology.targets) if protocol.reads_graph and stop.whole else ()
         self._mark_records = specialize(mark_records, protocol.record_types, marks_of=marks(stop.conditions))
-        self._whole = [specialize(check_whole, protocol.record_types, predicate=predicate) for predicate in stop.whole]
+        check = check_whole_on_graph if self._graph else check_whole
+        self._whole = [specialize(check, protocol.record_types, predicate=predicate) for predicate in stop.whole]
 
     def marks(self, agents) -> np.ndarray:
         mark = np.zeros(len(agents), np.uint8 if len(self.stop.conditions) <= 8 else np.uint32)
@@ -47,27 +68,45 @@ class Membership:
     def holds(self, agents) -> bool:
         if len(self.stop.conditions) and not self.stop.holds(self.counts(agents)):
             return False
-        return all(check(agents, self.protocol.compiled_p) for check in self._whole)
+        return self.whole_holds(agents)
+
+    def whole_holds(self, agents) -> bool:
+        return all(check(agents, *self._graph, self.protocol.compiled_p) for check in self._whole)
 
 
 class Watcher:
-    """Measures observables on configurations in either form."""
+    """Measures observables on configurations in either form, each configuration once."""
 
-    def __init__(self, protocol, observables: dict):
+    def __init__(self, protocol, observables: dict, topology=None):
         self.protocol, self.observables = protocol, observables
+        self._graph = (topology.offsets, topology.targets) if protocol.reads_graph else ()
         self._kernels = {
-            name: specialize(evaluate_records, protocol.record_types, value=observable.value)
+            name: specialize(_kernel_for(observable), protocol.record_types, value=observable.value)
             for name, observable in observables.items()
         }
+        self._measured: WeakKeyDictionary = WeakKeyDictionary()  # a fast-forward shows the same ones again and again
 
     def measure(self, configuration) -> dict:
-        agents, weights = configuration.weighted()
-        row = {}
-        for name, observable in self.observables.items():
-            values = np.empty(len(agents), np.float64)
-            self._kernels[name](agents, self.protocol.compiled_p, values)
-            row[name] = observable.measure(values, weights)
-        return row
+        if configuration not in self._measured:
+            agents, weights = configuration.weighted()
+            self._measured[configuration] = {
+                name: self._one(name, observable, agents, weights) for name, observable in self.observables.items()
+            }
+        return self._measured[configuration]
+
+    def _one(self, name, observable, agents, weights):
+        kernel = _kernel_for(observable)
+        values = np.empty(1 if kernel is evaluate_overall else len(agents), np.float64)
+        graph = () if kernel is evaluate_records else self._graph
+        self._kernels[name](agents, *graph, self.protocol.compiled_p, values)
+        return values[0] if kernel is evaluate_overall else observable.measure(values, weights)
+
+
+def _kernel_for(observable):
+    """By what the observable's value reads: one agent, an agent and its neighbours, or everything at once."""
+    if observable.reduce == "overall":
+        return evaluate_overall
+    return evaluate_records if observable.value.__code__.co_argcount == 2 else evaluate_with_neighbours
 
 
 def count_leaders(protocol, configuration) -> int | None:

@@ -6,7 +6,7 @@ when it begins or hears its first message, so the cost follows the messages.
 
 from collections import defaultdict
 
-from hegemon.engines.clouds import describe_clouds, reachable
+from hegemon.engines.clouds import MOST_CLOUDS, cloud_measures, many_clouds, reachable
 from hegemon.engines.initiators import initiators
 from hegemon.engines.outcome import Outcome
 from hegemon.engines.ports import ports_of
@@ -147,4 +147,7 @@ class Nodes:
     def _clouds(self) -> dict:
         """How many nodes sent before they were influenced, and whom each of them influenced (section 4)."""
         started = [v for v, sent in self.first_sent.items() if self.first_heard.get(v, sent) >= sent]
-        return describe_clouds([reachable(v, self.sent_to) for v in started])
+        if len(started) > MOST_CLOUDS:
+            return many_clouds(len(started))
+        clouds = [reachable(v, self.sent_to) for v in started]
+        return cloud_measures([len(cloud) for cloud in clouds], len(set().union(*clouds)))

@@ -39,7 +39,7 @@ def simulate_population(
     if schedule and (faults or engine not in ("auto", "agents")):
         raise InvalidInput(f"{start} prescribes interactions, which only engine agents follows, and without faults")
     engine = "agents" if schedule else engine
-    chosen, reason = choose_engine(engine, topology)
+    chosen, reason = choose_engine(engine, protocol, topology, stop, faults)
     configuration = initial_configuration(protocol, start, seed, trial, chosen.as_multiset)
     if stop.watch:
         require_unique_leader(protocol, configuration)

@@ -1,11 +1,12 @@
 """The front door of the engines: one call for every model of computation."""
 
 from hegemon.engines.messages import simulate_messages
+from hegemon.engines.neighbours import simulate_rounds
 from hegemon.engines.population import simulate_population
 from hegemon.engines.run import Run
 from hegemon.errors import InvalidInput
 
-MODELS = {"population": simulate_population, "message": simulate_messages}
+MODELS = {"population": simulate_population, "state": simulate_rounds, "message": simulate_messages}
 
 
 def simulate(protocol, **options) -> Run:

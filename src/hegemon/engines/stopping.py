@@ -1,5 +1,6 @@
 """When a run ends: inside a set, when the leader is lost, or after a number of steps."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,7 @@ class Stop:
     whole: tuple = ()
     closed: bool = False
     limit: int | None = None  # for `steps:K`
+    reason: Callable | None = None  # says what keeps a configuration outside
 
     def holds(self, counts) -> bool:
         """Whether the counted part is met."""
@@ -69,4 +71,5 @@ def _from_set(name, chosen: ConfigurationSet, protocol) -> Stop:
         np.array([high for _, high in bounds], np.int64),
         whole=chosen.whole,
         closed=chosen.closed,
+        reason=chosen.reason,
     )

@@ -20,7 +20,7 @@ def topology_for(protocol, graph=None, seed: int = 0) -> Topology:
     return graph
 
 
-def initial_configuration(protocol, start, seed, trial, as_multiset=False) -> Configuration:
+def initial_configuration(protocol, start, seed, trial, as_multiset=False, topology=None) -> Configuration:
     """A named start, a file, a Configuration, or a list of states as mappings."""
     if isinstance(start, Configuration):
         return start
@@ -29,4 +29,4 @@ def initial_configuration(protocol, start, seed, trial, as_multiset=False) -> Co
         if len(states) != protocol.n:
             raise InvalidInput(f"the start has {len(states)} states but n = {protocol.n}; make them equal")
         return Configuration(protocol.space, agents=protocol.space.decode_array(np.array(states)))
-    return protocol.initial(start or protocol.default_start, generator(seed, trial, START), as_multiset)
+    return protocol.initial(start or protocol.default_start, generator(seed, trial, START), as_multiset, topology)

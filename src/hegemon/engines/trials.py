@@ -28,12 +28,14 @@ def run_trials(
     trials: int,
     *,
     seed: int = 0,
+    first: int = 0,
     graph=None,
     workers: int | None = None,
     report: Callable | None = None,
     **options,
 ) -> Trials:
-    """Trial k uses the streams of (seed, k) alone, so neither the number of workers nor the order matters.
+    """Trials `first`, `first` + 1, …: trial k uses the streams of (seed, k) alone, so neither the number of
+    workers nor the order matters, and a batch can be continued by the next one.
 
     `report(finished, steps)` is called about ten times a second. An interrupt from the keyboard stops the
     running trials and keeps the finished ones.
@@ -54,7 +56,7 @@ def run_trials(
 
     finished: dict[int, Run] = {}
     waiting = {}
-    upcoming = iter(range(trials))
+    upcoming = iter(range(first, first + trials))
     threads = workers or os.cpu_count() or 1
     pool = ThreadPoolExecutor(threads)
     try:

@@ -3,7 +3,8 @@
 from hegemon.models.configuration import Configuration, Group
 from hegemon.models.domains import Bit, Choice, Range
 from hegemon.models.messages import ELECTED, NON_ELECTED, MessageProtocol
-from hegemon.models.observables import count, maximum, mean, minimum
+from hegemon.models.neighbours import NeighbourProtocol
+from hegemon.models.observables import count, maximum, mean, minimum, overall
 from hegemon.models.parameters import Parameter
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.sets import at_least, at_most, everywhere, exactly, nowhere, whole
@@ -16,6 +17,7 @@ __all__ = [
     "Group",
     "MessageProtocol",
     "NON_ELECTED",
+    "NeighbourProtocol",
     "Parameter",
     "PopulationProtocol",
     "Range",
@@ -28,5 +30,6 @@ __all__ = [
     "mean",
     "minimum",
     "nowhere",
+    "overall",
     "whole",
 ]

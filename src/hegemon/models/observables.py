@@ -8,7 +8,11 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Observable:
-    """`reduce` ("count", "mean", "minimum" or "maximum") of `value(a, p)` over all agents."""
+    """`reduce` ("count", "mean", "minimum" or "maximum") of `value(a, p)` over all agents.
+
+    In the state model the value may also read the neighbours, as `value(me, neighbours, p)`; and for
+    "overall" it is a number computed at once from everything, `value(nodes, offsets, targets, p)`.
+    """
 
     reduce: str
     value: Callable
@@ -41,3 +45,8 @@ def minimum(value, doc="") -> Observable:
 
 def maximum(value, doc="") -> Observable:
     return Observable("maximum", value, doc)
+
+
+def overall(value, doc="") -> Observable:
+    """A number of the whole configuration on its graph: `value(nodes, offsets, targets, p)`."""
+    return Observable("overall", value, doc)

@@ -3,32 +3,15 @@
 import numpy as np
 
 from hegemon.errors import InvalidInput
-from hegemon.models.observables import count
-from hegemon.models.observables import mean as mean_of
 from hegemon.models.protocol import Protocol
-
-
-def output_leader(a, p):
-    return a.leader
 
 
 class PopulationProtocol(Protocol):
     """Declare `class State:` and `def interact(a, b, p)`, which changes initiator `a` and responder `b`."""
 
     model = "population"
+    functions = ("interact", "output")
     _is_sound = False
-
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(**kwargs)
-        for name in ("interact", "output"):
-            function = vars(cls).get(name)
-            if callable(function):
-                setattr(cls, name, staticmethod(function))
-        names = [field.name for field in cls.fields]
-        if not hasattr(cls, "output") and "leader" in names:
-            cls.output = staticmethod(output_leader)
-        if not hasattr(cls, "output"):
-            cls.outputs = ()
 
     def __init__(self, n: int, **given):
         if not self.fields or not hasattr(self, "interact"):
@@ -64,7 +47,7 @@ class PopulationProtocol(Protocol):
                 after = self.space.code(a), self.space.code(b)
                 other = [self.space.namespace(code) for code in (first, second)]
                 for state, code in zip(other, (first, second), strict=True):
-                    self._scramble_absent(state, self.space.mapping(self.space.namespace(code)))
+                    self.scramble_absent(state, self.space.mapping(self.space.namespace(code)))
                 self.interact(other[0], other[1], self.p)
                 again = self.space.code(other[0]), self.space.code(other[1])
             except InvalidInput as error:
@@ -77,38 +60,3 @@ class PopulationProtocol(Protocol):
                 raise InvalidInput(
                     f"{self.id}: interact of {before[0]} and {before[1]} reads a field that the state does not have"
                 )
-
-    def _scramble_absent(self, state, present) -> None:
-        for name in self.space.names:
-            if name not in present:
-                setattr(state, name, self.space.bounds[name][1])
-
-    def watched(self) -> dict:
-        """The declared observables, or sensible ones: how many agents have each value of each small field."""
-        if self.observables:
-            return self.observables
-        chosen = {}
-        for field in self.fields:
-            low, high = self.space.bounds[field.name]
-            if field.domain.condition:
-                continue
-            if high - low <= 7:
-                for value in range(low, high + 1):
-                    label = f"{field.name}={field.domain.label(value)}"
-                    chosen[label] = count(_equals(field.name, value), f"agents with {label}")
-            else:
-                chosen[f"mean {field.name}"] = mean_of(_value(field.name))
-        return chosen
-
-
-def _equals(name, value):
-    """A condition as the author would have written it, so that it compiles like one."""
-    scope = {}
-    exec(f"def condition(a, p):\n    return a.{name} == {value}", scope)
-    return scope["condition"]
-
-
-def _value(name):
-    scope = {}
-    exec(f"def value(a, p):\n    return a.{name}", scope)
-    return scope["value"]

@@ -11,22 +11,30 @@ import numpy as np
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration, Group
 from hegemon.models.expressions import evaluate
-from hegemon.models.observables import Observable
+from hegemon.models.observables import Observable, count
+from hegemon.models.observables import mean as mean_of
 from hegemon.models.parameters import Parameter
 from hegemon.models.sets import ConfigurationSet
 from hegemon.models.state import StateSpace, declared_fields
+
+
+def output_leader(a, p):
+    return a.leader
 
 
 class Protocol:
     """A protocol together with its parameters and the number of nodes: `Pairwise(n=200)`.
 
     A subclass declares a `class State:` of annotated fields; Parameters, sets and observables as attributes;
-    and each start NAME as a method `start_NAME(self, rng)` that answers a list of Groups or an array of
-    records. This class collects and validates them.
+    and each start NAME as a method `start_NAME(self, rng)` (with a third argument, the topology, where the
+    model reads the graph) that answers a list of Groups or an array of records. This class collects and
+    validates them.
     """
 
     model = ""
     time_unit = "steps"
+    functions: tuple[str, ...] = ()  # members that are plain functions of states, not methods
+    reads_graph = False  # whether starts and whole predicates are given the graph besides the agents
     reference = ""
     smallest_n = 2
     topology = "complete"
@@ -56,6 +64,15 @@ class Protocol:
             for field in cls.fields:
                 if field.name in cls.parameter_declarations:
                     raise InvalidInput(f"{cls.__name__}: {field.name} is both a field and a parameter")
+        for name in cls.functions:
+            function = vars(cls).get(name)
+            if callable(function):
+                setattr(cls, name, staticmethod(function))
+        if cls.fields and not hasattr(cls, "output"):
+            if any(field.name == "leader" for field in cls.fields):
+                cls.output = staticmethod(output_leader)
+            else:
+                cls.outputs = ()
 
     def __init__(self, n: int, **given):
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < self.smallest_n:
@@ -116,7 +133,7 @@ class Protocol:
 
     # -- starts -----------------------------------------------------------------------------------------
 
-    def start_initial(self, rng):
+    def start_initial(self, rng, topology=None):
         """Every agent in the state that the fields declare, as in `leader: Bit = 1`."""
         state = {}
         for field in self.fields:
@@ -124,11 +141,11 @@ class Protocol:
             state[field.name] = evaluate(value, self.values)
         return [Group(self.n, state)]
 
-    def start_random(self, rng):
+    def start_random(self, rng, topology=None):
         """Every agent uniform over all states."""
         return [Group(self.n, {}, random=True)]
 
-    def initial(self, name, rng, as_multiset: bool = False) -> Configuration:
+    def initial(self, name, rng, as_multiset: bool = False, topology=None) -> Configuration:
         """The configuration of a named start, or of a JSON or CSV file."""
         name = str(name)
         if name not in self.starts:
@@ -136,7 +153,7 @@ class Protocol:
                 return Configuration.load(self.space, name, self.n, as_multiset)
             known = ", ".join(self.starts)
             raise InvalidInput(f"{self.id} has no start {name!r}; choose {known}, or give a .json or .csv file")
-        made = self.starts[name](self, rng)
+        made = self.starts[name](self, rng, topology) if self.reads_graph else self.starts[name](self, rng)
         if isinstance(made, np.ndarray):
             return Configuration(self.space, agents=made)
         return Configuration.from_groups(self.space, made, rng, as_multiset)
@@ -147,6 +164,10 @@ class Protocol:
             raise InvalidInput(f"{self.id} has no set {name!r}; its sets are: {known}")
         return self.sets[name]
 
+    def listed(self, name: str, topology) -> np.ndarray:
+        """Every configuration of a named set on a graph, as rows of codes, where the protocol can list them."""
+        raise InvalidInput(f"{self.id} cannot list the configurations of {name!r}; verify it on one graph instead")
+
     # -- description ------------------------------------------------------------------------------------
 
     @classmethod
@@ -156,3 +177,39 @@ class Protocol:
     @property
     def elects_leader(self) -> bool:
         return self.outputs == ("follower", "leader")
+
+    def scramble_absent(self, state, present) -> None:
+        """Change what the state does not have: a transition that reads it will answer differently."""
+        for name in self.space.names:
+            if name not in present:
+                setattr(state, name, self.space.bounds[name][1])
+
+    def watched(self) -> dict:
+        """The declared observables, or sensible ones: how many agents have each value of each small field."""
+        if self.observables:
+            return self.observables
+        chosen = {}
+        for field in self.fields:
+            low, high = self.space.bounds[field.name]
+            if field.domain.condition:
+                continue
+            if high - low <= 7:
+                for value in range(low, high + 1):
+                    label = f"{field.name}={field.domain.label(value)}"
+                    chosen[label] = count(_equals(field.name, value), f"agents with {label}")
+            else:
+                chosen[f"mean {field.name}"] = mean_of(_value(field.name))
+        return chosen
+
+
+def _equals(name, value):
+    """A condition as the author would have written it, so that it compiles like one."""
+    scope = {}
+    exec(f"def condition(a, p):\n    return a.{name} == {value}", scope)
+    return scope["condition"]
+
+
+def _value(name):
+    scope = {}
+    exec(f"def value(a, p):\n    return a.{name}", scope)
+    return scope["value"]

@@ -6,6 +6,7 @@ whole predicate is evaluated now and then, which finds the exact first step only
 A condition is a plain function `(a, p) -> bool` on one agent's state and the parameters.
 """
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -26,12 +27,17 @@ class Count:
 
 @dataclass(frozen=True)
 class ConfigurationSet:
-    """`counts` and `whole` must all hold. `closed` is the author's claim that no step leaves the set."""
+    """`counts` and `whole` must all hold. `closed` is the author's claim that no step leaves the set.
+
+    `reason`, where given, takes the arguments of a whole predicate and says in a sentence what keeps the
+    configuration outside.
+    """
 
     counts: tuple[Count, ...] = ()
     whole: tuple[Callable, ...] = ()
     closed: bool = False
     doc: str = ""
+    reason: Callable | None = None
 
     def __and__(self, other: "ConfigurationSet") -> "ConfigurationSet":
         return ConfigurationSet(
@@ -39,19 +45,23 @@ class ConfigurationSet:
             self.whole + other.whole,
             self.closed or other.closed,
             self.doc or other.doc,
+            self.reason or other.reason,
         )
 
     def described(self, doc: str, closed: bool | None = None) -> "ConfigurationSet":
         """The same set with a sentence that says what it is."""
-        return ConfigurationSet(self.counts, self.whole, self.closed if closed is None else closed, doc)
+        return dataclasses.replace(self, closed=self.closed if closed is None else closed, doc=doc)
 
-    def contains(self, agents, p, values) -> bool:
-        """Whether a configuration, as a sequence of states, is in the set: plain Python, for small n."""
+    def contains(self, agents, p, values, *graph) -> bool:
+        """Whether a configuration, as a sequence of states, is in the set: plain Python, for small n.
+
+        `graph` is `offsets, targets` in the models whose predicates read the graph, nothing in the others.
+        """
         for count in self.counts:
             low, high = count.bounds(values)
             if not low <= sum(bool(count.condition(a, p)) for a in agents) <= high:
                 return False
-        return all(predicate(agents, p) for predicate in self.whole)
+        return all(predicate(agents, *graph, p) for predicate in self.whole)
 
 
 def everywhere(condition) -> ConfigurationSet:
@@ -75,6 +85,9 @@ def at_most(number, condition) -> ConfigurationSet:
     return ConfigurationSet((Count(condition, 0, number),))
 
 
-def whole(predicate) -> ConfigurationSet:
-    """The predicate `(agents, p) -> bool` holds for the array of all agents, in the order of the topology."""
-    return ConfigurationSet(whole=(predicate,))
+def whole(predicate, reason=None) -> ConfigurationSet:
+    """The predicate `(agents, p) -> bool` holds for the array of all agents, in the order of the topology.
+
+    Where the model reads the graph, the predicate is `(nodes, offsets, targets, p) -> bool`.
+    """
+    return ConfigurationSet(whole=(predicate,), reason=reason)

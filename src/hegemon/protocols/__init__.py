@@ -1,8 +1,10 @@
 """The catalogue: one file per published protocol."""
 
 from hegemon.protocols.afek_gafni import AfekGafni
+from hegemon.protocols.cai_izumi_wada import CaiIzumiWada
 from hegemon.protocols.countdown import Countdown
 from hegemon.protocols.epidemic import Epidemic
+from hegemon.protocols.fischer_jiang import FischerJiang
 from hegemon.protocols.flood_max import FloodMax
 from hegemon.protocols.pairwise import Pairwise
 from hegemon.protocols.quick_elimination import QuickElimination
@@ -11,6 +13,7 @@ from hegemon.protocols.ring import Ring
 from hegemon.protocols.threshold import Threshold
 from hegemon.protocols.time_optimal import TimeOptimal
 from hegemon.protocols.timer import Timer
+from hegemon.protocols.trains import Trains
 from hegemon.protocols.walks import Walks
 
 CATALOGUE = {
@@ -23,7 +26,10 @@ CATALOGUE = {
         Countdown,
         QuickElimination,
         TimeOptimal,
+        CaiIzumiWada,
         Ring,
+        FischerJiang,
+        Trains,
         Referees,
         Walks,
         FloodMax,

@@ -109,6 +109,8 @@ class TimeOptimal(PopulationProtocol):
         "in Population Protocols, DISC 2021 (Algorithm 2, Tables 2 and 3)"
     )
 
+    smallest_n = 3  # as the paper assumes; of two agents both must be followers before one can synchronize
+
     # the paper asks for constants that are large enough; docs/constants.md tells how these were measured
     tau = Parameter(1, low=1, help="longer holding (n^tau) for slower convergence (tau log n)")
     m = Parameter("max(1, ceil(log2(n)))", low="log2(n)", help="known approximation of log2 n")

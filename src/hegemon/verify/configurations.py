@@ -9,6 +9,7 @@ import numpy as np
 from hegemon.engines.compilation import codec, specialize
 from hegemon.errors import InvalidInput
 from hegemon.verify import kernels
+from hegemon.verify.traces import Interaction
 
 PLAIN_STATES = 100  # up to here a table filled by plain Python is ready before a compiled one
 LARGEST_KEY = 2**62
@@ -165,6 +166,21 @@ class Configurations:
     def mappings(self, codes) -> list[dict]:
         space = self.protocol.space
         return [space.mapping(space.namespace(int(code))) for code in codes]
+
+    def step(self, codes, key: int, change: bool | None) -> tuple[Interaction, np.ndarray]:
+        """An interaction that leads from these codes to the configuration with this key; `change` says
+        whether an output must change."""
+        _, _, _, _, first, second, changes = self.model
+        for i, j in zip(self.topology.sources, self.topology.targets, strict=True):
+            a, b = codes[i], codes[j]
+            if change is not None and changes[a, b] != change:
+                continue
+            after = codes.copy()
+            after[i], after[j] = first[a, b], second[a, b]
+            if self.key(after) == key:
+                before, then = self.mappings(codes[[i, j]]), self.mappings(after[[i, j]])
+                return Interaction(int(i), int(j), tuple(before), tuple(then)), after
+        raise AssertionError("the path is not one of the chain")
 
 
 def is_ring(topology) -> bool:

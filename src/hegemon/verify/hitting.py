@@ -84,7 +84,7 @@ def reach_probability(chain: Chain, inside: np.ndarray, able: np.ndarray) -> np.
     """The probability of ever being in the set, from everywhere."""
     system = System(chain.offsets, chain.targets, chain.weights, chain.denominator, able & ~inside)
     into = csr_array((chain.weights, chain.targets, chain.offsets), (chain.size, chain.size)) @ inside.astype(float)
-    return system.solve(into / chain.denominator * (able & ~inside)) + inside
+    return system.refined(into * (able & ~inside))[0] + inside
 
 
 def survival(chain: Chain, inside: np.ndarray, views: dict[str, np.ndarray], enough, steps: int | None = None):

@@ -11,7 +11,7 @@ from hegemon.verify.chain import Chain
 from hegemon.verify.findings import kept_structure, losses
 from hegemon.verify.hitting import finite
 from hegemon.verify.solving import System
-from hegemon.verify.traces import Interaction, Trace, path_from_start, trace
+from hegemon.verify.traces import Interaction, Trace, trace
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,9 @@ def holding_times(chain: Chain, name: str, inside: np.ndarray, leaders, starts: 
         values=values,
         error=solution.error,
         worst=float(values[worst]),
-        worst_start=trace(chain, path_from_start(chain, worst)),
+        worst_start=trace(chain, [worst]),
         best=float(values[best]),
-        best_start=trace(chain, path_from_start(chain, best)),
+        best_start=trace(chain, [best]),
         from_starts={start: float(values[index]) for start, index in starts.items() if not np.isnan(values[index])},
         breaks=tuple(break_interactions(chain, best, active)) if active[best] else (),
         way=way,
@@ -93,8 +93,8 @@ def break_interactions(chain: Chain, start: int, active: np.ndarray, number: int
     matrix = csr_array((chain.keeps, chain.targets, chain.offsets), (size, size)).tocsc()
     backwards = System(matrix.indptr.astype(np.int64), matrix.indices, matrix.data, chain.denominator, active)
     begin = np.zeros(size)
-    begin[start] = 1.0
-    visits = backwards.solve(begin)
+    begin[start] = chain.denominator
+    visits, _ = backwards.refined(begin)
     _, _, _, _, first, second, changes = space.model
     sources, targets = space.topology.sources.astype(np.int64), space.topology.targets.astype(np.int64)
     rows = np.flatnonzero(active & (visits > 0))

@@ -1,5 +1,7 @@
 """Which configurations of a chain are in a set: counts by state, whole predicates on the arrays themselves."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from hegemon.engines.compilation import specialize
@@ -21,6 +23,11 @@ def check_rows(agents, parameters, n, result):
         result[row] = predicate(agents[row * n : (row + 1) * n], parameters[0])
 
 
+def check_rows_on_graph(agents, offsets, targets, parameters, n, result):
+    for row in range(len(result)):
+        result[row] = predicate(agents[row * n : (row + 1) * n], offsets, targets, parameters[0])
+
+
 def named_set(protocol, name: str) -> ConfigurationSet:
     """A set of the protocol, or one described by a text of conditions."""
     if name in protocol.sets:
@@ -36,18 +43,25 @@ def named_set(protocol, name: str) -> ConfigurationSet:
 
 def members(chain: Chain, chosen: ConfigurationSet) -> np.ndarray:
     """A truth value for every configuration."""
-    space, protocol = chain.space, chain.space.protocol
-    inside = np.ones(chain.size, bool)
+    space = chain.space
+    inside = contains_rows(space.protocol, chosen, chain.codes, space.topology)
+    if space.rotations and chosen.whole:
+        _require_invariance(space, chosen, chain.codes, inside)
+    return inside
+
+
+def contains_rows(protocol, chosen: ConfigurationSet, codes: np.ndarray, topology) -> np.ndarray:
+    """Whether each row of codes is in the set."""
+    inside = np.ones(len(codes), bool)
     for count in chosen.counts:
         low, high = count.bounds(protocol.values)
-        number = np.empty(chain.size, np.int64)
-        kernels.count_marked(chain.codes, space.marked(_truth(count.condition)), number)
+        marked = _marked(protocol, count.condition)
+        number = np.empty(len(codes), np.int64)
+        kernels.count_marked(codes, marked, number)
         inside &= (low <= number) & (number <= high)
     for predicate in chosen.whole:
         candidates = np.flatnonzero(inside)
-        inside[candidates] = _evaluate(protocol, predicate, chain.codes[candidates])
-        if space.rotations:
-            _require_invariance(protocol, predicate, chain.codes[candidates], inside[candidates])
+        inside[candidates] = _evaluate(protocol, predicate, codes[candidates], topology)
     return inside
 
 
@@ -60,28 +74,35 @@ def leaders(chain: Chain) -> np.ndarray | None:
     return number
 
 
-def _truth(condition):
-    return lambda a, p: bool(condition(a, p))
+@lru_cache(maxsize=64)
+def _marked(protocol, condition) -> np.ndarray:
+    """A condition on one agent, evaluated at every state."""
+    states = map(protocol.space.namespace, range(protocol.space.size))
+    return np.array([bool(condition(state, protocol.p)) for state in states], np.int64)
 
 
-def _evaluate(protocol, predicate, codes: np.ndarray) -> np.ndarray:
+def _evaluate(protocol, predicate, codes: np.ndarray, topology) -> np.ndarray:
     space = protocol.space
+    graph = (topology.offsets, topology.targets) if protocol.reads_graph else ()
     if len(codes) <= PLAIN_EVALUATIONS:
         states = {code: space.namespace(code) for code in np.unique(codes).tolist()}
-        return np.array([bool(predicate([states[c] for c in row], protocol.p)) for row in codes.tolist()], bool)
-    check = specialize(check_rows, protocol.record_types, predicate=predicate)
+        rows = ([states[code] for code in row] for row in codes.tolist())
+        return np.array([bool(predicate(row, *graph, protocol.p)) for row in rows], bool)
+    kernel = check_rows_on_graph if graph else check_rows
+    check = specialize(kernel, protocol.record_types, predicate=predicate)
     result = np.empty(len(codes), bool)
     for first in range(0, len(codes), ROWS):
         part = codes[first : first + ROWS]
-        check(space.decode_array(part.ravel()), protocol.compiled_p, protocol.n, result[first : first + len(part)])
+        agents = space.decode_array(part.ravel())
+        check(agents, *graph, protocol.compiled_p, protocol.n, result[first : first + len(part)])
     return result
 
 
-def _require_invariance(protocol, predicate, codes, expected) -> None:
-    """Representatives may stand for all their rotations only if the predicate does not see the difference."""
-    for turn in range(1, protocol.n):
-        if not np.array_equal(_evaluate(protocol, predicate, np.roll(codes, turn, axis=1)), expected):
+def _require_invariance(space, chosen, codes, expected) -> None:
+    """Representatives may stand for all their rotations only if the predicates do not see the difference."""
+    for turn in range(1, space.n):
+        turned = np.roll(codes, turn, axis=1)
+        if not np.array_equal(contains_rows(space.protocol, chosen, turned, space.topology), expected):
             raise InvalidInput(
-                f"{protocol.id}: the predicate {predicate.__name__} changes when the ring is turned; "
-                "verify without symmetry (--no-symmetry)"
+                f"a set of {space.protocol.id} changes when the ring is turned; verify without symmetry (--no-symmetry)"
             )

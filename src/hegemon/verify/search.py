@@ -72,8 +72,7 @@ class Candidate:
 class Simulator:
     """Many short runs from given codes on one engine."""
 
-    def __init__(self, protocol, graph, until, seed: int, max_steps: int):
-        topology = topology_for(protocol, graph, seed)
+    def __init__(self, protocol, topology, until, seed: int, max_steps: int):
         stop = parse_stop(until, protocol)
         if stop.watch or stop.limit is not None:
             raise InvalidInput(f"until {until!r} is not a set; search-worst needs one to be reached, such as safe")
@@ -116,8 +115,9 @@ def search_worst(
             raise InvalidInput(f"{name} = {value} is out of range; it must be at least 1")
     protocol.require_sound()
     rng = generator(seed, 0, START)
-    simulator = Simulator(protocol, graph, until, seed, max_steps)
-    pool = [Candidate(codes) for codes in first_candidates(protocol, rng)]
+    topology = topology_for(protocol, graph, seed)
+    simulator = Simulator(protocol, topology, until, seed, max_steps)
+    pool = [Candidate(codes) for codes in first_candidates(protocol, topology, rng)]
     champions = best_of(pool, simulator, trials)
     for k in range(evaluations):
         if progress:
@@ -128,7 +128,6 @@ def search_worst(
             continue
         if beats(challenger, champion, simulator, trials):
             champions[champions.index(champion)] = challenger
-    simulator.unfinished = 0
     winner, times = fresh_winner(champions, simulator, final)
     unfinished = simulator.unfinished
     draws = rng.integers(protocol.space.size, size=(min(final, 500), protocol.n))
@@ -146,12 +145,12 @@ def search_worst(
     )
 
 
-def first_candidates(protocol, rng) -> list[np.ndarray]:
+def first_candidates(protocol, topology, rng) -> list[np.ndarray]:
     """The named starts, uniformly random ones, and ones in which all agents are alike."""
     found = []
     for name in protocol.starts:
         try:
-            found.append(fixed_start(protocol, name))
+            found.append(fixed_start(protocol, name, topology))
         except InvalidInput:
             continue  # drawn at random: covered below
     n, q = protocol.n, protocol.space.size
@@ -188,6 +187,7 @@ def fresh_winner(champions: list[Candidate], simulator: Simulator, final: int) -
     for champion in champions:
         champion.times = simulator.times(champion.codes, final)
     winner = max(champions, key=lambda champion: champion.mean)
+    simulator.unfinished = 0
     return winner, simulator.times(winner.codes, final)
 
 

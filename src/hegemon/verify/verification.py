@@ -10,7 +10,6 @@ import numpy as np
 from hegemon.engines.randomness import generator
 from hegemon.engines.surroundings import initial_configuration, topology_for
 from hegemon.errors import InvalidInput
-from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
 from hegemon.verify import findings as ask
 from hegemon.verify.chain import MEMORY, Chain, estimate, reachable_chain, whole_chain
@@ -19,6 +18,7 @@ from hegemon.verify.findings import Finding
 from hegemon.verify.hitting import HittingTimes, hitting_times, quantiles
 from hegemon.verify.holding import HoldingTimes, holding_times
 from hegemon.verify.membership import leaders, members, named_set
+from hegemon.verify.rounds import RoundConfigurations, round_chain
 
 QUESTIONS = ("closed", "leader", "reached", "time", "holding", "predicate")
 EVERYTHING = "all"  # the start that stands for every configuration
@@ -70,6 +70,7 @@ class Verification:
             "transitions": self.chain.transitions,
             "denominator": self.chain.denominator,
             "estimated_gib": estimate(self.case.space).gib,
+            "unit": self.protocol.time_unit,
             "ok": self.ok,
             "findings": [finding.record() for finding in self.findings],
             "expected_steps": self.hitting.record() if self.hitting else None,
@@ -142,24 +143,32 @@ class Case:
     """A protocol on a graph from given starts, and its chain."""
 
     def __init__(self, protocol, graph=None, start=None, symmetry=True, memory=MEMORY, progress=None):
-        if protocol.model != "population":
-            raise InvalidInput(f"{protocol.id} is not a population protocol; its exact chain is not built here")
+        if protocol.model not in ("population", "state"):
+            raise InvalidInput(
+                f"{protocol.id} has the model {protocol.model!r}; exact chains exist for population and state protocols"
+            )
         protocol.require_sound()
         self.protocol = protocol
         self.topology = topology_for(protocol, graph)
+        start = start if start is not None else protocol.default_start
+        uniform = protocol.starts.get("random") is Protocol.start_random
+        if isinstance(start, str) and (start == EVERYTHING or start == "random" and uniform):
+            self.covers, starts = "all configurations", None
+        else:
+            self.covers = f"reachable from {start}" if isinstance(start, str) else "reachable from the given start"
+            starts = [fixed_start(protocol, start, self.topology)]
+        if protocol.model == "state":
+            self.space = RoundConfigurations(protocol, self.topology)
+            self.chain = round_chain(self.space, starts, memory, progress)
+            return
         if any(chosen.whole for chosen in protocol.sets.values()) and not self.topology.is_directed_ring:
             # a predicate on the whole array may tell agents apart; on rings invariance is checked instead
             symmetry = False
         self.space = Configurations(protocol, self.topology, symmetry)
-        start = start if start is not None else protocol.default_start
-        uniform = protocol.starts.get("random") is Protocol.start_random
-        if isinstance(start, str) and (start == EVERYTHING or start == "random" and uniform):
-            self.covers = "all configurations"
+        if starts is None:
             self.chain = whole_chain(self.space, memory, progress)
         else:
-            codes = fixed_start(protocol, start)
-            self.covers = f"reachable from {start}" if isinstance(start, str) else "reachable from the given start"
-            self.chain = reachable_chain(self.space, [codes], memory, progress)
+            self.chain = reachable_chain(self.space, starts, memory, progress)
 
     @cached_property
     def starts(self) -> dict[str, int]:
@@ -167,7 +176,7 @@ class Case:
         found = {}
         for name in self.protocol.starts:
             try:
-                codes = fixed_start(self.protocol, name)
+                codes = fixed_start(self.protocol, name, self.topology)
             except InvalidInput:
                 continue
             index = self.chain.index(codes)
@@ -176,17 +185,17 @@ class Case:
         return found
 
 
-def fixed_start(protocol, start) -> np.ndarray:
+def fixed_start(protocol, start, topology) -> np.ndarray:
     """The codes of a start that is one configuration, not a distribution over many."""
     if isinstance(start, str) and start in protocol.starts:
-        drawn = [protocol.initial(start, generator(seed)) for seed in range(3)]
+        drawn = [protocol.initial(start, generator(seed), topology=topology) for seed in range(3)]
         if any(not np.array_equal(drawn[0].agents, other.agents) for other in drawn):
             raise InvalidInput(
                 f"the start {start!r} of {protocol.id} is drawn at random; give {EVERYTHING!r}, a fixed start or a file"
             )
         configuration = drawn[0]
     else:
-        configuration = start if isinstance(start, Configuration) else initial_configuration(protocol, start, 0, 0)
+        configuration = initial_configuration(protocol, start, 0, 0, topology=topology)
     return protocol.space.encode_array(configuration.agents)
 
 

@@ -1,0 +1,45 @@
+"""Series for plots: measured means with their intervals, and the laws they are compared with."""
+
+import numpy as np
+
+from hegemon.analysis.scaling import Law
+from hegemon.analysis.statistics import mean_interval
+from hegemon.claims.checks import CONFIDENCE, brief
+from hegemon.claims.registry import Series, Table
+
+
+def means(label: str, sizes, samples, kind: str = "both") -> Series:
+    """The mean at every size; sizes at which nothing was measured are left out."""
+    kept = [(size, np.asarray(values, float)) for size, values in zip(sizes, samples, strict=True) if len(values)]
+    intervals = [mean_interval(values, CONFIDENCE) for _, values in kept]
+    return Series(
+        label,
+        [float(size) for size, _ in kept],
+        [float(values.mean()) for _, values in kept],
+        [low for low, _ in intervals],
+        [high for _, high in intervals],
+        kind,
+    )
+
+
+def law_line(label: str, law: Law, sizes, samples) -> Series:
+    """The law, scaled to go through the middle of the measured means."""
+    sizes = np.asarray(sizes, float)
+    ratios = [np.mean(values) / law.of(size) for size, values in zip(sizes, samples, strict=True) if len(values)]
+    ratio = np.exp(np.mean(np.log(ratios))) if ratios else 1.0
+    grid = np.geomspace(sizes.min(), sizes.max(), 50)
+    return Series(label, grid.tolist(), (ratio * law.of(grid)).tolist(), kind="line")
+
+
+def sizes_table(title: str, heading: str, sizes, samples, exact=None) -> Table:
+    """Size, trials, mean, interval and, where there is one, the exact value."""
+    columns = [heading, "trials", "mean", "interval"] + (["exact"] if exact is not None else [])
+    rows = []
+    for k, (size, values) in enumerate(zip(sizes, samples, strict=True)):
+        if len(values):
+            low, high = mean_interval(values, CONFIDENCE)
+            row = [brief(size), f"{len(values):,}", brief(float(np.mean(values))), f"{brief(low)} … {brief(high)}"]
+        else:
+            row = [brief(size), "0", "–", "–"]
+        rows.append(row + ([brief(exact[k])] if exact is not None else []))
+    return Table(title, columns, rows)

@@ -1,0 +1,118 @@
+"""Where experiments are made: runs trials, keeps every measured row, remembers what was measured before."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+
+import numpy as np
+
+from hegemon.analysis.statistics import tight_enough
+from hegemon.engines.trials import run_trials
+
+SEED = 2021
+FEW = 4
+LARGEST_BATCH = 50_000_000  # agents in the configurations of trials that are kept at one time
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The steps of the trials that met the stop at one size, and how many did not."""
+
+    n: int
+    values: np.ndarray
+    missed: int
+
+    @property
+    def mean(self) -> float:
+        return float(self.values.mean()) if len(self.values) else float("nan")
+
+    def scaled(self, factor: float) -> "Sample":
+        return Sample(self.n, self.values * factor, self.missed)
+
+
+class Laboratory:
+    """`store` has `load(key)` and `save(key, rows)`; `report(text)` hears what is going on."""
+
+    def __init__(self, seed: int = SEED, workers: int | None = None, store=None, report=None):
+        self.seed, self.workers, self.store = seed, workers, store
+        self.report = report or (lambda text: None)
+        self.rows: list[dict] = []
+
+    def seed_for(self, *description) -> int:
+        """Every measurement has its own seed, so that different sizes are independent of each other."""
+        digest = hashlib.sha256(json.dumps([self.seed, *description]).encode()).hexdigest()
+        return int(digest[:8], 16)
+
+    def trials(self, protocol, trials: int, *, first: int = 0, label=None, measure=None, **options) -> list[dict]:
+        """One row per trial. `label` names a start that is no name; `measure(run)` adds columns to the row."""
+        start = label or options.get("start") or options.get("wake") or protocol.default_start
+        graph = options.get("graph")
+        seed = self.seed_for(
+            protocol.id, protocol.n, protocol.parameters, start, str(options.get("until", "safe")), str(graph)
+        )
+        context = {"protocol": protocol.id, "n": protocol.n, **protocol.parameters, "start": start}
+        if graph is not None:
+            context["graph"] = getattr(graph, "name", graph)
+        described = {k: v for k, v in options.items() if k not in ("start", "graph")}
+        key = [context, {k: str(v) for k, v in described.items()}, seed, first, trials]
+        rows = self.remember(key, lambda: self._run(protocol, trials, first, seed, context, measure, options))
+        self.rows += rows
+        return rows
+
+    def _run(self, protocol, trials, first, seed, context, measure, options) -> list[dict]:
+        rows = []
+        batch = max(1, min(trials, LARGEST_BATCH // protocol.n))
+        for begin in range(first, first + trials, batch):
+            size = min(batch, first + trials - begin)
+            done = run_trials(
+                protocol,
+                size,
+                first=begin,
+                seed=seed,
+                workers=self.workers,
+                report=self._progress(f"{protocol.id} n = {protocol.n:,}, {context['start']}", begin - first, trials),
+                **options,
+            )
+            if done.interrupted:
+                raise KeyboardInterrupt
+            for run in done.runs:
+                record = run.record()
+                given = {name if name not in record else f"{name}_given": value for name, value in context.items()}
+                row = {**given, "seed": seed, **record, "engine": run.engine}
+                rows.append({**row, **measure(run)} if measure else row)
+        return rows
+
+    def _progress(self, text: str, before: int, trials: int):
+        return lambda finished, steps: self.report(f"{text}: {before + finished} of {trials}")
+
+    def remember(self, key, compute) -> list[dict]:
+        """What was measured under this key before the last interruption, or what `compute` measures now."""
+        name = hashlib.sha256(json.dumps(key, sort_keys=True, default=str).encode()).hexdigest()[:24]
+        rows = self.store.load(name) if self.store else None
+        if rows is None:
+            rows = compute()
+            if self.store:
+                self.store.save(name, rows)
+        return rows
+
+    def times(self, protocol, trials: int, *, most: int | None = None, relative: float = 0.03, **options) -> Sample:
+        """At least `trials` trials; more, up to `most`, until the mean is known to within `relative`.
+
+        If none of the first few meets the stop, no more are made: a broken protocol shall not cost an hour.
+        """
+        rows = self.trials(protocol, min(trials, FEW), **options)
+        if len(rows) < trials and any(row["reached"] for row in rows):
+            rows = rows + self.trials(protocol, trials - len(rows), first=len(rows), **options)
+        while most and len(_times(rows)) and len(rows) < most and not tight_enough(_times(rows), relative):
+            rows = rows + self.trials(protocol, min(len(rows), most - len(rows)), first=len(rows), **options)
+        values = _times(rows)
+        return Sample(protocol.n, values, len(rows) - len(values))
+
+    def note(self, **row) -> None:
+        """A row of data that did not come from a trial: an exact value, a hand-made count."""
+        self.rows.append(row)
+
+
+def _times(rows) -> np.ndarray:
+    unit = "rounds" if rows and "rounds" in rows[0] else "steps"
+    return np.array([row[unit] for row in rows if row["reached"]], float)

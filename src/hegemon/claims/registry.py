@@ -1,0 +1,138 @@
+"""What a claim is, what an experiment finds out about it, and the list of all claims."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+
+from hegemon.errors import InvalidInput
+
+HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "not decided by this data"
+
+PAPERS = {
+    "survey": "Y. Sudo, Leader Election in Population Protocol Model (survey, in Japanese)",
+    "time-optimal": "Sudo, Eguchi, Izumi, Masuzawa, Time-Optimal Loosely-Stabilizing Leader Election "
+    "in Population Protocols, DISC 2021",
+    "ring": "Yokota, Sudo, Masuzawa, Time-Optimal Self-Stabilizing Leader Election on Rings "
+    "in Population Protocols, IEICE Transactions 2021",
+    "trains": "Blin, Gay, Ziccardi, Informative Trains: A Memory-Efficient Journey to a Self-Stabilizing "
+    "Leader Election Algorithm in Anonymous Graphs",
+    "sublinear": "Kutten, Pandurangan, Peleg, Robinson, Trehan, Sublinear Bounds for Randomized Leader Election",
+}
+
+
+@dataclass(frozen=True)
+class Check:
+    """One figure against one statement. `interval` is at the confidence of `checks.CONFIDENCE`."""
+
+    what: str
+    claimed: str
+    measured: str
+    verdict: str
+    figure: float | None = None
+    interval: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points, a line, or both, with optional bars from `low` to `high`."""
+
+    label: str
+    x: list
+    y: list
+    low: list | None = None
+    high: list | None = None
+    kind: str = "points"  # points, line, both
+
+
+@dataclass(frozen=True)
+class Plot:
+    title: str
+    xlabel: str
+    ylabel: str
+    series: list[Series]
+    logx: bool = False
+    logy: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What an experiment found: checks first, then what a reader wants to see besides."""
+
+    checks: list[Check]
+    headline: str = ""
+    plots: list[Plot] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    notes: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """One violated part violates the claim; it holds only if every part does."""
+        verdicts = [check.verdict for check in self.checks]
+        if VIOLATED in verdicts:
+            return VIOLATED
+        return UNDECIDED if UNDECIDED in verdicts or not verdicts else HOLDS
+
+    def content(self) -> dict:
+        """As JSON has it."""
+        return {"verdict": self.verdict, **asdict(self)}
+
+
+def finding_from(content: dict) -> Finding:
+    """The inverse of `Finding.content`."""
+    plots = [Plot(**{**plot, "series": [Series(**one) for one in plot["series"]]}) for plot in content["plots"]]
+    return Finding(
+        checks=[Check(**check) for check in content["checks"]],
+        headline=content["headline"],
+        plots=plots,
+        tables=[Table(**table) for table in content["tables"]],
+        notes=content["notes"],
+    )
+
+
+@dataclass(frozen=True)
+class Claim:
+    """`experiment(laboratory, **sizes)` answers a Finding; its protocol classes are parameters with defaults,
+    so that a test can put a broken protocol in their place."""
+
+    id: str
+    paper: str
+    place: str
+    title: str
+    statement: str
+    experiment: Callable
+    quick: dict
+    full: dict
+
+    def sizes(self, scale: str) -> dict:
+        return self.quick if scale == "quick" else self.full
+
+
+def all_claims() -> dict[str, Claim]:
+    """Every claim, paper by paper."""
+    from hegemon.claims import ring, sublinear, survey, time_optimal, trains
+
+    modules = (survey, time_optimal, trains, ring, sublinear)
+    return {claim.id: claim for module in modules for claim in module.CLAIMS}
+
+
+def choose(only: str | None = None, paper: str | None = None) -> list[Claim]:
+    """The claims that a command asks for: by ids, by paper, or all of them."""
+    claims = all_claims()
+    if paper is not None and paper not in PAPERS:
+        raise InvalidInput(f"there is no paper {paper!r}; choose {', '.join(PAPERS)}")
+    chosen = list(claims)
+    if only is not None:
+        chosen = [name.strip() for name in only.split(",") if name.strip()]
+        for name in chosen:
+            if name not in claims:
+                raise InvalidInput(f"there is no claim {name!r}; choose {', '.join(claims)}")
+    found = [claims[name] for name in dict.fromkeys(chosen) if paper in (None, claims[name].paper)]
+    if not found:
+        raise InvalidInput(f"no claim of the paper {paper} is among {only}; leave one of the two out")
+    return found

@@ -1,0 +1,157 @@
+"""`report.html`: one file, no connection needed, made to be read from the top."""
+
+import platform
+from datetime import date
+from html import escape
+from pathlib import Path
+
+from hegemon.claims.checks import CONFIDENCE
+from hegemon.claims.plots import picture
+from hegemon.claims.registry import HOLDS, PAPERS, UNDECIDED, VIOLATED, Finding
+from hegemon.claims.store import finding_of, write
+
+MARKS = {HOLDS: ("holds", "✓"), VIOLATED: ("violated", "✗"), UNDECIDED: ("open", "?")}
+
+STYLE = """
+:root { color-scheme: light; }
+body { font: 16px/1.55 Georgia, 'Times New Roman', serif; color: #222; background: #fdfdfb; margin: 0; }
+main { max-width: 1080px; margin: 0 auto; padding: 2.2rem 1.6rem 5rem; }
+h1 { font-size: 2.1rem; line-height: 1.2; margin: 0 0 .5rem; }
+h2 { font-size: 1.35rem; margin: 3.2rem 0 .2rem; padding-top: .8rem; border-top: 2px solid #222; }
+h2 + p.reference { margin-top: 0; }
+h3 { font-size: 1.12rem; margin: 2.4rem 0 .3rem; }
+p { margin: .5rem 0; max-width: 46rem; }
+p.reference, .small { color: #666; font-size: .88rem; }
+table { border-collapse: collapse; font: 13.5px/1.4 system-ui, 'Segoe UI', sans-serif; margin: .8rem 0; width: 100%; }
+th { text-align: left; font-weight: 600; border-bottom: 1.5px solid #222; padding: .3rem .6rem .3rem 0; }
+td { border-bottom: 1px solid #e4e2da; padding: .32rem .6rem .32rem 0; vertical-align: top; }
+td.id, code { font: 12.5px/1.4 ui-monospace, 'DejaVu Sans Mono', monospace; }
+td a { color: inherit; }
+.mark { white-space: nowrap; font-weight: 600; }
+.holds { color: #1f7a3f; } .violated { color: #b3202c; } .open { color: #946200; }
+.tally { font: 15px/1.5 system-ui, sans-serif; margin: 1rem 0; } .tally span { margin-right: 1.6rem; }
+.pill { font: 600 12.5px/1 system-ui, sans-serif; padding: .22rem .5rem; border-radius: .8rem; margin-left: .5rem;
+        vertical-align: .12em; border: 1px solid currentColor; }
+img { max-width: 100%; height: auto; display: block; margin: .8rem 0; }
+details { margin: .4rem 0; font: 13.5px/1.4 system-ui, sans-serif; } summary { cursor: pointer; color: #555; }
+code { background: #f1f0ea; padding: .1rem .3rem; border-radius: 3px; }
+"""
+
+
+def write_report(records: list[dict], scale: str, seed: int, seconds: float, path) -> None:
+    write(Path(path), page(records, scale, seed, seconds))
+
+
+def page(records: list[dict], scale: str, seed: int, seconds: float) -> str:
+    by_paper = {paper: [r for r in records if r["paper"] == paper] for paper in PAPERS}
+    body = [
+        opening(records, scale, seed, seconds),
+        overview(records),
+        *(chapter(paper, chosen, scale) for paper, chosen in by_paper.items() if chosen),
+        reading(),
+    ]
+    return (
+        "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
+        f"<title>Leader election: the claims, measured</title><style>{STYLE}</style></head>\n"
+        f"<body><main>{''.join(body)}</main></body></html>\n"
+    )
+
+
+def opening(records, scale, seed, seconds) -> str:
+    checks = sum(len(record["checks"]) for record in records)
+    rows = sum(record["rows"] for record in records)
+    verdicts = [record["verdict"] for record in records]
+    tally = "".join(
+        f"<span class='{kind}'><b>{verdicts.count(verdict)}</b> {escape(verdict)}</span>"
+        for verdict, (kind, _) in MARKS.items()
+    )
+    where = f"{platform.machine()}, Python {platform.python_version()}"
+    return (
+        "<h1>Leader election in anonymous networks: the claims, measured</h1>"
+        f"<p>{len(records)} published statements from {len({r['paper'] for r in records})} papers, put to the test on "
+        f"this machine by {checks} checks over {rows:,} rows of raw data. Exact answers where instances are small "
+        "enough to enumerate; elsewhere simulation of the exact process, with intervals.</p>"
+        f"<p class='tally'>{tally}</p>"
+        f"<p class='small'>Scale <b>{escape(scale)}</b>, seed {seed}, {seconds:,.0f} s of work, {date.today()}, "
+        f"{escape(where)}. Made by <code>hegemon reproduce --{escape(scale)}</code>.</p>"
+    )
+
+
+def overview(records) -> str:
+    rows = "".join(
+        f"<tr><td class='id'><a href='#{name(r)}'>{name(r)}</a></td><td>{escape(r['place'])}</td>"
+        f"<td>{escape(r['title'])}</td><td>{escape(r['headline'])}</td><td>{mark(r['verdict'])}</td></tr>"
+        for r in records
+    )
+    columns = ("claim", "where", "what is claimed", "what was measured", "verdict")
+    heads = "".join(f"<th>{column}</th>" for column in columns)
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def chapter(paper: str, records, scale: str) -> str:
+    sections = "".join(section(record, scale) for record in records)
+    return f"<h2>{escape(paper)}</h2><p class='reference'>{escape(PAPERS[paper])}</p>{sections}"
+
+
+def section(record, scale: str) -> str:
+    finding = finding_of(record)
+    kind, sign = MARKS[record["verdict"]]
+    verdict = f"<span class='pill {kind}'>{sign} {escape(record['verdict'])}</span>"
+    again = f"hegemon reproduce{' --full' if scale == 'full' else ''} --only {name(record)}"
+    parts = [
+        f"<h3 id='{name(record)}'>{escape(record['place'])}: {escape(record['title'])}{verdict}</h3>",
+        f"<p>{escape(record['statement'])}</p>",
+        f"<img alt='{escape(finding.plots[0].title)}' src='{picture(finding.plots)}'>" if finding.plots else "",
+        *(table(one.title, one.columns, one.rows) for one in finding.tables),
+        checks_table(finding),
+        f"<p>{escape(finding.notes)}</p>" if finding.notes else "",
+        f"<p class='small'>{record['rows']:,} rows in <code>data/{name(record)}.csv</code>; "
+        f"{record['seconds']:,.0f} s. Only this one: <code>{again}</code></p>",
+    ]
+    return "".join(parts)
+
+
+def checks_table(finding: Finding) -> str:
+    heads = "".join(f"<th>{head}</th>" for head in ("check", "claimed", "measured", ""))
+    rows = "".join(
+        f"<tr><td>{escape(c.what)}</td><td>{escape(c.claimed)}</td><td>{escape(c.measured)}</td>"
+        f"<td>{mark(c.verdict)}</td></tr>"
+        for c in finding.checks
+    )
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def table(title: str, columns, rows) -> str:
+    heads = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    lines = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
+    return (
+        f"<details open><summary>{escape(title)}</summary><table><thead><tr>{heads}</tr></thead>"
+        f"<tbody>{lines}</tbody></table></details>"
+    )
+
+
+def reading() -> str:
+    return (
+        "<h2>How to read this</h2>"
+        f"<p>Every interval, in brackets, is at {CONFIDENCE:.1%} confidence: Student's for means, Clopper and "
+        "Pearson's for proportions. A check <b>holds</b> when its whole interval agrees with the claim, is "
+        "<b>violated</b> when its whole interval contradicts it, and is otherwise <b>not decided by this data</b>. "
+        "A claim holds when all its checks do. At this confidence a hundred checks of true claims raise a false "
+        "alarm in at most one run out of ten.</p>"
+        "<p>A law such as O(n log n) speaks of all n, and no measurement can prove it. What is measured is the place "
+        "of the means between the claimed law (0) and its nearest rival (1): fit mean = c · law^(1−s) · rival^s over "
+        "the sizes, and look where s lies. Below ½ the data are consistent with the law over this range.</p>"
+        "<p>Statements about every configuration are checked on every configuration where n is small, and on many "
+        "configurations elsewhere. Trials go on until the mean is known well enough, or a limit is reached. Every "
+        "measurement has its own seed, derived from the one above and listed in the data.</p>"
+    )
+
+
+def mark(verdict: str) -> str:
+    kind, sign = MARKS[verdict]
+    return f"<span class='mark {kind}'>{sign} {escape(verdict)}</span>"
+
+
+def name(record) -> str:
+    return record["identity"]["id"]

@@ -1,0 +1,210 @@
+"""The toolbox of the time-optimal paper: epidemic, countdown, quick elimination (Lemmas 2 to 5)."""
+
+import math
+
+import numpy as np
+
+from hegemon.analysis.scaling import N_LOG, N_LOG_SQUARED, Law
+from hegemon.claims.checks import follows, mean_is, share_at_least
+from hegemon.claims.drawing import law_line, means, sizes_table
+from hegemon.claims.registry import Check, Claim, Finding, Plot, Series
+from hegemon.models.configuration import Configuration, Group
+from hegemon.protocols.countdown import Countdown
+from hegemon.protocols.epidemic import Epidemic
+from hegemon.protocols.quick_elimination import QuickElimination
+
+
+def harmonic(k: int) -> float:
+    """1 + 1/2 + … + 1/k."""
+    if k < 10_000:
+        return float(np.sum(1 / np.arange(1, k + 1)))
+    return math.log(k) + np.euler_gamma + 1 / (2 * k) - 1 / (12 * k * k)
+
+
+def tail_check(what: str, steps, limit: float, n: int) -> Check:
+    """With probability at least 1 - 1/n (k = 1) a run ends within the limit."""
+    within = int(np.sum(np.asarray(steps) <= limit))
+    claimed = f"probability ≥ 1 − 1/n = {1 - 1 / n:.4g}"
+    return share_at_least(what, within, len(steps), 1 - 1 / n, claimed)
+
+
+def epidemic(lab, protocol=Epidemic, *, sizes, trials, most, tail) -> Finding:
+    samples, checks = [], []
+    for n in sizes:
+        limit = 50 * n * math.ceil(math.log2(n))
+        values = lab.times(protocol(n=n), trials, most=most, relative=0.01, max_steps=limit).values
+        samples.append(values)
+        checks.append(mean_is(f"n = {n:,}: mean steps, against (n−1)·H(n−1)", values, (n - 1) * harmonic(n - 1), 0.05))
+    checks.append(follows("growth of the mean", sizes, samples, N_LOG, N_LOG_SQUARED))
+    n, number = tail
+    limit = 3 * n * math.log(n)
+    rows = lab.trials(protocol(n=n), number, max_steps=10 * int(limit), label="one-source, tail")
+    steps = [row["steps"] if row["reached"] else math.inf for row in rows]
+    checks.append(tail_check(f"n = {n}: everyone has the maximum within 3 n ln n steps (k = 1)", steps, limit, n))
+    plot = Plot(
+        "Until everyone has the largest value",
+        "n",
+        "steps / (n log n)",
+        [
+            means("measured", sizes, [v / N_LOG.of(n) for n, v in zip(sizes, samples, strict=True)], "points"),
+            Series(
+                "(n−1)·H(n−1), exact",
+                list(sizes),
+                [(n - 1) * harmonic(n - 1) / float(N_LOG.of(n)) for n in sizes],
+                kind="line",
+            ),
+        ],
+        logx=True,
+    )
+    exact = [(n - 1) * harmonic(n - 1) for n in sizes]
+    table = sizes_table("Steps from one source", "n", sizes, samples, exact)
+    share = samples[-1].mean() / exact[-1] if len(samples[-1]) else math.nan
+    return Finding(checks, f"{share:.4f} of (n−1)·H(n−1) at n = {sizes[-1]:,}", [plot], [table])
+
+
+def countdown(lab, protocol=Countdown, *, sizes, trials, n_fixed, falls, tail) -> Finding:
+    def time(n, top, number, **options):
+        limit = 50 * n * (top + math.ceil(math.log2(n)))
+        return lab.times(protocol(n=n, top=top), number, start="full", max_steps=limit, **options).values
+
+    by_size = [time(n, 8 * math.ceil(math.log2(n)), trials) for n in sizes]
+    checks = [follows("growth with n while l1 − l2 = 8 log n", sizes, by_size, N_LOG, N_LOG_SQUARED)]
+    by_fall = [time(n_fixed, top, trials) for top in falls]
+    together = Law("l1−l2 + log n", lambda fall: fall + math.log2(n_fixed))
+    faster = Law("(l1−l2) log(l1−l2)", lambda fall: fall * np.log2(fall))
+    checks.append(follows(f"growth with l1 − l2 at n = {n_fixed:,}", falls, by_fall, together, faster))
+    n, number = tail
+    fall = 8 * math.ceil(math.log2(n))
+    limit = 2 * n * (fall + math.log2(n))
+    rows = lab.trials(protocol(n=n, top=fall), number, start="full", max_steps=10 * int(limit), label="full, tail")
+    steps = [row["steps"] if row["reached"] else math.inf for row in rows]
+    what = f"n = {n}: from {fall} to 0 within 2n(l1−l2 + log n) steps (k = 1)"
+    checks.append(tail_check(what, steps, limit, n))
+    plots = [
+        Plot(
+            "Falling by 8 log n",
+            "n",
+            "steps",
+            [means("measured", sizes, by_size), law_line("∝ n log n", N_LOG, sizes, by_size)],
+            logx=True,
+            logy=True,
+        ),
+        Plot(
+            f"Falling at n = {n_fixed:,}",
+            "l1 − l2",
+            "steps / n",
+            [
+                means("measured", falls, [values / n_fixed for values in by_fall]),
+                law_line("∝ l1−l2 + log n", together, falls, [values / n_fixed for values in by_fall]),
+            ],
+        ),
+    ]
+    speed = by_fall[-1].mean() / n_fixed / (falls[-1] + math.log2(n_fixed)) if len(by_fall[-1]) else math.nan
+    return Finding(checks, f"{speed:.2f}·n·(l1−l2 + log n) steps at l1−l2 = {falls[-1]}", plots)
+
+
+def spread(lab, protocol=Countdown, *, sizes, trials_per_agent, factor=4) -> Finding:
+    checks, shares, times = [], [], []
+    for n in sizes:
+        log = math.ceil(math.log2(n))
+        limit = factor * n * log
+        case = protocol(n=n, top=3 * factor * log, spread=factor * log)
+        rows = lab.trials(case, trials_per_agent * n, start="one-full", until="close", max_steps=limit)
+        good = sum(row["reached"] for row in rows)
+        times.append(np.array([row["steps"] for row in rows if row["reached"]], float))
+        what = f"n = {n:,}: min ≥ l − {factor} log n within {factor} n log n steps (k = 1)"
+        checks.append(share_at_least(what, good, len(rows), 1 - 1 / n, f"probability ≥ 1 − 1/n = {1 - 1 / n:.4g}"))
+        shares.append(good / len(rows))
+    plot = Plot(
+        "Until the lowest value is close to the highest",
+        "n",
+        "steps / (n log n)",
+        [means("measured", sizes, [v / N_LOG.of(n) for n, v in zip(sizes, times, strict=True)], "points")],
+        logx=True,
+    )
+    headline = f"close within {factor} n log n steps in {min(shares):.2%} of the runs or more, at every n"
+    return Finding(checks, headline, [plot])
+
+
+def winners(run) -> dict:
+    """How many leaders have the maximum level once every leader has decided."""
+    agents, weights = run.configuration.weighted()
+    weights = np.ones(len(agents), np.int64) if weights is None else weights
+    top = agents["level"].max()
+    return {"winners": int(weights[(agents["leader"] == 1) & (agents["level"] == top)].sum())}
+
+
+def quick_elimination(lab, protocol=QuickElimination, *, sizes, trials) -> Finding:
+    checks, curves, made = [], {}, 0
+    fresh = {"level": 0, "done": 0}
+    for label, leaders_of in (("all leaders", lambda n: n), ("√n leaders", math.isqrt), ("2 leaders", lambda n: 2)):
+        points = []
+        for n in sizes:
+            case, leaders = protocol(n=n), leaders_of(n)
+            groups = [Group(leaders, {"leader": 1, **fresh}), Group(n - leaders, {"leader": 0, **fresh})]
+            start = Configuration.from_groups(case.space, groups, None, as_multiset=True)
+            rows = lab.trials(case, trials, start=start, label=label, measure=winners, max_steps=1000 * n)
+            unique = sum(row["reached"] and row["winners"] == 1 for row in rows)
+            made += len(rows)
+            what = f"n = {n:,}, {label}: exactly one leader has the maximum level"
+            checks.append(share_at_least(what, unique, len(rows), 1 / 16, "probability ≥ 1/16"))
+            points.append((unique / len(rows), *checks[-1].interval))
+        curves[label] = points
+    series = [
+        Series(label, list(sizes), [p[0] for p in points], [p[1] for p in points], [p[2] for p in points], "both")
+        for label, points in curves.items()
+    ]
+    series.append(Series("claimed at least 1/16", [sizes[0], sizes[-1]], [1 / 16, 1 / 16], kind="line"))
+    plot = Plot("A unique winner of the lottery", "n", "share of runs", series, logx=True)
+    lowest = min(point[0] for points in curves.values() for point in points)
+    return Finding(checks, f"at least {lowest:.3f} at every n and start ({made:,} runs); claimed 0.0625", [plot])
+
+
+CLAIMS = (
+    Claim(
+        "to.lemma2",
+        "time-optimal",
+        "Lemma 2",
+        "Epidemic in O(n log n) steps",
+        "The largest value reaches every agent within O(kn log n) steps with probability 1 − O(n^−k).",
+        epidemic,
+        quick={"sizes": (100, 1000, 10_000, 100_000), "trials": 50, "most": 200, "tail": (100, 1200)},
+        full={"sizes": (100, 1000, 10_000, 100_000, 1_000_000), "trials": 100, "most": 1000,
+              "tail": (1000, 12_000)},
+    ),
+    Claim(
+        "to.lemma3",
+        "time-optimal",
+        "Lemma 3",
+        "Countdown falls in O(n(l1 − l2 + k log n)) steps",
+        "From a largest value l1 the countdown reaches a largest value of at most l2 within "
+        "O(n(l1 − l2 + k log n)) steps with probability 1 − O(n^−k).",
+        countdown,
+        quick={"sizes": (100, 1000, 10_000), "trials": 20, "n_fixed": 1000, "falls": (16, 64, 256),
+               "tail": (100, 1200)},
+        full={"sizes": (100, 1000, 10_000, 100_000, 1_000_000), "trials": 60, "n_fixed": 1000,
+              "falls": (16, 32, 64, 128, 256, 512, 1024), "tail": (300, 4000)},
+    ),
+    Claim(
+        "to.lemma4",
+        "time-optimal",
+        "Lemma 4",
+        "Countdown keeps all values close together",
+        "From a largest value l, within O(kn log n) steps every value is at least l − ck log n, for a constant c, "
+        "with probability 1 − O(n^−k).",
+        spread,
+        quick={"sizes": (16, 64, 128), "trials_per_agent": 10},
+        full={"sizes": (16, 64, 256, 1024), "trials_per_agent": 12},
+    ),
+    Claim(
+        "to.lemma5",
+        "time-optimal",
+        "Lemma 5",
+        "Quick elimination leaves one winner with probability at least 1/16",
+        "When every leader has decided its level, exactly one leader has the maximum level with probability at "
+        "least 1/16, however many leaders there were.",
+        quick_elimination,
+        quick={"sizes": (4, 16, 128, 1024), "trials": 200},
+        full={"sizes": (4, 16, 128, 1024, 10_000, 100_000), "trials": 2000},
+    ),
+)  # fmt: skip

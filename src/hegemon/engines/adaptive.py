@@ -1,0 +1,81 @@
+"""On sparse graphs: `agents` while many arcs are active, `events` while few are, whichever costs less.
+
+When to change is decided by the run alone (its steps and its active arcs), never by how often somebody looks
+at it, so that recording or interrupting a run does not change it.
+"""
+
+from hegemon.engines.agents import Agents
+from hegemon.engines.engine import Engine
+from hegemon.engines.events import Events
+
+SPARSE = 1 / 12  # an event costs about as much as so many steps of `agents`
+DENSE = 1 / 4
+REVIEW = 8  # steps per arc between two looks at how many arcs are active
+
+
+class Adaptive(Engine):
+    chunk = Events.chunk
+    stride = Events.stride
+
+    def __init__(self, protocol, topology, configuration, stop, rng):
+        self.stop, self._arcs = stop, topology.arcs
+        self._events = Events(protocol, topology, configuration, stop, rng, dense=int(DENSE * topology.arcs))
+        self._agents = Agents(protocol, topology, configuration, stop, rng)
+        self._now = self._events
+        self._used = []
+        self._settle(configuration)
+
+    @property
+    def name(self) -> str:
+        return " and ".join(self._used)
+
+    @property
+    def step(self) -> int:
+        return self._now.step
+
+    @property
+    def is_silent(self) -> bool:
+        return self._now is self._events and self._events.is_silent
+
+    def _settle(self, configuration) -> None:
+        """Use `events` if few arcs are active in this configuration, `agents` until the next review if not."""
+        step = self._now.step
+        self._events.load(configuration)
+        if self._events.active_share < SPARSE:
+            self._now = self._events
+        else:
+            self._agents.load(configuration)
+            self._now = self._agents
+            self._review = step + REVIEW * self._arcs
+        self._now.step = step
+        if self._now.name not in self._used:
+            self._used.append(self._now.name)
+
+    def load(self, configuration) -> None:
+        self._settle(configuration)
+
+    def advance(self, limit: int) -> bool:
+        """Towards `limit`; may come back early."""
+        if self._now is self._agents:
+            met = self._agents.advance(min(limit, self._review))
+            if not met and self._agents.step == self._review:
+                self._settle(self._agents.configuration())
+            return met
+        met = self._events.advance(limit)
+        if not met and self._events.active_share > DENSE:
+            self._settle(self._events.configuration())
+        return met
+
+    def counts_hold(self) -> bool:
+        return self._now.counts_hold()
+
+    def configuration(self):
+        return self._now.configuration()
+
+    def snapshot(self):
+        review = self._review if self._now is self._agents else None
+        return self.step, self._now, review, self._now.snapshot()
+
+    def restore(self, snapshot) -> None:
+        _, self._now, self._review, inner = snapshot
+        self._now.restore(inner)

@@ -1,0 +1,247 @@
+"""Protocols with one thing wrong each: the claims must say so."""
+
+from hegemon.models import Bit, Group, Parameter
+from hegemon.protocols.countdown import Countdown
+from hegemon.protocols.epidemic import Epidemic
+from hegemon.protocols.fischer_jiang import FischerJiang
+from hegemon.protocols.pairwise import Pairwise
+from hegemon.protocols.quick_elimination import QuickElimination
+from hegemon.protocols.referees import Referees
+from hegemon.protocols.ring import LIVE, Ring
+from hegemon.protocols.threshold import Threshold
+from hegemon.protocols.time_optimal import CH, EL, TimeOptimal, become_checker, go_to_election
+from hegemon.protocols.timer import Timer
+from hegemon.protocols.trains import (
+    Trains,
+    error_overflow,
+    local_error,
+    look,
+    new_leader,
+    wagon_creation,
+    wagon_update,
+)
+from hegemon.protocols.walks import Walks
+
+
+class EarlyThreshold(Threshold):
+    """Says Yes one mark too early."""
+
+    def interact(a, b, p):
+        if a.x + b.x < p.k - 1:
+            a.x, b.x = a.x + b.x, 0
+        else:
+            a.x, b.x = p.k, p.k
+
+
+class HesitantPairwise(Pairwise):
+    """The responder yields only every other time."""
+
+    class State:
+        leader: Bit
+        mood: Bit
+
+    def interact(a, b, p):
+        if a.leader == 1 and b.leader == 1:
+            b.mood = 1 - b.mood
+            if b.mood == 0:
+                b.leader = 0
+
+    def start_all_leaders(self, rng):
+        return [Group(self.n, {"leader": 1, "mood": 0})]
+
+
+class TimerWithoutTimeout(Timer):
+    """Rule 3 is missing: nobody ever becomes a leader."""
+
+    def interact(a, b, p):
+        if a.leader == 1:
+            b.leader = 0
+            a.timer = b.timer = p.s
+        elif b.leader == 1:
+            a.timer = b.timer = p.s
+        elif a.timer > 0 or b.timer > 0:
+            a.timer = b.timer = max(a.timer, b.timer) - 1
+
+
+class ImpatientTimer(Timer):
+    """Timers are not passed on: each agent counts for itself, so timeouts come early."""
+
+    def interact(a, b, p):
+        if a.leader == 1:
+            b.leader = 0
+            a.timer = b.timer = p.s
+        elif b.leader == 1:
+            a.timer = b.timer = p.s
+        elif a.timer == 0 or b.timer == 0:
+            a.leader = 1
+            a.timer = b.timer = p.s
+        else:
+            a.timer -= 1
+            b.timer -= 1
+
+
+class OneWayEpidemic(Epidemic):
+    """Only the responder learns."""
+
+    def interact(a, b, p):
+        b.x = max(a.x, b.x)
+
+
+class ShyCountdown(Countdown):
+    """Counts only when two agents agree: from the top to the bottom it takes far too long."""
+
+    def interact(a, b, p):
+        if a.y == b.y:
+            a.y = max(a.y - 1, 0)
+
+
+class LonelyCountdown(Countdown):
+    """Every agent counts for itself: low values stay low."""
+
+    def interact(a, b, p):
+        a.y = max(a.y - 1, 0)
+        b.y = max(b.y - 1, 0)
+
+
+class FlatLottery(QuickElimination):
+    """Heads do not count, so all leaders tie."""
+
+    def interact(a, b, p):
+        if a.leader == 1:
+            a.done = 1
+        if b.leader == 1:
+            b.done = 1
+
+
+class BlindTimeOptimal(TimeOptimal):
+    """Two checkers count down but do not tell each other of the leader that they have detected."""
+
+    def interact(a, b, p):
+        if a.phase == CH and b.phase == CH:
+            a.timer_r = b.timer_r = max(a.timer_r - 1, b.timer_r - 1, 0)
+            if a.timer_r == 0:
+                go_to_election(a, p)
+                go_to_election(b, p)
+        elif a.phase == EL:
+            become_checker(a, p)
+        elif b.phase == EL:
+            become_checker(b, p)
+
+
+def elimination(l, r):  # noqa: E741 - lines 6 to 16 of the ring protocol
+    if l.leader == 1 and l.signal == 1:
+        l.bullet, l.shield, l.signal = LIVE, 1, 0
+    if r.leader == 1 and r.signal == 1:
+        r.bullet, r.shield, r.signal = 1, 0, 0
+    if l.bullet > 0 and r.leader == 1:
+        if l.bullet == LIVE and r.shield == 0:
+            r.leader = 0
+        l.bullet = 0
+    elif l.bullet > 0:
+        if r.bullet == 0:
+            r.bullet = l.bullet
+        l.bullet = 0
+        r.signal = 0
+    l.signal = max(l.signal, r.signal, r.leader)
+
+
+class RingWithoutShield(Ring):
+    """Line 5 leaves the new leader without a shield."""
+
+    def interact(l, r, p):  # noqa: E741
+        if l.leader == 1:
+            l.dist = 0
+        if r.leader == 1:
+            r.dist = 0
+        elif r.bullet == 0:
+            r.dist = min(l.dist + 1, p.N)
+        if r.dist == p.N:
+            r.leader, r.dist, r.bullet, r.shield, r.signal = 1, 0, LIVE, 0, 0
+        elimination(l, r)
+
+
+class RingWithoutDistance(Ring):
+    """Lines 1 to 5 are missing: without a leader nothing ends a bullet's flight, and no leader comes."""
+
+    def interact(l, r, p):  # noqa: E741
+        elimination(l, r)
+
+
+class Shieldless(FischerJiang):
+    """Shields do not move, so the two opposed leaders are safe for ever."""
+
+    def interact(l, r, p):  # noqa: E741
+        if l.bullet == 1:
+            l.bullet = 0
+            if r.shield == 0 and r.leader == 1:
+                r.leader = 0
+            elif r.shield == 0:
+                r.bullet = 1
+        if r.leader == 1:
+            r.bullet = 1
+
+
+class FewReferees(Referees):
+    """Two referees per candidate: nobody learns of anybody."""
+
+    referees = Parameter("min(2, n - 1)", low=0, high="n - 1")
+
+
+class Spendthrift(Referees):
+    """Ignores its budget of messages."""
+
+    @property
+    def chosen(self) -> int:
+        return self.referees
+
+
+class ShortWalks(Walks):
+    """Walks of one step: they do not meet."""
+
+    mixing_time = Parameter(1, low=1, choices=("auto", "exact", "spectral"))
+
+
+class TrainsWithoutElimination(Trains):
+    """A marked head does not make a leader step down."""
+
+    def update(me, neighbours, coins, p):
+        x = 1 if coins == 0 else 0
+        expects_marked, bit, head = look(me, neighbours, p)
+        if me.leader == 0 and (local_error(me, p) or bit < 0 or error_overflow(me, expects_marked, bit, p)):
+            new_leader(me, x)
+        elif me.leader == 1:
+            wagon_creation(me, x, p)
+        else:
+            wagon_update(me, expects_marked, bit, p)
+
+
+class TrainsWithoutErrors(Trains):
+    """No error ever makes a leader."""
+
+    def update(me, neighbours, coins, p):
+        x = 1 if coins == 0 else 0
+        expects_marked, bit, head = look(me, neighbours, p)
+        if me.L == 1 and me.L_flag == 0 and head:
+            me.leader = 0
+        if me.leader == 1:
+            wagon_creation(me, x, p)
+        elif me.L == 1 and bit >= 0:
+            wagon_update(me, expects_marked, bit, p)
+
+
+class TrainsThatDoNotCount(Trains):
+    """Stations move wagons on without adding anything to them."""
+
+    def update(me, neighbours, coins, p):
+        x = 1 if coins == 0 else 0
+        expects_marked, bit, head = look(me, neighbours, p)
+        if me.leader == 0 and (local_error(me, p) or bit < 0 or error_overflow(me, expects_marked, bit, p)):
+            new_leader(me, x)
+            return
+        if me.L == 1 and me.L_flag == 0 and head:
+            me.leader = 0
+        if me.leader == 1:
+            wagon_creation(me, x, p)
+        else:
+            wagon_update(me, expects_marked, bit, p)
+            me.L_bit, me.L_carry = bit, 0

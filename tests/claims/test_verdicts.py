@@ -1,0 +1,135 @@
+"""Every experiment, on sizes of seconds: the published protocol is not violated, a broken one is."""
+
+import pytest
+
+from hegemon.claims import ring, sublinear, survey, time_optimal, toolbox, trains
+from hegemon.claims.laboratory import Laboratory
+from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED
+from hegemon.protocols.timer import Timer
+from tests.claims import broken
+
+CASES = {
+    "threshold": (
+        survey.threshold, {"exact": [(4, 3)], "n": 12, "trials": 5},
+        [{"protocol": broken.EarlyThreshold}],
+    ),
+    "pairwise": (
+        survey.pairwise, {"exact": (2, 5), "sizes": (10, 40), "trials": 400, "most": 400, "relative": 0.1},
+        [{"protocol": broken.HesitantPairwise}],
+    ),
+    "timer": (
+        survey.timer,
+        {"sizes": (8, 16, 32), "trials": 5, "holding": (4, 6), "holding_trials": 60,
+         "patience": 10**6, "exact_holding": (2, 3)},
+        [{"protocol": broken.TimerWithoutTimeout}, {"protocol": broken.ImpatientTimer}],
+    ),
+    "lemma2": (
+        toolbox.epidemic, {"sizes": (50, 400), "trials": 150, "most": 150, "tail": (20, 400)},
+        [{"protocol": broken.OneWayEpidemic}],
+    ),
+    "lemma3": (
+        toolbox.countdown,
+        {"sizes": (50, 200, 800), "trials": 10, "n_fixed": 100, "falls": (16, 64, 256), "tail": (20, 300)},
+        [{"protocol": broken.ShyCountdown}],
+    ),
+    "lemma4": (toolbox.spread, {"sizes": (32,), "trials_per_agent": 12}, [{"protocol": broken.LonelyCountdown}]),
+    "lemma5": (toolbox.quick_elimination, {"sizes": (16, 64), "trials": 160}, [{"protocol": broken.FlatLottery}]),
+    "thm17": (
+        time_optimal.convergence,
+        {"sizes": (16, 64), "taus": (1, 2), "trials": (40, 40), "start_sizes": (16, 64), "start_trials": 40},
+        [{"protocol": broken.BlindTimeOptimal}],
+    ),
+    "thm17.holding": (
+        time_optimal.holding, {"sizes": {1: (8, 16)}, "trials": 40, "tiny": (16,)},
+        [{"protocol": broken.BlindTimeOptimal}],
+    ),
+    "to.table1": (
+        time_optimal.table1,
+        {"slow": (8, 16), "medium": (16, 32), "fast": (16, 64, 128), "trials": (20, 10, 60)},
+        [{"protocol": Timer}],
+    ),
+    "ring.lemma1": (
+        ring.lemma1, {"cases": ((4, 4), (6, 8)), "trials": 5, "steps": 3000},
+        [{"protocol": broken.RingWithoutDistance}],
+    ),
+    "ring.lemma2": (
+        ring.closed_set("C_PB"), {"exact": ((2, 2), (2, 3)), "sizes": (8,), "trials": 2, "looks": 3},
+        [{"protocol": broken.RingWithoutShield}],
+    ),
+    "ring.lemma8": (
+        ring.closed_set("safe", keeps_leader=True),
+        {"exact": ((2, 2), (2, 3)), "sizes": (8,), "trials": 2, "looks": 3},
+        [],
+    ),
+    "ring.thm1": (
+        ring.theorem1,
+        {"sizes": (8, 16, 32), "trials": (40, 40, 40), "n_fixed": 16, "ratios": (1, 2), "ratio_trials": 20,
+         "exact": ((2, 2),)},
+        [{"protocol": broken.RingWithoutDistance}],
+    ),
+    "ring.table1": (
+        ring.table1,
+        {"sizes": (8, 16, 32), "trials": 20, "oracle_sizes": (8, 16), "oracle_trials": 20},
+        [{"oracle_protocol": broken.Shieldless}],
+    ),
+    "trains.lemma4.2": (
+        trains.closed, {"graphs": ("path:7", "star:5"), "trials": 2, "rounds": 20},
+        [{"protocol": broken.TrainsThatDoNotCount}],
+    ),
+    "trains.lemma4.3": (
+        trains.growth, {"graphs": ("path:5", "grid:2x3"), "trials": 10},
+        [{"protocol": broken.TrainsWithoutElimination}],
+    ),
+    "trains.lemma4.5": (
+        trains.values_grow, {"graphs": ("ring:10", "path:5"), "trials": 4, "rounds": 20},
+        [{"protocol": broken.TrainsThatDoNotCount}],
+    ),
+    "trains.lemma4.6": (
+        trains.leader_comes, {"cases": (("ring:10", 5),), "trials": 4},
+        [{"protocol": broken.TrainsWithoutErrors}],
+    ),
+    "trains.lemma4.7": (
+        trains.marks_vanish, {"graphs": ("ring:10", "path:5"), "trials": 4},
+        [{"protocol": broken.TrainsWithoutErrors}],
+    ),
+    "trains.thm1.2": (
+        trains.theorem, {"graphs": ("path:4",), "trials": 4, "sizes": (8, 16, 32), "growth_trials": 10},
+        [],
+    ),
+    "sub.thm1": (
+        sublinear.theorem1, {"sizes": (100, 1000, 10_000), "trials": 30, "success": ((20, 400),)},
+        [{"protocol": broken.FewReferees}],
+    ),
+    "sub.cor1": (
+        sublinear.corollary1, {"sizes": (100, 1000), "trials": 40, "success": ((20, 400),)},
+        [{"protocol": broken.FewReferees}],
+    ),
+    "sub.thm2": (
+        sublinear.theorem2,
+        {"graphs": ("complete:40", "torus:5x5"), "trials": 10, "sizes": (50, 100, 200), "degree": 4,
+         "growth_trials": 10, "success": ("regular:40,4", 400)},
+        [{"protocol": broken.ShortWalks}],
+    ),
+    "sub.thm3": (
+        sublinear.theorem3, {"n": 100_000, "exponents": (0.2, 0.4, 0.8), "trials": 200},
+        [{"protocol": broken.Spendthrift}],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_published_protocol_is_not_violated(name):
+    experiment, sizes, _ = CASES[name]
+    laboratory = Laboratory(workers=1)
+    finding = experiment(laboratory, **sizes)
+    assert finding.verdict in (HOLDS, UNDECIDED), [check for check in finding.checks if check.verdict == VIOLATED]
+    assert laboratory.rows and finding.headline
+
+
+WRONG = [(name, wrong) for name, (_, _, several) in CASES.items() for wrong in several]
+
+
+@pytest.mark.parametrize(("name", "wrong"), WRONG, ids=[f"{n}-{next(iter(w.values())).__name__}" for n, w in WRONG])
+def test_a_broken_protocol_is_violated(name, wrong):
+    experiment, sizes, _ = CASES[name]
+    assert experiment(Laboratory(workers=1), **sizes, **wrong).verdict == VIOLATED

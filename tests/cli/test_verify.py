@@ -1,0 +1,116 @@
+"""`hegemon verify` and `hegemon search-worst` as a user meets them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hegemon.cli.main import main
+
+BROKEN = '''
+from hegemon.models import Bit, Group, PopulationProtocol, exactly
+
+
+class BothYield(PopulationProtocol):
+    """Two leaders meet and both give up."""
+
+    arbitrary_start = False
+    default_start = "all-leaders"
+
+    class State:
+        leader: Bit
+
+    def interact(a, b, p):
+        if a.leader == 1 and b.leader == 1:
+            a.leader = b.leader = 0
+
+    def start_all_leaders(self, rng):
+        return [Group(self.n, {"leader": 1})]
+
+    safe = exactly(1, lambda a, p: a.leader == 1).described("one leader", closed=True)
+'''
+
+
+def as_json(capsys, *arguments) -> tuple[int, dict]:
+    code = main([*arguments, "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_the_table_and_the_json_say_the_same(capsys):
+    arguments = ("verify", "pairwise", "--n", "6", "--quantiles", "0.5,0.9")
+    code, content = as_json(capsys, *arguments)
+    assert code == 0 and content["ok"] and content["expected_steps"]["worst"] == pytest.approx(25, abs=1e-9)
+    assert main(list(arguments)) == 0
+    text = capsys.readouterr().out
+    assert "every claim holds" in text and "worst                   25" in text
+    half = content["expected_steps"]["quantiles"]["worst"]["0.5"]
+    assert f"0.5: {half}" in text
+
+
+def test_a_broken_protocol_of_the_user_is_refuted_and_replayed(capsys, tmp_path):
+    file, story = tmp_path / "mine.py", tmp_path / "story.json"
+    file.write_text(BROKEN)
+    name = f"{file}:BothYield"
+    code, content = as_json(capsys, "verify", name, "--n", "4", "--counterexample", str(story))
+    assert code == 1 and not content["ok"] and content["files"] == [str(story)]
+    refuted = [row for row in content["findings"] if row["claimed"] and not row["holds"]]
+    assert [row["question"] for row in refuted] == ["reached"]
+    steps = len(json.loads(story.read_text())["interactions"])
+    code, run = as_json(capsys, "run", name, "--n", "4", "--start", str(story), "--until", f"steps:{steps}")
+    assert code == 0 and run["trials"][0]["steps"] == steps
+    assert main(["verify", name, "--n", "4"]) == 1
+    assert "REFUTED" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("form", ["prism", "drn", "dot"])
+def test_export(capsys, tmp_path, form):
+    out = tmp_path / "chain.out"
+    code, content = as_json(capsys, "verify", "timer", "--n", "3", "--set", "s=2", "--export", form, "--out", str(out))
+    assert code == 0 and content["files"]
+    for path in content["files"]:
+        assert Path(path).read_text()
+
+
+def test_holding_and_predicate_are_printed(capsys):
+    assert main(["verify", "timer", "--n", "3", "--set", "s=4"]) == 0
+    text = capsys.readouterr().out
+    assert "351" in text and "most likely way it ends" in text
+    assert main(["verify", "threshold", "--n", "4", "--set", "k=2", "--property", "predicate"]) == 0
+    assert "marked = 4: the right output is reached and kept" in capsys.readouterr().out
+
+
+def test_search(capsys, tmp_path):
+    out = tmp_path / "worst.json"
+    code, content = as_json(
+        capsys, "search-worst", "timer", "--n", "3", "--set", "s=4", "--evaluations", "60", "--trials", "32",
+        "--final", "300", "--exact", "--out", str(out),
+    )  # fmt: skip
+    assert code == 0 and content["exact"]["found"] == pytest.approx(content["exact"]["worst"])
+    assert json.loads(out.read_text())["agents"] == content["start"]
+    assert (
+        main(["search-worst", "pairwise", "--n", "4", "--evaluations", "5", "--final", "50", "--max-steps", "99"]) == 0
+    )
+    assert "lower bound" in capsys.readouterr().out  # without any leader it never ends
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("verify", "timer"), "how many agents"),
+        (("verify", "timer", "--n", "3", "--property", "safety"), "property 'safety' is not known"),
+        (("verify", "timer", "--n", "40"), "more than can be numbered"),
+        (("verify", "timer", "--n", "4", "--set", "s=30", "--memory", "0.01"), "GiB"),
+        (("verify", "timer", "--n", "3", "--memory", "-1"), "--memory -1"),
+        (("verify", "timer", "--n", "3", "--export", "png", "--out", "x"), "choose prism, drn, dot"),
+        (("verify", "timer", "--n", "3", "--export", "drn"), "belong together"),
+        (("verify", "timer", "--n", "3", "--quantiles", "half"), "not understood"),
+        (("verify", "timer", "--n", "3", "--start", "somewhere"), "no start 'somewhere'"),
+        (("verify", "timer", "--n", "3", "--counterexample", "x.txt"), "must end in .json"),
+        (("verify", "ring", "--n", "3", "--graph", "path:3"), "directed rings only"),
+        (("search-worst", "timer", "--n", "3", "--until", "broken"), "not a set"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_code_2(capsys, arguments, message):
+    assert main(list(arguments)) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
