@@ -178,6 +178,14 @@ class Agents(Engine):
             return Configuration(self.space, agents=self.space.decode_array(self._population))
         return Configuration(self.space, agents=self._population.copy())
 
+    def occupancy(self):
+        """The codes of the states that agents are in, ascending, and how many are in each."""
+        if not self._in_table:
+            return self.configuration().multiset
+        counts = np.bincount(self._population, minlength=self.space.size)
+        codes = np.flatnonzero(counts)
+        return codes, counts[codes]
+
     def snapshot(self):
         return self.step, self._population.copy(), self._counts.copy(), self.rng.copy()
 

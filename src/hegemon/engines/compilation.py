@@ -13,8 +13,13 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from numba import njit
+from numba import cfunc, njit
 from numba.core.dispatcher import Dispatcher
+
+# For functions that allocate nothing: arrays are not reference-counted, which would otherwise cost more than
+# the work of a small function, and division follows IEEE 754.
+LEAN = {"error_model": "numpy", "_nrt": False}
+lean = njit(**LEAN)
 
 
 @cache
@@ -114,18 +119,35 @@ def _rebind(function, scope):
 _lock = threading.Lock()  # trials run in threads
 
 
-def specialize(template, records: str = "", parallel: bool = False, **bindings):
+def specialize(template, records: str = "", parallel: bool = False, allocates: bool = True, **bindings):
     """The kernel `template` with the given names bound to functions; compiled once, cached on disk.
 
-    `records` tells apart protocols whose states differ: Numba would let a function compiled for one record
-    type serve another that begins with the same fields.
+    A kernel that does not allocate is compiled lean. `records` tells apart protocols whose states differ: Numba
+    would let a function compiled for one record type serve another that begins with the same fields.
     """
     with _lock:
-        return _specialize(template, records, parallel, tuple(sorted(bindings.items())))
+        return _specialize(template, records, parallel, allocates, tuple(sorted(bindings.items())))
 
 
 @cache
-def _specialize(template, records, parallel, bindings):
+def _specialize(template, records, parallel, allocates, bindings):
+    options = {"parallel": parallel} if allocates else LEAN
+    return njit(cache=True, nogil=True, **options)(_bound(template, records, bindings))
+
+
+def callback(template, signature, records: str = "", **bindings):
+    """As `specialize`, but with a C calling convention and a fixed address: for kernels shared by protocols."""
+    with _lock:
+        return _callback(template, signature, records, tuple(sorted(bindings.items())))
+
+
+@cache
+def _callback(template, signature, records, bindings):
+    return cfunc(signature, cache=True)(_bound(template, records, bindings))
+
+
+def _bound(template, records, bindings):
+    """The template reading the bound names, itself named after all that it was built from."""
     key = hashlib.sha256(_engine_sources() + records.encode())
     for name, function in bindings:
         key.update(name.encode() + fingerprint(function).encode())
@@ -133,7 +155,7 @@ def _specialize(template, records, parallel, bindings):
     kernel = _rebind(template, {**template.__globals__, **{k: compiled(f, memo) for k, f in bindings}})
     kernel.__qualname__ = f"{template.__qualname__}_{key.hexdigest()[:20]}"
     kernel.__module__ = template.__module__
-    return njit(cache=True, nogil=True, parallel=parallel)(kernel)
+    return kernel
 
 
 def codec(space):

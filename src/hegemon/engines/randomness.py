@@ -90,9 +90,9 @@ def next_pair(state, n):
 
 @njit(inline="always")
 def next_index(state, bound):
-    """Uniform on 0..bound-1 for bound < 2**32, in one multiplication."""
-    rest = uint64(1 << 32) % uint64(bound)
+    """Uniform on 0..bound-1 for bound < 2**32, in one multiplication; the division is hardly ever needed."""
     while True:
         product = (next_word(state) >> uint64(32)) * uint64(bound)
-        if (product & uint64(0xFFFFFFFF)) >= rest:
+        rest = product & uint64(0xFFFFFFFF)
+        if rest >= uint64(bound) or rest >= uint64(1 << 32) % uint64(bound):
             return np.int64(product >> uint64(32))

@@ -11,9 +11,9 @@ The constants of the hat are this project's own: tests/engines/test_hat.py check
 import math
 
 import numpy as np
-from numba import njit
 
-from .randomness import next_double
+from hegemon.engines.compilation import lean
+from hegemon.engines.randomness import next_double
 
 _LONGEST_URN = 8  # up to this many draws, taking agents out of the urn one by one is fastest
 _NARROWEST = 4.0  # variance from which the hat covers the law
@@ -26,7 +26,7 @@ _STIRLING_ERRORS = np.array(
 )
 
 
-@njit(error_model="numpy")
+@lean
 def stirling_error(x):
     """ln x! - (x ln x - x + ln(2 pi x) / 2), for a whole number x >= 1."""
     if x < 16:
@@ -35,7 +35,7 @@ def stirling_error(x):
     return (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y / 1188)))) / x
 
 
-@njit(error_model="numpy")
+@lean
 def deviance(mean, deviation):
     """ln x! minus its tangent at the mean, for the whole number x = mean + deviation >= 0.
 
@@ -54,7 +54,7 @@ def deviance(mean, deviation):
     return mean * growth + 0.5 * logarithm + stirling_error(x)
 
 
-@njit(inline="always", error_model="numpy")
+@lean
 def _candidate(state, width):
     """A real deviation and the height it must stay under; height 0 if it is accepted at once."""
     b = 1.15 + 2.53 * width
@@ -74,7 +74,7 @@ def _candidate(state, width):
     return (2 * a / edge + b) * u, v * (1.125 + 1.4 / (b - 3.4)) / (a / (edge * edge) + b)
 
 
-@njit(error_model="numpy")
+@lean
 def whole_and_fraction(x, y, total):
     """x * y / total as a whole number and a fraction, exactly: for x, y <= total < 2**61."""
     estimate = float(x) * (float(y) / float(total))
@@ -90,7 +90,7 @@ def whole_and_fraction(x, y, total):
     return (first << 31) + second + third, remainder / total
 
 
-@njit(error_model="numpy")
+@lean
 def _log_table(good, bad, draws, mean, deviation):
     """ln of the chance that mean + deviation of the draws are good, without the factor 1 / sqrt(2 pi variance)."""
     wrong = draws - mean
@@ -100,7 +100,7 @@ def _log_table(good, bad, draws, mean, deviation):
     return margins + stirling_error(good + bad - draws) - stirling_error(good + bad) - cells
 
 
-@njit(error_model="numpy")
+@lean
 def _invert_table(state, good, bad, draws, mean, variance):
     """The number of good draws by summing probabilities from 0: for narrow laws, whose mean is small."""
     u = next_double(state)
@@ -115,7 +115,7 @@ def _invert_table(state, good, bad, draws, mean, variance):
     return count
 
 
-@njit(error_model="numpy")
+@lean
 def _few_draws(state, good, total, draws):
     """Take agents out of the urn one by one."""
     left = good
@@ -125,7 +125,7 @@ def _few_draws(state, good, total, draws):
     return good - left
 
 
-@njit(error_model="numpy")
+@lean
 def _hypergeometric(state, good, bad, draws):
     """As `hypergeometric`, once 1 <= draws <= good <= (good + bad) / 2."""
     total = good + bad
@@ -150,7 +150,7 @@ def _hypergeometric(state, good, bad, draws):
             return count
 
 
-@njit(error_model="numpy")
+@lean
 def hypergeometric(state, good, bad, draws):
     """How many of `draws` agents, taken without replacement from good + bad, are good."""
     if good == 0 or draws == 0:
@@ -171,7 +171,7 @@ def hypergeometric(state, good, bad, draws):
     return count
 
 
-@njit(error_model="numpy")
+@lean
 def _invert_binomial(state, trials, p):
     """The number of successes by summing probabilities from 0: for narrow laws."""
     u = next_double(state)
@@ -187,7 +187,7 @@ def _invert_binomial(state, trials, p):
     return count
 
 
-@njit(error_model="numpy")
+@lean
 def _binomial(state, trials, p):
     """As `binomial`, once p <= 1/2."""
     mean = trials * p
@@ -211,7 +211,7 @@ def _binomial(state, trials, p):
                 return count
 
 
-@njit(error_model="numpy")
+@lean
 def binomial(state, trials, p):
     """The number of successes in `trials` independent trials of probability p."""
     if trials == 0 or p <= 0.0:
@@ -221,10 +221,13 @@ def binomial(state, trials, p):
     return _binomial(state, trials, p)
 
 
-@njit(error_model="numpy")
-def take(state, counts, total, draws, taken):
-    """Move `draws` agents, chosen without replacement, from `counts` (of sum `total`) to `taken`."""
-    for i in range(len(counts)):
+@lean
+def take(state, counts, cells, total, draws, taken):
+    """Move `draws` agents, chosen without replacement, from the first cells of `counts` to `taken`.
+
+    Those cells sum to `total`.
+    """
+    for i in range(cells):
         count = hypergeometric(state, counts[i], total - counts[i], draws) if draws else 0
         total -= counts[i]
         draws -= count
@@ -232,7 +235,7 @@ def take(state, counts, total, draws, taken):
         counts[i] -= count
 
 
-@njit(error_model="numpy")
+@lean
 def multinomial(state, trials, weights, counts):
     """Throw `trials` balls into cells of the given weights (any positive scale); `counts` is filled."""
     weight = weights.sum()

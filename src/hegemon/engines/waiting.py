@@ -3,31 +3,19 @@
 import math
 
 import numpy as np
-from numba import njit
 
-from .randomness import next_open_double, next_word
-from .sampling import deviance
+from hegemon.engines.compilation import lean
+from hegemon.engines.randomness import next_open_double, next_word
+from hegemon.engines.sampling import deviance
 
 FOREVER = np.int64(2**63 - 1)
 _WORD = 1.0 / 2**64
 _LARGEST = 1.0 - 2.0**-53
 _SMALL = 2.0**-10
+_RARE = 2.0**-30
 
 
-@njit(error_model="numpy")
-def null_run(state, chance):
-    """How many interactions change nothing before one that does, if each does with this chance."""
-    if chance >= 1.0:
-        return np.int64(0)
-    if chance <= 0.0:
-        return FOREVER
-    # All 64 bits count: a uniform near zero must be fine-grained, for chances as small as 1e-18.
-    uniform = min((next_word(state) + 0.5) * _WORD, _LARGEST)
-    wait = math.log1p(-uniform) / math.log1p(-chance)
-    return np.int64(wait) if wait < 2.0**63 else FOREVER
-
-
-@njit(error_model="numpy", inline="always")
+@lean
 def _minus_log(x):
     """-ln(1 - x), by a series where it is right to the last bit and several times faster."""
     if x < _SMALL:
@@ -35,7 +23,21 @@ def _minus_log(x):
     return -math.log1p(-x)
 
 
-@njit(error_model="numpy")
+@lean
+def null_run(state, chance):
+    """How many interactions change nothing before one that does, if each does with this chance."""
+    if chance >= 1.0:
+        return np.int64(0)
+    if chance <= 0.0:
+        return FOREVER
+    if chance > _RARE:
+        wait = math.log(next_open_double(state)) / -_minus_log(chance)
+    else:  # all 64 bits count: a uniform near zero must be fine-grained
+        wait = math.log1p(-min((next_word(state) + 0.5) * _WORD, _LARGEST)) / -_minus_log(chance)
+    return np.int64(wait) if wait < 2.0**63 else FOREVER
+
+
+@lean
 def cost_of_run(n, used, length):
     """-ln of the chance that `length` interactions in a row meet 2 * length agents, none twice, none used.
 
@@ -60,13 +62,13 @@ def cost_of_run(n, used, length):
     return 2.0 * length * growth - 0.5 * _minus_log(fewer) + fewer / (12 * last) - length * _minus_log(1.0 / size)
 
 
-@njit(error_model="numpy", inline="always")
+@lean
 def _cost_of_next(n, met):
     """-ln of the chance that one more interaction meets two fresh agents, after `met` were met."""
     return _minus_log(met / n) + _minus_log(met / (n - 1.0))
 
 
-@njit(error_model="numpy")
+@lean
 def fresh_run(state, n, used, limit):
     """How many interactions, at most `limit`, pass before one meets an agent that was met before.
 
