@@ -1,6 +1,8 @@
 """What a message is and what it weighs; what a message-passing protocol may be told."""
 
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
