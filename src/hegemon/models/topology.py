@@ -107,6 +107,13 @@ class Topology:
     def is_connected(self) -> bool:
         return self.components == 1
 
+    def require_directed_ring(self, who: str) -> None:
+        """Refuse everything on which "the left neighbour" has no meaning."""
+        if not self.is_directed_ring:
+            raise InvalidInput(
+                f"{who} runs on directed rings only, and {self.name} is not one; use directed-ring:{self.n}"
+            )
+
     def require_connected(self) -> None:
         """Refuse a graph on which no single leader can be agreed upon."""
         if not self.is_connected:

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from hegemon.errors import InvalidInput
 from hegemon.models import Bit, PopulationProtocol, at_least, count, exactly, nowhere, whole
 
 
@@ -78,11 +77,7 @@ class FischerJiang(PopulationProtocol):
 
     def check_topology(self, topology) -> None:
         super().check_topology(topology)
-        if not topology.is_directed_ring:
-            raise InvalidInput(
-                f"fischer-jiang runs on directed rings only, and {topology.name} is not one; "
-                f"use directed-ring:{self.n}"
-            )
+        topology.require_directed_ring(self.id)
 
     def start_all_leaders(self, rng):
         """Every agent is a leader without bullet or shield."""

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from hegemon.errors import InvalidInput
 from hegemon.models import Bit, Parameter, PopulationProtocol, Range, at_least, count, exactly, maximum, whole
 
 DUMMY, LIVE = 1, 2  # bullet
@@ -147,10 +146,7 @@ class Ring(PopulationProtocol):
 
     def check_topology(self, topology) -> None:
         super().check_topology(topology)
-        if not topology.is_directed_ring:
-            raise InvalidInput(
-                f"ring runs on directed rings only, and {topology.name} is not one; use directed-ring:{self.n}"
-            )
+        topology.require_directed_ring(self.id)
 
     def start_all_leaders(self, rng):
         """Every agent is a leader without bullet, shield or signal."""
