@@ -21,7 +21,7 @@ WORK = [
 ]
 STOPS = {  # where leaders that are no neighbours never meet, nobody elects: stop at something else
     "pairwise": {"until": "count(leader == 1) <= 5"},
-    "timer": {"until": "count(timer == s) >= 4", "start": "random"},
+    "timer": {"until": "count(timer <= 5) >= 3", "start": "no-leader"},
 }
 IDS = [f"{protocol.id}-{graph}" for protocol, graph in WORK]
 ENGINES = ["events", "auto"]
@@ -40,7 +40,7 @@ def test_times_have_the_same_law(protocol, graph, engine):
     expected = times(protocol, graph, "agents", **options)
     observed = times(protocol, graph, engine, **options)
     assert stats.ks_2samp(expected, observed).pvalue > 1e-3
-    assert stats.ks_2samp(expected, observed + np.ceil(0.3 * observed.mean())).pvalue < 1e-6
+    assert stats.ks_2samp(expected, observed + np.ceil(0.5 * observed.mean())).pvalue < 1e-4
 
 
 @pytest.mark.parametrize("engine", ENGINES)

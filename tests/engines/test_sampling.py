@@ -175,7 +175,7 @@ def take_many(state, counts, draws, sample):
     rest = np.empty(len(counts), np.int64)
     for k in range(len(sample)):
         rest[:] = counts
-        take(state, rest, counts.sum(), draws, sample[k])
+        take(state, rest, len(rest), counts.sum(), draws, sample[k])
         if (rest + sample[k] != counts).any():
             return False
     return True

@@ -41,7 +41,7 @@ def exact_mean(protocol, start, until) -> float:
 def compare(engine, protocol, start, until, trials):
     try:
         runs = hg.run_trials(
-            protocol, trials, seed=7, start=start, until=until, engine=engine, max_steps=10**6, workers=1
+            protocol, trials, seed=8, start=start, until=until, engine=engine, max_steps=10**6, workers=1
         ).runs
     except hg.InvalidInput:
         return  # this engine does not take the case, and says so

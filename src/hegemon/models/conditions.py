@@ -7,6 +7,7 @@ the values of a Choice as quoted names.
 import ast
 
 from hegemon.errors import InvalidInput
+from hegemon.models.expressions import function_of
 from hegemon.models.sets import ConfigurationSet, at_least, at_most, everywhere, exactly, nowhere
 
 HELP = "write all(E), none(E) or count(E) == K joined by `and`, E over the fields and parameters"
@@ -96,6 +97,4 @@ class _Names(ast.NodeTransformer):
 def condition(node, protocol, text):
     """A function `(a, p) -> bool` from the syntax tree of an expression over fields and parameters."""
     body = ast.fix_missing_locations(ast.Expression(_Names(protocol, text).visit(node)))
-    scope: dict = {}
-    exec(f"def condition(a, p):\n    return {ast.unparse(body)}", scope)
-    return scope["condition"]
+    return function_of(ast.unparse(body))

@@ -4,6 +4,7 @@
 """
 
 import math
+from functools import cache
 
 from hegemon.errors import InvalidInput
 
@@ -31,6 +32,15 @@ def evaluate(expression, values):
         raise InvalidInput(
             f"the expression {expression!r} cannot be evaluated ({error}); it may use the parameters {known}"
         ) from None
+
+
+@cache
+def function_of(text: str):
+    """`(a, p) -> text` as its author would have written it; the same text gives the same function, which is
+    compiled once."""
+    scope: dict = {}
+    exec(f"def value(a, p):\n    return {text}", scope)
+    return scope["value"]
 
 
 def whole_number(text, what: str, low: int = 0) -> int:

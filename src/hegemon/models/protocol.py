@@ -10,7 +10,7 @@ import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration, Group
-from hegemon.models.expressions import evaluate
+from hegemon.models.expressions import evaluate, function_of
 from hegemon.models.observables import Observable, count
 from hegemon.models.observables import mean as mean_of
 from hegemon.models.parameters import Parameter
@@ -196,20 +196,7 @@ class Protocol:
             if high - low <= 7:
                 for value in range(low, high + 1):
                     label = f"{field.name}={field.domain.label(value)}"
-                    chosen[label] = count(_equals(field.name, value), f"agents with {label}")
+                    chosen[label] = count(function_of(f"a.{field.name} == {value}"), f"agents with {label}")
             else:
-                chosen[f"mean {field.name}"] = mean_of(_value(field.name))
+                chosen[f"mean {field.name}"] = mean_of(function_of(f"a.{field.name}"))
         return chosen
-
-
-def _equals(name, value):
-    """A condition as the author would have written it, so that it compiles like one."""
-    scope = {}
-    exec(f"def condition(a, p):\n    return a.{name} == {value}", scope)
-    return scope["condition"]
-
-
-def _value(name):
-    scope = {}
-    exec(f"def value(a, p):\n    return a.{name}", scope)
-    return scope["value"]
