@@ -169,7 +169,7 @@ CLAIMS = (
         "The largest value reaches every agent within O(kn log n) steps with probability 1 − O(n^−k).",
         epidemic,
         quick={"sizes": (100, 1000, 10_000, 100_000), "trials": 50, "most": 200, "tail": (100, 1200)},
-        full={"sizes": (100, 1000, 10_000, 100_000, 1_000_000), "trials": 60, "most": 300,
+        full={"sizes": (100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 1_000_000_000), "trials": 60, "most": 300,
               "tail": (1000, 12_000)},
     ),
     Claim(
