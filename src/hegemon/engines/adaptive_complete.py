@@ -5,7 +5,8 @@ machine; only their ratios matter.
 """
 
 from hegemon.engines.agents import LARGEST_POPULATION, Agents
-from hegemon.engines.batch import Batch, activity, plan
+from hegemon.engines.batch import Batch, activity
+from hegemon.engines.batch_kernels import plan
 from hegemon.engines.engine import Engine
 from hegemon.engines.skipping import EVENT, PER_STATE
 from hegemon.models.configuration import LARGEST_ARRAY, Configuration

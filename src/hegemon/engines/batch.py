@@ -10,120 +10,33 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hegemon.engines.census import COUNT, SIZE, Multiset, count_occupied
-from hegemon.engines.compilation import lean, specialize
+from hegemon.engines.batch_kernels import DEAR, NEAR, plan, run_epochs, write_epoch
+from hegemon.engines.census import Multiset, count_occupied
+from hegemon.engines.compilation import specialize
 from hegemon.engines.engine import Engine
-from hegemon.engines.epoch import (
-    CARD,
-    COLLISION,
-    COUNTS,
-    DRAW,
-    EFFECTIVE,
-    SAVED,
-    SPARE,
-    WATCHED,
-    epoch,
-    new_desk,
-    new_log,
-)
+from hegemon.engines.epoch import COUNTS, SPARE, new_desk, new_log
 from hegemon.engines.membership import Membership
-from hegemon.engines.order import could_meet, derived, ordered, walk
+from hegemon.engines.order import derived, ordered, walk
 from hegemon.engines.skipping import (
-    BUSY,
     EVENT,
     LIMIT,
+    LONG,
     MET,
     NOT_DRAWN,
     PER_STATE,
     SILENT,
     SWITCH,
     chance_of_change,
-    copy,
     skip,
 )
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
 
-# How a kernel ended: the stop may be met within the next epoch; epochs have become too dear.
-NEAR, DEAR = 5, 6
 LARGEST_POPULATION = 2**60
 TOUCHED, DECK = 1 << 19, 1 << 20  # the agents that an epoch may list
 LONGEST = 2**62  # steps at once
 PATIENCE = 2e8  # work between two looks at progress, in nanoseconds
 POSITIONS, ORDER = 1, 2  # purposes of the streams behind an epoch's order
-
-
-@lean
-def plan(occupied, n):
-    """How long an epoch should be, and what an interaction then costs.
-
-    An epoch of k sqrt(n) steps has about 2 k^2 collisions; the rest costs the same for every length if states
-    are matched by rows, or a card per interaction if they are few agents each.
-    """
-    fixed = 300.0 + 2 * occupied * DRAW
-    rows = fixed + occupied * occupied * DRAW
-    root = math.sqrt(n)
-    by_cards = CARD + math.sqrt(8 * COLLISION * fixed) / root
-    by_rows = math.sqrt(8 * COLLISION * rows) / root
-    setup = rows if by_rows < by_cards else fixed
-    return max(1, np.int64(root * math.sqrt(setup / (2 * COLLISION)))), min(by_rows, by_cards)
-
-
-@lean
-def restore(census, desk, size):
-    """The population as it was saved when there were `size` slots."""
-    copy(desk.table[SAVED], census.states[COUNT], size)
-    for slot in range(size, census.states.shape[1]):
-        census.states[COUNT, slot] = 0
-
-
-def run_epochs(census, desk, log, rng, n, budget, held, low, high, tally, unchecked, dear, patience):
-    """Whole epochs that fit in `budget` steps; how it ended, and the steps made.
-
-    An epoch in which the stop may be met is undone (NEAR); the first `unchecked` ones are not examined.
-    """
-    done = np.int64(0)
-    kept = np.empty(4, np.uint64)
-    conditions = len(held)
-    while True:
-        occupied = count_occupied(census)
-        length, cost = plan(occupied, n)
-        if cost > dear and unchecked == 0:
-            return DEAR, done
-        if length > budget - done and unchecked == 0:
-            return LIMIT, done
-        size = census.head[SIZE]
-        copy(census.states[COUNT], desk.table[SAVED], size)
-        copy(rng, kept, 4)
-        made = epoch(census, desk, log, rng, n, length, tally)
-        if made < 0:
-            restore(census, desk, size)
-            copy(kept, rng, 4)
-            return made, done
-        grown, shrunk = tally[COUNTS : COUNTS + conditions], tally[COUNTS + conditions :]
-        if unchecked == 0 and could_meet(held, low, high, grown, shrunk, tally[WATCHED] > 0):
-            restore(census, desk, size)
-            copy(kept, rng, 4)
-            return NEAR, done
-        unchecked = max(0, unchecked - 1)
-        for k in range(conditions):
-            held[k] += grown[k] - shrunk[k]
-        done += made
-        patience -= cost * made
-        if tally[EFFECTIVE] * (EVENT + PER_STATE * occupied) < 0.5 * cost * made:
-            return SWITCH, done
-        if patience < 0:
-            return BUSY, done
-
-
-def write_epoch(census, desk, log, rng, n, tally):
-    """The next epoch written down; its length, or a negative error. The population stays as it was."""
-    size = census.head[SIZE]
-    copy(census.states[COUNT], desk.table[SAVED], size)
-    length, _ = plan(count_occupied(census), n)
-    made = epoch(census, desk, log, rng, n, length, tally)
-    restore(census, desk, size)
-    return made
 
 
 class Look(NamedTuple):
@@ -142,7 +55,7 @@ class Batch(Engine):
 
     name = "batch"
     as_multiset = True
-    chunk = 2**62  # looks at progress come by work, not by steps
+    chunk = 2**256  # looks at progress come by work, not by steps
 
     def __init__(self, protocol, topology, configuration, stop, rng):
         if not topology.is_complete:
@@ -161,7 +74,9 @@ class Batch(Engine):
         self._base = 0  # the step that the census describes
         self._ahead = 0  # how far into the next epoch `step` is
         self._skipping = False
-        self._pending = np.array([NOT_DRAWN])
+        self._pending = np.array([NOT_DRAWN])  # the wait for the next change, while skipping
+        self._far = 0  # the same if it is very long
+        self._drawn_far = np.zeros(1)
         self.stride = max(64, 4 * self.n)  # steps between two looks at a whole predicate
         self.load(configuration)
 
@@ -176,7 +91,7 @@ class Batch(Engine):
     def load(self, configuration: Configuration) -> None:
         """Take over a configuration and count the stop's conditions in it."""
         self._base, self._ahead = self.step, 0
-        self._pending[0] = NOT_DRAWN
+        self._pending[0], self._far = NOT_DRAWN, 0
         self._skipping = self.is_silent = False
         self._fill(*configuration.multiset)
 
@@ -200,6 +115,9 @@ class Batch(Engine):
         unchecked = 0
         self.gave_up = False
         while self.step < limit:
+            if self._far:
+                self._wait(limit)
+                continue
             budget = min(limit - self._base, LONGEST)
             ended, done = self._skip_ahead(budget) if self._skipping else self._pass_epochs(budget, unchecked)
             unchecked = 0
@@ -210,10 +128,12 @@ class Batch(Engine):
                 self._make_room(ended)
             elif ended == SWITCH:
                 self._skipping = not self._skipping
+            elif ended == LONG:
+                self._far = int(self._drawn_far[0])
             elif ended != LIMIT and ended != NEAR:
                 return ended == MET
             elif not self._skipping:
-                there = self._look(budget)
+                there = self._look(limit - self._base)
                 if there.met:
                     self._go(there)
                     return True
@@ -222,6 +142,13 @@ class Batch(Engine):
                     return False
                 unchecked = 1
         return False
+
+    def _wait(self, limit: int) -> None:
+        """Pass a very long wait, as far as `limit` allows."""
+        passed = min(self._far, limit - self._base)
+        self._base, self._far = self._base + passed, self._far - passed
+        if self._far == 0:
+            self._pending[0] = 0
 
     def _pass_epochs(self, budget, unchecked):
         return self._run_epochs(
@@ -233,8 +160,8 @@ class Batch(Engine):
         occupied = count_occupied(self._multiset.census)
         event = EVENT + PER_STATE * occupied
         return self._skip(
-            self._multiset.census, *self._table, self.rng, self.n, self._pending, budget, self._held, self.stop.low,
-            self.stop.high, plan(occupied, self.n)[1] / event, int(PATIENCE / event) + 1,
+            self._multiset.census, *self._table, self.rng, self.n, self._pending, self._drawn_far, budget,
+            self._held, self.stop.low, self.stop.high, plan(occupied, self.n)[1] / event, int(PATIENCE / event) + 1,
         )  # fmt: skip
 
     def _look(self, upto: int) -> Look:
@@ -282,19 +209,11 @@ class Batch(Engine):
 
     def snapshot(self):
         codes, counts, _ = self._multiset.contents()
-        return (
-            self.step,
-            self._base,
-            codes,
-            counts,
-            self.rng.copy(),
-            self._pending.copy(),
-            self._skipping,
-            self.is_silent,
-        )
+        waits = self._pending.copy(), self._far, self._skipping, self.is_silent
+        return self.step, self._base, codes, counts, self.rng.copy(), *waits
 
     def restore(self, snapshot) -> None:
-        step, self._base, codes, counts, rng, pending, self._skipping, self.is_silent = snapshot
+        step, self._base, codes, counts, rng, pending, self._far, self._skipping, self.is_silent = snapshot
         self._ahead = step - self._base
         self.rng[:], self._pending[:] = rng, pending
         self._fill(codes, counts)

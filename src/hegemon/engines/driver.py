@@ -4,9 +4,10 @@ import numpy as np
 
 from hegemon.engines.membership import Membership
 from hegemon.engines.run import Fault
+from hegemon.engines.sampling import take
 from hegemon.engines.stopping import never
 from hegemon.errors import InvalidInput
-from hegemon.models.configuration import Configuration
+from hegemon.models.configuration import Configuration, Group
 
 
 class Driver:
@@ -62,11 +63,8 @@ class Driver:
         """Replace the states of randomly chosen agents."""
         if not 1 <= fault.agents <= self.protocol.n:
             raise InvalidInput(f"a fault with agents={fault.agents} is out of range 1..{self.protocol.n}")
-        space = self.protocol.space
-        agents = self.engine.configuration().agents
-        victims = rng.choice(self.protocol.n, size=fault.agents, replace=False)
-        agents[victims] = space.decode_array(fault_codes(fault, space, space.encode_array(agents[victims]), rng))
-        self.engine.load(Configuration(space, agents=agents))
+        corrupted = corrupted_counts if self.engine.as_multiset else corrupted_agents
+        self.engine.load(corrupted(fault, self.engine.configuration(), rng))
         self._record()
 
     def _pass(self, goal: int) -> bool:
@@ -113,6 +111,30 @@ class Driver:
     def _record(self) -> None:
         if self.history:
             self.history.record(self.engine.step, self.engine.configuration())
+
+
+def corrupted_agents(fault: Fault, configuration: Configuration, rng) -> Configuration:
+    space, agents = configuration.space, configuration.agents
+    victims = rng.choice(len(agents), size=fault.agents, replace=False)
+    agents[victims] = space.decode_array(fault_codes(fault, space, space.encode_array(agents[victims]), rng))
+    return Configuration(space, agents=agents)
+
+
+def corrupted_counts(fault: Fault, configuration: Configuration, rng) -> Configuration:
+    """The same for a multiset, at a cost that does not depend on the number of agents."""
+    space = configuration.space
+    codes, counts = configuration.multiset
+    spared, victims = counts.copy(), np.empty_like(counts)
+    take(rng.integers(2**64, size=4, dtype=np.uint64), spared, len(codes), counts.sum(), fault.agents, victims)
+    if fault.values:
+        changed = fault_codes(fault, space, codes, rng)
+    else:
+        random = Configuration.from_groups(space, [Group(fault.agents, {}, random=True)], rng, as_multiset=True)
+        changed, victims = random.multiset
+    codes, places = np.unique(np.concatenate([codes, changed]), return_inverse=True)
+    merged = np.zeros(len(codes), np.int64)
+    np.add.at(merged, places, np.concatenate([spared, victims]))
+    return Configuration(space, codes=codes[merged > 0], counts=merged[merged > 0])
 
 
 def fault_codes(fault: Fault, space, codes: np.ndarray, rng) -> np.ndarray:

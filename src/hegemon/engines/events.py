@@ -5,18 +5,21 @@ are active can change only around the two agents of an event.
 """
 
 import numpy as np
+from numba import uint64
 
 from hegemon.engines.agents import recount
 from hegemon.engines.compilation import marks, record_functions, specialize
 from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
-from hegemon.engines.randomness import next_index
+from hegemon.engines.prefetch import prefetch
+from hegemon.engines.randomness import next_index, next_word
 from hegemon.engines.waiting import FOREVER, null_run
 from hegemon.models.configuration import Configuration
 
+AHEAD = 16  # events: how far ahead memory is asked for
 STEP, NEXT, ACTIVE = 0, 1, 2  # the clock: the step, the step of the next event (-1: not drawn), active arcs
 
-# ruff: noqa: F821 - in kernels, `interact`, `marks_of`, `copy`, `same` and `recount` are bound by specialize
+# ruff: noqa: F821 - in kernels, `interact`, `marks_of`, `copy`, `same`, `recount` and `foretell` are bound
 
 
 def find_active(population, parameters, arcs, scratch, clock, active, where):
@@ -35,17 +38,44 @@ def find_active(population, parameters, arcs, scratch, clock, active, where):
             clock[ACTIVE] += 1
 
 
+def foretell(scout, foretold, turn, number, population, active, where, arcs, first, incident):
+    """Ask memory for what the next events will need, in the order in which one address leads to another.
+
+    The scout is the generator some events ahead, so what it foretells is true unless the set changes meanwhile.
+    """
+    next_word(scout)  # the wait
+    k = turn % AHEAD
+    foretold[k] = np.int64(((next_word(scout) >> uint64(32)) * uint64(number)) >> uint64(32))
+    prefetch(active, foretold[k])
+    k = (turn - AHEAD // 4) % AHEAD
+    foretold[k] = active[min(foretold[k], number - 1)]
+    prefetch(where, foretold[k])
+    prefetch(arcs, foretold[k])
+    k = (turn - AHEAD // 2) % AHEAD
+    foretold[k] = arcs[foretold[k], 0]
+    prefetch(population, foretold[k])
+    prefetch(first, foretold[k])
+    k = (turn - 3 * AHEAD // 4) % AHEAD
+    prefetch(incident, np.int64(first[foretold[k]]))
+
+
 def run_events(
     population, parameters, rng, counts, low, high, watch, limit, work, dense,
-    clock, active, where, arcs, first, incident, scratch,
+    clock, active, where, arcs, first, incident, scratch, scout, foretold,
 ):  # fmt: skip
     """At most `work` events up to the step `limit`, or until more than `dense` arcs are active; whether the
     stop was met."""
     p = parameters[0]
-    for _ in range(work):
+    for k in range(4):
+        scout[k] = rng[k]
+    for k in range(AHEAD):
+        next_word(scout)
+        next_word(scout)
+        foretold[k] = 0
+    for turn in range(work):
         if clock[NEXT] < 0:
-            if clock[ACTIVE] == 0:  # nothing will ever change again
-                clock[STEP] = limit
+            if clock[ACTIVE] == 0:  # nothing will ever change again: say so before leaping to the limit
+                clock[STEP] = clock[STEP] if turn else limit
                 return False
             wait = null_run(rng, clock[ACTIVE] / len(arcs))
             clock[NEXT] = clock[STEP] + wait + 1 if wait < FOREVER - clock[STEP] - 1 else FOREVER
@@ -55,6 +85,7 @@ def run_events(
         clock[STEP] = clock[NEXT]
         clock[NEXT] = -1
         event = active[next_index(rng, clock[ACTIVE])]
+        foretell(scout, foretold, turn, clock[ACTIVE], population, active, where, arcs, first, incident)
         i, j = arcs[event, 0], arcs[event, 1]
         a, b = population[i], population[j]
         copy(a, scratch[2])
@@ -113,12 +144,13 @@ class Events(Engine):
         self._where = np.empty(arcs, np.int32)
         self._clock = np.array([0, -1, 0], np.int64)
         self._scratch = np.zeros(4, self.space.dtype)
+        self._scout, self._foretold = np.zeros(4, np.uint64), np.zeros(AHEAD, np.int64)
         self._work = max(10_000, 2 * protocol.n)
         self._dense = arcs if dense is None else dense
         copy, same = record_functions(self.space)
         bound = {"interact": protocol.interact, "copy": copy, "same": same}
         self._find = specialize(find_active, protocol.record_types, **bound)
-        bound |= {"marks_of": marks(stop.conditions), "recount": recount}
+        bound |= {"marks_of": marks(stop.conditions), "recount": recount, "foretell": foretell}
         self._kernel = specialize(run_events, protocol.record_types, **bound)
         self.load(configuration)
 
@@ -174,6 +206,8 @@ class Events(Engine):
             self._first,
             self._incident,
             self._scratch,
+            self._scout,
+            self._foretold,
         )
 
     def counts_hold(self) -> bool:

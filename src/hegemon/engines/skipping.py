@@ -20,13 +20,14 @@ from hegemon.engines.census import (
 )
 from hegemon.engines.compilation import lean
 from hegemon.engines.randomness import next_below, next_double
-from hegemon.engines.waiting import FOREVER, null_run
+from hegemon.engines.waiting import null_wait
 
 # How a kernel ended.
-LIMIT, MET, BUSY, SILENT, SWITCH = 0, 1, 2, 3, 4
+LIMIT, MET, BUSY, SILENT, SWITCH, LONG = 0, 1, 2, 3, 4, 5
 
 EVENT, PER_STATE = 80.0, 8.0  # the cost of an event in the units of epoch.py
 NOT_DRAWN = np.int64(-1)
+FAR = 2.0**62  # waits from here on are left to Python, whose integers have no end
 
 
 @lean
@@ -117,20 +118,22 @@ def chance_of_change(census, states, n):
     return pairs / (float(n) * (n - 1.0))
 
 
-def skip(census, order, where, active, sums, rng, n, pending, budget, held, low, high, dense, patience):
+def skip(census, order, where, active, sums, rng, n, pending, far, budget, held, low, high, dense, patience):
     """The kernel: see `jump`."""
-    kept = np.empty(4, np.uint64)
-    return jump(census, order, where, active, sums, rng, kept, n, pending, budget, held, low, high, dense, patience)
+    rngs = rng, np.empty(4, np.uint64)
+    return jump(census, order, where, active, sums, rngs, n, pending, far, budget, held, low, high, dense, patience)
 
 
 @lean
-def jump(census, order, where, active, sums, rng, kept, n, pending, budget, held, low, high, dense, patience):
+def jump(census, order, where, active, sums, rngs, n, pending, far, budget, held, low, high, dense, patience):
     """Jump from change to change, for `budget` steps or until the stop is met.
 
-    `pending[0]` is the wait still to pass before the next change. Answers how it ended (negative: an error) and
+    `pending[0]` is the wait still to pass before the next change; one that is too long is put into `far[0]`, and
+    ends the kernel with LONG. Answers how it ended (negative: an error) and
     the steps made. Ends with SWITCH when the chance of a change exceeds `dense`, with BUSY after `patience`
     changes.
     """
+    rng, kept = rngs
     side = len(order)
     for slot in range(len(where)):
         where[slot] = -1
@@ -160,10 +163,13 @@ def jump(census, order, where, active, sums, rng, kept, n, pending, budget, held
                 return SWITCH, done
             if patience == 0:
                 return BUSY, done
-            pending[0] = null_run(rng, weight / all_pairs)
+            wait = null_wait(rng, weight / all_pairs)
+            if wait >= FAR:
+                far[0] = wait
+                return LONG, done
+            pending[0] = np.int64(wait)
         if pending[0] >= budget - done:
-            # A wait too long to be known is forgotten: waiting has no memory.
-            pending[0] = NOT_DRAWN if pending[0] == FOREVER else pending[0] - (budget - done)
+            pending[0] -= budget - done
             return LIMIT, budget
         copy(rng, kept, 4)
         row, column = draw_pair(census, order, active, sums, size, rng, weight)

@@ -24,16 +24,25 @@ def _minus_log(x):
 
 
 @lean
-def null_run(state, chance):
-    """How many interactions change nothing before one that does, if each does with this chance."""
+def null_wait(state, chance):
+    """How many interactions change nothing before one that does, if each does with this chance in (0, 1]; a float.
+
+    Whole up to 2**53, and beyond that as whole as a float can be.
+    """
     if chance >= 1.0:
-        return np.int64(0)
+        return 0.0
+    if chance > _RARE:
+        return np.floor(math.log(next_open_double(state)) / -_minus_log(chance))
+    # All 64 bits count: a uniform near zero must be fine-grained.
+    return np.floor(math.log1p(-min((next_word(state) + 0.5) * _WORD, _LARGEST)) / -_minus_log(chance))
+
+
+@lean
+def null_run(state, chance):
+    """The same as a 64-bit integer, FOREVER if it does not fit or if nothing ever changes."""
     if chance <= 0.0:
         return FOREVER
-    if chance > _RARE:
-        wait = math.log(next_open_double(state)) / -_minus_log(chance)
-    else:  # all 64 bits count: a uniform near zero must be fine-grained
-        wait = math.log1p(-min((next_word(state) + 0.5) * _WORD, _LARGEST)) / -_minus_log(chance)
+    wait = null_wait(state, chance)
     return np.int64(wait) if wait < 2.0**63 else FOREVER
 
 
