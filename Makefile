@@ -22,9 +22,10 @@ test-full: $(VENV)/installed
 
 bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks.agents
+	$(BIN)/python -m benchmarks.scale
 	$(BIN)/python -m benchmarks.messages
 	$(BIN)/python -m benchmarks.verify
 	$(BIN)/python -m benchmarks.trains
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(VENV)-peers

@@ -178,7 +178,7 @@ def test_an_interrupt_keeps_what_is_finished(capsys, monkeypatch):
 
     def simulate_then_interrupt(protocol, **options):
         finished.append(options["trial"])
-        if len(finished) == 4:
+        if len(finished) % 100 == 4:  # and again later, should Python lose the first one in a callback
             _thread.interrupt_main()
         return simulate(protocol, **options)
 

@@ -1,0 +1,76 @@
+"""One measurement of a peer, in the peers' own environment, which has nothing of ours.
+
+Reads one request as JSON from standard input and answers with one line of JSON: the seconds it took to start and
+to run, and what became of the agents. The peers count time differently. In ppsim one unit of time is n
+interactions of an ordered pair. In batss a reaction of two species has the rate of a chemical network, where a
+pair reacts once per unit and volume whatever its order: half as often. So batss is given twice the time.
+"""
+
+import json
+import sys
+import time
+import warnings
+
+MAJORITY = {("A", "B"): ("U", "U"), ("A", "U"): ("A", "A"), ("B", "U"): ("B", "B")}
+
+
+def ppsim_majority(counts):
+    import ppsim
+
+    return ppsim.Simulation(counts, MAJORITY, seed=1), 1
+
+
+def batss_majority(counts):
+    import batss
+    from batss.crn import species
+
+    a, b, u = species("A B U")
+    reactions = [a + b >> 2 * u, a + u >> 2 * a, b + u >> 2 * b]
+    return batss.Simulation({a: counts["A"], b: counts["B"]}, reactions, seed=1), 2
+
+
+def read_table(path):
+    """The transition table of a protocol: next[i, j] are the states that i and j become."""
+    import numpy
+
+    return numpy.load(path).tolist()
+
+
+def ppsim_table(counts, path):
+    import ppsim
+
+    table = read_table(path)
+    start = {int(state): number for state, number in counts.items()}
+    return ppsim.Simulation(start, lambda i, j: tuple(table[i][j]), transition_order="asymmetric", seed=1), 1
+
+
+def batss_table(counts, path):
+    import batss
+    from batss.crn import species
+
+    table = read_table(path)
+    names = species(" ".join(f"s{k}" for k in range(len(table))))
+    reactions = []
+    for i, row in enumerate(table):
+        for j, (k, m) in enumerate(row):
+            if {i, j} != {k, m}:
+                reactions.append((names[i] + names[j] >> names[k] + names[m]).k(0.5))
+    return batss.Simulation({names[int(state)]: number for state, number in counts.items()}, reactions, seed=1), 2
+
+
+def main() -> None:
+    warnings.filterwarnings("ignore")
+    request = json.loads(sys.stdin.read())
+    make = globals()[f"{request['peer']}_{request['work']}"]
+    begin = time.perf_counter()
+    simulation, scale = make(request["counts"], *request.get("table", []))
+    started = time.perf_counter()
+    duration = scale * request["time"]
+    simulation.run(duration, history_interval=duration, stopping_interval=duration, timer=False)
+    ended = time.perf_counter()
+    counts = {str(getattr(state, "name", state)): int(number) for state, number in simulation.config_dict.items()}
+    print(json.dumps({"start_seconds": started - begin, "seconds": ended - started, "counts": counts}))
+
+
+if __name__ == "__main__":
+    main()
