@@ -27,7 +27,11 @@ PROTOCOLS = [
 IDS = [protocol.id for protocol in PROTOCOLS]
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)
+@pytest.mark.parametrize(
+    "protocol",
+    [p if p.id in ("ring", "time-optimal") else pytest.param(p, marks=pytest.mark.full) for p in PROTOCOLS],
+    ids=IDS,
+)
 def test_table_and_records_make_the_same_run(protocol, monkeypatch):
     """Both forms draw the same pairs, so with one seed they must agree in every detail."""
     with_table = hg.simulate(protocol, seed=5, until="steps:2000", observe=True)

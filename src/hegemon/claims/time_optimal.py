@@ -74,7 +74,7 @@ def convergence(lab, protocol=TimeOptimal, *, sizes, taus, trials, start_sizes, 
 
 
 def small_timers(protocol, n: int, tau: int):
-    """Timers of a quarter of the default length: small enough to see the leader lost."""
+    """Timers of a third of the default length: small enough to see the leader lost."""
     m = math.ceil(math.log2(n))
     return protocol(n=n, tau=tau, r_max=2 * m * tau, r_mid=m * tau, b_max=2 * m * tau)
 
@@ -103,8 +103,8 @@ def holding(lab, protocol=TimeOptimal, *, sizes, trials, tiny) -> Finding:
     )
     powers = ", ".join(f"n^{brief(c.figure)} at τ = {t}" for t, c in zip(sizes, _growth(checks), strict=True))
     notes = (
-        "The default timers (r_max = b_max = 8τ log n) hold a leader for longer than can be waited for. A quarter of "
-        "them is already enough for the claim; an eighth of them, at τ = 1, no longer: the constants matter."
+        "The default timers (r_max = b_max = 6τ log n) hold a leader for longer than can be waited for. A third of "
+        "them is already enough for the claim; a sixth of them, at τ = 1, no longer: the constants matter."
     )
     return Finding(checks, f"holding grows like {powers} with timers of 2τ log n", [plot], notes=notes)
 

@@ -32,14 +32,16 @@ class PopulationProtocol(Protocol):
         return self.space.code(a), self.space.code(b)
 
     def require_sound(self) -> None:
-        """Try `interact` on a few hundred pairs of states, once per protocol; see check_interact."""
+        """Try `interact` on a few hundred pairs of states, or all if there are no more; see check_interact."""
         if not self._is_sound:
             self.check_interact(np.random.default_rng(0))
             self._is_sound = True
 
     def check_interact(self, rng, samples: int = 300) -> None:
         """Refuse an `interact` that fails, leaves a range or reads what a state does not have."""
-        for first, second in rng.integers(self.space.size, size=(samples, 2)):
+        size = self.space.size
+        few = size**2 <= samples
+        for first, second in np.ndindex(size, size) if few else rng.integers(size, size=(samples, 2)):
             a, b = self.space.namespace(first), self.space.namespace(second)
             before = self.space.mapping(a), self.space.mapping(b)
             try:
