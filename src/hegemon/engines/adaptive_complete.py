@@ -7,6 +7,7 @@ machine; only their ratios matter.
 from hegemon.engines.agents import LARGEST_POPULATION, Agents
 from hegemon.engines.batch import Batch, activity
 from hegemon.engines.batch_kernels import plan
+from hegemon.engines.compilation import from_python
 from hegemon.engines.engine import Engine
 from hegemon.engines.skipping import EVENT, PER_STATE
 from hegemon.models.configuration import LARGEST_ARRAY, Configuration
@@ -62,7 +63,7 @@ class AdaptiveComplete(Engine):
         if not self._possible():
             return Batch
         affordable = CLEARLY * cost_of_agents(n)
-        cost = plan(len(codes), n)[1]
+        cost = from_python(plan)(len(codes), n)[1]
         if cost > affordable and len(codes) <= FEW_STATES:
             cost = activity(self.protocol, self.stop, codes, counts) * (EVENT + PER_STATE * len(codes))
         return Batch if cost < affordable else Agents

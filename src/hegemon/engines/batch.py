@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hegemon.engines.batch_kernels import DEAR, NEAR, plan, run_epochs, write_epoch
-from hegemon.engines.census import Multiset, count_occupied
-from hegemon.engines.compilation import specialize
+from hegemon.engines.census import Multiset
+from hegemon.engines.compilation import from_python, specialize
 from hegemon.engines.engine import Engine
 from hegemon.engines.epoch import COUNTS, SPARE, new_desk, new_log
 from hegemon.engines.membership import Membership
@@ -68,7 +68,7 @@ class Batch(Engine):
         self._membership = Membership(protocol, stop)
         self._multiset = Multiset(protocol, stop)
         self._run_epochs, self._skip = specialize(run_epochs), specialize(skip)
-        self._write_epoch, self._walk = specialize(write_epoch), specialize(walk)
+        self._write_epoch, self._walk, self._plan = specialize(write_epoch), specialize(walk), from_python(plan)
         self._no_log = new_log(0, 0, np.zeros(4, np.uint64))
         self._tally = np.zeros(COUNTS + 2 * len(stop.conditions), np.int64)
         self._base = 0  # the step that the census describes
@@ -157,11 +157,12 @@ class Batch(Engine):
         )  # fmt: skip
 
     def _skip_ahead(self, budget):
-        occupied = count_occupied(self._multiset.census)
+        occupied = self._multiset.occupied
         event = EVENT + PER_STATE * occupied
+        dense = self._plan(occupied, self.n)[1] / event
         return self._skip(
             self._multiset.census, *self._table, self.rng, self.n, self._pending, self._drawn_far, budget,
-            self._held, self.stop.low, self.stop.high, plan(occupied, self.n)[1] / event, int(PATIENCE / event) + 1,
+            self._held, self.stop.low, self.stop.high, dense, int(PATIENCE / event) + 1,
         )  # fmt: skip
 
     def _look(self, upto: int) -> Look:
@@ -186,8 +187,8 @@ class Batch(Engine):
         """The next epoch with all that it did, and its length; the generator moves to its end."""
         rng = self.rng.copy()
         while True:
-            occupied = count_occupied(self._multiset.census)
-            length, _ = plan(occupied, self.n)
+            occupied = self._multiset.occupied
+            length, _ = self._plan(occupied, self.n)
             kinds = min(length, occupied**2) + min(length, len(self._desk.deck))
             log = new_log(min(length, len(self._desk.touched)), kinds, derived(rng, POSITIONS))
             length = int(self._write_epoch(self._multiset.census, self._desk, log, self.rng, self.n, self._tally))

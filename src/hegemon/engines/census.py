@@ -8,7 +8,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from hegemon.engines.compilation import lean
+from hegemon.engines.compilation import from_python, lean
 from hegemon.engines.meeting import Meeting, call_meeting
 from hegemon.errors import InvalidInput
 
@@ -141,14 +141,20 @@ class Multiset:
         head = np.zeros(11, np.int64)
         head[:TOLD], head[WATCH] = self._meeting.gate(head[TOLD:]), self._watch
         self.census = Census(head, np.zeros((4, capacity), np.int64), pairs, np.zeros(4 * capacity, np.int32))
+        enter = from_python(slot_of)
         for code, mark in zip(codes.tolist(), marks.tolist(), strict=True):
-            slot_of(self.census, code, mark)
+            enter(self.census, code, mark)
         self.counts[: len(codes)] = counts
 
     @property
     def counts(self) -> np.ndarray:
         """How many agents are in each slot's state."""
         return self.census.states[COUNT]
+
+    @property
+    def occupied(self) -> int:
+        """The number of states that agents are in."""
+        return int(np.count_nonzero(self.counts[: self.census.head[SIZE]]))
 
     @property
     def capacity(self) -> int:

@@ -135,6 +135,11 @@ def _specialize(template, records, parallel, allocates, bindings):
     return njit(cache=True, nogil=True, **options)(_bound(template, records, bindings))
 
 
+def from_python(function):
+    """A lean function as Python may call it: compiled once, cached on disk."""
+    return specialize(function.py_func, allocates=False)
+
+
 def callback(template, signature, records: str = "", **bindings):
     """As `specialize`, but with a C calling convention and a fixed address: for kernels shared by protocols."""
     with _lock:

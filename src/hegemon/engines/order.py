@@ -10,7 +10,7 @@ import numpy as np
 from numba import uint64
 
 from hegemon.engines.census import COUNT, MARKED, change_of, first_of, is_watched, look_up, second_of
-from hegemon.engines.compilation import lean
+from hegemon.engines.compilation import from_python, lean
 from hegemon.engines.epoch import FIRST, NUMBER, POSITION, SECOND
 from hegemon.engines.sampling import hypergeometric
 
@@ -179,7 +179,7 @@ def walk(census, log, kinds, numbers, key, length, upto, held, low, high):
 def derived(rng, purpose: int) -> np.ndarray:
     """The generator for one purpose within the epoch that begins with this generator."""
     state = np.empty(4, np.uint64)
-    derive(rng, purpose, 0, state)
+    from_python(derive)(rng, purpose, 0, state)
     return state
 
 

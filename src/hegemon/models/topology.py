@@ -9,7 +9,6 @@ from functools import cached_property
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import connected_components
 
 from hegemon.errors import InvalidInput
 
@@ -101,7 +100,7 @@ class Topology:
         if self.is_complete:
             return 1
         matrix = csr_array((np.ones(self.arcs, np.int8), self.targets, self.offsets), (self.n, self.n))
-        return int(connected_components(matrix, directed=self.directed, return_labels=False))
+        return _components(matrix, directed=self.directed)
 
     @property
     def is_connected(self) -> bool:
@@ -129,7 +128,7 @@ class Topology:
         left = np.concatenate((self.sources, self.targets))
         right = np.concatenate((self.targets, self.sources)).astype(np.int64) + self.n
         cover = coo_array((np.ones(len(left), np.int8), (left, right)), (2 * self.n, 2 * self.n)).tocsr()
-        return int(connected_components(cover, return_labels=False)) == 2 * self.components
+        return _components(cover) == 2 * self.components
 
     @cached_property
     def is_directed_ring(self) -> bool:
@@ -159,3 +158,9 @@ def require_room(name: str, n: int, arcs: int) -> None:
 def _frozen(array: np.ndarray) -> np.ndarray:
     array.setflags(write=False)
     return array
+
+
+def _components(matrix, directed: bool = True) -> int:
+    from scipy.sparse.csgraph import connected_components  # only here: it takes long to load
+
+    return int(connected_components(matrix, directed=directed, return_labels=False))

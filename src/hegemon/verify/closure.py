@@ -6,7 +6,6 @@ every coin, must stay inside and keep its leader.
 
 from dataclasses import dataclass
 
-import networkx as nx
 import numpy as np
 
 from hegemon.errors import InvalidInput
@@ -34,6 +33,8 @@ class Closure:
 
 def connected_graphs(most: int) -> list[Topology]:
     """Every connected graph of 1 to `most` nodes, up to isomorphism (Read and Wilson's atlas)."""
+    import networkx as nx  # only here: it takes long to load
+
     if not 1 <= most <= LARGEST_ATLAS:
         raise InvalidInput(f"graphs of up to {most} nodes cannot be listed; the atlas has 1..{LARGEST_ATLAS}")
     found = []

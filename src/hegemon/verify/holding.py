@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
 
 from hegemon.verify import graph_kernels, kernels
 from hegemon.verify.chain import Chain
@@ -110,6 +109,8 @@ def break_interactions(chain: Chain, start: int, active: np.ndarray, number: int
 
 def most_likely_way(chain: Chain, start: int, active: np.ndarray) -> tuple[Trace, float]:
     """The most probable sequence of changes up to the loss; steps that change nothing are left out."""
+    from scipy.sparse.csgraph import dijkstra  # only here: it takes long to load
+
     size = chain.size
     rows = np.repeat(np.arange(size), np.diff(chain.offsets))
     own = rows == chain.targets

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import LinearOperator, gmres
 
 from hegemon.errors import InvalidInput
 from hegemon.verify.graph_kernels import components
@@ -107,6 +106,8 @@ class System:
         What makes sweeps slow is one eigenvalue close to 1, the rare escape from the component: Krylov
         methods remove a few such eigenvalues at once, and elimination does not mind.
         """
+        from scipy.sparse.linalg import LinearOperator, gmres  # only here: it takes long to load
+
         self._hard.add(component)
         members = self.order[self.bounds[component] : self.bounds[component + 1]]
         guess = x[members].copy()
