@@ -99,9 +99,10 @@ def test_the_compiled_codec_notices_values_out_of_range():
 
 
 def test_narrow_types_are_signed():
-    space = StateSpace((Field("small", Range(0, 127)), Field("large", Range(0, 128))), {}, "drawn")
+    fields = Field("small", Range(0, 127)), Field("large", Range(0, 128)), Field("variable", Range(0, "n"))
+    space = StateSpace(fields, {"n": 9}, "drawn")
     assert space.dtype["small"] == np.int8
-    assert space.dtype["large"] == np.int16
+    assert space.dtype["large"] == space.dtype["variable"] == np.int16
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import multiprocessing
 import signal
 import time
 import traceback
+from collections import deque
 from multiprocessing.connection import wait
 
 from hegemon.claims.laboratory import SEED, Laboratory
@@ -59,16 +60,18 @@ def summary(records: list[dict], scale: str, seed: int) -> dict:
 
 def _run_all(waiting, scale, out, processes, workers, seed, listener, records) -> None:
     context = multiprocessing.get_context("spawn")  # compiled kernels and threads do not survive a fork
-    crew = {}
-    upcoming = iter(waiting)
+    crew, take = {}, {}
+    upcoming = deque(waiting)
     try:
-        for _ in range(processes):
+        for number in range(processes):
             ours, theirs = context.Pipe()
             process = context.Process(target=_work, args=(theirs, scale, str(out), seed, workers), daemon=True)
             process.start()
             theirs.close()
             crew[ours] = process
-            _hand_out(ours, upcoming, listener)
+            # From both ends, so that two workers seldom compile the same kernels at the same time.
+            take[ours] = upcoming.popleft if number % 2 == 0 else upcoming.pop
+            _hand_out(ours, take[ours], upcoming, listener)
         claims = {claim.id: claim for claim in waiting}
         while len(records.keys() & claims.keys()) < len(claims):
             for connection in wait(list(crew), timeout=1):
@@ -83,7 +86,7 @@ def _run_all(waiting, scale, out, processes, workers, seed, listener, records) -
                 else:
                     records[name] = content
                     listener.finished(claims[name], content, again=False)
-                    _hand_out(connection, upcoming, listener)
+                    _hand_out(connection, take[connection], upcoming, listener)
     finally:
         for process in crew.values():
             process.terminate()
@@ -92,9 +95,9 @@ def _run_all(waiting, scale, out, processes, workers, seed, listener, records) -
             connection.close()
 
 
-def _hand_out(connection, upcoming, listener) -> None:
-    claim = next(upcoming, None)
-    if claim is not None:
+def _hand_out(connection, take, upcoming, listener) -> None:
+    if upcoming:
+        claim = take()
         listener.started(claim)
         connection.send(claim.id)
 

@@ -15,7 +15,7 @@ from hegemon.models.configuration import LARGEST_ARRAY, Configuration
 CLEARLY = 0.6  # another engine must be this much cheaper to be worth a change
 FEW_STATES = 256  # up to so many the chance of a change is computed exactly
 REVIEW = 16  # steps per agent between two looks, at first; the looks become rarer with time
-BRIEF = 1 << 20  # steps that `agents` makes at least: less is not worth another engine
+BRIEF = 1 << 22  # steps that `agents` makes at least: less is not worth another engine
 SMALL = 1 << 16  # agents: up to here a run begins with `agents`
 
 

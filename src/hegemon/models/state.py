@@ -46,9 +46,13 @@ def declared_fields(state_class, owner: str, what: str = "State") -> tuple[Field
     return tuple(fields)
 
 
-def signed_type(low: int, high: int):
-    """The narrowest signed integer that holds the range: signed, so that differences cannot wrap around."""
-    for kind in (np.int8, np.int16, np.int32, np.int64):
+def signed_type(low: int, high: int, variable: bool = False):
+    """The narrowest signed integer that holds the range: signed, so that differences cannot wrap around.
+
+    A range that varies with the parameters gets 16 bits at least: kernels are compiled for types, and a protocol
+    should not be compiled again because a bound has passed 127.
+    """
+    for kind in (np.int8, np.int16, np.int32, np.int64)[1 if variable else 0 :]:
         if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
             return kind
     raise InvalidInput(f"the range {low}..{high} does not fit in 64 bits; use a smaller bound")
@@ -85,7 +89,8 @@ class StateSpace:
     @cached_property
     def dtype(self) -> np.dtype:
         """One agent as a record, fields packed as narrowly as their ranges allow."""
-        return np.dtype([(name, signed_type(*self.bounds[name])) for name in self.names])
+        varies = {name: isinstance(d.low, str) or isinstance(d.high, str) for name, d in self.domains.items()}
+        return np.dtype([(name, signed_type(*self.bounds[name], varies[name])) for name in self.names])
 
     @cached_property
     def discriminators(self) -> tuple[str, ...]:
