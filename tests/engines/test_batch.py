@@ -20,16 +20,26 @@ FIRST = [
     (hg.TimeOptimal(n=8, m=3, r_max=6, r_mid=4, b_max=5), "no-leader"),
 ]
 REST = [
-    (hg.Timer(n=6, s=7), "random"),
+    (hg.Pairwise(n=3), "all-leaders"),
+    (hg.Pairwise(n=60), "all-leaders"),
+    (hg.Threshold(n=5, k=3, marked=3), None),
     (hg.Threshold(n=11, k=4, marked=5), None),
-    (hg.Epidemic(n=12, top=3), "random"),
-    (hg.Countdown(n=10, top=9), None),
-    (hg.QuickElimination(n=9), None),
+    (hg.Timer(n=3, s=4), "random"),
+    (hg.Timer(n=6, s=7), "random"),
     (hg.Timer(n=25, s=10), "no-leader"),
+    (hg.Epidemic(n=4, top=1), None),
+    (hg.Epidemic(n=12, top=3), "random"),
+    (hg.Countdown(n=3, top=5), "full"),
+    (hg.Countdown(n=10, top=9), "random"),
+    (hg.QuickElimination(n=4), None),
+    (hg.QuickElimination(n=9), None),
+    (hg.CaiIzumiWada(n=3), "random"),
+    (hg.CaiIzumiWada(n=6), "random"),
+    (hg.TimeOptimal(n=3), "no-leader"),
     (hg.TimeOptimal(n=40), "random"),
 ]
 WORK = FIRST + [pytest.param(*work, marks=pytest.mark.full) for work in REST]
-IDS = [f"{protocol.id}-{protocol.n}" for protocol, _ in FIRST + REST]
+IDS = [f"{protocol.id}-{protocol.n}-{start}" for protocol, start in FIRST + REST]
 TRIALS = 2000
 
 
@@ -63,7 +73,15 @@ def test_convergence_has_the_same_law(protocol, start):
 
 
 @pytest.mark.parametrize(
-    "protocol", [hg.Timer(n=5, s=6), hg.TimeOptimal(n=6, m=3, r_max=6, r_mid=3, b_max=4)], ids=lambda p: p.id
+    "protocol",
+    [
+        hg.TimeOptimal(n=6, m=3, r_max=6, r_mid=3, b_max=4),
+        *(
+            pytest.param(protocol, marks=pytest.mark.full)
+            for protocol in (hg.Timer(n=3, s=6), hg.Timer(n=5, s=6), hg.TimeOptimal(n=12, r_max=6, r_mid=3, b_max=5))
+        ),
+    ],
+    ids=lambda protocol: f"{protocol.id}-{protocol.n}",
 )
 def test_holding_has_the_same_law(protocol):
     expected, observed = (

@@ -18,10 +18,20 @@ WORK = [
     (hg.Pairwise(n=6), "star:6"),
     (hg.Timer(n=6, s=15), "ring:6"),
     (hg.QuickElimination(n=8), "path:8"),
+    (hg.Ring(n=2, N=3), "directed-ring:2"),
+    (hg.Threshold(n=9, k=3, marked=4), "grid:3x3"),
+    (hg.Countdown(n=8, top=6), "ring:8"),
+    (hg.FischerJiang(n=6), "directed-ring:6"),
+    (hg.CaiIzumiWada(n=4), "ring:4"),
+    (hg.TimeOptimal(n=6), "star:6"),
 ]
 STOPS = {  # where leaders that are no neighbours never meet, nobody elects: stop at something else
     "pairwise": {"until": "count(leader == 1) <= 5"},
     "timer": {"until": "count(timer <= 5) >= 3", "start": "no-leader"},
+    "threshold": {"until": "count(x == 0) >= 6"},
+    "fischer-jiang": {"until": "settled"},
+    "cai-izumi-wada": {"until": "count(rank == 1) >= 2", "start": "all-leaders"},
+    "time-optimal": {"until": "count(phase == 1) >= 4", "start": "no-leader"},
 }
 IDS = [f"{protocol.id}-{graph}" for protocol, graph in WORK]
 ENGINES = ["events", "auto"]
