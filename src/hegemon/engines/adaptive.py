@@ -5,7 +5,7 @@ at it, so that recording or interrupting a run does not change it.
 """
 
 from hegemon.engines.agents import Agents
-from hegemon.engines.engine import Engine
+from hegemon.engines.changing import Changing
 from hegemon.engines.events import Events
 
 SPARSE = 1 / 12  # an event costs about as much as so many steps of `agents`
@@ -13,7 +13,7 @@ DENSE = 1 / 4
 REVIEW = 8  # steps per arc between two looks at how many arcs are active
 
 
-class Adaptive(Engine):
+class Adaptive(Changing):
     chunk = Events.chunk
     stride = Events.stride
 
@@ -24,18 +24,6 @@ class Adaptive(Engine):
         self._now = self._events
         self._used = []
         self._settle(configuration)
-
-    @property
-    def name(self) -> str:
-        return " and ".join(self._used)
-
-    @property
-    def step(self) -> int:
-        return self._now.step
-
-    @property
-    def is_silent(self) -> bool:
-        return self._now is self._events and self._events.is_silent
 
     def _settle(self, configuration) -> None:
         """Use `events` if few arcs are active in this configuration, `agents` until the next review if not."""
@@ -48,8 +36,7 @@ class Adaptive(Engine):
             self._now = self._agents
             self._review = step + REVIEW * self._arcs
         self._now.step = step
-        if self._now.name not in self._used:
-            self._used.append(self._now.name)
+        self._note_use()
 
     def load(self, configuration) -> None:
         self._settle(configuration)
@@ -65,17 +52,3 @@ class Adaptive(Engine):
         if not met and self._events.active_share > DENSE:
             self._settle(self._events.configuration())
         return met
-
-    def counts_hold(self) -> bool:
-        return self._now.counts_hold()
-
-    def configuration(self):
-        return self._now.configuration()
-
-    def snapshot(self):
-        review = self._review if self._now is self._agents else None
-        return self.step, self._now, review, self._now.snapshot()
-
-    def restore(self, snapshot) -> None:
-        _, self._now, self._review, inner = snapshot
-        self._now.restore(inner)

@@ -7,8 +7,8 @@ machine; only their ratios matter.
 from hegemon.engines.agents import LARGEST_POPULATION, Agents
 from hegemon.engines.batch import Batch, activity
 from hegemon.engines.batch_kernels import plan
+from hegemon.engines.changing import Changing
 from hegemon.engines.compilation import from_python
-from hegemon.engines.engine import Engine
 from hegemon.engines.skipping import EVENT, PER_STATE
 from hegemon.models.configuration import LARGEST_ARRAY, Configuration
 
@@ -24,7 +24,7 @@ def cost_of_agents(n: int) -> float:
     return 10.0 * max(1.0, n / 1e5) ** 0.25
 
 
-class AdaptiveComplete(Engine):
+class AdaptiveComplete(Changing):
     as_multiset = True
     chunk = Batch.chunk
 
@@ -35,18 +35,6 @@ class AdaptiveComplete(Engine):
         self._used: list[str] = []
         small = protocol.n <= SMALL
         self._use(Agents if small else self._best(*configuration.multiset), configuration, 0)
-
-    @property
-    def name(self) -> str:
-        return " and ".join(self._used)
-
-    @property
-    def step(self) -> int:
-        return self._now.step
-
-    @property
-    def is_silent(self) -> bool:
-        return self._now.is_silent
 
     @property
     def stride(self) -> int:
@@ -79,8 +67,7 @@ class AdaptiveComplete(Engine):
             self._now.dear = cost_of_agents(self.protocol.n) / CLEARLY
         self._now.step = step
         self._postpone()
-        if kind.name not in self._used:
-            self._used.append(kind.name)
+        self._note_use()
 
     def _postpone(self) -> None:
         self._review = self.step + max(BRIEF, REVIEW * self.protocol.n, self.step // 2)
@@ -101,19 +88,6 @@ class AdaptiveComplete(Engine):
                 return False
             self._postpone()
         return self._now.advance(min(limit, self._review, self.step + Agents.chunk))
-
-    def counts_hold(self) -> bool:
-        return self._now.counts_hold()
-
-    def configuration(self) -> Configuration:
-        return self._now.configuration()
-
-    def snapshot(self):
-        return self.step, self._now, self._review, self._now.snapshot()
-
-    def restore(self, snapshot) -> None:
-        _, self._now, self._review, inner = snapshot
-        self._now.restore(inner)
 
 
 class AdaptiveSmall(AdaptiveComplete):
