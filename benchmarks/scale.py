@@ -1,8 +1,8 @@
-"""How fast the engines are, beside ppsim and batss: `python -m benchmarks.scale` writes into `out/`.
+"""How fast the engines are, beside ppsim and batss: `python -m benchmarks.scale`.
 
-The peers live in an environment of their own, made at first use. Every tool makes the same number of
-interactions; `peers.py` says how time is equalized, and the shares of opinions that every tool ends with are part
-of the output, so that anybody can see that the work was the same. All on one core, after compilation.
+Made by `python -m benchmarks.scale`, on one core, after compilation. The peers live in an environment of their own.
+Every tool makes the same number of interactions; `benchmarks/peers.py` says how time is equalized, and the share of
+undecided agents that every tool ends with shows that the work was the same.
 """
 
 import argparse
@@ -30,7 +30,7 @@ SIZES = {
     "batss": [10**k for k in range(3, 10)],
     "ppsim": [10**k for k in range(3, 9)],
 }
-PATIENCE = 300  # seconds given to one measurement of a peer
+PATIENCE, SHORT_PATIENCE = 400, 100  # seconds given to one measurement of a peer; to one with a table of pairs
 
 
 def peer_python() -> Path:
@@ -46,11 +46,11 @@ def peer_python() -> Path:
     return python
 
 
-def ask_peer(**request) -> dict | None:
+def ask_peer(patience: float = PATIENCE, **request) -> dict | None:
     """What a peer answers to one request; None if it fails or takes too long."""
     try:
         answer = subprocess.run(
-            [peer_python(), PEER_SCRIPT], input=json.dumps(request), capture_output=True, text=True, timeout=PATIENCE
+            [peer_python(), PEER_SCRIPT], input=json.dumps(request), capture_output=True, text=True, timeout=patience
         )
     except subprocess.TimeoutExpired:
         return None
@@ -124,7 +124,8 @@ def compare_tables(folder: Path) -> list[dict]:
         codes, counts = protocol.initial("no-leader", None).multiset
         start = {str(code): int(count) for code, count in zip(codes, counts, strict=True)}
         for tool in ("batss", "ppsim"):
-            answer = ask_peer(peer=tool, work="table", counts=start, time=1, table=[str(path)]) or {}
+            request = {"peer": tool, "work": "table", "counts": start, "time": 1, "table": [str(path)]}
+            answer = ask_peer(SHORT_PATIENCE, **request) or {}
             answer.pop("counts", None)
             rows.append({"tool": tool, "states": size, **answer})
             started = f"{answer['start_seconds']:.3g} s to start" if answer else "no answer"
@@ -232,36 +233,46 @@ def draw(rows, path: Path) -> None:
     plt.close(figure)
 
 
-def print_majority(rows) -> None:
-    table = Table("n", "hegemon /s", "batss /s", "ppsim /s", "× batss", "× ppsim", "U after: hegemon, batss, ppsim",
-                  title=f"approximate majority, {TIME} parallel time")  # fmt: skip
+def as_tables(rows, tables, promises) -> list[tuple]:
+    """Everything for people: title, columns and cells of each table."""
     found = {(row["tool"], row["n"]): row for row in rows}
-    for n in SIZES["hegemon"]:
+    cells = []
+    for n in SIZES["hegemon"] if rows else ():
         here = [found.get((tool, n)) for tool in SIZES]
         ratios = (majority_ratio(rows, n, tool) for tool in ("batss", "ppsim"))
-        table.add_row(
-            f"{n:.0e}",
-            *(f"{row['interactions_per_second']:.3g}" if row else "–" for row in here),
-            *(f"{ratio:.3g}" if ratio else "–" for ratio in ratios),
-            ", ".join(f"{row['shares']['U']:.2g}" if row else "–" for row in here),
-        )
+        undecided = ", ".join(f"{row['shares']['U']:.2g}" if row else "–" for row in here)
+        rates = (f"{row['interactions_per_second']:.3g}" if row else "–" for row in here)
+        cells.append([f"{n:.0e}", *rates, *(f"{ratio:.3g}" if ratio else "–" for ratio in ratios), undecided])
+    columns = ["n", *(f"{tool} /s" for tool in SIZES), "× batss", "× ppsim", "share of U afterwards, in this order"]
+    shown = [(f"Approximate majority, {TIME} units of parallel time", columns, cells)]
+    cells = [
+        [f"{row['states']:,}", row["tool"]]
+        + [
+            f"{row[name]:.3g}" if name in row else f"none after {SHORT_PATIENCE} s"
+            for name in ("start_seconds", "seconds")
+        ]
+        for row in tables
+    ]
+    columns = ["states", "tool", "seconds to start", "seconds to run"]
+    shown.append(("`time-optimal`, 1e6 agents, one unit of parallel time", columns, cells))
+    cells = [[row["work"], row["promise"], row["measured"], "yes" if row["kept"] else "no"] for row in promises]
+    shown.append(("What the project promises", ["work", "promise", "measured", "kept"], cells))
+    return [table for table in shown if table[2]]
+
+
+def print_table(title, columns, cells) -> None:
+    table = Table(*columns, title=title)
+    for row in cells:
+        table.add_row(*row)
     Console(width=140).print(table)
 
 
-def print_tables(rows) -> None:
-    table = Table("states", "tool", "seconds to start", "seconds to run",
-                  title="time-optimal, 1e6 agents, one unit of parallel time")  # fmt: skip
-    for row in rows:
-        seconds = (f"{row[name]:.3g}" if name in row else "no answer" for name in ("start_seconds", "seconds"))
-        table.add_row(f"{row['states']:,}", row["tool"], *seconds)
-    Console(width=140).print(table)
-
-
-def print_targets(rows) -> None:
-    table = Table("work", "promise", "measured", "kept", title="what the project promises")
-    for row in rows:
-        table.add_row(row["work"], row["promise"], row["measured"], "yes" if row["kept"] else "no")
-    Console(width=140).print(table)
+def markdown(shown) -> str:
+    lines = ["# Interactions per second", "", __doc__.split("\n\n", 1)[1].strip(), ""]
+    for title, columns, cells in shown:
+        lines += [f"## {title}", ""]
+        lines += [f"| {' | '.join(row)} |" for row in (columns, ["---"] * len(columns), *cells)] + [""]
+    return "\n".join(lines)
 
 
 def main() -> None:
@@ -273,14 +284,15 @@ def main() -> None:
     rows = [] if arguments.without_peers else compare_majority()
     tables = [] if arguments.without_peers else compare_tables(arguments.out)
     promises = list(targets(rows))
+    shown = as_tables(rows, tables, promises)
+    for table in shown:
+        print_table(*table)
     if rows:
-        print_majority(rows)
-        print_tables(tables)
         draw(rows, arguments.out / "scale.png")
-    print_targets(promises)
     content = {"majority": rows, "time_optimal_in_the_peers": tables, "promises": promises}
     (arguments.out / "scale.json").write_text(json.dumps(content, indent=1))
-    print(f"written: {arguments.out}/scale.json" + (", scale.png" if rows else ""))
+    (arguments.out / "scale.md").write_text(markdown(shown))
+    print(f"written: scale.json, scale.md{', scale.png' if rows else ''} in {arguments.out}")
 
 
 if __name__ == "__main__":
