@@ -50,11 +50,13 @@ def batss_table(counts, path):
 
     table = read_table(path)
     names = species(" ".join(f"s{k}" for k in range(len(table))))
-    reactions = []
+    rates = {}  # a pair reacts in either order, half of the time in each; equal reactions are added up
     for i, row in enumerate(table):
         for j, (k, m) in enumerate(row):
-            if {i, j} != {k, m}:
-                reactions.append((names[i] + names[j] >> names[k] + names[m]).k(0.5))
+            reaction = (*sorted((i, j)), *sorted((k, m)))
+            if reaction[:2] != reaction[2:]:
+                rates[reaction] = rates.get(reaction, 0) + (1.0 if i == j else 0.5)
+    reactions = [(names[i] + names[j] >> names[k] + names[m]).k(rate) for (i, j, k, m), rate in rates.items()]
     return batss.Simulation({names[int(state)]: number for state, number in counts.items()}, reactions, seed=1), 2
 
 

@@ -102,7 +102,8 @@ def test_narrow_types_are_signed():
     fields = Field("small", Range(0, 127)), Field("large", Range(0, 128)), Field("variable", Range(0, "n"))
     space = StateSpace(fields, {"n": 9}, "drawn")
     assert space.dtype["small"] == np.int8
-    assert space.dtype["large"] == space.dtype["variable"] == np.int16
+    assert space.dtype["large"] == np.int16
+    assert space.dtype["variable"] == np.int32
 
 
 @pytest.mark.parametrize(

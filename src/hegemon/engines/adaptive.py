@@ -10,7 +10,7 @@ from hegemon.engines.events import Events
 
 SPARSE = 1 / 12  # an event costs about as much as so many steps of `agents`
 DENSE = 1 / 4
-REVIEW = 8  # steps per arc between two looks at how many arcs are active
+REVIEW = 8  # steps per arc between two looks at how many arcs are active, at first; looks become rarer with time
 
 
 class Adaptive(Changing):
@@ -34,7 +34,7 @@ class Adaptive(Changing):
         else:
             self._agents.load(configuration)
             self._now = self._agents
-            self._review = step + REVIEW * self._arcs
+            self._review = step + max(REVIEW * self._arcs, step // 4)
         self._now.step = step
         self._note_use()
 

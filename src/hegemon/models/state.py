@@ -49,10 +49,10 @@ def declared_fields(state_class, owner: str, what: str = "State") -> tuple[Field
 def signed_type(low: int, high: int, variable: bool = False):
     """The narrowest signed integer that holds the range: signed, so that differences cannot wrap around.
 
-    A range that varies with the parameters gets 16 bits at least: kernels are compiled for types, and a protocol
-    should not be compiled again because a bound has passed 127.
+    A range that varies with the parameters gets 32 bits at least: kernels are compiled for types, and a protocol
+    should not be compiled again because a bound has passed 127 or 32,767.
     """
-    for kind in (np.int8, np.int16, np.int32, np.int64)[1 if variable else 0 :]:
+    for kind in (np.int32, np.int64) if variable else (np.int8, np.int16, np.int32, np.int64):
         if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
             return kind
     raise InvalidInput(f"the range {low}..{high} does not fit in 64 bits; use a smaller bound")
