@@ -62,7 +62,7 @@ def test_the_first_round_inside_is_exact(protocol, graph):
             assert inside == (run.reached and k == run.steps)
 
 
-@pytest.mark.parametrize("fast_forward", [False, True])
+@pytest.mark.parametrize("fast_forward", [False, pytest.param(True, marks=pytest.mark.full)])
 def test_threads_change_nothing(monkeypatch, fast_forward):
     protocol = hg.Trains(60)
     options = {"graph": "gnp:60,0.1", "seed": 3, "fast_forward": fast_forward, "max_steps": 3000}

@@ -40,7 +40,7 @@ def test_time_optimal_elects_from_every_start_at_scale(n):
 
 
 @pytest.mark.parametrize("factor", [1, 3])
-@pytest.mark.parametrize("n", [2, 3, 5, 9, 30, 100])
+@pytest.mark.parametrize("n", [2, 3, 5, 9, 30, pytest.param(100, marks=pytest.mark.full)])
 def test_ring_elects_and_its_closed_sets_stay_closed(n, factor):
     protocol = hg.Ring(n=n, N=factor * n)
     sets = {name: Membership(protocol, parse_stop(name, protocol)) for name in ("C_PB", "C_NI", "safe")}
