@@ -118,7 +118,7 @@ CASES = {
 }  # fmt: skip
 
 
-SOON = ("lemma2", "ring.lemma8", "trains.lemma4.2", "trains.lemma4.6", "sub.cor1")  # the others take minutes
+SOON = ("lemma2", "ring.lemma8", "trains.lemma4.2", "sub.cor1")  # the others take minutes
 
 
 @pytest.mark.parametrize("name", [n if n in SOON else pytest.param(n, marks=pytest.mark.full) for n in CASES])
@@ -130,7 +130,7 @@ def test_the_published_protocol_is_not_violated(name):
     assert laboratory.rows and finding.headline
 
 
-SLOW = ("timer", "lemma3", "thm17", "to.table1", "ring.thm1", "ring.table1")
+SLOW = ("timer", "lemma3", "lemma5", "thm17", "to.table1", "ring.thm1", "ring.table1", "sub.thm2")
 WRONG = [
     pytest.param(
         name, wrong, id=f"{name}-{next(iter(wrong.values())).__name__}", marks=[pytest.mark.full] * (name in SLOW)
