@@ -15,6 +15,7 @@ demo: $(VENV)/installed  # exit code 1 of reproduce says that a claim is violate
 
 test: $(VENV)/installed
 	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/python -m pytest -m 'not full'
 
 test-full: $(VENV)/installed

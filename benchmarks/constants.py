@@ -30,9 +30,7 @@ def measure(n: int, r: float, mid: float, b: float, trials: int) -> dict:
     protocol = hg.TimeOptimal(n=n, r_max=r_max, r_mid=max(1, int(mid * r_max)), b_max=max(1, int(b * r_max)))
     converging = hg.run_trials(protocol, trials, seed=1, start="no-leader", max_steps=500 * n * m).runs
     horizon = min(200 * n * n, 50_000_000)
-    holding = hg.run_trials(
-        protocol, trials, seed=2, start="barely-safe", until="broken", max_steps=horizon
-    ).runs
+    holding = hg.run_trials(protocol, trials, seed=2, start="barely-safe", until="broken", max_steps=horizon).runs
     return {
         "n": n,
         "r_max / m": r,

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 import hegemon as hg
-from hegemon.analysis.messages import budget_sweep, compare_messages, draw_budget, draw_comparison
+from hegemon.experiments.comparisons import budget_sweep, compare_messages, draw_budget, draw_comparison
 
 FOLDER = Path("out")
 LARGEST = [

@@ -16,9 +16,9 @@ from rich.console import Console
 from rich.table import Table
 
 import hegemon as hg
-from hegemon.engines.surroundings import topology_for
-from hegemon.verify.chain import estimate, whole_chain
-from hegemon.verify.configurations import Configurations
+from hegemon.exact.chain import estimate, whole_chain
+from hegemon.exact.configurations import Configurations
+from hegemon.runs.setting import topology_for
 
 OUT = Path("out")
 LONGEST = 20.0  # seconds: a family goes on while its last member took less

@@ -4,11 +4,9 @@ Run: `simulate`, `run_trials`. Exact answers: `verify`. Write a protocol: `from 
 The catalogue's classes are here under their names: `hegemon.TimeOptimal(n=1000, tau=2)`.
 """
 
-from hegemon.engines.run import Fault, Run
-from hegemon.engines.simulation import simulate
-from hegemon.engines.trials import run_trials
 from hegemon.errors import InvalidInput
-from hegemon.models.mixing import mixing_time
+from hegemon.exact.verification import verify
+from hegemon.graphs.mixing import mixing_time
 from hegemon.protocols import (
     CATALOGUE,
     AfekGafni,
@@ -27,7 +25,9 @@ from hegemon.protocols import (
     Trains,
     Walks,
 )
-from hegemon.verify.verification import verify
+from hegemon.runs.run import Fault, Run
+from hegemon.runs.simulate import simulate
+from hegemon.runs.trials import run_trials
 
 __all__ = [
     "AfekGafni",

@@ -11,7 +11,7 @@ from hegemon.protocols.ring import LIVE, Ring
 from hegemon.protocols.threshold import Threshold
 from hegemon.protocols.time_optimal import CH, EL, TimeOptimal, become_checker, go_to_election
 from hegemon.protocols.timer import Timer
-from hegemon.protocols.trains import (
+from hegemon.protocols.trains.protocol import (
     Trains,
     error_overflow,
     local_error,

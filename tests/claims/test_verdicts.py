@@ -2,8 +2,8 @@
 
 import pytest
 
-from hegemon.claims import ring, sublinear, survey, time_optimal, toolbox, trains
 from hegemon.claims.laboratory import Laboratory
+from hegemon.claims.papers import ring, sublinear, survey, time_optimal, toolbox, trains
 from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED
 from hegemon.protocols.timer import Timer
 from tests.claims import broken

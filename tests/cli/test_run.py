@@ -6,7 +6,7 @@ import json
 import pytest
 
 from hegemon.cli.main import main
-from hegemon.engines import trials
+from hegemon.runs import trials
 
 MAJORITY = '''
 from hegemon.models import Choice, Group, Parameter, PopulationProtocol, everywhere

@@ -1,6 +1,5 @@
 """What a message is and what it weighs; what a message-passing protocol may be told."""
 
-
 import math
 
 import pytest

@@ -10,7 +10,7 @@ from scipy import stats
 
 from hegemon import AfekGafni, FloodMax, InvalidInput, Referees, Walks, mixing_time, run_trials, simulate
 from hegemon.analysis.statistics import sublinear_scale, wilson
-from hegemon.models.graphs import parse
+from hegemon.graphs.families import parse
 
 GRAPHS = ("complete:64", "hypercube:6", "regular:64,4", "torus:8x8", "lollipop:24,24", "ring:48")
 

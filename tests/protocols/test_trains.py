@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hegemon.errors import InvalidInput
-from hegemon.models.graphs import parse, path, ring
-from hegemon.models.topology import Topology
-from hegemon.protocols.trains import Trains
-from hegemon.protocols.trains_legitimate import breadth_first, first_flaw, is_legitimate, station, why_not
-from hegemon.protocols.trains_starts import fitting_cycle, legitimate
-from hegemon.protocols.trains_values import extreme_value, extreme_values, marked_wagons, train_heads
+from hegemon.graphs.families import parse, path, ring
+from hegemon.graphs.topology import Topology
+from hegemon.protocols.trains.legitimate import breadth_first, first_flaw, is_legitimate, station, why_not
+from hegemon.protocols.trains.protocol import Trains
+from hegemon.protocols.trains.starts import fitting_cycle, legitimate
+from hegemon.protocols.trains.values import extreme_value, extreme_values, marked_wagons, train_heads
 from tests.protocols import train_reading as reading
 
 seeds = st.integers(0, 2**32 - 1)
@@ -249,6 +249,7 @@ def test_lemma_4_3_the_structure_grows_around_a_marked_train(seed):
 
 def all_values(nodes, graph, N, flag):
     """Every complete train of Definition 4.4, one by one."""
+
     def behind(s):
         v = s // 2
         return [s - 1] if s % 2 else [2 * u + 1 for u in graph.neighbours(v)]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hegemon as hg
-from hegemon.engines.compilation import specialize
+from hegemon.compute.compilation import specialize
 from tests.protocols import readings
 
 SMALL = [

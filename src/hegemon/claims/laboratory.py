@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hegemon.analysis.statistics import tight_enough
-from hegemon.engines.trials import run_trials
+from hegemon.runs.trials import run_trials
 
 SEED = 2021
 FEW = 4

@@ -115,7 +115,7 @@ class Claim:
 
 def all_claims() -> dict[str, Claim]:
     """Every claim, paper by paper."""
-    from hegemon.claims import ring, sublinear, survey, time_optimal, trains
+    from hegemon.claims.papers import ring, sublinear, survey, time_optimal, trains
 
     modules = (survey, time_optimal, trains, ring, sublinear)
     return {claim.id: claim for module in modules for claim in module.CLAIMS}

@@ -7,12 +7,12 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-from hegemon.engines.randomness import generator
-from hegemon.engines.surroundings import GRAPH, topology_for
+from hegemon.compute.randomness import GRAPH, generator
 from hegemon.errors import InvalidInput
+from hegemon.graphs.families import parse
 from hegemon.models.expressions import whole_number
-from hegemon.models.graphs import parse
 from hegemon.protocols.loading import find_protocol
+from hegemon.runs.setting import topology_for
 
 
 def assignments(texts) -> dict:

@@ -5,15 +5,14 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from hegemon.analysis.messages import budget_sweep, compare_messages, draw_budget, draw_comparison
 from hegemon.analysis.pictures import check_picture_path
 from hegemon.cli.common import console, facts, figure, number, print_json
-from hegemon.engines.randomness import generator
-from hegemon.engines.surroundings import GRAPH
+from hegemon.compute.randomness import GRAPH, generator
 from hegemon.errors import InvalidInput
+from hegemon.experiments.comparisons import budget_sweep, compare_messages, draw_budget, draw_comparison
+from hegemon.graphs.families import parse
+from hegemon.graphs.mixing import mixing_time
 from hegemon.models.expressions import whole_number
-from hegemon.models.graphs import parse
-from hegemon.models.mixing import mixing_time
 
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 Seed = Annotated[str, typer.Option("--seed", help="the same seed gives the same numbers")]

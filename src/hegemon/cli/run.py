@@ -12,10 +12,10 @@ from hegemon.analysis.graph_pictures import check_drawable, draw_graph
 from hegemon.analysis.pictures import check_picture_path, draw_elections, draw_runs
 from hegemon.analysis.statistics import summarize_runs
 from hegemon.cli.common import build, console, facts, figure, number, print_json
-from hegemon.engines.run import Fault
-from hegemon.engines.trials import Trials, run_trials
 from hegemon.errors import InvalidInput
 from hegemon.models.expressions import whole_number
+from hegemon.runs.run import Fault
+from hegemon.runs.trials import Trials, run_trials
 
 SHOWN_TRIALS = 20
 

@@ -6,10 +6,10 @@ import typer
 
 from hegemon.cli.common import build, console, facts, figure, print_json
 from hegemon.cli.verify import Bar, check_files, exact, states
+from hegemon.exact.chain import MEMORY
+from hegemon.exact.verification import verify
+from hegemon.experiments.worst_starts import search_worst
 from hegemon.models.expressions import whole_number
-from hegemon.verify.chain import MEMORY
-from hegemon.verify.search import search_worst
-from hegemon.verify.verification import verify
 
 
 def search_worst_start(

@@ -10,14 +10,14 @@ from rich.table import Table
 
 from hegemon.cli.common import assignments, build, console, facts, figure, print_json
 from hegemon.errors import InvalidInput
+from hegemon.exact.chain import MEMORY
+from hegemon.exact.closure import closure_everywhere
+from hegemon.exact.export import FORMATS, export
+from hegemon.exact.hitting import write_distribution
+from hegemon.exact.membership import members
+from hegemon.exact.verification import QUESTIONS, Verification, verify
 from hegemon.models.expressions import whole_number
 from hegemon.protocols.loading import find_protocol
-from hegemon.verify.chain import MEMORY
-from hegemon.verify.closure import closure_everywhere
-from hegemon.verify.export import FORMATS, export
-from hegemon.verify.hitting import write_distribution
-from hegemon.verify.membership import members
-from hegemon.verify.verification import QUESTIONS, Verification, verify
 
 MOST_AGENTS = 12  # of a configuration that are printed
 

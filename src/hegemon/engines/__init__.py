@@ -1,0 +1,1 @@
+"""How a protocol runs, exactly: one folder per family of engines."""

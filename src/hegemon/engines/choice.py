@@ -1,10 +1,10 @@
 """Which engine runs what, and why."""
 
-from hegemon.engines.adaptive import Adaptive
-from hegemon.engines.adaptive_complete import SMALL, AdaptiveComplete, AdaptiveSmall
-from hegemon.engines.agents import Agents
-from hegemon.engines.batch import Batch
-from hegemon.engines.events import Events
+from hegemon.engines.batch.batch import Batch
+from hegemon.engines.population.adaptive import Adaptive
+from hegemon.engines.population.adaptive_complete import SMALL, AdaptiveComplete, AdaptiveSmall
+from hegemon.engines.population.agents import Agents
+from hegemon.engines.population.events import Events
 from hegemon.errors import InvalidInput
 
 ENGINES = {"agents": Agents, "batch": Batch, "events": Events}

@@ -3,10 +3,10 @@
 from hegemon.models.configuration import Configuration, Group
 from hegemon.models.domains import Bit, Choice, Range
 from hegemon.models.messages import ELECTED, NON_ELECTED, MessageProtocol
-from hegemon.models.neighbours import NeighbourProtocol
 from hegemon.models.observables import count, maximum, mean, minimum, overall
 from hegemon.models.parameters import Parameter
 from hegemon.models.population import PopulationProtocol
+from hegemon.models.rounds import NeighbourProtocol
 from hegemon.models.sets import at_least, at_most, everywhere, exactly, nowhere, whole
 
 __all__ = [

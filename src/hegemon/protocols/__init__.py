@@ -13,7 +13,7 @@ from hegemon.protocols.ring import Ring
 from hegemon.protocols.threshold import Threshold
 from hegemon.protocols.time_optimal import TimeOptimal
 from hegemon.protocols.timer import Timer
-from hegemon.protocols.trains import Trains
+from hegemon.protocols.trains.protocol import Trains
 from hegemon.protocols.walks import Walks
 
 CATALOGUE = {

@@ -4,9 +4,9 @@ import copy
 from collections import Counter
 from functools import cached_property
 
+from hegemon.graphs.mixing import mixing_time
 from hegemon.models.domains import Choice, Range
 from hegemon.models.messages import ELECTED, NON_ELECTED, MessageProtocol, Tokens, failure
-from hegemon.models.mixing import mixing_time
 from hegemon.models.parameters import Parameter
 
 

@@ -1,0 +1,35 @@
+"""The oracle Omega? as an experiment has it: exact runs of the protocol, from one report of absence to the next.
+
+An oracle is a signal from outside: no pair of states tells whether a leader exists elsewhere, so `interact`
+cannot ask for it. But as long as there is a leader the oracle changes nothing. So a run is an ordinary one
+until it is safe or leaderless (`settled`); then the next agent to respond hears of the absence, at once,
+which is the case that Table 1 of the ring paper speaks of.
+"""
+
+import numpy as np
+
+from hegemon.compute.randomness import generator
+from hegemon.models.configuration import Configuration
+from hegemon.runs.simulate import simulate
+
+START, REPORT = 0, 1  # purposes of a trial's streams; segment k of a run has the seed SEED + k
+
+
+def simulate_with_oracle(protocol, start: str, seed: int, trial: int, max_steps: int) -> dict:
+    """One run to the safe set: its steps, and how many reports it took."""
+    configuration = protocol.initial(start, generator(seed, trial, START))
+    rng = generator(seed, trial, REPORT)
+    steps = reports = 0
+    while True:
+        left = max_steps - steps
+        run = simulate(protocol, start=configuration, until="settled", seed=seed + reports, trial=trial, max_steps=left)
+        steps += run.steps
+        if run.leaders == 1 or not run.reached or steps >= max_steps:
+            return {"steps": steps, "reached": run.reached and run.leaders == 1, "reports": reports}
+        agents = run.configuration.agents.copy().view(np.recarray)
+        initiator = int(rng.integers(protocol.n))
+        responder = agents[(initiator + 1) % protocol.n]
+        protocol.interact(agents[initiator], responder, protocol.p)
+        protocol.report_absence(responder)
+        configuration = Configuration(protocol.space, agents=agents.view(np.ndarray))
+        steps, reports = steps + 1, reports + 1

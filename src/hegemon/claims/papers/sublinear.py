@@ -1,0 +1,232 @@
+"""Elections with few messages: Algorithms 1 and 2, their variants, and the lower bound."""
+
+import math
+
+import numpy as np
+
+from hegemon.analysis.scaling import LINEAR, N_LOG, Law
+from hegemon.claims.checks import brief, follows, number_at_most, share_at_least, share_at_most
+from hegemon.claims.drawing import means
+from hegemon.claims.registry import Claim, Finding, Plot, Series, Table
+from hegemon.protocols.referees import Referees
+from hegemon.protocols.walks import Walks
+from hegemon.runs.setting import topology_for
+
+SCALE = Law("√n ln^(3/2) n", lambda n: np.sqrt(n) * np.log(n) ** 1.5)
+FASTER = Law("√n ln^(5/2) n", lambda n: np.sqrt(n) * np.log(n) ** 2.5)
+MOST = 28  # 7 ln n candidates, 2√(n ln n) referees each, a question and an answer: the proof of Theorem 1
+
+
+def column(rows, name: str) -> np.ndarray:
+    return np.array([row[name] for row in rows], float)
+
+
+def success_check(what: str, rows, n: int):
+    good = sum(row["leaders"] == 1 for row in rows)
+    return share_at_least(what, good, len(rows), 1 - 1 / n, f"probability ≥ 1 − 1/n = {1 - 1 / n:.5g}")
+
+
+def election(lab, protocol, sizes, trials, success, **given):
+    """Runs at all sizes; the checks of success, on the sizes small enough to decide it, and of messages."""
+    wake = given.pop("wake", "all")
+    rows = {n: lab.trials(protocol(n=n, **given), trials, wake=wake) for n in sizes}
+    checks = []
+    for n, number in success:
+        checks.append(success_check(f"n = {n:,}: exactly one leader", lab.trials(protocol(n=n, **given), number,
+                                                                                wake=wake), n))  # fmt: skip
+    good = sum(row["leaders"] == 1 for n in sizes for row in rows[n])
+    return rows, checks, good
+
+
+def theorem1(lab, protocol=Referees, *, sizes, trials, success) -> Finding:
+    rows, checks, good = election(lab, protocol, sizes, trials, success)
+    messages = [column(rows[n], "messages") for n in sizes]
+    rounds = max(row["rounds"] for n in sizes for row in rows[n])
+    checks.append(number_at_most("rounds, at every n", rounds, 3, "O(1): the same few at every n"))
+    checks.append(follows("messages", sizes, messages, SCALE, FASTER))
+    ratios = [values / SCALE.of(n) for n, values in zip(sizes, messages, strict=True)]
+    largest = max(float(values.max()) for values in ratios)
+    checks.append(number_at_most(f"most messages of any run / ({SCALE.name})", largest, MOST, f"at most {MOST} w.h.p."))
+    explicit = [column(lab.trials(protocol(n=n, variant="explicit"), trials), "messages") for n in sizes]
+    checks.append(follows("explicit variant: messages", sizes, explicit, LINEAR, N_LOG))
+    plot = Plot(
+        "Messages on complete graphs",
+        "n",
+        "messages",
+        [
+            means("implicit", sizes, messages),
+            means("explicit", sizes, explicit),
+            Series("28 √n ln^(3/2) n", list(sizes), [MOST * float(SCALE.of(n)) for n in sizes], kind="line"),
+            Series("n", list(sizes), list(sizes), kind="line"),
+        ],
+        True,
+        True,
+    )
+    constant = float(np.mean(ratios[-1]))
+    headline = (
+        f"{good:,} of {len(sizes) * trials:,} runs elect one; {rounds} rounds; {constant:.1f}·√n ln^1.5 n messages, "
+        f"{brief(float(messages[-1].mean()))} at n = {sizes[-1]:.0e}"
+    )
+    return Finding(checks, headline, [plot])
+
+
+def corollary1(lab, protocol=Referees, *, sizes, trials, success) -> Finding:
+    checks, series, total = [], [], 0
+    for wake in ("random", "one-by-one"):
+        rows, found, good = election(lab, protocol, sizes, trials, success, variant="wakeup", wake=wake)
+        total += good
+        messages = [column(rows[n], "messages") for n in sizes]
+        found.append(follows("messages", sizes, messages, SCALE, FASTER))
+        checks += [type(c)(**{**vars(c), "what": f"woken {wake}, {c.what}"}) for c in found]
+        ratios = [values / SCALE.of(n) for n, values in zip(sizes, messages, strict=True)]
+        series.append(means(f"woken {wake}", sizes, ratios))
+    plot = Plot("Messages when an adversary wakes the nodes", "n", "messages / (√n ln^(3/2) n)", series, logx=True)
+    headline = f"{total:,} of {2 * len(sizes) * trials:,} runs elect exactly one leader, however the nodes are woken"
+    return Finding(checks, headline, [plot])
+
+
+def theorem2(lab, protocol=Walks, *, graphs, trials, sizes, degree, growth_trials, success) -> Finding:
+    checks, table = [], []
+    for graph in graphs:
+        case = protocol(n=_nodes(graph))
+        rows = lab.trials(case, trials, graph=topology_for(case, graph, lab.seed))
+        n, tau = case.n, rows[0]["mixing_time"]
+        scaled = column(rows, "messages") / (tau * SCALE.of(n))
+        rounds = max(row["rounds"] for row in rows)
+        good = sum(row["leaders"] == 1 for row in rows)
+        checks.append(number_at_most(f"{graph}: rounds / τ", rounds / tau, 4, "O(τ)"))
+        what = f"{graph}: most messages of any run / (τ √n ln^(3/2) n)"
+        checks.append(number_at_most(what, float(scaled.max()), MOST, "O(τ √n ln^(3/2) n)"))
+        figures = [graph, f"{tau:,}", f"{good} of {len(rows)}", f"{rounds:,}", brief(column(rows, "messages").mean())]
+        table.append([*figures, f"{scaled.mean():.2f}"])
+    graph, number = success
+    case = protocol(n=_nodes(graph))
+    rows = lab.trials(case, number, graph=topology_for(case, graph, lab.seed), label="success")
+    checks.insert(0, success_check(f"{graph}: exactly one leader", rows, case.n))
+    per_round = []
+    for n in sizes:
+        case = protocol(n=n)
+        rows = lab.trials(case, growth_trials, graph=topology_for(case, f"regular:{n},{degree}", lab.seed))
+        per_round.append(column(rows, "messages") / rows[0]["mixing_time"])
+    checks.append(follows(f"random {degree}-regular graphs: messages / τ", sizes, per_round, SCALE, FASTER))
+    plot = Plot(
+        f"Walks on random {degree}-regular graphs",
+        "n",
+        "messages / τ",
+        [means("measured", sizes, per_round), Series("√n ln^(3/2) n", list(sizes), [float(SCALE.of(n)) for n in sizes],
+                                                     kind="line")],
+        True,
+        True,
+    )  # fmt: skip
+    columns = ["graph", "τ", "one leader", "rounds", "messages", "messages / (τ √n ln^(3/2) n)"]
+    headline = f"one leader in 2τ rounds on {len(graphs)} kinds of graph; messages / τ grow more slowly than the bound"
+    return Finding(checks, headline, [plot], [Table("Walks, graph by graph", columns, table)])
+
+
+def _nodes(graph: str) -> int:
+    """How many nodes a graph's spec asks for."""
+    family, _, text = graph.partition(":")
+    if family == "hypercube":
+        return 2 ** int(text)
+    if "x" in text:
+        rows, columns = text.split("x")
+        return int(rows) * int(columns)
+    if family == "lollipop":
+        return sum(map(int, text.split(",")))
+    return int(text.split(",")[0])
+
+
+FEW_MESSAGES = 0.4  # up to this power of n, success is judged
+
+
+def theorem3(lab, protocol=Referees, *, n, exponents, trials) -> Finding:
+    checks, success, disjoint = [], {}, {}
+    for label, candidates in (("2 ln n candidates", None), ("1 candidate expected", 1)):
+        success[label], disjoint[label] = [], []
+        for exponent in exponents:
+            number = trials if exponent <= FEW_MESSAGES else trials // 8  # the rest is only for the picture
+            rows = lab.trials(protocol(n=n, messages=float(n) ** exponent, candidates=candidates), number)
+            good = sum(row["leaders"] == 1 for row in rows)
+            apart = sum(bool(row["disjoint_clouds"]) for row in rows)
+            what = f"n = {n:.0e}, n^{exponent:g} messages, {label}: exactly one leader"
+            check = share_at_most(what, good, len(rows), 1 / math.e + 0.05, "probability ≤ 1/e + o(1)")
+            success[label].append((check.figure, *check.interval))
+            disjoint[label].append(apart / len(rows))
+            if exponent <= FEW_MESSAGES:
+                checks.append(check)
+                what = f"n = {n:.0e}, n^{exponent:g} messages, {label}: influence clouds are disjoint"
+                checks.append(share_at_least(what, apart, len(rows), 0.9, "probability 1 − o(1) (here ≥ 0.9)"))
+    series = [
+        Series(label, list(exponents), *map(list, zip(*points, strict=True)), "both")
+        for label, points in success.items()
+    ]
+    series.append(Series("1/e", [exponents[0], exponents[-1]], [1 / math.e] * 2, kind="line"))
+    clouds = [Series(label, list(exponents), points, kind="both") for label, points in disjoint.items()]
+    plots = [
+        Plot(f"Success with n^a messages, n = {n:.0e}", "a", "share of runs with one leader", series),
+        Plot("Influence clouds that do not meet", "a", "share of runs", clouds),
+    ]
+    best = success["2 ln n candidates"][-1][0]
+    low = max(points[0][0] for points in success.values())
+    headline = f"at most {low:.2f} at n^{exponents[0]:g} messages; {best:.2f} at n^{exponents[-1]:g}"
+    notes = (
+        "A lower bound speaks of all algorithms; what can be watched is one of them running out of messages. With a "
+        "budget below √n the candidates' influence clouds do not meet, so nobody learns of anybody, and one leader "
+        "comes out with probability at most 1/e, which a single expected candidate attains."
+    )
+    return Finding(checks, headline, plots, notes=notes)
+
+
+CLAIMS = (
+    Claim(
+        "sub.thm1",
+        "sublinear",
+        "Theorem 1",
+        "Referees: O(√n log^(3/2) n) messages, O(1) rounds",
+        "On complete graphs Algorithm 1 elects exactly one leader with probability at least 1 − 1/n, in O(1) rounds "
+        "and with O(√n log^(3/2) n) messages; telling everyone takes O(n) more.",
+        theorem1,
+        quick={"sizes": (100, 1000, 10_000, 100_000, 1_000_000), "trials": 60, "success": ((50, 800), (100, 1500))},
+        full={"sizes": tuple(10**k for k in range(2, 10)), "trials": 30,
+              "success": ((50, 4000), (100, 8000), (1000, 20_000))},
+    ),
+    Claim(
+        "sub.cor1",
+        "sublinear",
+        "Corollary 1",
+        "Referees when an adversary wakes the nodes",
+        "Nodes may be woken at any time: one leader is still elected with high probability with "
+        "O(√n log^(3/2) n) messages, if a referee answers only in the first round in which it is asked.",
+        corollary1,
+        quick={"sizes": (100, 1000, 10_000), "trials": 200, "success": ((50, 800),)},
+        full={"sizes": (100, 1000, 10_000, 100_000), "trials": 100, "success": ((50, 4000), (200, 8000))},
+    ),
+    Claim(
+        "sub.thm2",
+        "sublinear",
+        "Theorem 2",
+        "Random walks on any connected graph",
+        "On a graph with mixing time τ, Algorithm 2 elects one leader with high probability in O(τ) rounds with "
+        "O(τ √n log^(3/2) n) messages (bipartite graphs walk lazily).",
+        theorem2,
+        quick={"graphs": ("complete:200", "hypercube:7", "torus:9x9", "regular:200,4", "lollipop:20,10"),
+               "trials": 20, "sizes": (100, 300, 1000), "degree": 6, "growth_trials": 20,
+               "success": ("regular:50,6", 800)},
+        full={"graphs": ("complete:1000", "hypercube:10", "torus:17x17", "regular:1000,4", "gnp:500,0.03",
+                         "lollipop:30,15", "ring:101"),
+              "trials": 60, "sizes": (100, 300, 1000, 3000), "degree": 6, "growth_trials": 60,
+              "success": ("regular:100,6", 8000)},
+    ),
+    Claim(
+        "sub.thm3",
+        "sublinear",
+        "Theorem 3",
+        "Below √n messages election fails",
+        "An algorithm that elects a leader in O(1) rounds with high probability on complete graphs sends Ω(√n) "
+        "messages: with fewer, influence clouds stay disjoint and success is at most 1/e + o(1).",
+        theorem3,
+        quick={"n": 1_000_000, "exponents": (0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9), "trials": 1500},
+        full={"n": 10_000_000, "trials": 6000,
+              "exponents": (0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9)},
+    ),
+)  # fmt: skip

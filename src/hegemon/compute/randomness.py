@@ -1,0 +1,99 @@
+"""The one source of randomness: a seed spawns streams; a stream is a xoshiro256++ state for compiled code.
+
+Trial k of seed S always uses stream (S, k), whatever the number of workers. Kernels advance the four
+words in place; copying them is a snapshot, and a replay from a snapshot repeats every draw.
+"""
+
+import random
+
+import numpy as np
+from numba import njit, uint64
+
+START, KERNEL, FAULT, GRAPH = 0, 1, 2, 3  # purposes of a trial's streams
+_DOUBLE = 1.0 / (1 << 53)
+
+
+def stream(seed: int, *path: int) -> np.ndarray:
+    """The generator state of the stream at `path` below `seed` (trial, then purpose)."""
+    return np.random.SeedSequence(seed, spawn_key=path).generate_state(4, np.uint64)
+
+
+def generator(seed: int, *path: int) -> np.random.Generator:
+    """A NumPy generator for set-up work (starts, graphs), on the same tree of streams as `stream`."""
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=path)))
+
+
+def coins(seed: int, *path: int) -> random.Random:
+    """A plain-Python generator on the same tree, for nodes that are plain Python; its integers have any size."""
+    return random.Random(int.from_bytes(stream(seed, *path).tobytes(), "little"))
+
+
+@njit(inline="always")
+def next_word(state):
+    """64 random bits: xoshiro256++ (Blackman and Vigna, ACM TOMS 2021)."""
+    s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
+    mixed = s0 + s3
+    result = ((mixed << uint64(23)) | (mixed >> uint64(41))) + s0
+    t = s1 << uint64(17)
+    s2 ^= s0
+    s3 ^= s1
+    s1 ^= s2
+    s0 ^= s3
+    s2 ^= t
+    s3 = (s3 << uint64(45)) | (s3 >> uint64(19))
+    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
+    return result
+
+
+@njit(inline="always")
+def next_double(state):
+    """Uniform on [0, 1), 53 bits."""
+    return (next_word(state) >> uint64(11)) * _DOUBLE
+
+
+@njit(inline="always")
+def next_open_double(state):
+    """Uniform on (0, 1): safe to take the logarithm of."""
+    return ((next_word(state) >> uint64(11)) + 0.5) * _DOUBLE
+
+
+@njit
+def next_below(state, bound):
+    """Uniform on 0..bound-1 without bias, for any 1 <= bound < 2**63: masked rejection."""
+    mask = uint64(bound - 1)
+    mask |= mask >> uint64(1)
+    mask |= mask >> uint64(2)
+    mask |= mask >> uint64(4)
+    mask |= mask >> uint64(8)
+    mask |= mask >> uint64(16)
+    mask |= mask >> uint64(32)
+    while True:
+        value = next_word(state) & mask
+        if value < uint64(bound):
+            return np.int64(value)
+
+
+@njit(inline="always")
+def next_pair(state, n):
+    """Two different numbers below n < 2**32, uniform over ordered pairs, from one word (Lemire 2019)."""
+    rest_first = uint64(1 << 32) % uint64(n)
+    rest_second = uint64(1 << 32) % uint64(n - 1)
+    low = uint64(0xFFFFFFFF)
+    while True:
+        word = next_word(state)
+        first = (word >> uint64(32)) * uint64(n)
+        second = (word & low) * uint64(n - 1)
+        if (first & low) >= rest_first and (second & low) >= rest_second:
+            i = np.int64(first >> uint64(32))
+            j = np.int64(second >> uint64(32))
+            return i, j + (1 if j >= i else 0)
+
+
+@njit(inline="always")
+def next_index(state, bound):
+    """Uniform on 0..bound-1 for bound < 2**32, in one multiplication; the division is hardly ever needed."""
+    while True:
+        product = (next_word(state) >> uint64(32)) * uint64(bound)
+        rest = product & uint64(0xFFFFFFFF)
+        if rest >= uint64(bound) or rest >= uint64(1 << 32) % uint64(bound):
+            return np.int64(product >> uint64(32))

@@ -1,0 +1,115 @@
+"""Exact compiled samplers of waiting times: until an agent is met again, until something changes."""
+
+import math
+
+import numpy as np
+
+from hegemon.compute.compilation import lean
+from hegemon.compute.randomness import next_open_double, next_word
+from hegemon.compute.sampling import deviance
+
+FOREVER = np.int64(2**63 - 1)
+_WORD = 1.0 / 2**64
+_LARGEST = 1.0 - 2.0**-53
+_SMALL = 2.0**-10
+_RARE = 2.0**-30
+
+
+@lean
+def _minus_log(x):
+    """-ln(1 - x), by a series where it is right to the last bit and several times faster."""
+    if x < _SMALL:
+        return x * (1 + x * (1 / 2 + x * (1 / 3 + x * (1 / 4 + x / 5))))
+    return -math.log1p(-x)
+
+
+@lean
+def null_wait(state, chance):
+    """How many interactions change nothing before one that does, if each does with this chance in (0, 1]; a float.
+
+    Whole up to 2**53, and beyond that as whole as a float can be.
+    """
+    if chance >= 1.0:
+        return 0.0
+    if chance > _RARE:
+        return np.floor(math.log(next_open_double(state)) / -_minus_log(chance))
+    # All 64 bits count: a uniform near zero must be fine-grained.
+    return np.floor(math.log1p(-min((next_word(state) + 0.5) * _WORD, _LARGEST)) / -_minus_log(chance))
+
+
+@lean
+def null_run(state, chance):
+    """The same as a 64-bit integer, FOREVER if it does not fit or if nothing ever changes."""
+    if chance <= 0.0:
+        return FOREVER
+    wait = null_wait(state, chance)
+    return np.int64(wait) if wait < 2.0**63 else FOREVER
+
+
+@lean
+def cost_of_run(n, used, length):
+    """-ln of the chance that `length` interactions in a row meet 2 * length agents, none twice, none used.
+
+    The chance is (n - used)! / (n - used - 2 length)! / (n (n - 1))^length; 2 * length <= n - used.
+    """
+    size = float(n)
+    p, more = used / size, 2.0 * length / size
+    q = p + more
+    if q >= _SMALL:
+        cost = deviance(size, -float(used + 2 * length)) - deviance(size, -float(used))
+        return cost - length * _minus_log(1.0 / size)
+    # The same difference of deviances, divided by q - p: terms (q^j - p^j) / (j (j - 1) (q - p)).
+    p2, p3 = p * p, p * p * p
+    s2 = q + p
+    s3 = q * s2 + p2
+    s4 = q * s3 + p3
+    s5 = q * s4 + p2 * p2
+    s6 = q * s5 + p2 * p3
+    growth = s2 / 2 + s3 / 6 + s4 / 12 + s5 / 20 + s6 / 30
+    fewer = more / (1 - p)
+    last = size - used - 2.0 * length
+    return 2.0 * length * growth - 0.5 * _minus_log(fewer) + fewer / (12 * last) - length * _minus_log(1.0 / size)
+
+
+@lean
+def _cost_of_next(n, met):
+    """-ln of the chance that one more interaction meets two fresh agents, after `met` were met."""
+    return _minus_log(met / n) + _minus_log(met / (n - 1.0))
+
+
+@lean
+def fresh_run(state, n, used, limit):
+    """How many interactions, at most `limit`, pass before one meets an agent that was met before.
+
+    n >= 2 agents, of which `used` count as met already (Berenbrink et al., ESA 2020).  By inversion: the
+    longest run whose cost is below an exponential variable.  The first guess is off by about one; Newton's
+    method on the convex cost repairs any guess, and cannot cross its goal from above.
+    """
+    longest = (n - used) // 2
+    wait = -math.log(next_open_double(state))
+    p = used / n
+    q = math.sqrt(p * p * (1 + p / 3) + 2 * wait / n)
+    q *= 1 - q / 6
+    guess = 0.5 * (n * (q - p) + 1 - p / q)
+    length = min(np.int64(max(guess, 0.0)), longest)
+    cost = cost_of_run(n, used, length)
+    while True:
+        if cost < wait:
+            if length == longest:
+                break
+            step = _cost_of_next(n, used + 2.0 * length)
+            if cost + step >= wait:
+                break
+            jump = (wait - cost) / step
+            if jump < 2:
+                length += 1
+                cost += step
+                continue
+            length = np.int64(min(length + jump, float(longest)))
+        else:
+            step = _cost_of_next(n, used + 2.0 * (length - 1))
+            length -= np.int64(max(1.0, (cost - wait) / step))
+            if length == 0 or cost - step < wait:
+                break
+        cost = cost_of_run(n, used, length)
+    return min(length, limit)

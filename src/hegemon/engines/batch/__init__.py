@@ -1,0 +1,1 @@
+"""The engine for complete graphs that knows only how many agents are in which state."""

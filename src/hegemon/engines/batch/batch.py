@@ -1,0 +1,232 @@
+"""Engine `batch`: the complete graph, the population as a multiset, many interactions at once, exactly.
+
+Epochs (epoch.py) while interactions change much, jumps over null interactions (skipping.py) while they change
+little. The lengths of epochs depend on the population alone, never on where somebody wants to look: a look into
+an epoch replays it in order (order.py). So a run does not depend on what is recorded.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from hegemon.compute.compilation import from_python, specialize
+from hegemon.engines.batch.census import Multiset
+from hegemon.engines.batch.epoch import COUNTS, SPARE, new_desk, new_log
+from hegemon.engines.batch.kernels import DEAR, NEAR, plan, run_epochs, write_epoch
+from hegemon.engines.batch.order import derived, ordered, walk
+from hegemon.engines.batch.skipping import (
+    EVENT,
+    LIMIT,
+    LONG,
+    MET,
+    NOT_DRAWN,
+    PER_STATE,
+    SILENT,
+    SWITCH,
+    chance_of_change,
+    skip,
+)
+from hegemon.engines.engine import Engine
+from hegemon.engines.membership import Membership
+from hegemon.errors import InvalidInput
+from hegemon.models.configuration import Configuration
+
+LARGEST_POPULATION = 2**60
+TOUCHED, DECK = 1 << 19, 1 << 20  # the agents that an epoch may list
+LONGEST = 2**62  # steps at once
+PATIENCE = 2e8  # work between two looks at progress, in nanoseconds
+POSITIONS, ORDER = 1, 2  # purposes of the streams behind an epoch's order
+
+
+class Look(NamedTuple):
+    """What one finds at a step of the next epoch; `rng` is the generator after the whole epoch."""
+
+    step: int
+    length: int
+    met: bool
+    counts: np.ndarray
+    held: np.ndarray
+    rng: np.ndarray
+
+
+class Batch(Engine):
+    """The engine. `advance` may come back early, after some work: call it again."""
+
+    name = "batch"
+    as_multiset = True
+    chunk = 2**256  # looks at progress come by work, not by steps
+
+    def __init__(self, protocol, topology, configuration, stop, rng):
+        if not topology.is_complete:
+            raise InvalidInput(f"engine batch needs a complete graph, not {topology.name}; use events or agents")
+        if protocol.n > LARGEST_POPULATION:
+            raise InvalidInput(f"n = {protocol.n} is too large; engine batch takes up to 2**60 agents")
+        self.n, self.space, self.stop, self.rng = protocol.n, protocol.space, stop, rng
+        self.is_silent = False
+        self.gave_up, self.dear = False, math.inf  # whether an interaction costs more nanoseconds than it may
+        self._membership = Membership(protocol, stop)
+        self._multiset = Multiset(protocol, stop)
+        self._run_epochs, self._skip = specialize(run_epochs), specialize(skip)
+        self._write_epoch, self._walk, self._plan = specialize(write_epoch), specialize(walk), from_python(plan)
+        self._no_log = new_log(0, 0, np.zeros(4, np.uint64))
+        self._tally = np.zeros(COUNTS + 2 * len(stop.conditions), np.int64)
+        self._base = 0  # the step that the census describes
+        self._ahead = 0  # how far into the next epoch `step` is
+        self._skipping = False
+        self._pending = np.array([NOT_DRAWN])  # the wait for the next change, while skipping
+        self._far = 0  # the same if it is very long
+        self._drawn_far = np.zeros(1)
+        self.stride = max(64, 4 * self.n)  # steps between two looks at a whole predicate
+        self.load(configuration)
+
+    @property
+    def step(self) -> int:
+        return self._base + self._ahead
+
+    @step.setter
+    def step(self, value: int) -> None:
+        self._base, self._ahead = value, 0
+
+    def load(self, configuration: Configuration) -> None:
+        """Take over a configuration and count the stop's conditions in it."""
+        self._base, self._ahead = self.step, 0
+        self._pending[0], self._far = NOT_DRAWN, 0
+        self._skipping = self.is_silent = False
+        self._fill(*configuration.multiset)
+
+    def _fill(self, codes, counts) -> None:
+        marks = self._membership.marks(self.space.decode_array(codes))
+        self._multiset.load(codes, counts, marks)
+        self._held = self._membership.counts_from(marks, counts)
+        self._make_desk()
+
+    def _make_desk(self) -> None:
+        capacity = self._multiset.capacity
+        self._desk = new_desk(capacity, min(TOUCHED, 2 * self.n) + SPARE, min(DECK, self.n))
+        side = min(capacity, 1024)
+        sizes = (side, np.int64), (capacity, np.int64), (side**2, np.int8), (side, np.int64)
+        self._table = [np.zeros(size, kind) for size, kind in sizes]
+
+    def advance(self, limit: int) -> bool:
+        """Run towards `limit`, or exactly to the first step that meets the stop; whether it is met."""
+        if self.is_silent:
+            self.step = limit
+        unchecked = 0
+        self.gave_up = False
+        while self.step < limit:
+            if self._far:
+                self._wait(limit)
+                continue
+            budget = min(limit - self._base, LONGEST)
+            ended, done = self._skip_ahead(budget) if self._skipping else self._pass_epochs(budget, unchecked)
+            unchecked = 0
+            if done:
+                self._base, self._ahead = self._base + int(done), 0
+            self.is_silent, self.gave_up = ended == SILENT, ended == DEAR
+            if ended < 0:
+                self._make_room(ended)
+            elif ended == SWITCH:
+                self._skipping = not self._skipping
+            elif ended == LONG:
+                self._far = int(self._drawn_far[0])
+            elif ended != LIMIT and ended != NEAR:
+                return ended == MET
+            elif not self._skipping:
+                there = self._look(limit - self._base)
+                if there.met:
+                    self._go(there)
+                    return True
+                if there.step < there.length:
+                    self._ahead = there.step
+                    return False
+                unchecked = 1
+        return False
+
+    def _wait(self, limit: int) -> None:
+        """Pass a very long wait, as far as `limit` allows."""
+        passed = min(self._far, limit - self._base)
+        self._base, self._far = self._base + passed, self._far - passed
+        if self._far == 0:
+            self._pending[0] = 0
+
+    def _pass_epochs(self, budget, unchecked):
+        return self._run_epochs(
+            self._multiset.census, self._desk, self._no_log, self.rng, self.n, budget, self._held, self.stop.low,
+            self.stop.high, self._tally, unchecked, self.dear, PATIENCE,
+        )  # fmt: skip
+
+    def _skip_ahead(self, budget):
+        occupied = self._multiset.occupied
+        event = EVENT + PER_STATE * occupied
+        dense = self._plan(occupied, self.n)[1] / event
+        return self._skip(
+            self._multiset.census, *self._table, self.rng, self.n, self._pending, self._drawn_far, budget,
+            self._held, self.stop.low, self.stop.high, dense, int(PATIENCE / event) + 1,
+        )  # fmt: skip
+
+    def _look(self, upto: int) -> Look:
+        """Look into the next epoch as far as its step `upto`, or to the first that meets the stop."""
+        before = self.rng.copy()
+        log, length = self._written_epoch()
+        after = self.rng.copy()
+        counts, held = self._multiset.counts.copy(), self._held.copy()
+        step, met = self._walk(
+            self._multiset.census, *ordered(log), derived(before, ORDER), length, min(upto, length), held,
+            self.stop.low, self.stop.high,
+        )  # fmt: skip
+        there = self._multiset.counts.copy()
+        self._multiset.counts[:], self.rng[:] = counts, before
+        return Look(int(step), length, bool(met), there, held, after)
+
+    def _go(self, there: Look) -> None:
+        self._base, self._ahead = self._base + there.step, 0
+        self._multiset.counts[:], self._held[:], self.rng[:] = there.counts, there.held, there.rng
+
+    def _written_epoch(self):
+        """The next epoch with all that it did, and its length; the generator moves to its end."""
+        rng = self.rng.copy()
+        while True:
+            occupied = self._multiset.occupied
+            length, _ = self._plan(occupied, self.n)
+            kinds = min(length, occupied**2) + min(length, len(self._desk.deck))
+            log = new_log(min(length, len(self._desk.touched)), kinds, derived(rng, POSITIONS))
+            length = int(self._write_epoch(self._multiset.census, self._desk, log, self.rng, self.n, self._tally))
+            if length >= 0:
+                return log, length
+            self.rng[:] = rng
+            self._make_room(length)
+
+    def _make_room(self, error) -> None:
+        self._multiset.make_room(error)
+        self._make_desk()
+
+    def counts_hold(self) -> bool:
+        return self.stop.holds(self._look(self._ahead).held if self._ahead else self._held)
+
+    def configuration(self) -> Configuration:
+        codes, counts, _ = self._multiset.contents(self._look(self._ahead).counts if self._ahead else None)
+        return Configuration(self.space, codes=codes, counts=counts)
+
+    def snapshot(self):
+        codes, counts, _ = self._multiset.contents()
+        waits = self._pending.copy(), self._far, self._skipping, self.is_silent
+        return self.step, self._base, codes, counts, self.rng.copy(), *waits
+
+    def restore(self, snapshot) -> None:
+        step, self._base, codes, counts, rng, pending, self._far, self._skipping, self.is_silent = snapshot
+        self._ahead = step - self._base
+        self.rng[:], self._pending[:] = rng, pending
+        self._fill(codes, counts)
+
+
+def activity(protocol, stop, codes, counts) -> float:
+    """The chance that an interaction changes something, in a population of these states."""
+    marks = Membership(protocol, stop).marks(protocol.space.decode_array(codes))
+    multiset = Multiset(protocol, stop)
+    multiset.load(codes, counts, marks)
+    while True:
+        chance = specialize(chance_of_change)(multiset.census, len(codes), protocol.n)
+        if chance >= 0:
+            return chance
+        multiset.make_room(chance)

@@ -1,0 +1,180 @@
+"""The population as a multiset of states that are discovered as they occur.
+
+A state met for the first time gets the next *slot*; what two slots become is learnt once and kept in a table
+of pairs. Nothing depends on the number of possible states: memory follows the slots in use.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+
+from hegemon.compute.compilation import from_python, lean
+from hegemon.engines.batch.meeting import Meeting, call_meeting
+from hegemon.errors import InvalidInput
+
+LARGEST_TABLE = 2048  # slots: a table of pairs takes at most 32 MiB; beyond, pairs are computed every time
+FULL, OUT_OF_RANGE = -1, -2
+
+# What two slots become, in one number: the initiator's slot, the responder's slot, and what they changed.
+SLOT_BITS = 24
+SLOT = (1 << SLOT_BITS) - 1
+KNOWN = 1 << 48
+CHANGED = 1 << 49  # the multiset is another one, or a watched agent
+MARKED = 1 << 50  # a count of the stop may be another one
+
+# head: addresses for `call_meeting`, what it told, the number of slots in use, the watched mark.
+# states: one row each for the counts, codes and marks of the slots, and for the slots ranked by code: kernels
+# draw in this order, so that no draw depends on when a state was met first.
+Census = namedtuple("Census", "head states pairs places")
+TOLD, SIZE, WATCH = 5, 9, 10
+COUNT, CODE, MARK, RANKED = 0, 1, 2, 3
+
+
+@lean
+def slot_of(census, code, mark):
+    """The slot of a state, a new one if need be; FULL if there is none left."""
+    states, places = census.states, census.places
+    mask = len(places) - 1
+    place = (code * -7046029254386353131 >> 20) & mask  # the golden ratio spreads consecutive codes
+    while places[place] != 0:
+        slot = np.int64(places[place] - 1)
+        if states[CODE, slot] == code:
+            return slot
+        place = (place + 1) & mask
+    slot = census.head[SIZE]
+    if slot == states.shape[1]:
+        return np.int64(FULL)
+    census.head[SIZE] += 1
+    places[place] = slot + 1
+    states[CODE, slot], states[MARK, slot], states[COUNT, slot] = code, mark, 0
+    rank = slot
+    while rank and states[CODE, states[RANKED, rank - 1]] > code:
+        states[RANKED, rank] = states[RANKED, rank - 1]
+        rank -= 1
+    states[RANKED, rank] = slot
+    return slot
+
+
+@lean
+def learn(census, i, j):
+    """What slots i and j become; negative if there is no slot left or a field left its range."""
+    head, states = census.head, census.states
+    call_meeting(head, states[CODE, i], states[CODE, j])
+    if head[TOLD] < 0 or head[TOLD + 1] < 0:
+        return np.int64(OUT_OF_RANGE)
+    first = slot_of(census, head[TOLD], head[TOLD + 2])
+    second = slot_of(census, head[TOLD + 1], head[TOLD + 3])
+    if first < 0 or second < 0:
+        return np.int64(FULL)
+    entry = KNOWN | (first << SLOT_BITS) | second
+    if states[MARK, i] != states[MARK, first] or states[MARK, j] != states[MARK, second]:
+        entry |= MARKED
+        if is_watched(census, entry, i, j):
+            entry |= CHANGED
+    if (first != i or second != j) and (first != j or second != i):
+        entry |= CHANGED  # two agents that swap their states leave the multiset as it is
+    if len(census.pairs):
+        census.pairs[i * states.shape[1] + j] = entry
+    return entry
+
+
+@lean
+def look_up(census, i, j):
+    """What slots i and j become."""
+    entry = census.pairs[i * census.states.shape[1] + j] if len(census.pairs) else np.int64(0)
+    return entry if entry else learn(census, i, j)
+
+
+@lean
+def first_of(entry):
+    return (entry >> SLOT_BITS) & SLOT
+
+
+@lean
+def second_of(entry):
+    return entry & SLOT
+
+
+@lean
+def change_of(census, entry, i, j, k):
+    """By how much the interaction of slots i and j changes the stop's k-th count."""
+    marks = census.states[MARK]
+    after = (marks[first_of(entry)] >> k & 1) + (marks[second_of(entry)] >> k & 1)
+    return after - (marks[i] >> k & 1) - (marks[j] >> k & 1)
+
+
+@lean
+def is_watched(census, entry, i, j):
+    """Whether the interaction of slots i and j changes the watched mark of one of the two agents."""
+    marks = census.states[MARK]
+    return ((marks[i] ^ marks[first_of(entry)]) | (marks[j] ^ marks[second_of(entry)])) & census.head[WATCH] != 0
+
+
+@lean
+def count_occupied(census):
+    """The number of states that agents are in."""
+    occupied = 0
+    for slot in range(census.head[SIZE]):
+        if census.states[COUNT, slot]:
+            occupied += 1
+    return occupied
+
+
+class Multiset:
+    """Owns the arrays of a census: fills them from a configuration, makes room, forgets empty states."""
+
+    def __init__(self, protocol, stop):
+        self._meeting = Meeting(protocol, stop)
+        self._watch = stop.watch
+
+    def load(self, codes, counts, marks) -> None:
+        """The states with these codes, ascending; all else is forgotten."""
+        capacity = 64
+        while capacity < 2 * len(codes):
+            capacity *= 2
+        if capacity > SLOT:
+            raise InvalidInput(f"{len(codes)} different states are too many to count separately; use engine agents")
+        self._fill(capacity, codes, counts, marks)
+
+    def _fill(self, capacity: int, codes, counts, marks) -> None:
+        pairs = np.zeros(capacity**2 if capacity <= LARGEST_TABLE else 0, np.int64)
+        head = np.zeros(11, np.int64)
+        head[:TOLD], head[WATCH] = self._meeting.gate(head[TOLD:]), self._watch
+        self.census = Census(head, np.zeros((4, capacity), np.int64), pairs, np.zeros(4 * capacity, np.int32))
+        enter = from_python(slot_of)
+        for code, mark in zip(codes.tolist(), marks.tolist(), strict=True):
+            enter(self.census, code, mark)
+        self.counts[: len(codes)] = counts
+
+    @property
+    def counts(self) -> np.ndarray:
+        """How many agents are in each slot's state."""
+        return self.census.states[COUNT]
+
+    @property
+    def occupied(self) -> int:
+        """The number of states that agents are in."""
+        return int(np.count_nonzero(self.counts[: self.census.head[SIZE]]))
+
+    @property
+    def capacity(self) -> int:
+        return self.census.states.shape[1]
+
+    def make_room(self, error) -> None:
+        """After FULL: twice the room, unless forgetting the states that no agent is in makes enough."""
+        if error == OUT_OF_RANGE:
+            for record in self._meeting.scratch:
+                self._meeting.space.check(record)  # names the field that interact wrote out of its range
+        codes, counts, marks = self.contents()
+        if 4 * len(codes) <= self.capacity:
+            self.load(codes, counts, marks)
+        else:
+            self._fill(2 * self.capacity, codes, counts, marks)
+
+    def contents(self, counts=None):
+        """Codes, ascending, counts and marks of the states that agents are in; of other counts if given."""
+        states = self.census.states
+        counts = self.counts if counts is None else counts
+        slots = states[RANKED, : self.census.head[SIZE]]
+        slots = slots[counts[slots] > 0]
+        return states[CODE, slots], counts[slots], states[MARK, slots]

@@ -1,0 +1,88 @@
+"""The kernels of engine `batch`: whole epochs in a row, and one epoch written down."""
+
+import math
+
+import numpy as np
+
+from hegemon.compute.compilation import lean
+from hegemon.engines.batch.census import COUNT, SIZE, count_occupied
+from hegemon.engines.batch.epoch import CARD, COLLISION, COUNTS, DRAW, EFFECTIVE, SAVED, WATCHED, epoch
+from hegemon.engines.batch.order import could_meet
+from hegemon.engines.batch.skipping import BUSY, EVENT, LIMIT, PER_STATE, SWITCH, copy
+
+# How a kernel ended, besides the endings in skipping.py: the stop may be met within the next epoch; epochs have
+# become too dear.
+NEAR, DEAR = 6, 7
+
+
+@lean
+def plan(occupied, n):
+    """How long an epoch should be, and what an interaction then costs.
+
+    An epoch of k sqrt(n) steps has about 2 k^2 collisions; the rest costs the same for every length if states
+    are matched by rows, or a card per interaction if they are few agents each.
+    """
+    fixed = 300.0 + 2 * occupied * DRAW
+    rows = fixed + occupied * occupied * DRAW
+    root = math.sqrt(n)
+    by_cards = CARD + math.sqrt(8 * COLLISION * fixed) / root
+    by_rows = math.sqrt(8 * COLLISION * rows) / root
+    setup = rows if by_rows < by_cards else fixed
+    return max(1, np.int64(root * math.sqrt(setup / (2 * COLLISION)))), min(by_rows, by_cards)
+
+
+@lean
+def restore(census, desk, size):
+    """The population as it was saved when there were `size` slots."""
+    copy(desk.table[SAVED], census.states[COUNT], size)
+    for slot in range(size, census.states.shape[1]):
+        census.states[COUNT, slot] = 0
+
+
+def run_epochs(census, desk, log, rng, n, budget, held, low, high, tally, unchecked, dear, patience):
+    """Whole epochs that fit in `budget` steps; how it ended, and the steps made.
+
+    An epoch in which the stop may be met is undone (NEAR); the first `unchecked` ones are not examined.
+    """
+    done = np.int64(0)
+    kept = np.empty(4, np.uint64)
+    conditions = len(held)
+    while True:
+        occupied = count_occupied(census)
+        length, cost = plan(occupied, n)
+        if cost > dear and unchecked == 0:
+            return DEAR, done
+        if length > budget - done and unchecked == 0:
+            return LIMIT, done
+        size = census.head[SIZE]
+        copy(census.states[COUNT], desk.table[SAVED], size)
+        copy(rng, kept, 4)
+        made = epoch(census, desk, log, rng, n, length, tally)
+        if made < 0:
+            restore(census, desk, size)
+            copy(kept, rng, 4)
+            return made, done
+        grown, shrunk = tally[COUNTS : COUNTS + conditions], tally[COUNTS + conditions :]
+        if unchecked == 0 and could_meet(held, low, high, grown, shrunk, tally[WATCHED] > 0):
+            restore(census, desk, size)
+            copy(kept, rng, 4)
+            return NEAR, done
+        unchecked = max(0, unchecked - 1)
+        for k in range(conditions):
+            held[k] += grown[k] - shrunk[k]
+        done += made
+        patience -= cost * made
+        if tally[EFFECTIVE] * (EVENT + PER_STATE * occupied) < 0.5 * cost * made:
+            return SWITCH, done
+        if patience < 0:
+            return BUSY, done
+
+
+def write_epoch(census, desk, log, rng, n, tally):
+    """The next epoch written down; its length, or a negative error. The population stays as it was."""
+    size = census.head[SIZE]
+    copy(census.states[COUNT], desk.table[SAVED], size)
+    length, _ = plan(count_occupied(census), n)
+    made = epoch(census, desk, log, rng, n, length, tally)
+    restore(census, desk, size)
+    return made

@@ -1,0 +1,69 @@
+"""One protocol's interaction as a machine address: kernels that serve every protocol call it.
+
+A kernel compiled once and for all cannot contain the author's `interact`; it calls it through a pointer,
+rarely, since it remembers what it has learnt. So a new protocol compiles one small function, not an engine.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba import carray, from_dtype, types
+from numba.extending import intrinsic
+
+from hegemon.compute.compilation import callback, codec, marks
+
+# ruff: noqa: F821 - `interact`, `encode`, `decode` and `marks_of` are bound by callback
+
+
+def meet(first, second, parameters, layout, scratch, told):
+    """Two codes meet: `told` gets their codes and marks afterwards; a code is -1 if it left its range."""
+    p, a, b = carray(parameters, 1)[0], carray(scratch, 2)[0], carray(scratch, 2)[1]
+    numbers = carray(layout, 1 << 16)
+    answer = carray(told, 4)
+    decode(first, a, numbers)
+    decode(second, b, numbers)
+    interact(a, b, p)
+    answer[0], answer[1] = encode(a, numbers), encode(b, numbers)
+    answer[2], answer[3] = marks_of(a, p), marks_of(b, p)
+    return 0
+
+
+@intrinsic
+def call_meeting(typing_context, gate, first, second):
+    """Call the function at address gate[0] with both codes and the addresses gate[1..4]."""
+
+    def generate(context, builder, signature, arguments):
+        word = ir.IntType(64)
+        gate_value = context.make_array(signature.args[0])(context, builder, arguments[0])
+        addresses = [builder.load(builder.gep(gate_value.data, [ir.IntType(32)(k)])) for k in range(5)]
+        kind = ir.FunctionType(word, [word] * 6)
+        function = builder.inttoptr(addresses[0], kind.as_pointer())
+        return builder.call(function, [arguments[1], arguments[2], *addresses[1:]])
+
+    return types.int64(gate, types.int64, types.int64), generate
+
+
+class Meeting:
+    """The address of `meet` for one protocol and stop, and everything behind it that must stay alive."""
+
+    def __init__(self, protocol, stop):
+        encode, decode, self._layout = codec(protocol.space)
+        self.space = protocol.space
+        self._parameters = protocol.compiled_p
+        self.scratch = np.zeros(2, protocol.space.dtype)
+        pointer = types.CPointer
+        state, parameters = from_dtype(protocol.space.dtype), from_dtype(protocol.compiled_p.dtype)
+        word = types.int64
+        self._function = callback(
+            meet,
+            word(word, word, pointer(parameters), pointer(word), pointer(state), pointer(word)),
+            protocol.record_types,
+            interact=protocol.interact,
+            encode=encode,
+            decode=decode,
+            marks_of=marks(stop.conditions),
+        )
+
+    def gate(self, told) -> list[int]:
+        """The addresses that `call_meeting` needs, to write its answer into `told`, which its owner keeps alive."""
+        arrays = (self._parameters, self._layout, self.scratch, told)
+        return [self._function.address, *(array.ctypes.data for array in arrays)]

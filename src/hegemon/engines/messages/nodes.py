@@ -1,0 +1,152 @@
+"""Engine `nodes`: every node as a plain Python object, every message delivered, the CONGEST limits enforced.
+
+The reference for the compiled engines, and the engine of a user's own protocols. A node comes into being
+when it begins or hears its first message, so the cost follows the messages.
+"""
+
+from collections import defaultdict
+
+from hegemon.compute.randomness import KERNEL, START, coins, generator
+from hegemon.engines.messages.clouds import MOST_CLOUDS, cloud_measures, many_clouds, reachable
+from hegemon.engines.messages.initiators import initiators
+from hegemon.engines.messages.outcome import Outcome
+from hegemon.engines.messages.ports import ports_of
+from hegemon.errors import InvalidInput
+from hegemon.models.messages import ELECTED
+
+LARGEST_NUMBER = 10_000_000  # nodes that may begin: each is a Python object
+
+
+class Nodes:
+    """One run: `run` answers its outcome."""
+
+    name = "nodes"
+
+    def __init__(self, protocol, topology, wake, seed, trial):
+        expected = protocol.n * protocol.initiation
+        if expected > LARGEST_NUMBER:
+            raise InvalidInput(f"{expected:.3g} nodes would begin, and at most {LARGEST_NUMBER} can: take a smaller n")
+        self.protocol, self.ports = protocol, ports_of(topology)
+        rng = generator(seed, trial, START)
+        chosen = initiators(protocol, rng)
+        self.beginners = defaultdict(list)
+        for v, round in zip(chosen.tolist(), wake.rounds(chosen, rng).tolist(), strict=True):
+            self.beginners[round].append(v)
+        self.rng = coins(seed, trial, KERNEL)
+        self.nodes = {}
+        self.calls = defaultdict(set)  # round -> nodes that asked to be called
+        self.outbox = defaultdict(dict)  # node -> port -> message, to be sent in the next round
+        self.round = self.messages = self.bits = self.largest = 0
+        self.sent_to = defaultdict(set)  # the communication graph of section 4
+        self.first_heard, self.first_sent = {}, {}
+
+    def run(self, limit, progress) -> Outcome:
+        interrupted = False
+        while (ahead := self._next_round()) is not None and not interrupted:
+            if limit is not None and ahead > limit:
+                break
+            self.round = ahead
+            self._play()
+            interrupted = bool(progress and progress(self.round))
+        leaders = sum(node.status == ELECTED for node in self.nodes.values())
+        measures = {"messages": self.messages, "bits": self.bits, "largest_message": self.largest}
+        measures |= self.protocol.measure(list(self.nodes.values()))
+        if ahead is not None and "cause" in measures:
+            measures["cause"] = "round limit"
+        if self.protocol.records_clouds:
+            measures |= self._clouds()
+        measures |= self.protocol.facts
+        return Outcome(max(1, self.round), ahead is None, leaders, measures, interrupted)
+
+    def _next_round(self) -> int | None:
+        """The next round in which anything happens: nodes that wait cost nothing."""
+        if self.outbox:
+            return self.round + 1
+        return min([*self.beginners, *self.calls], default=None)
+
+    def _play(self) -> None:
+        for v in self.beginners.pop(self.round, ()):
+            node = self._node(v)
+            node.sending = self.outbox[v]
+            self._collect(v, node, self._ask(v, "begin", node, self.rng), self.round)
+        inboxes = defaultdict(list)
+        for v, sending in self.outbox.items():
+            for port, message in sending.items():
+                w, back = self.ports.cross(v, port)
+                inboxes[w].append((back, message))
+                self._count(v, w, message)
+        self.outbox = defaultdict(dict)
+        for w in sorted({*inboxes, *self.calls.pop(self.round, ())}):
+            node = self._node(w)
+            inbox = dict(sorted(inboxes[w], key=lambda pair: pair[0])) if w in inboxes else {}
+            self._collect(w, node, self._ask(w, "round", node, inbox, self.rng), self.round + 1)
+
+    def _node(self, v):
+        node = self.nodes.get(v)
+        if node is None:
+            node = self.nodes[v] = self.protocol.node_type()
+            node.degree, node.calls = self.ports.degree(v), []
+        node.round = self.round
+        return node
+
+    def _ask(self, v, function, *arguments):
+        try:
+            return getattr(self.protocol, function)(*arguments)
+        except InvalidInput:
+            raise
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"
+            raise InvalidInput(
+                f"{self.protocol.id}: {function} fails at node {v} in round {self.round}: {what}"
+            ) from error
+
+    def _collect(self, v, node, answered, round) -> None:
+        """Take what a node wants to send in `round`, and the rounds in which it wants to be called."""
+        pairs = answered.items() if isinstance(answered, dict) else answered or ()
+        sending = self.outbox[v] if answered else {}
+        for port, message in pairs:
+            if not isinstance(port, int) or not 0 <= port < node.degree:
+                raise InvalidInput(
+                    f"{self.protocol.id}: node {v} sends through port {port!r} in round {round}, "
+                    f"but its ports are 0..{node.degree - 1}"
+                )
+            if port in sending:
+                rule = "allows one message per edge, direction and round: merge them or send one later"
+                self._refuse(v, port, round, "a second message", rule)
+            bits = getattr(message, "bits", None)
+            if bits is None:
+                self._refuse(v, port, round, repr(message), "counts bits: make messages by self.message(field=value)")
+            allowed = self.protocol.largest_allowed
+            if bits > allowed:
+                rule = f"allows {self.protocol.congest} ceil(log2(n+1)) = {allowed}: send less at a time"
+                self._refuse(v, port, round, f"{bits} bits", rule)
+            sending[port] = message
+        for call in node.calls:
+            if call < round:
+                raise InvalidInput(f"{self.protocol.id}: node {v} asks in round {node.round} to be called in {call}")
+            self.calls[call].add(v)
+        node.calls = []
+
+    def _refuse(self, v, port, round, what, rule) -> None:
+        w, _ = self.ports.cross(v, port)
+        raise InvalidInput(
+            f"{self.protocol.id}: node {v} sends {what} over the edge {v} -> {w} (port {port}) in round {round}; "
+            f"CONGEST {rule}"
+        )
+
+    def _count(self, v, w, message) -> None:
+        self.messages += 1
+        self.bits += message.bits
+        self.largest = max(self.largest, message.bits)
+        if self.protocol.records_clouds:
+            self.sent_to[v].add(w)
+            self.first_sent.setdefault(v, self.round)
+            self.first_heard.setdefault(w, self.round)
+
+    def _clouds(self) -> dict:
+        """How many nodes sent before they were influenced, and whom each of them influenced (section 4)."""
+        started = [v for v, sent in self.first_sent.items() if self.first_heard.get(v, sent) >= sent]
+        if len(started) > MOST_CLOUDS:
+            return many_clouds(len(started))
+        clouds = [reachable(v, self.sent_to) for v in started]
+        return cloud_measures([len(cloud) for cloud in clouds], len(set().union(*clouds)))

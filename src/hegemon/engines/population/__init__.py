@@ -1,0 +1,1 @@
+"""Engines for population protocols that know every agent."""

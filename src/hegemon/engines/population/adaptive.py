@@ -1,0 +1,54 @@
+"""On sparse graphs: `agents` while many arcs are active, `events` while few are, whichever costs less.
+
+When to change is decided by the run alone (its steps and its active arcs), never by how often somebody looks
+at it, so that recording or interrupting a run does not change it.
+"""
+
+from hegemon.engines.population.agents import Agents
+from hegemon.engines.population.events import Events
+from hegemon.engines.population.switching import Changing
+
+SPARSE = 1 / 12  # an event costs about as much as so many steps of `agents`
+DENSE = 1 / 4
+REVIEW = 8  # steps per arc between two looks at how many arcs are active, at first; looks become rarer with time
+
+
+class Adaptive(Changing):
+    chunk = Events.chunk
+    stride = Events.stride
+
+    def __init__(self, protocol, topology, configuration, stop, rng):
+        self.stop, self._arcs = stop, topology.arcs
+        self._events = Events(protocol, topology, configuration, stop, rng, dense=int(DENSE * topology.arcs))
+        self._agents = Agents(protocol, topology, configuration, stop, rng)
+        self._now = self._events
+        self._used = []
+        self._settle(configuration)
+
+    def _settle(self, configuration) -> None:
+        """Use `events` if few arcs are active in this configuration, `agents` until the next review if not."""
+        step = self._now.step
+        self._events.load(configuration)
+        if self._events.active_share < SPARSE:
+            self._now = self._events
+        else:
+            self._agents.load(configuration)
+            self._now = self._agents
+            self._review = step + max(REVIEW * self._arcs, step // 4)
+        self._now.step = step
+        self._note_use()
+
+    def load(self, configuration) -> None:
+        self._settle(configuration)
+
+    def advance(self, limit: int) -> bool:
+        """Towards `limit`; may come back early."""
+        if self._now is self._agents:
+            met = self._agents.advance(min(limit, self._review))
+            if not met and self._agents.step == self._review:
+                self._settle(self._agents.configuration())
+            return met
+        met = self._events.advance(limit)
+        if not met and self._events.active_share > DENSE:
+            self._settle(self._events.configuration())
+        return met

@@ -1,0 +1,96 @@
+"""On the complete graph: `batch` where it costs less, `agents` while n is small or very many states are occupied.
+
+As in `adaptive`, when to change is decided by the run alone. Costs are in nanoseconds per step as measured on one
+machine; only their ratios matter.
+"""
+
+from hegemon.compute.compilation import from_python
+from hegemon.engines.batch.batch import Batch, activity
+from hegemon.engines.batch.kernels import plan
+from hegemon.engines.batch.skipping import EVENT, PER_STATE
+from hegemon.engines.population.agents import LARGEST_POPULATION, Agents
+from hegemon.engines.population.switching import Changing
+from hegemon.models.configuration import LARGEST_ARRAY, Configuration
+
+CLEARLY = 0.6  # another engine must be this much cheaper to be worth a change
+FEW_STATES = 256  # up to so many the chance of a change is computed exactly
+REVIEW = 16  # steps per agent between two looks, at first; the looks become rarer with time
+BRIEF = 1 << 22  # steps that `agents` makes at least: less is not worth another engine
+SMALL = 1 << 16  # agents: up to here a run begins with `agents`
+
+
+def cost_of_agents(n: int) -> float:
+    """A step of engine agents: memory is slower the more of it is used."""
+    return 10.0 * max(1.0, n / 1e5) ** 0.25
+
+
+class AdaptiveComplete(Changing):
+    as_multiset = True
+    chunk = Batch.chunk
+
+    def __init__(self, protocol, topology, configuration, stop, rng):
+        self.protocol, self.stop = protocol, stop
+        self._given = topology, stop, rng
+        self._engines: dict = {}
+        self._used: list[str] = []
+        small = protocol.n <= SMALL
+        self._use(Agents if small else self._best(*configuration.multiset), configuration, 0)
+
+    @property
+    def stride(self) -> int:
+        return self._now.stride
+
+    def _possible(self) -> bool:
+        """Whether `agents` can hold the population."""
+        n = self.protocol.n
+        return n <= LARGEST_POPULATION and n * self.protocol.space.dtype.itemsize <= LARGEST_ARRAY
+
+    def _best(self, codes, counts):
+        """The engine for a population of these states."""
+        n = self.protocol.n
+        if not self._possible():
+            return Batch
+        affordable = CLEARLY * cost_of_agents(n)
+        cost = from_python(plan)(len(codes), n)[1]
+        if cost > affordable and len(codes) <= FEW_STATES:
+            cost = activity(self.protocol, self.stop, codes, counts) * (EVENT + PER_STATE * len(codes))
+        return Batch if cost < affordable else Agents
+
+    def _use(self, kind, configuration: Configuration, step: int) -> None:
+        if kind in self._engines:
+            self._now = self._engines[kind]
+            self._now.load(configuration)
+        else:
+            topology, stop, rng = self._given
+            self._now = self._engines[kind] = kind(self.protocol, topology, configuration, stop, rng)
+        if kind is Batch and self._possible():
+            self._now.dear = cost_of_agents(self.protocol.n) / CLEARLY
+        self._now.step = step
+        self._postpone()
+        self._note_use()
+
+    def _postpone(self) -> None:
+        self._review = self.step + max(BRIEF, REVIEW * self.protocol.n, self.step // 2)
+
+    def load(self, configuration) -> None:
+        self._now.load(configuration)
+
+    def advance(self, limit: int) -> bool:
+        """Towards `limit`; may come back early."""
+        if isinstance(self._now, Batch):
+            met = self._now.advance(limit)
+            if self._now.gave_up:
+                self._use(Agents, self.configuration(), self.step)
+            return met
+        if self.step >= self._review:
+            if self._best(*self._now.occupancy()) is Batch:
+                self._use(Batch, self.configuration(), self.step)
+                return False
+            self._postpone()
+        return self._now.advance(min(limit, self._review, self.step + Agents.chunk))
+
+
+class AdaptiveSmall(AdaptiveComplete):
+    """The same for few agents, starting as `agents` does: most runs end before another engine is considered."""
+
+    as_multiset = False

@@ -1,0 +1,194 @@
+"""Engine `agents`: the population as an array, one uniformly random arc per step.
+
+An agent is its code in two bytes when all pairs of states fit in a table, which is filled as pairs occur;
+otherwise it is a record, and `interact` works on the records themselves.
+"""
+
+import numpy as np
+
+from hegemon.compute.compilation import codec, marks, specialize
+from hegemon.compute.prefetch import prefetch
+from hegemon.compute.randomness import next_index, next_pair
+from hegemon.engines.engine import Engine
+from hegemon.engines.membership import Membership
+from hegemon.errors import InvalidInput
+from hegemon.models.configuration import Configuration
+
+BLOCK = 32  # pairs drawn ahead, so that their agents are on the way from memory when their turn comes
+LARGEST_TABLE = 4096  # states: a table of pairs takes at most 64 MiB
+LARGEST_POPULATION = 2**32 - 1
+
+# ruff: noqa: F821 - in kernels, `draw`, `interact`, `marks_of`, `compute` … are bound by specialize
+
+
+def draw_complete(population, arcs, rng, first, second, size):
+    """The next pairs on the complete graph."""
+    for k in range(size):
+        first[k], second[k] = next_pair(rng, len(population))
+        prefetch(population, first[k])
+        prefetch(population, second[k])
+
+
+def draw_arcs(population, arcs, rng, first, second, size):
+    """The next pairs on a graph: `arcs` holds the initiator and the responder of every arc."""
+    for k in range(size):
+        arc = next_index(rng, len(arcs))
+        first[k], second[k] = arcs[arc, 0], arcs[arc, 1]
+        prefetch(population, first[k])
+        prefetch(population, second[k])
+
+
+def run_records(population, arcs, rng, counts, low, high, watch, budget, parameters):
+    """At most `budget` steps on records; answers the steps made and whether the stop was met."""
+    p = parameters[0]
+    first = np.empty(BLOCK, np.int64)
+    second = np.empty(BLOCK, np.int64)
+    done = 0
+    while done < budget:
+        size = min(BLOCK, budget - done)
+        draw(population, arcs, rng, first, second, size)
+        for k in range(size):
+            a, b = population[first[k]], population[second[k]]
+            before_a, before_b = marks_of(a, p), marks_of(b, p)
+            interact(a, b, p)
+            after_a, after_b = marks_of(a, p), marks_of(b, p)
+            if before_a != after_a or before_b != after_b:
+                if recount(before_a, before_b, after_a, after_b, counts, low, high, watch):
+                    return done + k + 1, True
+        done += size
+    return done, False
+
+
+def run_codes(population, arcs, rng, counts, low, high, watch, budget, parameters, layout, scratch, table, mark):
+    """The same on codes; entry 0 of the table of pairs means not yet computed."""
+    states = len(mark)
+    first = np.empty(BLOCK, np.int64)
+    second = np.empty(BLOCK, np.int64)
+    done = 0
+    while done < budget:
+        size = min(BLOCK, budget - done)
+        draw(population, arcs, rng, first, second, size)
+        for k in range(size):
+            i, j = first[k], second[k]
+            a, b = np.int64(population[i]), np.int64(population[j])
+            entry = np.int64(table[a * states + b])
+            if entry == 0:
+                entry = 1 + compute(a, b, parameters[0], layout, scratch)
+                table[a * states + b] = entry
+            after_a, after_b = (entry - 1) >> 16, (entry - 1) & 0xFFFF
+            population[i] = after_a
+            population[j] = after_b
+            if mark[a] != mark[after_a] or mark[b] != mark[after_b]:
+                if recount(mark[a], mark[b], mark[after_a], mark[after_b], counts, low, high, watch):
+                    return done + k + 1, True
+        done += size
+    return done, False
+
+
+def compute(a, b, p, layout, scratch):
+    """Both codes after the interaction of a and b, in one number."""
+    decode(a, scratch[0], layout)
+    decode(b, scratch[1], layout)
+    interact(scratch[0], scratch[1], p)
+    after_a, after_b = encode(scratch[0], layout), encode(scratch[1], layout)
+    if after_a < 0 or after_b < 0:
+        raise ValueError("out of range")
+    return (after_a << 16) | after_b
+
+
+def recount(before_a, before_b, after_a, after_b, counts, low, high, watch):
+    """Bring the counts up to date; true when the stop is met."""
+    satisfied = True
+    for k in range(len(counts)):
+        counts[k] += ((after_a >> k) & 1) - ((before_a >> k) & 1)
+        counts[k] += ((after_b >> k) & 1) - ((before_b >> k) & 1)
+        if counts[k] < low[k] or counts[k] > high[k]:
+            satisfied = False
+    return satisfied or ((before_a ^ after_a) | (before_b ^ after_b)) & watch != 0
+
+
+class Agents(Engine):
+    """The engine: `advance` runs up to a step, exactly to the first step that meets the stop."""
+
+    name = "agents"
+
+    def __init__(self, protocol, topology, configuration, stop, rng):
+        if protocol.n > LARGEST_POPULATION:
+            raise InvalidInput(f"n = {protocol.n} is too large for engine agents; use engine batch")
+        self.protocol, self.space, self.stop, self.rng = protocol, protocol.space, stop, rng
+        self.step = 0
+        self._membership = Membership(protocol, stop)
+        self._in_table = self.space.size <= LARGEST_TABLE
+        if topology.is_complete:
+            draw, self._arcs = draw_complete, np.empty((0, 2), np.int32)
+        else:
+            draw, self._arcs = draw_arcs, np.stack([topology.sources, topology.targets], axis=1)
+        records = protocol.record_types
+        if self._in_table:
+            encode, decode, layout = codec(self.space)
+            fill = specialize(compute, records, interact=protocol.interact, encode=encode, decode=decode)
+            self._kernel = specialize(run_codes, records, draw=draw, compute=fill, recount=recount)
+            states = self.space.decode_array(np.arange(self.space.size))
+            table = np.zeros(self.space.size**2, np.uint32)
+            scratch = np.zeros(2, self.space.dtype)
+            self._work = (protocol.compiled_p, layout, scratch, table, self._membership.marks(states))
+        else:
+            bound = {"interact": protocol.interact, "marks_of": marks(stop.conditions)}
+            self._kernel = specialize(run_records, records, draw=draw, recount=recount, **bound)
+            self._work = (protocol.compiled_p,)
+        self.stride = max(64, 4 * protocol.n)  # steps between two looks at a whole predicate
+        self.load(configuration)
+
+    def load(self, configuration: Configuration) -> None:
+        """Take over a configuration and count the stop's conditions in it."""
+        if self._in_table:
+            self._population = self.space.encode_array(configuration.agents).astype(np.uint16)
+            mark = self._work[4][self._population]
+        else:
+            self._population = configuration.agents.copy()
+            mark = self._membership.marks(self._population)
+        self._counts = self._membership.counts_from(mark)
+
+    def advance(self, limit: int) -> bool:
+        """Run until `step == limit` or, earlier, the counted stop is met; whether it is met."""
+        try:
+            done, met = self._kernel(
+                self._population,
+                self._arcs,
+                self.rng,
+                self._counts,
+                self.stop.low,
+                self.stop.high,
+                self.stop.watch,
+                limit - self.step,
+                *self._work,
+            )
+        except ValueError:
+            for record in self._work[2]:
+                self.space.check(record)  # names the field that interact wrote out of its range
+            raise
+        self.step += done
+        return met
+
+    def counts_hold(self) -> bool:
+        return self.stop.holds(self._counts)
+
+    def configuration(self) -> Configuration:
+        if self._in_table:
+            return Configuration(self.space, agents=self.space.decode_array(self._population))
+        return Configuration(self.space, agents=self._population.copy())
+
+    def occupancy(self):
+        """The codes of the states that agents are in, ascending, and how many are in each."""
+        if not self._in_table:
+            return self.configuration().multiset
+        counts = np.bincount(self._population, minlength=self.space.size)
+        codes = np.flatnonzero(counts)
+        return codes, counts[codes]
+
+    def snapshot(self):
+        return self.step, self._population.copy(), self._counts.copy(), self.rng.copy()
+
+    def restore(self, snapshot) -> None:
+        self.step, population, counts, rng = snapshot
+        self._population[:], self._counts[:], self.rng[:] = population, counts, rng

@@ -1,0 +1,227 @@
+"""Engine `events`: keeps the arcs whose interaction would change something, and jumps over all other steps.
+
+The number of steps until one of k active among m arcs is drawn is geometric, so the jump is exact. Which arcs
+are active can change only around the two agents of an event.
+"""
+
+import numpy as np
+from numba import uint64
+
+from hegemon.compute.compilation import marks, record_functions, specialize
+from hegemon.compute.prefetch import prefetch
+from hegemon.compute.randomness import next_index, next_word
+from hegemon.compute.waiting import FOREVER, null_run
+from hegemon.engines.engine import Engine
+from hegemon.engines.membership import Membership
+from hegemon.engines.population.agents import recount
+from hegemon.models.configuration import Configuration
+
+AHEAD = 16  # events: how far ahead memory is asked for
+STEP, NEXT, ACTIVE = 0, 1, 2  # the clock: the step, the step of the next event (-1: not drawn), active arcs
+
+# ruff: noqa: F821 - in kernels, `interact`, `marks_of`, `copy`, `same`, `recount` and `foretell` are bound
+
+
+def find_active(population, parameters, arcs, scratch, clock, active, where):
+    """Try every arc on copies, and list those that change something."""
+    p = parameters[0]
+    clock[ACTIVE] = 0
+    for arc in range(len(arcs)):
+        a, b = population[arcs[arc, 0]], population[arcs[arc, 1]]
+        copy(a, scratch[0])
+        copy(b, scratch[1])
+        interact(scratch[0], scratch[1], p)
+        where[arc] = -1
+        if not same(a, scratch[0]) or not same(b, scratch[1]):
+            where[arc] = clock[ACTIVE]
+            active[clock[ACTIVE]] = arc
+            clock[ACTIVE] += 1
+
+
+def foretell(scout, foretold, turn, number, population, active, where, arcs, first, incident):
+    """Ask memory for what the next events will need, in the order in which one address leads to another.
+
+    The scout is the generator some events ahead, so what it foretells is true unless the set changes meanwhile.
+    """
+    next_word(scout)  # the wait
+    k = turn % AHEAD
+    foretold[k] = np.int64(((next_word(scout) >> uint64(32)) * uint64(number)) >> uint64(32))
+    prefetch(active, foretold[k])
+    k = (turn - AHEAD // 4) % AHEAD
+    foretold[k] = active[min(foretold[k], number - 1)]
+    prefetch(where, foretold[k])
+    prefetch(arcs, foretold[k])
+    k = (turn - AHEAD // 2) % AHEAD
+    foretold[k] = arcs[foretold[k], 0]
+    prefetch(population, foretold[k])
+    prefetch(first, foretold[k])
+    k = (turn - 3 * AHEAD // 4) % AHEAD
+    prefetch(incident, np.int64(first[foretold[k]]))
+
+
+def run_events(
+    population, parameters, rng, counts, low, high, watch, limit, work, dense,
+    clock, active, where, arcs, first, incident, scratch, scout, foretold,
+):  # fmt: skip
+    """At most `work` events up to the step `limit`, or until more than `dense` arcs are active; whether the
+    stop was met."""
+    p = parameters[0]
+    for k in range(4):
+        scout[k] = rng[k]
+    for k in range(AHEAD):
+        next_word(scout)
+        next_word(scout)
+        foretold[k] = 0
+    for turn in range(work):
+        if clock[NEXT] < 0:
+            if clock[ACTIVE] == 0:  # nothing will ever change again: say so before leaping to the limit
+                clock[STEP] = clock[STEP] if turn else limit
+                return False
+            wait = null_run(rng, clock[ACTIVE] / len(arcs))
+            clock[NEXT] = clock[STEP] + wait + 1 if wait < FOREVER - clock[STEP] - 1 else FOREVER
+        if clock[NEXT] > limit:
+            clock[STEP] = limit
+            return False
+        clock[STEP] = clock[NEXT]
+        clock[NEXT] = -1
+        event = active[next_index(rng, clock[ACTIVE])]
+        foretell(scout, foretold, turn, clock[ACTIVE], population, active, where, arcs, first, incident)
+        i, j = arcs[event, 0], arcs[event, 1]
+        a, b = population[i], population[j]
+        copy(a, scratch[2])
+        copy(b, scratch[3])
+        interact(a, b, p)
+        for side in range(2):
+            node = i if side == 0 else j
+            if same(population[node], scratch[2 + side]):
+                continue
+            for index in range(first[node], first[node + 1]):
+                arc = incident[index]
+                if arc == event and side == 1 and not same(a, scratch[2]):
+                    continue  # done from the other side
+                c, d = population[arcs[arc, 0]], population[arcs[arc, 1]]
+                copy(c, scratch[0])
+                copy(d, scratch[1])
+                interact(scratch[0], scratch[1], p)
+                changes = not same(c, scratch[0]) or not same(d, scratch[1])
+                place = where[arc]
+                if changes and place < 0:
+                    where[arc] = clock[ACTIVE]
+                    active[clock[ACTIVE]] = arc
+                    clock[ACTIVE] += 1
+                elif not changes and place >= 0:
+                    clock[ACTIVE] -= 1
+                    last = active[clock[ACTIVE]]
+                    active[place] = last
+                    where[last] = place
+                    where[arc] = -1
+        before_a, before_b = marks_of(scratch[2], p), marks_of(scratch[3], p)
+        after_a, after_b = marks_of(a, p), marks_of(b, p)
+        if before_a != after_a or before_b != after_b:
+            if recount(before_a, before_b, after_a, after_b, counts, low, high, watch):
+                return True
+        if clock[ACTIVE] > dense:
+            return False
+    return False
+
+
+class Events(Engine):
+    """The engine. `advance` may come back early, after some number of events: call it again."""
+
+    name = "events"
+    chunk = stride = 2**62  # looks at progress and at whole predicates come by events, not by steps
+
+    def __init__(self, protocol, topology, configuration, stop, rng, dense: int | None = None):
+        self.protocol, self.space, self.stop, self.rng = protocol, protocol.space, stop, rng
+        self._membership = Membership(protocol, stop)
+        self._arcs = np.stack([topology.sources, topology.targets], axis=1)
+        arcs = len(self._arcs)
+        ends = self._arcs.T.ravel()
+        self._incident = np.argsort(ends, kind="stable").astype(np.int32) % np.int32(arcs)
+        self._first = np.zeros(topology.n + 1, np.int32)
+        np.cumsum(np.bincount(ends, minlength=topology.n), out=self._first[1:])
+        self._active = np.empty(arcs, np.int32)
+        self._where = np.empty(arcs, np.int32)
+        self._clock = np.array([0, -1, 0], np.int64)
+        self._scratch = np.zeros(4, self.space.dtype)
+        self._scout, self._foretold = np.zeros(4, np.uint64), np.zeros(AHEAD, np.int64)
+        self._work = max(10_000, 2 * protocol.n)
+        self._dense = arcs if dense is None else dense
+        copy, same = record_functions(self.space)
+        bound = {"interact": protocol.interact, "copy": copy, "same": same}
+        self._find = specialize(find_active, protocol.record_types, **bound)
+        bound |= {"marks_of": marks(stop.conditions), "recount": recount, "foretell": foretell}
+        self._kernel = specialize(run_events, protocol.record_types, **bound)
+        self.load(configuration)
+
+    @property
+    def step(self) -> int:
+        return int(self._clock[STEP])
+
+    @step.setter
+    def step(self, value: int) -> None:
+        self._clock[STEP] = value
+
+    @property
+    def active_share(self) -> float:
+        return self._clock[ACTIVE] / len(self._arcs)
+
+    @property
+    def is_silent(self) -> bool:
+        """No interaction changes anything, now or ever after."""
+        return self._clock[ACTIVE] == 0
+
+    def load(self, configuration: Configuration) -> None:
+        """Take over a configuration: count the stop's conditions, find the active arcs."""
+        self._population = configuration.agents.copy()
+        self._counts = self._membership.counts(self._population)
+        self._clock[NEXT] = -1
+        self._find(
+            self._population,
+            self.protocol.compiled_p,
+            self._arcs,
+            self._scratch,
+            self._clock,
+            self._active,
+            self._where,
+        )
+
+    def advance(self, limit: int) -> bool:
+        """Run towards `limit`, or exactly to the first step that meets the counted stop; whether it is met."""
+        return self._kernel(
+            self._population,
+            self.protocol.compiled_p,
+            self.rng,
+            self._counts,
+            self.stop.low,
+            self.stop.high,
+            self.stop.watch,
+            limit,
+            self._work,
+            self._dense,
+            self._clock,
+            self._active,
+            self._where,
+            self._arcs,
+            self._first,
+            self._incident,
+            self._scratch,
+            self._scout,
+            self._foretold,
+        )
+
+    def counts_hold(self) -> bool:
+        return self.stop.holds(self._counts)
+
+    def configuration(self) -> Configuration:
+        return Configuration(self.space, agents=self._population.copy())
+
+    def _parts(self) -> tuple:
+        return self._clock, self._population, self._counts, self._active, self._where, self.rng
+
+    def snapshot(self):
+        return self.step, *(part.copy() for part in self._parts())
+
+    def restore(self, snapshot) -> None:
+        for part, saved in zip(self._parts(), snapshot[1:], strict=True):
+            part[:] = saved

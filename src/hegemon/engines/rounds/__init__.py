@@ -1,0 +1,1 @@
+"""The engine for synchronous rounds in which every node reads its neighbours."""

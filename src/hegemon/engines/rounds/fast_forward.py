@@ -1,0 +1,181 @@
+"""Exact fast-forward for the engine `rounds`.
+
+When what neighbours can see of all nodes repeats with a period, it goes on repeating until some node's own
+coins make it depart. The private fields of different nodes are then independent chains, so the round of the
+first departure, the nodes that depart in it, and everybody's private fields at that moment can be drawn from
+their exact law, and all rounds before it skipped. Three steps: `Survey` follows one more real period and
+learns every node's chain over it; `plan` draws the first departure and replays the path to the round before
+it; a `Flight` is the result, ready to land.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from hegemon.compute.compilation import speaks_of, specialize
+from hegemon.compute.philox import double_at
+from hegemon.engines.rounds import fast_forward_kernels as kernels
+from hegemon.errors import InvalidInput
+from hegemon.models.configuration import Configuration
+
+LARGEST_CHAIN = 64  # private states times coin outcomes that are tried for every node and round
+FOREVER = 2**61
+
+
+def can_skip(protocol, watched) -> bool:
+    """Whether skipped rounds can go unseen: nothing that is watched reads a private field."""
+    return number_of_private_states(protocol) << protocol.random_bits <= LARGEST_CHAIN and not speaks_of(
+        watched, protocol.private
+    )
+
+
+def number_of_private_states(protocol) -> int:
+    bounds = [protocol.space.bounds[name] for name in protocol.private]
+    return int(np.prod([high - low + 1 for low, high in bounds], dtype=np.int64))
+
+
+class Frame(NamedTuple):
+    """A configuration: every node's packed state, and the fields that its neighbours read."""
+
+    words: np.ndarray
+    faces: np.ndarray
+
+
+@dataclass
+class Flight:
+    """From the round `departure` to `landing`; `frame` is the configuration there."""
+
+    departure: int
+    landing: int
+    frame: Frame
+    path: "Path"
+    shown: dict[int, Configuration] = field(default_factory=dict)
+
+    def configuration(self, step: int) -> Configuration:
+        phase = (step - self.departure) % self.path.period
+        if phase not in self.shown:
+            self.shown[phase] = self.path.engine.unpacked(self.path.words_at(phase))
+        return self.shown[phase]
+
+
+class Path:
+    """A period of real rounds, to be replayed from its first configuration."""
+
+    def __init__(self, engine, period: int):
+        self.engine, self.period = engine, period
+        self.begin, self.first = engine.step, Frame(*(part.copy() for part in engine.frame))
+
+    def replay(self):
+        """The period's rounds again, as pairs of configurations before and after."""
+        room = self.engine.new_frame(), self.engine.new_frame()
+        old = self.first
+        for k in range(self.period):
+            new = room[k % 2]
+            self.engine.sweep(old, new, self.begin + k)
+            yield old, new
+            old = new
+
+    def words_at(self, phase: int) -> np.ndarray:
+        for k, (old, _) in enumerate(self.replay()):
+            if k == phase:
+                return old.words
+
+
+class Survey:
+    """Follows one period round by round and learns each node's chain of private states along it."""
+
+    def __init__(self, engine, period: int):
+        self.engine, self.path = engine, Path(engine, period)
+        protocol, packing = engine.protocol, engine.packing
+        self.hidden = private_words(protocol, packing)
+        self.index = np.zeros(engine.private + 1, np.int64)
+        self.index[self.hidden] = np.arange(len(self.hidden))
+        self.chain = engine.private, self.hidden, self.index, protocol.random_bits
+        records, author = protocol.record_types, engine.author
+        move = {name: author[name] for name in ("pack", "unpack", "update")}
+        transition = specialize(kernels.transition, records, **move)  # once: it takes long to compile
+        self._observe = specialize(kernels.observe, records, transition=transition, gather=author["gather"])
+        show = {name: author[name] for name in ("unpack", "show", "gather")}
+        self._land = specialize(kernels.land, records, transition=transition, after_periods=after_periods(), **show)
+        self._first_departure = specialize(kernels.first_departure, powers=kernels.powers, proceed=kernels.proceed)
+        self._after_periods = after_periods()
+        self.stay, self.leave = self._at_home(engine.protocol.n)
+
+    def _at_home(self, nodes: int):
+        """The chains over no round at all."""
+        number = len(self.hidden)
+        return np.tile(np.eye(number), (nodes, 1, 1)), np.zeros((nodes, number))
+
+    def follow(self, old, new) -> bool:
+        """One more round; whether the period is complete."""
+        self.engine.spread(self._observe, 0, *old, new.words, *self.chain, self.stay, self.leave, *self.engine.world)
+        return self.engine.step == self.path.begin + self.path.period
+
+    def plan(self) -> Flight | None:
+        """The flight to the first departure, or to the horizon; None if the last period was not like the one before."""
+        engine, period = self.engine, self.path.period
+        now, horizon, words = engine.step, engine.horizon, engine.words.copy()
+        if np.any((words ^ self.path.first.words) & ~words.dtype.type(engine.private)):
+            return None
+        last = FOREVER // period if horizon is None else (horizon - now - 1) // period
+        if last < 0:
+            return None
+        candidates = np.empty(len(words), np.int64)
+        periods, found = self._first_departure(
+            words, self.stay, self.leave, engine.private, self.index, engine.key[1], now, last, candidates,
+            *self._room(),
+        )  # fmt: skip
+        if not found and horizon is None:
+            raise InvalidInput(
+                f"{engine.protocol.id} repeats itself every {period} rounds from round {now} on, outside the set that "
+                "was asked for, and no coin can change that; give a largest number of rounds"
+            )
+        return self._fly(words, now, periods, candidates[:found])
+
+    def _fly(self, words, now: int, periods: int, candidates) -> Flight:
+        """Replay the period up to the round in which the first of the candidates departs, and land there."""
+        engine, period = self.engine, self.path.period
+        begun_stay, begun_leave = self._at_home(len(words))
+        for k, (old, new) in enumerate(self.path.replay()):
+            landing = now + periods * period + k + 1
+            leaving = np.zeros(len(words), np.bool_)
+            for v in candidates:
+                # In the last round of the period it is certain; rounding must not carry a node beyond.
+                leaving[v] = k == period - 1 or self._leaves(v, words, now, periods, old, new, begun_stay, begun_leave)
+            if leaving.any() or landing == engine.horizon:
+                result = engine.new_frame()
+                engine.spread(
+                    self._land, words, *old, new.words, *result, self.stay, self.leave, periods, begun_stay, leaving,
+                    *self.chain, engine.key[2], landing, *engine.world,
+                )  # fmt: skip
+                return Flight(now, landing, result, self.path)
+            engine.spread(self._observe, 0, *old, new.words, *self.chain, begun_stay, begun_leave, *engine.world)
+
+    def _leaves(self, v, words, now, periods, old, new, begun_stay, begun_leave) -> bool:
+        """Whether node v departs in the round from `old` to `new` of the period in which it does depart."""
+        engine = self.engine
+        stay, leave = begun_stay[v : v + 1].copy(), begun_leave[v : v + 1].copy()
+        self._observe(v, v + 1, *engine.room(), v, *old, new.words, *self.chain, stay, leave, *engine.world)
+        begin = self.index[words[v] & engine.private]
+        stays, leaves, row, product = self._room()
+        left = self._after_periods(begin, self.stay, self.leave, v, periods, row, stays, leaves, product)
+        return left + row @ leave[0] > double_at(engine.key[1], now, v)
+
+    def _room(self):
+        """Powers of one node's chain, and two distributions over its private states."""
+        number = len(self.hidden)
+        return np.empty((64, number, number)), np.empty((64, number)), np.empty(number), np.empty(number)
+
+
+def after_periods():
+    return specialize(kernels.after_periods, powers=kernels.powers, proceed=kernels.proceed)
+
+
+def private_words(protocol, packing) -> np.ndarray:
+    """The low bits of a word for every combination of values of the private fields."""
+    words = np.zeros(1, np.int64)
+    for name in protocol.private:
+        low, high = protocol.space.bounds[name]
+        words = (words[:, None] | (np.arange(high - low + 1) << packing.shifts[name])[None, :]).ravel()
+    return words

@@ -1,0 +1,256 @@
+"""Engine `rounds`: all nodes of a graph move at once. States are packed words in two buffers.
+
+Large graphs are swept by one thread per core. A node's coins depend on (key, node, round) alone, so neither
+the number of threads nor a replay changes anything.
+"""
+
+import copy
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+
+from hegemon.compute.compilation import copier, marks, packer, specialize
+from hegemon.engines.engine import Engine
+from hegemon.engines.membership import Membership
+from hegemon.engines.rounds import kernels
+from hegemon.engines.rounds.fast_forward import Flight, Frame, Survey, can_skip
+from hegemon.engines.rounds.kernels import CURRENT, FAILED, MET, PERIODIC, TIME
+from hegemon.errors import InvalidInput
+from hegemon.models.configuration import Configuration
+from hegemon.models.packing import Packing
+
+LARGE = 40_000  # nodes and arcs: from here on a round is worth more than one thread
+CHUNK = 40_000_000  # nodes and arcs read between two looks at progress
+
+
+class Rounds(Engine):
+    """The engine: `advance` runs up to a round, exactly to the first that meets the whole stop."""
+
+    name = "rounds"
+    checks_whole = True  # a round costs as much as a look at the configuration: every round is looked at
+
+    def __init__(self, protocol, topology, configuration, stop, key, fast_forward=True, threads=None):
+        self.protocol, self.space, self.stop = protocol, protocol.space, stop
+        self.packing = Packing(self.space, protocol.private)
+        self.private = self.packing.private_mask
+        self.key = key  # words for coins, departures and landings
+        self.fast_forwarded_rounds = 0
+        self._face = np.dtype([(name, self.space.dtype[name]) for name in protocol.public])
+        self._membership = Membership(protocol, stop, topology)
+        self._compile(topology)
+        n, size = topology.n, topology.n + topology.arcs
+        self._chunk = max(1, CHUNK // size)
+        self._divide(topology, 1 if size < LARGE else threads or os.cpu_count() or 1)
+        self._buffers, self._faces = np.zeros((2, n), self.packing.dtype), np.zeros((2, n), self._face)
+        self._state = np.zeros(2, np.int64)
+        self._anchor = np.zeros(n, self.packing.dtype)
+        self._clock = np.zeros(2, np.int64)
+        self._mark = np.zeros(n, np.int64)
+        self._counts = np.zeros_like(stop.low)
+        self._looks_ahead = fast_forward and can_skip(protocol, (*stop.conditions, *stop.whole))
+        self._survey: Survey | None = None
+        self._flight: Flight | None = None
+        self.load(configuration)
+
+    def _compile(self, topology) -> None:
+        pack, unpack, layout = packer(self.packing)
+        records = self.protocol.record_types
+        show = copier(self.protocol.public)
+        self.author = {  # what the kernels of this engine and of fast-forward are bound to
+            "pack": pack,
+            "unpack": unpack,
+            "show": show,
+            "gather": kernels.gather,
+            "update": self.protocol.update,
+        }
+        # As unsigned numbers, which need no look at whether an index is negative.
+        graph = topology.offsets.view(np.uint64), topology.targets.view(np.uint32)
+        self.world = self.protocol.compiled_p, layout, *graph
+        self._pack = specialize(kernels.pack_all, records, pack=pack, show=show)
+        self._unpack = specialize(kernels.unpack_all, records, unpack=unpack)
+        self._sweep = specialize(kernels.sweep, records, **self.author)  # whatever the stop: it takes long to compile
+        self._tally = specialize(kernels.tally, records, unpack=unpack, marks_of=marks(self.stop.conditions))
+        part = specialize(kernels.part_of_round, records, sweep=self._sweep, tally=self._tally)
+        meets, recurs = specialize(kernels.meets), specialize(kernels.recurs)
+        self._part_of_round, self._meets, self._recurs = part, meets, recurs
+        self._run = specialize(kernels.run, records, part_of_round=part, meets=meets, recurs=recurs)
+
+    def _divide(self, topology, threads: int) -> None:
+        """Consecutive nodes for every thread, about equally many arcs each."""
+        work = topology.offsets + np.arange(topology.n + 1)
+        edges = np.searchsorted(work, np.linspace(0, work[-1], threads + 1))
+        self._largest_degree = int(topology.degrees.max())
+        self._parts = [(int(low), int(high), *self.room()) for low, high in pairwise(edges)]
+
+    def room(self):
+        """What a kernel works in: one node's record, and its neighbours' faces."""
+        return np.zeros(1, self.space.dtype), np.zeros(self._largest_degree, self._face)
+
+    # -- what the driver uses ---------------------------------------------------------------------------
+
+    @property
+    def step(self) -> int:
+        return int(self._state[TIME])
+
+    @property
+    def chunk(self) -> int:
+        """Rounds between two looks at progress and interruption; all of a flight is one moment."""
+        return self._chunk if self._flight is None else max(1, self._flight.landing - self.step)
+
+    @property
+    def words(self) -> np.ndarray:
+        return self._buffers[self._state[CURRENT]]
+
+    @property
+    def frame(self) -> Frame:
+        """The present configuration."""
+        return Frame(self.words, self._faces[self._state[CURRENT]])
+
+    def new_frame(self) -> Frame:
+        return Frame(np.empty_like(self.words), np.empty_like(self._faces[0]))
+
+    def load(self, configuration: Configuration) -> None:
+        """Take over a configuration and count the stop's conditions in it."""
+        self._pack(configuration.agents, *self.frame, self.world[1])
+        self._recount()
+        self._survey = self._flight = None
+        self._watch_for_period()
+
+    def configuration(self) -> Configuration:
+        """During a flight, private fields are not to be relied on: what was watched does not read them."""
+        return self.unpacked(self.words) if self._flight is None else self._flight.configuration(self.step)
+
+    def unpacked(self, words) -> Configuration:
+        agents = np.zeros(len(words), self.space.dtype)
+        self._unpack(words, agents, self.world[1])
+        return Configuration(self.space, agents=agents)
+
+    def counts_hold(self) -> bool:
+        """Whether the stop, its whole predicates included, is met now."""
+        return self._status(0) == MET and self._whole_holds()
+
+    def advance(self, limit: int) -> bool:
+        """Run until `step == limit` or, earlier, the stop is met; whether it is met."""
+        while self.step < limit:
+            if self._flight is not None:
+                if limit < self._flight.landing:
+                    self._state[TIME] = limit
+                    return False
+                status = self._land()
+            elif self._survey is not None:
+                status = self._surveyed_round()
+            else:
+                status = self._rounds(limit - self.step)
+            if status & MET and self._whole_holds():
+                return True
+            if status & PERIODIC:
+                self._survey = Survey(self, int(self._clock[kernels.AGE]))
+        return False
+
+    # -- rounds -----------------------------------------------------------------------------------------
+
+    def _rounds(self, budget: int) -> int:
+        if len(self._parts) == 1:
+            stop, (_, _, me, near) = self.stop, self._parts[0]
+            status = self._run(
+                budget, self._buffers, self._faces, self._mark, self._state, me, near, self._counts,
+                stop.low, stop.high, stop.watch, bool(stop.whole), self._anchor, self._clock, self.private,
+                self.key[0], self.protocol.random_bits, *self.world,
+            )  # fmt: skip
+            if status == FAILED:
+                self._explain_failure()
+            return status
+        for _ in range(budget):
+            status = self._round()
+            if self._recurs(self.words, self._anchor, self._clock, self.private):
+                status |= PERIODIC
+            if status:
+                return status
+        return 0
+
+    def _round(self) -> int:
+        then = 1 - self._state[CURRENT]
+        counts = np.zeros((len(self._parts), len(self._counts)), np.int64)
+        answers = self.spread(
+            self._part_of_round, list(counts), *self.frame, self._buffers[then], self._faces[then], self._mark,
+            self.step, self.key[0], self.protocol.random_bits, *self.world,
+        )  # fmt: skip
+        if min(answers) < 0:
+            self._explain_failure()
+        self._counts[:] = counts.sum(axis=0)
+        self._state[:] = then, self.step + 1
+        return self._status(int(np.bitwise_or.reduce(answers)))
+
+    def sweep(self, old: Frame, new: Frame, time: int) -> None:
+        """The round after `time`, from `old` to `new`."""
+        self.spread(self._sweep, *old, *new, time, self.key[0], self.protocol.random_bits, *self.world)
+
+    def spread(self, kernel, *arguments) -> list:
+        """Call `kernel(low, high, me, near, ...)` for all nodes, by all threads; a list has an item for each."""
+        calls = [
+            (*part, *(given[k] if isinstance(given, list) else given for given in arguments))
+            for k, part in enumerate(self._parts)
+        ]
+        if len(calls) == 1:
+            return [kernel(*calls[0])]
+        return [job.result() for job in [pool().submit(kernel, *call) for call in calls]]
+
+    def _recount(self) -> int:
+        """Count the stop's conditions in the present configuration; which of them have changed at some node."""
+        self._counts[:] = 0
+        low, high, me = 0, len(self.words), self._parts[0][2]
+        return self._tally(low, high, me, self._counts, self.words, self._mark, *self.world[:2])
+
+    def _status(self, changed: int) -> int:
+        stop = self.stop
+        return MET if self._meets(self._counts, stop.low, stop.high, changed, stop.watch, bool(stop.whole)) else 0
+
+    def _whole_holds(self) -> bool:
+        return not self.stop.whole or self._membership.whole_holds(self.unpacked(self.words).agents)
+
+    def _explain_failure(self) -> None:
+        """Repeat the round in plain Python, which names the field that `update` wrote out of its range."""
+        nodes = self.protocol.namespaces(self.unpacked(self.words).agents)
+        offsets, targets = self.world[2:]
+        for v, me in enumerate(nodes):
+            near = [nodes[u] for u in targets[offsets[v] : offsets[v + 1]]]
+            for coins in range(1 << self.protocol.random_bits):
+                state = copy.copy(me)
+                self.protocol.update(state, near, coins, self.protocol.p)
+                self.space.check(state)
+        raise InvalidInput(f"{self.protocol.id}: update writes a value out of its range; run check_update to find it")
+
+    # -- fast-forward -----------------------------------------------------------------------------------
+
+    def _watch_for_period(self) -> None:
+        """Begin a new search: the next configuration to be recognized is the present one."""
+        self._anchor[:] = self.words
+        self._clock[:] = 0, int(self._looks_ahead)
+
+    def _surveyed_round(self) -> int:
+        """A round of the period under survey; at its end, the flight over all rounds that are like it."""
+        before = self.frame
+        status = self._round()
+        if self._survey.follow(before, self.frame):
+            self._flight = self._survey.plan()
+            self._survey = None
+            if self._flight is None:
+                self._watch_for_period()
+        return status
+
+    def _land(self) -> int:
+        flight, self._flight = self._flight, None
+        self.fast_forwarded_rounds += flight.landing - flight.departure
+        self.words[:], self.frame.faces[:] = flight.frame
+        self._state[TIME] = flight.landing
+        self._watch_for_period()
+        return self._status(self._recount())
+
+
+@cache
+def pool() -> ThreadPoolExecutor:
+    """Threads for large graphs, shared by all engines of the process."""
+    return ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="rounds")

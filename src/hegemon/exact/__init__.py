@@ -1,0 +1,1 @@
+"""What always happens, and exact expectations."""

@@ -1,0 +1,187 @@
+"""The exact Markov chain: every configuration, or every one that can be reached, and all transitions.
+
+Probabilities are integers over one denominator, the number of arcs. `keeps` is the part of each weight that
+changes no agent's output, which is what holding the same leader is about.
+"""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hegemon.errors import InvalidInput
+from hegemon.exact import kernels
+from hegemon.exact.configurations import Configurations
+
+GIB = 2**30
+MEMORY = 4.0  # GiB, unless told otherwise
+PER_CONFIGURATION = 150  # bytes: keys, offsets, representative codes, solutions, components
+PER_ENTRY = 40  # bytes: target, weight and keep, once more while they are put together, and the transpose
+ROWS = 1 << 16  # rows that one thread expands at a time
+LARGEST_CHAIN = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a chain will take, known before any of it is built."""
+
+    configurations: int
+    entries: int
+    bytes: int
+
+    @property
+    def gib(self) -> float:
+        return self.bytes / GIB
+
+
+def estimate(space: Configurations) -> Estimate:
+    """An upper bound: every configuration, each with as many successors as there can be."""
+    entries = space.size * space.width
+    table = 10 * space.q**2
+    size = table + space.size * (PER_CONFIGURATION + 8 * space.n) + entries * PER_ENTRY
+    return Estimate(space.size, entries, size)
+
+
+def require_memory(space: Configurations, needed: float, memory: float, what: str) -> None:
+    if needed > memory * GIB or space.size > LARGEST_CHAIN and "all" in what:
+        raise InvalidInput(
+            f"{what} of {space.protocol.id} with n = {space.n} would take about {needed / GIB:.3g} GiB, more than "
+            f"the {memory:g} GiB allowed; raise the memory, or take a smaller n, smaller parameters or a fixed start"
+        )
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Row i holds the successors of configuration i: targets[offsets[i]:offsets[i+1]], weights, keeps."""
+
+    space: Configurations
+    keys: np.ndarray
+    offsets: np.ndarray
+    targets: np.ndarray
+    weights: np.ndarray
+    keeps: np.ndarray
+    parents: np.ndarray | None = None  # towards a start; None: every configuration is one
+    starts: tuple[int, ...] = ()
+
+    @property
+    def size(self) -> int:
+        return len(self.keys)
+
+    @property
+    def is_whole(self) -> bool:
+        return self.parents is None
+
+    @property
+    def transitions(self) -> int:
+        return len(self.targets)
+
+    @property
+    def denominator(self) -> int:
+        return self.space.arcs
+
+    @cached_property
+    def codes(self) -> np.ndarray:
+        """The representative array of codes of every configuration."""
+        return self.space.codes(self.keys)
+
+    @cached_property
+    def labelled(self) -> np.ndarray:
+        return self.space.labelled(self.keys)
+
+    @cached_property
+    def transposed(self) -> tuple[np.ndarray, np.ndarray]:
+        """Offsets and sources of the arcs into every configuration."""
+        ones = np.ones(self.transitions, np.int8)
+        matrix = csr_array((ones, self.targets, self.offsets), (self.size, self.size)).tocsc()
+        return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+
+    def probabilities(self) -> csr_array:
+        """The transition matrix in floating point."""
+        return csr_array((self.weights / self.denominator, self.targets, self.offsets), (self.size, self.size))
+
+    @cached_property
+    def _order(self) -> np.ndarray:
+        return np.argsort(self.keys)
+
+    def index(self, codes) -> int | None:
+        """Where the configuration with these codes is; None if it was not reached."""
+        key = self.space.key(codes)
+        place = int(np.searchsorted(self.keys, key, sorter=self._order))
+        found = self._order[place] if place < self.size else -1
+        return int(found) if found >= 0 and self.keys[found] == key else None
+
+    def index_of_key(self, key: int) -> int:
+        return int(self._order[np.searchsorted(self.keys, key, sorter=self._order)])
+
+
+def whole_chain(space: Configurations, memory: float = MEMORY, progress=None) -> Chain:
+    """Every configuration: the chain that self-stabilization quantifies over."""
+    require_memory(space, estimate(space).bytes, memory, "the chain of all configurations")
+    model, keys = space.model, space.all_keys()
+
+    def expand(first):
+        sources = keys[first : first + ROWS]
+        room = len(sources) * space.width + space.width
+        lengths = np.empty(len(sources), np.int64)
+        found, weights, keeps = np.empty(room, np.int64), np.empty(room, np.int32), np.empty(room, np.int32)
+        total = kernels.expand(sources, space.n, space.width, model, lengths, found, weights, keeps)
+        targets = np.searchsorted(keys, found[:total]) if space.rotations else found[:total]
+        return lengths, targets.astype(np.int32), weights[:total].copy(), keeps[:total].copy()
+
+    pieces = []
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        for piece in pool.map(expand, range(0, len(keys), ROWS)):
+            pieces.append(piece)
+            if progress:
+                progress("exploring", min(len(pieces) * ROWS, len(keys)), len(keys))
+    lengths, targets, weights, keeps = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    offsets = np.zeros(len(keys) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return Chain(space, keys, offsets, targets, weights, keeps)
+
+
+def reachable_chain(space: Configurations, starts, memory: float = MEMORY, progress=None) -> Chain:
+    """What can be reached from the given arrays of codes, numbered breadth-first."""
+    model = space.model
+    keys = list(dict.fromkeys(space.key(codes) for codes in starts))
+    done, size, entries = 0, len(keys), 0
+    room, entry_room = 1024 + space.width + size, 4096 + space.width
+    known, parents = np.empty(room, np.int64), np.full(room, kernels.EMPTY, np.int32)
+    known[:size] = keys
+    offsets = np.zeros(room + 1, np.int64)
+    targets, weights, keeps = (np.empty(entry_room, np.int32) for _ in range(3))
+    slots = np.full(4096, kernels.EMPTY, np.int32)
+    kernels.rehash(known, size, slots)
+    while done < size:
+        before = done
+        done, size, entries = kernels.explore(
+            done, size, entries, space.n, space.width, 1 << 18, model, known, slots, parents, offsets, targets,
+            weights, keeps,
+        )  # fmt: skip
+        if progress:
+            progress("exploring", done, size)
+        if done > before and done < size and done - before == 1 << 18:
+            continue
+        needed = 10 * space.q**2 + size * (PER_CONFIGURATION + 8 * space.n) + entries * PER_ENTRY
+        what = f"the part of the chain found so far ({size} configurations)"
+        require_memory(space, 2 * needed if done < size else needed, memory, what)
+        if size + space.width > len(known):
+            known, parents, offsets = (_doubled(array, space.width) for array in (known, parents, offsets))
+        if entries + space.width > len(targets):
+            targets, weights, keeps = (_doubled(array, space.width) for array in (targets, weights, keeps))
+        if 2 * (size + space.width) > len(slots):
+            slots = np.full(1 << (4 * (size + space.width)).bit_length(), kernels.EMPTY, np.int32)
+            kernels.rehash(known, size, slots)
+    return Chain(
+        space, known[:size], offsets[: size + 1], targets[:entries], weights[:entries], keeps[:entries],
+        parents[:size], tuple(range(len(keys))),
+    )  # fmt: skip
+
+
+def _doubled(array: np.ndarray, extra: int) -> np.ndarray:
+    larger = np.full(2 * len(array) + extra, kernels.EMPTY, array.dtype)
+    larger[: len(array)] = array
+    return larger

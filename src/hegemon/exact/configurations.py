@@ -1,0 +1,190 @@
+"""All configurations of a protocol on a graph, up to symmetry: how many, which key, which representative."""
+
+import math
+from functools import cached_property
+from types import SimpleNamespace
+
+import numpy as np
+
+from hegemon.compute.compilation import codec, specialize
+from hegemon.errors import InvalidInput
+from hegemon.exact import kernels
+from hegemon.exact.traces import Interaction
+
+PLAIN_STATES = 100  # up to here a table filled by plain Python is ready before a compiled one
+LARGEST_KEY = 2**62
+
+# ruff: noqa: F821 - in kernels, `interact`, `encode` and `decode` are bound by specialize
+
+
+def fill_table(parameters, layout, scratch, first, second):
+    """Both codes after the interaction of every pair of codes."""
+    for a in range(first.shape[0]):
+        for b in range(first.shape[0]):
+            decode(a, scratch[0], layout)
+            decode(b, scratch[1], layout)
+            interact(scratch[0], scratch[1], parameters[0])
+            first[a, b] = encode(scratch[0], layout)
+            second[a, b] = encode(scratch[1], layout)
+            if first[a, b] < 0 or second[a, b] < 0:
+                return a, b
+    return -1, -1
+
+
+def transition_tables(protocol) -> tuple[np.ndarray, np.ndarray]:
+    """`first[a, b]`, `second[a, b]`: the codes of initiator a and responder b after they interacted."""
+    q = protocol.space.size
+    first, second = np.empty((q, q), np.int32), np.empty((q, q), np.int32)
+    if q <= PLAIN_STATES:
+        states = [vars(protocol.space.namespace(code)) for code in range(q)]
+        codes: dict = {}  # by the values of all fields: the same results come again and again
+        for a in range(q):
+            for b in range(q):
+                pair = SimpleNamespace(**states[a]), SimpleNamespace(**states[b])
+                protocol.interact(*pair, protocol.p)
+                for table, state in zip((first, second), pair, strict=True):
+                    values = tuple(vars(state).values())
+                    if values not in codes:
+                        codes[values] = protocol.space.code(state)
+                    table[a, b] = codes[values]
+        return first, second
+    encode, decode, layout = codec(protocol.space)
+    kernel = specialize(fill_table, protocol.record_types, interact=protocol.interact, encode=encode, decode=decode)
+    a, b = kernel(protocol.compiled_p, layout, np.zeros(2, protocol.space.dtype), first, second)
+    if a >= 0:
+        protocol.transition_codes(a, b)  # names the field that interact wrote out of its range
+    return first, second
+
+
+class Configurations:
+    """Multisets on complete graphs, arrays up to rotation on rings, plain arrays elsewhere."""
+
+    def __init__(self, protocol, topology, symmetry: bool = True):
+        self.protocol, self.topology = protocol, topology
+        self.n, self.q = protocol.n, protocol.space.size
+        on_ring = topology.is_directed_ring or is_ring(topology)
+        self.rotations = symmetry and on_ring
+        self.multiset = symmetry and topology.is_complete and not on_ring
+        if self.labelled_size >= LARGEST_KEY and not (self.multiset and self.size < LARGEST_KEY):
+            raise InvalidInput(
+                f"{protocol.id} with n = {self.n} and {self.q} states has {self.size:.3g} configurations, more "
+                "than can be numbered; take a smaller n or smaller parameters"
+            )
+
+    @property
+    def symmetry(self) -> str:
+        return "multisets" if self.multiset else "rotations" if self.rotations else "none"
+
+    @property
+    def labelled_size(self) -> int:
+        """The number of configurations when agents have names."""
+        return self.q**self.n
+
+    @cached_property
+    def size(self) -> int:
+        """The exact number of configurations up to symmetry."""
+        if self.multiset:
+            return math.comb(self.n + self.q - 1, self.n)
+        if self.rotations:  # Burnside: each rotation fixes q^gcd arrays
+            return sum(self.q ** math.gcd(self.n, turn) for turn in range(self.n)) // self.n
+        return self.labelled_size
+
+    @property
+    def arcs(self) -> int:
+        """The common denominator of all transition probabilities."""
+        return self.topology.arcs
+
+    @property
+    def width(self) -> int:
+        """At most so many different successors of one configuration."""
+        return min(self.arcs, self.q**2) if self.multiset else self.arcs
+
+    @cached_property
+    def outputs(self) -> np.ndarray:
+        """The output of every state; all equal for a protocol without any."""
+        output = getattr(self.protocol, "output", None)
+        if output is None:
+            return np.zeros(self.q, np.int64)
+        return self.marked(output)
+
+    def marked(self, condition) -> np.ndarray:
+        """A condition (or any small number) of one agent, evaluated at every state."""
+        namespace, p = self.protocol.space.namespace, self.protocol.p
+        return np.array([int(condition(namespace(code), p)) for code in range(self.q)], np.int64)
+
+    @cached_property
+    def model(self) -> tuple:
+        """What the kernels need to know of the protocol and the graph."""
+        first, second = transition_tables(self.protocol)
+        states = np.arange(self.q)
+        outputs = self.outputs
+        changes = (outputs[first] != outputs[states][:, None]) | (outputs[second] != outputs[states][None, :])
+        if self.multiset:
+            arcs, powers = np.empty((0, 2), np.int32), np.empty(0, np.int64)
+            choose = np.array(
+                [[math.comb(code + place, place + 1) for code in range(self.q)] for place in range(self.n)], np.int64
+            )
+        else:
+            arcs = np.stack([self.topology.sources, self.topology.targets], axis=1).astype(np.int32)
+            powers = np.array([self.q**place for place in range(self.n)], np.int64)
+            choose = np.empty((0, 0), np.int64)
+        return self.rotations, arcs, powers, choose, first, second, changes
+
+    def all_keys(self) -> np.ndarray:
+        if not self.rotations:
+            return np.arange(self.size)
+        step = max(1, self.labelled_size // 64)
+        pieces = [
+            kernels.rotation_keys(first, min(first + step, self.labelled_size), self.q, self.n)
+            for first in range(0, self.labelled_size, step)
+        ]
+        return np.concatenate(pieces)
+
+    def key(self, codes) -> int:
+        """The key of an array of codes."""
+        codes = np.asarray(codes, np.int64)
+        if self.multiset:
+            return int(kernels.rank(np.sort(codes), self.model[3]))
+        key = sum(int(code) * self.q**place for place, code in enumerate(codes))
+        return int(kernels.smallest_rotation(key, self.q, self.q ** (self.n - 1))) if self.rotations else key
+
+    def codes(self, keys) -> np.ndarray:
+        """The representative arrays of codes, one row per key."""
+        keys = np.asarray(keys, np.int64)
+        codes = np.empty((len(keys), self.n), np.int64)
+        kernels.codes_of(keys, self.model, codes)
+        return codes
+
+    def labelled(self, keys) -> np.ndarray:
+        """How many arrays of agents each key stands for (exact below 2^53)."""
+        weights = np.empty(len(keys))
+        kernels.labelled(self.codes(keys), self.rotations, self.multiset, weights)
+        return weights
+
+    def mappings(self, codes) -> list[dict]:
+        space = self.protocol.space
+        return [space.mapping(space.namespace(int(code))) for code in codes]
+
+    def step(self, codes, key: int, change: bool | None) -> tuple[Interaction, np.ndarray]:
+        """An interaction that leads from these codes to the configuration with this key; `change` says
+        whether an output must change."""
+        _, _, _, _, first, second, changes = self.model
+        for i, j in zip(self.topology.sources, self.topology.targets, strict=True):
+            a, b = codes[i], codes[j]
+            if change is not None and changes[a, b] != change:
+                continue
+            after = codes.copy()
+            after[i], after[j] = first[a, b], second[a, b]
+            if self.key(after) == key:
+                before, then = self.mappings(codes[[i, j]]), self.mappings(after[[i, j]])
+                return Interaction(int(i), int(j), tuple(before), tuple(then)), after
+        raise AssertionError("the path is not one of the chain")
+
+
+def is_ring(topology) -> bool:
+    """Whether the edges are exactly i - i+1 mod n, so that rotations are symmetries."""
+    n = topology.n
+    if topology.directed or n < 4 or topology.arcs != 2 * n:
+        return False
+    steps = (topology.targets.astype(np.int64) - topology.sources) % n
+    return bool(np.all((steps == 1) | (steps == n - 1)))

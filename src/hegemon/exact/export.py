@@ -1,0 +1,137 @@
+"""The chain in the formats of other tools: PRISM's explicit files, Storm's DRN, and DOT for a picture.
+
+States are numbered as in the chain; label `init` marks the starts, and each set asked about has its label.
+The reward `steps` is 1 per step outside the set, so that the expected reward until the set is the expected
+number of steps.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from hegemon.errors import InvalidInput
+from hegemon.exact.chain import Chain
+
+LARGEST_PICTURE = 2000  # configurations: beyond, no layout program draws a DOT file
+
+
+def export(chain: Chain, form: str, path, labels: dict[str, np.ndarray], target: str) -> list[Path]:
+    """Write the chain; answers the files written. `labels` are sets by name, `target` the one rewards end at."""
+    if form not in FORMATS:
+        raise InvalidInput(f"the export format {form!r} is not known; choose {', '.join(FORMATS)}")
+    path = Path(path)
+    if path.parent != Path() and not path.parent.is_dir():
+        raise InvalidInput(f"there is no folder {path.parent} to write {path.name} into; make it first")
+    labels = {"init": initial(chain), **{_word(name): inside for name, inside in labels.items()}}
+    return FORMATS[form](chain, path, labels, (~labels[_word(target)]).astype(int))
+
+
+def initial(chain: Chain) -> np.ndarray:
+    """Where the chain may start: anywhere in a whole chain."""
+    if chain.is_whole:
+        return np.ones(chain.size, bool)
+    start = np.zeros(chain.size, bool)
+    start[list(chain.starts)] = True
+    return start
+
+
+def _word(name: str) -> str:
+    """A label that every tool accepts."""
+    return "".join(c if c.isalnum() or c == "_" else "_" for c in name)
+
+
+def _rows(chain: Chain):
+    """Configuration by configuration: its number, successors and probabilities, exact to the last bit."""
+    for state in range(chain.size):
+        row = slice(chain.offsets[state], chain.offsets[state + 1])
+        order = np.argsort(chain.targets[row])
+        chances = chain.weights[row][order] / chain.denominator
+        yield state, chain.targets[row][order].tolist(), chances.tolist()
+
+
+def _describe(chain: Chain, state: int) -> str:
+    agents = chain.space.mappings(chain.codes[state])
+    return " | ".join(" ".join(f"{name}={value}" for name, value in agent.items()) for agent in agents)
+
+
+def _write(path: Path, lines) -> Path:
+    partial = path.with_name(path.name + ".partial")
+    with open(partial, "w") as file:
+        file.writelines(f"{line}\n" for line in lines)
+    partial.replace(path)
+    return path
+
+
+def _prism(chain: Chain, path: Path, labels, reward) -> list[Path]:
+    """.tra (transitions), .sta (agents' codes), .lab (labels) and .rew (state rewards), beside each other."""
+    numbers = {name: index for index, name in enumerate(labels)}
+    names = ",".join(f"agent{i}" for i in range(chain.space.n))
+
+    def transitions():
+        yield f"{chain.size} {chain.transitions}"
+        for state, targets, chances in _rows(chain):
+            for target, chance in zip(targets, chances, strict=True):
+                yield f"{state} {target} {chance!r}"
+
+    def states():
+        yield f"({names})"
+        for state, codes in enumerate(chain.codes.tolist()):
+            yield f"{state}:({','.join(map(str, codes))})"
+
+    def label_lines():
+        yield " ".join(f'{index}="{name}"' for name, index in numbers.items())
+        for state in range(chain.size):
+            held = [str(numbers[name]) for name, inside in labels.items() if inside[state]]
+            if held:
+                yield f"{state}: {' '.join(held)}"
+
+    def rewards():
+        rewarded = np.flatnonzero(reward)
+        yield f"{chain.size} {len(rewarded)}"
+        for state in rewarded:
+            yield f"{state} 1"
+
+    contents = {".tra": transitions(), ".sta": states(), ".lab": label_lines(), ".rew": rewards()}
+    return [_write(path.with_suffix(ending), lines) for ending, lines in contents.items()]
+
+
+def _drn(chain: Chain, path: Path, labels, reward) -> list[Path]:
+    def lines():
+        yield f"// {chain.space.protocol.id}, n = {chain.space.n}, {chain.space.topology.name}"
+        yield from ("@type: DTMC", "@parameters", "", "@reward_models", "steps")
+        yield from ("@nr_states", str(chain.size), "@nr_choices", str(chain.size), "@model")
+        for state, targets, chances in _rows(chain):
+            held = "".join(f" {name}" for name, inside in labels.items() if inside[state])
+            yield f"state {state} [{reward[state]}]{held}"
+            yield "\taction 0 [0]"
+            for target, chance in zip(targets, chances, strict=True):
+                yield f"\t\t{target} : {chance!r}"
+
+    return [_write(path.with_suffix(".drn"), lines())]
+
+
+def _dot(chain: Chain, path: Path, labels, reward) -> list[Path]:
+    if chain.size > LARGEST_PICTURE:
+        raise InvalidInput(
+            f"a picture of {chain.size} configurations cannot be read; at most {LARGEST_PICTURE} are written as "
+            "dot: take a smaller n, a fixed start, or the format drn"
+        )
+
+    def lines():
+        yield "digraph chain {"
+        yield "  node [shape=box, style=filled, fillcolor=white];"
+        for state, targets, _ in _rows(chain):
+            held = [name for name, inside in labels.items() if inside[state]]
+            colour = "" if reward[state] else ", fillcolor=palegreen"
+            text = _describe(chain, state).replace(" | ", "\\n")
+            yield f'  {state} [label="{text}\\n{" ".join(held)}", comment="reward {reward[state]}"{colour}];'
+            weights = chain.weights[chain.offsets[state] : chain.offsets[state + 1]]
+            order = np.argsort(chain.targets[chain.offsets[state] : chain.offsets[state + 1]])
+            for target, weight in zip(targets, weights[order], strict=True):
+                yield f'  {state} -> {target} [label="{weight}/{chain.denominator}"];'
+        yield "}"
+
+    return [_write(path.with_suffix(".dot"), lines())]
+
+
+FORMATS = {"prism": _prism, "drn": _drn, "dot": _dot}

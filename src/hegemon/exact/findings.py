@@ -1,0 +1,127 @@
+"""Yes-or-no questions about sets: closed, keeping the leader, reached with probability 1, computed predicates."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hegemon.exact import graph_kernels
+from hegemon.exact.chain import Chain
+from hegemon.exact.traces import Trace, path_from_start, trace
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One answer. `claimed` says whether the protocol's author states that it holds."""
+
+    question: str
+    set: str
+    holds: bool
+    claimed: bool
+    sentence: str
+    counterexample: Trace | None = None
+
+    @property
+    def refutes(self) -> bool:
+        return self.claimed and not self.holds
+
+    def record(self) -> dict:
+        row = {"question": self.question, "set": self.set, "holds": self.holds, "claimed": self.claimed}
+        row["sentence"] = self.sentence
+        row["counterexample"] = self.counterexample.record() if self.counterexample else None
+        return row
+
+
+def is_closed(chain: Chain, name: str, inside: np.ndarray, claimed: bool) -> Finding:
+    """No step leads out of the set."""
+    way_out = graph_kernels.leaves(chain.offsets, chain.targets, chain.weights, inside)
+    broken = np.flatnonzero(way_out >= 0)
+    if not len(broken):
+        number = int(inside.sum())
+        return Finding("closed", name, True, claimed, f"no step leaves the set ({number} configurations)")
+    first = int(broken[0])  # reachable configurations are numbered by their distance from the start
+    path = [*path_from_start(chain, first), int(chain.targets[way_out[first]])]
+    sentence = f"a step leaves the set from {len(broken)} of its {int(inside.sum())} configurations"
+    return Finding("closed", name, False, claimed, sentence, trace(chain, path))
+
+
+def keeps_leader(chain: Chain, name: str, inside: np.ndarray, leaders: np.ndarray, claimed: bool) -> Finding:
+    """Every configuration of the set has one leader, and from it no agent's output ever changes."""
+    several = np.flatnonzero(inside & (leaders != 1))
+    if len(several):
+        sentence = f"the set has configurations with {leaders[several[0]]} leaders"
+        counterexample = trace(chain, path_from_start(chain, int(several[0])))
+        return Finding("leader", name, False, claimed, sentence, counterexample)
+    held = kept_structure(chain)
+    distance, parent = graph_kernels.distances(*held, np.flatnonzero(inside), np.ones(chain.size, bool))
+    losing = (distance >= 0) & (losses(chain) > 0)
+    if not losing.any():
+        return Finding("leader", name, True, claimed, "no step from the set, or after it, changes any agent's output")
+    candidates = np.flatnonzero(losing)
+    path = [int(candidates[np.argmin(distance[candidates])])]
+    while parent[path[-1]] >= 0:
+        path.append(int(parent[path[-1]]))
+    path.reverse()
+    row = slice(chain.offsets[path[-1]], chain.offsets[path[-1] + 1])
+    changing = int(chain.targets[row][np.argmax(chain.weights[row] - chain.keeps[row])])
+    before = path_from_start(chain, path[0])
+    changes = [None] * (len(before) - 1) + [False] * (len(path) - 1) + [True]
+    steps = len(path)
+    sentence = f"the leader can be lost, or get a rival, within {steps} step{'s' * (steps > 1)} from the set"
+    return Finding("leader", name, False, claimed, sentence, trace(chain, [*before, *path[1:], changing], changes))
+
+
+def kept_structure(chain: Chain) -> tuple[np.ndarray, np.ndarray]:
+    """Offsets and targets of the transitions that can happen without any change of output."""
+    kept = chain.keeps > 0
+    return np.concatenate([[0], np.cumsum(kept)])[chain.offsets], chain.targets[kept]
+
+
+def losses(chain: Chain) -> np.ndarray:
+    """The number of arcs, out of the denominator, on which a meeting changes some agent's output."""
+    return chain.denominator - np.add.reduceat(chain.keeps, chain.offsets[:-1])
+
+
+def can_reach(chain: Chain, inside: np.ndarray) -> np.ndarray:
+    """Which configurations have any way into the set."""
+    everywhere = np.ones(chain.size, bool)
+    return graph_kernels.distances(*chain.transposed, np.flatnonzero(inside), everywhere)[0] >= 0
+
+
+def surely_reaches(chain: Chain, inside: np.ndarray, able: np.ndarray | None = None) -> np.ndarray:
+    """From which configurations the set is reached with probability 1: none that follows before is a trap."""
+    able = can_reach(chain, inside) if able is None else able
+    doubtful = graph_kernels.distances(*chain.transposed, np.flatnonzero(~able), ~inside)[0] >= 0
+    return ~doubtful
+
+
+def is_reached(chain: Chain, name: str, inside: np.ndarray, claimed: bool) -> Finding:
+    """Every bottom strongly connected component meets the set, so it is reached with probability 1."""
+    able = can_reach(chain, inside)
+    if able.all():
+        covers = "every configuration" if chain.is_whole else "the start"
+        return Finding("reached", name, True, claimed, f"reached with probability 1 from {covers}")
+    label, order, number = graph_kernels.components(chain.offsets, chain.targets, ~able)
+    bottom = graph_kernels.is_bottom(label, number, chain.offsets, chain.targets)
+    sizes = np.bincount(label[order], minlength=number)
+    if chain.is_whole:
+        smallest = np.flatnonzero(bottom)[np.argmin(sizes[bottom])]
+        trapped = int(np.flatnonzero(label == smallest)[0])
+    else:
+        trapped = int(np.flatnonzero(~able)[0])
+    traps, lost = int(bottom.sum()), int((~able).sum())
+    plural = "s" * (traps != 1)
+    sentence = f"never reached from {lost} of {chain.size} configurations ({traps} bottom component{plural} outside)"
+    return Finding("reached", name, False, claimed, sentence, trace(chain, path_from_start(chain, trapped)))
+
+
+def is_computed(chain: Chain, inside: np.ndarray, value: str, name: str) -> Finding:
+    """The right output is reached and kept: every bottom component lies inside the set."""
+    everywhere = np.ones(chain.size, bool)
+    label, _, number = graph_kernels.components(chain.offsets, chain.targets, everywhere)
+    bottom = graph_kernels.is_bottom(label, number, chain.offsets, chain.targets)
+    wrong = np.flatnonzero(bottom[label] & ~inside)
+    if not len(wrong):
+        return Finding("predicate", name, True, True, f"{value}: the right output is reached and kept")
+    nearest = int(wrong[0])
+    sentence = f"{value}: a wrong output is visited again and again"
+    return Finding("predicate", name, False, True, sentence, trace(chain, path_from_start(chain, nearest)))

@@ -1,0 +1,156 @@
+"""How long until a set is reached: expected steps from everywhere, and the distribution."""
+
+import csv
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hegemon.errors import InvalidInput
+from hegemon.exact.chain import Chain
+from hegemon.exact.findings import can_reach, surely_reaches
+from hegemon.exact.solving import System
+from hegemon.exact.traces import Trace, trace
+
+LARGEST_WORK = 4e10  # entries of the matrix touched while a distribution is stepped through
+
+
+@dataclass(frozen=True)
+class HittingTimes:
+    """Expected steps to a set; infinite where it is not reached with probability 1."""
+
+    set: str
+    values: np.ndarray
+    error: float
+    worst: float
+    worst_start: Trace
+    mean: float
+    from_starts: dict[str, float]
+    probability: float = 1.0  # of reaching the set at all, mean over the starts
+    quantiles: dict = field(default_factory=dict)
+
+    def record(self) -> dict:
+        return {
+            "set": self.set,
+            "worst": finite(self.worst),
+            "worst_start": self.worst_start.configuration,
+            "mean": finite(self.mean),
+            "from": {name: finite(value) for name, value in self.from_starts.items()},
+            "probability": self.probability,
+            "relative_error": self.error,
+            "quantiles": self.quantiles,
+        }
+
+
+def finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def start_weights(chain: Chain) -> np.ndarray:
+    """What `mean` is over: every array of agents alike, or the given starts alike."""
+    if chain.is_whole:
+        return chain.labelled / chain.labelled.sum()
+    weights = np.zeros(chain.size)
+    weights[list(chain.starts)] = 1 / len(chain.starts)
+    return weights
+
+
+def hitting_times(chain: Chain, name: str, inside: np.ndarray, starts: dict[str, int]) -> HittingTimes:
+    """Exact expected steps from everywhere."""
+    able = can_reach(chain, inside)
+    sure = surely_reaches(chain, inside, able)
+    system = System(chain.offsets, chain.targets, chain.weights, chain.denominator, sure & ~inside)
+    solution = system.expected_steps()
+    values = np.where(sure, solution.values, np.inf)
+    weights = start_weights(chain)
+    candidates = np.flatnonzero(weights > 0)
+    worst = int(candidates[np.argmax(values[candidates])])
+    with np.errstate(invalid="ignore"):
+        mean = float(weights[candidates] @ values[candidates])
+    return HittingTimes(
+        set=name,
+        values=values,
+        error=solution.error,
+        worst=float(values[worst]),
+        worst_start=trace(chain, [worst]),
+        mean=mean,
+        from_starts={start: float(values[index]) for start, index in starts.items()},
+        probability=1.0 if sure[candidates].all() else float(weights @ reach_probability(chain, inside, able)),
+    )
+
+
+def reach_probability(chain: Chain, inside: np.ndarray, able: np.ndarray) -> np.ndarray:
+    """The probability of ever being in the set, from everywhere."""
+    system = System(chain.offsets, chain.targets, chain.weights, chain.denominator, able & ~inside)
+    into = csr_array((chain.weights, chain.targets, chain.offsets), (chain.size, chain.size)) @ inside.astype(float)
+    return system.refined(into * (able & ~inside))[0] + inside
+
+
+def survival(chain: Chain, inside: np.ndarray, views: dict[str, np.ndarray], enough, steps: int | None = None):
+    """P(not yet inside after t steps), t = 0, 1, …, in every view (a distribution over configurations).
+
+    All starts are followed at once by stepping backwards: v_t = P v_(t-1). Stops when `enough(row)`.
+    """
+    outside = ~inside
+    matrix = chain.probabilities()
+    alive = outside.astype(float)
+    rows, work = [], 0.0
+    while True:
+        rows.append([float(weights @ alive) for weights in views.values()])
+        if enough(rows[-1]) or (steps is not None and len(rows) > steps):
+            return np.array(rows)
+        work += chain.transitions
+        if work > LARGEST_WORK:
+            raise InvalidInput(
+                f"the distribution reaches beyond {len(rows)} steps, too far to be followed on {chain.size} "
+                "configurations; ask for smaller quantiles, or take smaller parameters"
+            )
+        alive = (matrix @ alive) * outside
+
+
+def views_of(chain: Chain, times: HittingTimes, starts: dict[str, int]) -> dict[str, np.ndarray]:
+    """The starts that a distribution is shown for: the mean, the worst, and the named ones."""
+
+    def single(index):
+        weights = np.zeros(chain.size)
+        weights[index] = 1.0
+        return weights
+
+    weights = start_weights(chain)
+    candidates = np.flatnonzero(weights > 0)
+    worst = candidates[np.argmax(times.values[candidates])]
+    return {"mean": weights, "worst": single(worst)} | {name: single(index) for name, index in starts.items()}
+
+
+def quantiles(chain: Chain, inside: np.ndarray, times: HittingTimes, starts, levels) -> dict:
+    """The least t with P(reached within t steps) >= level, for each view and level."""
+    for level in levels:
+        if not 0 < level < 1:
+            raise InvalidInput(f"the quantile {level} is out of range; give numbers between 0 and 1, such as 0.5")
+    if not np.isfinite(times.worst):
+        raise InvalidInput(f"{times.set} is not reached with probability 1, so its steps have no quantiles")
+    views = views_of(chain, times, starts)
+    highest = max(levels)
+    table = survival(chain, inside, views, lambda row: max(row) <= 1 - highest)
+    return {
+        view: {f"{level:g}": int(np.argmax(table[:, column] <= 1 - level)) for level in levels}
+        for column, view in enumerate(views)
+    }
+
+
+def write_distribution(answer, path) -> Path:
+    """P(not yet reached) after every step, until at most one in 10^9 is left; one column per start."""
+    times, case = answer.hitting, answer.case
+    if not np.isfinite(times.worst):
+        raise InvalidInput(f"{times.set} is not reached with probability 1, so its distribution has no end")
+    views = views_of(case.chain, times, case.starts)
+    table = survival(case.chain, answer.inside, views, lambda row: max(row) <= 1e-9)
+    path = Path(path)
+    partial = path.with_name(path.name + ".partial")
+    with open(partial, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["step", *views])
+        writer.writerows([step, *row] for step, row in enumerate(table.tolist()))
+    partial.replace(path)
+    return path

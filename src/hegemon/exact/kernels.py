@@ -1,0 +1,268 @@
+"""Compiled exploration: from a configuration, as one integer, to all its successors with their weights.
+
+A *key* is a configuration up to symmetry. On a complete graph it is the rank of the multiset of codes in the
+combinatorial number system; elsewhere it is the array of codes read as a number to the base q, on rings the
+smallest of its rotations. Protocols enter as tables only, so these functions are compiled once for all.
+"""
+
+import numpy as np
+from numba import njit
+
+EMPTY = -1
+
+
+@njit(cache=True, nogil=True)
+def unrank(key, choose, codes):
+    """The sorted codes with this rank; `choose[i, c]` is the number of (i+1)-multisets of codes below c."""
+    for place in range(len(codes) - 1, -1, -1):
+        low, high = 0, choose.shape[1] - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            if choose[place, middle] <= key:
+                low = middle
+            else:
+                high = middle - 1
+        codes[place] = low
+        key -= choose[place, low]
+
+
+@njit(cache=True, nogil=True)
+def rank(codes, choose):
+    key = np.int64(0)
+    for place in range(len(codes)):
+        key += choose[place, codes[place]]
+    return key
+
+
+@njit(cache=True, nogil=True)
+def digits(key, q, codes):
+    for place in range(len(codes)):
+        codes[place] = key % q
+        key //= q
+
+
+@njit(cache=True, nogil=True)
+def smallest_rotation(key, q, top):
+    """The least key among the rotations; `top` is q**(n-1)."""
+    best, turned = key, key // q + (key % q) * top
+    while turned != key:
+        best = min(best, turned)
+        turned = turned // q + (turned % q) * top
+    return best
+
+
+@njit(cache=True, nogil=True)
+def replace_two(codes, first, second, after_first, after_second, fresh):
+    """Sorted `codes` with one `first` and one `second` replaced, sorted again, into `fresh`."""
+    length = 0
+    missing_first, missing_second = True, True
+    for place in range(len(codes)):
+        code = codes[place]
+        if missing_first and code == first:
+            missing_first = False
+        elif missing_second and code == second:
+            missing_second = False
+        else:
+            fresh[length] = code
+            length += 1
+    for extra in (after_first, after_second):
+        place = length
+        while place > 0 and fresh[place - 1] > extra:
+            fresh[place] = fresh[place - 1]
+            place -= 1
+        fresh[place] = extra
+        length += 1
+
+
+@njit(cache=True, nogil=True)
+def add(keys, weights, keeps, size, key, weight, keep):
+    """Into a short list sorted by key, adding weights of equal keys; the new length."""
+    place = size
+    while place > 0 and keys[place - 1] > key:
+        place -= 1
+    if place > 0 and keys[place - 1] == key:
+        weights[place - 1] += weight
+        keeps[place - 1] += keep
+        return size
+    for k in range(size, place, -1):
+        keys[k], weights[k], keeps[k] = keys[k - 1], weights[k - 1], keeps[k - 1]
+    keys[place], weights[place], keeps[place] = key, weight, keep
+    return size + 1
+
+
+@njit(cache=True, nogil=True)
+def successors_of_multiset(key, model, codes, fresh, keys, weights, keeps):
+    _, _, _, choose, after_first, after_second, changes = model
+    unrank(key, choose, codes)
+    n, size = len(codes), 0
+    i = 0
+    while i < n:
+        a = codes[i]
+        next_i = i
+        while next_i < n and codes[next_i] == a:
+            next_i += 1
+        j = 0
+        while j < n:
+            b = codes[j]
+            next_j = j
+            while next_j < n and codes[next_j] == b:
+                next_j += 1
+            weight = (next_i - i) * (next_j - j - (1 if a == b else 0))
+            if weight > 0:
+                after_a, after_b = after_first[a, b], after_second[a, b]
+                target = key
+                if not ((after_a == a and after_b == b) or (after_a == b and after_b == a)):
+                    replace_two(codes, a, b, after_a, after_b, fresh)
+                    target = rank(fresh, choose)
+                size = add(keys, weights, keeps, size, target, weight, 0 if changes[a, b] else weight)
+            j = next_j
+        i = next_i
+    return size
+
+
+@njit(cache=True, nogil=True)
+def successors_of_array(key, model, codes, keys, weights, keeps):
+    rotations, arcs, powers, _, after_first, after_second, changes = model
+    q = after_first.shape[0]
+    digits(key, q, codes)
+    size = 0
+    for k in range(len(arcs)):
+        i, j = arcs[k, 0], arcs[k, 1]
+        a, b = codes[i], codes[j]
+        target = key + (after_first[a, b] - a) * powers[i] + (after_second[a, b] - b) * powers[j]
+        if rotations:
+            target = smallest_rotation(target, q, powers[-1])
+        size = add(keys, weights, keeps, size, target, 1, 0 if changes[a, b] else 1)
+    return size
+
+
+@njit(cache=True, nogil=True)
+def successors(key, model, codes, fresh, keys, weights, keeps):
+    """All successors of a configuration, keys ascending; the number of them.
+
+    `weights` counts the arcs that lead there, `keeps` those among them that change no agent's output.
+    """
+    if len(model[1]) == 0:
+        return successors_of_multiset(key, model, codes, fresh, keys, weights, keeps)
+    return successors_of_array(key, model, codes, keys, weights, keeps)
+
+
+@njit(cache=True, nogil=True)
+def expand(sources, n, width, model, lengths, keys, weights, keeps):
+    """The rows of the chain for these sources, one after the other; the total number of entries."""
+    codes, fresh = np.empty(n, np.int64), np.empty(n, np.int64)
+    total = 0
+    for row in range(len(sources)):
+        lengths[row] = successors(sources[row], model, codes, fresh, keys[total:], weights[total:], keeps[total:])
+        total += lengths[row]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def find(key, slots, known):
+    """Where a key is, or would be, in the table of slots (open addressing, a power of two of them)."""
+    mask = np.uint64(len(slots) - 1)
+    place = (np.uint64(key) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
+    while slots[place] != EMPTY and known[slots[place]] != key:
+        place = (place + np.uint64(1)) & mask
+    return place
+
+
+@njit(cache=True, nogil=True)
+def rehash(known, size, slots):
+    for index in range(size):
+        slots[find(known[index], slots, known)] = index
+
+
+@njit(cache=True, nogil=True)
+def explore(done, size, entries, n, width, budget, model, known, slots, parents, offsets, targets, weights, keeps):
+    """Breadth-first from known[done:size], at most `budget` rows or until an array is full.
+
+    Configurations are numbered as they are found, so row k of the chain is written when k is expanded, and
+    `parents` leads back to a start along a shortest path.
+    """
+    codes, fresh, keys = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(width, np.int64)
+    last = done + budget
+    while done < min(size, last):
+        if entries + width > len(targets) or size + width > len(known) or 2 * (size + width) > len(slots):
+            break
+        count = successors(known[done], model, codes, fresh, keys, weights[entries:], keeps[entries:])
+        for k in range(count):
+            place = find(keys[k], slots, known)
+            if slots[place] == EMPTY:
+                slots[place] = size
+                known[size] = keys[k]
+                parents[size] = done
+                size += 1
+            targets[entries + k] = slots[place]
+        entries += count
+        done += 1
+        offsets[done] = entries
+    return done, size, entries
+
+
+@njit(cache=True, nogil=True)
+def codes_of(keys, model, codes):
+    """The representative array of codes of every key."""
+    for row in range(len(keys)):
+        if len(model[1]) == 0:
+            unrank(keys[row], model[3], codes[row])
+        else:
+            digits(keys[row], model[4].shape[0], codes[row])
+
+
+@njit(cache=True, nogil=True)
+def rotation_keys(first, last, q, n):
+    """The keys in first..last-1 that are the smallest among their rotations."""
+    top = q ** (n - 1)
+    found = np.empty(last - first, np.int64)
+    size = 0
+    for key in range(first, last):
+        if smallest_rotation(key, q, top) == key:
+            found[size] = key
+            size += 1
+    return found[:size].copy()
+
+
+@njit(cache=True, nogil=True)
+def labelled(codes, rotations, multiset, weights):
+    """How many arrays of agents each representative stands for: orderings, rotations, or itself."""
+    n = codes.shape[1]
+    for row in range(len(codes)):
+        weight = 1.0
+        if multiset:
+            run = 0
+            for place in range(n):
+                run = run + 1 if place > 0 and codes[row, place] == codes[row, place - 1] else 1
+                weight = weight * (place + 1) / run
+        elif rotations:
+            period = 1
+            while period < n:
+                same = n % period == 0
+                for place in range(n):
+                    same = same and codes[row, place] == codes[row, (place + period) % n]
+                if same:
+                    break
+                period += 1
+            weight = float(period)
+        weights[row] = weight
+
+
+@njit(cache=True, nogil=True)
+def count_marked(codes, marked, counts):
+    """How many agents of every configuration have a marked state."""
+    for row in range(len(codes)):
+        total = 0
+        for place in range(codes.shape[1]):
+            total += marked[codes[row, place]]
+        counts[row] = total
+
+
+@njit(cache=True, nogil=True)
+def add_breaks(codes, visits, sources, targets, changes, ends):
+    """Expected number of times that each pair of states meets in a way that changes an output."""
+    for row in range(len(codes)):
+        for arc in range(len(sources)):
+            a, b = codes[row, sources[arc]], codes[row, targets[arc]]
+            if changes[a, b]:
+                ends[a, b] += visits[row]

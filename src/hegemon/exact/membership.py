@@ -1,0 +1,108 @@
+"""Which configurations of a chain are in a set: counts by state, whole predicates on the arrays themselves."""
+
+from functools import lru_cache
+
+import numpy as np
+
+from hegemon.compute.compilation import specialize
+from hegemon.errors import InvalidInput
+from hegemon.exact import kernels
+from hegemon.exact.chain import Chain
+from hegemon.models.conditions import parse_set
+from hegemon.models.sets import ConfigurationSet
+
+PLAIN_EVALUATIONS = 6000  # up to here plain Python is done before a predicate is compiled
+ROWS = 1 << 16
+
+# ruff: noqa: F821 - in kernels, `predicate` is bound by specialize
+
+
+def check_rows(agents, parameters, n, result):
+    """The predicate on every n consecutive records."""
+    for row in range(len(result)):
+        result[row] = predicate(agents[row * n : (row + 1) * n], parameters[0])
+
+
+def check_rows_on_graph(agents, offsets, targets, parameters, n, result):
+    for row in range(len(result)):
+        result[row] = predicate(agents[row * n : (row + 1) * n], offsets, targets, parameters[0])
+
+
+def named_set(protocol, name: str) -> ConfigurationSet:
+    """A set of the protocol, or one described by a text of conditions."""
+    if name in protocol.sets:
+        return protocol.sets[name]
+    if "(" in name:
+        return parse_set(name, protocol)
+    known = ", ".join(protocol.sets) or "none"
+    raise InvalidInput(
+        f"{protocol.id} has no set {name!r}; its sets are {known}, or write a condition such as "
+        f'"count({protocol.fields[0].name} == 1) == 1"'
+    )
+
+
+def members(chain: Chain, chosen: ConfigurationSet) -> np.ndarray:
+    """A truth value for every configuration."""
+    space = chain.space
+    inside = contains_rows(space.protocol, chosen, chain.codes, space.topology)
+    if space.rotations and chosen.whole:
+        _require_invariance(space, chosen, chain.codes, inside)
+    return inside
+
+
+def contains_rows(protocol, chosen: ConfigurationSet, codes: np.ndarray, topology) -> np.ndarray:
+    """Whether each row of codes is in the set."""
+    inside = np.ones(len(codes), bool)
+    for count in chosen.counts:
+        low, high = count.bounds(protocol.values)
+        marked = _marked(protocol, count.condition)
+        number = np.empty(len(codes), np.int64)
+        kernels.count_marked(codes, marked, number)
+        inside &= (low <= number) & (number <= high)
+    for predicate in chosen.whole:
+        candidates = np.flatnonzero(inside)
+        inside[candidates] = _evaluate(protocol, predicate, codes[candidates], topology)
+    return inside
+
+
+def leaders(chain: Chain) -> np.ndarray | None:
+    """How many leaders every configuration has; None for a protocol that elects none."""
+    if not chain.space.protocol.elects_leader:
+        return None
+    number = np.empty(chain.size, np.int64)
+    kernels.count_marked(chain.codes, chain.space.outputs, number)
+    return number
+
+
+@lru_cache(maxsize=64)
+def _marked(protocol, condition) -> np.ndarray:
+    """A condition on one agent, evaluated at every state."""
+    states = map(protocol.space.namespace, range(protocol.space.size))
+    return np.array([bool(condition(state, protocol.p)) for state in states], np.int64)
+
+
+def _evaluate(protocol, predicate, codes: np.ndarray, topology) -> np.ndarray:
+    space = protocol.space
+    graph = (topology.offsets, topology.targets) if protocol.reads_graph else ()
+    if len(codes) <= PLAIN_EVALUATIONS:
+        states = {code: space.namespace(code) for code in np.unique(codes).tolist()}
+        rows = ([states[code] for code in row] for row in codes.tolist())
+        return np.array([bool(predicate(row, *graph, protocol.p)) for row in rows], bool)
+    kernel = check_rows_on_graph if graph else check_rows
+    check = specialize(kernel, protocol.record_types, predicate=predicate)
+    result = np.empty(len(codes), bool)
+    for first in range(0, len(codes), ROWS):
+        part = codes[first : first + ROWS]
+        agents = space.decode_array(part.ravel())
+        check(agents, *graph, protocol.compiled_p, protocol.n, result[first : first + len(part)])
+    return result
+
+
+def _require_invariance(space, chosen, codes, expected) -> None:
+    """Representatives may stand for all their rotations only if the predicates do not see the difference."""
+    for turn in range(1, space.n):
+        turned = np.roll(codes, turn, axis=1)
+        if not np.array_equal(contains_rows(space.protocol, chosen, turned, space.topology), expected):
+            raise InvalidInput(
+                f"a set of {space.protocol.id} changes when the ring is turned; verify without symmetry (--no-symmetry)"
+            )

@@ -1,0 +1,142 @@
+"""Expected steps as solutions of (I - P) x = 1, with an error bound that is proved, not hoped for.
+
+I - P restricted to the transient configurations has a nonnegative inverse. If the residual 1 - (I - P) x of
+an approximate x is at most e everywhere, then the true solution differs from x by at most e times itself: so
+the largest residual, computed in doubled precision, is a bound on the relative error.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from hegemon.errors import InvalidInput
+from hegemon.exact.graph_kernels import components
+from hegemon.exact.linear_kernels import add_to, eliminate, lower_solve, residuals, solve_components, substitute
+
+TOLERANCE = 1e-12  # of the residual, after which no further refinement is tried
+REQUIRED = 1e-6
+ROUNDING = 2.0**-53  # of the solution to one double
+SWEEPS = 20_000_000  # configurations swept by Gauss-Seidel before another method takes over
+SHRINKS = 1e-4  # by so much a solution must reduce the residual in every component that is swept
+LARGEST_ELIMINATED = 2500  # configurations of one component: elimination works on a full matrix
+KRYLOV, RESTARTS = 40, 60
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Expected steps; `error` bounds the relative error of every one of them."""
+
+    values: np.ndarray
+    error: float
+
+
+class System:
+    """(I - W/denominator) x = b over the active configurations; x is 0 elsewhere."""
+
+    def __init__(self, offsets, targets, weights, denominator: int, active: np.ndarray):
+        self.offsets, self.targets, self.weights, self.active = offsets, targets, weights, active
+        self.denominator = float(denominator)
+        label, self.order, number = components(offsets, targets, active)
+        self.bounds = np.searchsorted(label[self.order], np.arange(number + 1))
+        self._hard: set[int] = set()  # the components that sweeps alone do not settle
+        self._factors: dict = {}
+
+    def expected_steps(self) -> Solution:
+        """The solution for b = 1."""
+        values, error = self.refined(self.denominator * self.active)
+        if not error < REQUIRED:
+            raise InvalidInput(
+                f"the expected steps are too large to be computed reliably (relative error {error:.2g}); "
+                "take a smaller n or smaller parameters"
+            )
+        return Solution(values, error / (1 - error) + ROUNDING)
+
+    def refined(self, numerators: np.ndarray) -> tuple[np.ndarray, float]:
+        """The solution for b = numerators/denominator, improved until its residual is tiny or stops shrinking;
+        and the largest residual."""
+        high, low = np.zeros(len(self.active)), np.zeros(len(self.active))
+        right = numerators / self.denominator
+        error = np.inf
+        for _ in range(12):
+            best = high.copy(), low.copy()
+            add_to(high, low, self.solve(right))
+            before = float(np.abs(right).max(initial=0.0))
+            right = residuals(
+                self.offsets, self.targets, self.weights, self.denominator, self.active, numerators, high, low
+            )
+            now = float(np.abs(right).max(initial=0.0))
+            found_hard = self._mark_hard(right, SHRINKS * before)
+            if now >= error and not found_hard:
+                high, low = best
+                break
+            error = now
+            if error <= TOLERANCE:
+                break
+        return high, error
+
+    def _mark_hard(self, residual: np.ndarray, limit: float) -> bool:
+        """Components whose sweeps settled far from the solution; whether there are new ones."""
+        if not len(self.order):
+            return False
+        largest = np.maximum.reduceat(np.abs(residual[self.order]), self.bounds[:-1])
+        slow = np.flatnonzero((largest > limit) & (np.diff(self.bounds) > 1))
+        new = [int(c) for c in slow if c not in self._hard]
+        self._hard.update(new)
+        return bool(new)
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        """One solution in ordinary precision, component by component, those that lead nowhere else first."""
+        x = np.zeros(len(self.active))
+        component = 0
+        while component < len(self.bounds) - 1:
+            hard = np.array(sorted(self._hard), np.int64)
+            component = solve_components(
+                component, self.bounds, self.order, self.offsets, self.targets, self.weights, self.denominator, right,
+                x, SWEEPS, hard,
+            )  # fmt: skip
+            if component < len(self.bounds) - 1:
+                self._solve_component(component, right, x)
+                component += 1
+        return x
+
+    def _solve_component(self, component: int, right, x) -> None:
+        """By elimination without subtractions, or for a large component by GMRES after Gauss-Seidel.
+
+        What makes sweeps slow is one eigenvalue close to 1, the rare escape from the component: Krylov
+        methods remove a few such eigenvalues at once, and elimination does not mind.
+        """
+        from scipy.sparse.linalg import LinearOperator, gmres  # only here: it takes long to load
+
+        self._hard.add(component)
+        members = self.order[self.bounds[component] : self.bounds[component + 1]]
+        guess = x[members].copy()
+        x[members] = 0.0
+        known = right[members] + self._rows(members) @ x / self.denominator
+        if len(members) <= LARGEST_ELIMINATED:
+            if component not in self._factors:
+                inner = self._inner(members)
+                leak = self.denominator - inner.sum(axis=1)  # exact: whole numbers
+                self._factors[component] = eliminate(inner.toarray(), leak)
+            x[members] = substitute(*self._factors[component], known * self.denominator)
+            return
+        if component not in self._factors:
+            identity = csr_array((np.ones(len(members)), (np.arange(len(members)),) * 2))
+            self._factors[component] = csr_array(identity - self._inner(members) / self.denominator)
+        block = self._factors[component]
+        precondition = LinearOperator(
+            block.shape, lambda vector: lower_solve(block.indptr, block.indices, block.data, vector.ravel())
+        )
+        scale = float(np.abs(known).max(initial=0.0)) or 1.0
+        x[members] = gmres(
+            block, known / scale, x0=guess / scale, M=precondition, rtol=1e-8, restart=KRYLOV, maxiter=RESTARTS
+        )[0] * scale  # fmt: skip
+
+    def _inner(self, members) -> csr_array:
+        """The weights within a component."""
+        return self._rows(members).tocsc()[:, members].tocsr()
+
+    def _rows(self, members) -> csr_array:
+        size = len(self.active)
+        matrix = csr_array((self.weights, self.targets, self.offsets), (size, size))
+        return matrix[members].astype(float)

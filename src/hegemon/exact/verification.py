@@ -1,0 +1,275 @@
+"""The front door: build the chain of a protocol once, and ask it everything, or one question."""
+
+import dataclasses
+import time
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from hegemon.compute.randomness import generator
+from hegemon.errors import InvalidInput
+from hegemon.exact import findings as ask
+from hegemon.exact.chain import MEMORY, Chain, estimate, reachable_chain, whole_chain
+from hegemon.exact.configurations import Configurations
+from hegemon.exact.findings import Finding
+from hegemon.exact.hitting import HittingTimes, hitting_times, quantiles
+from hegemon.exact.holding import HoldingTimes, holding_times
+from hegemon.exact.membership import leaders, members, named_set
+from hegemon.exact.rounds import RoundConfigurations, round_chain
+from hegemon.models.protocol import Protocol
+from hegemon.runs.setting import initial_configuration, topology_for
+
+QUESTIONS = ("closed", "leader", "reached", "time", "holding", "predicate")
+EVERYTHING = "all"  # the start that stands for every configuration
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Everything that was asked and answered about one protocol at one size."""
+
+    case: "Case"
+    covers: str
+    inside: np.ndarray  # the configurations of the set that was asked about
+    findings: tuple[Finding, ...]
+    hitting: HittingTimes | None
+    holding: HoldingTimes | None
+    seconds: float
+
+    @property
+    def protocol(self) -> Protocol:
+        return self.case.protocol
+
+    @property
+    def chain(self) -> Chain:
+        return self.case.chain
+
+    @property
+    def ok(self) -> bool:
+        """No claim of the protocol's author is refuted."""
+        return not any(finding.refutes for finding in self.findings)
+
+    @property
+    def refuted(self) -> list[Finding]:
+        return [finding for finding in self.findings if finding.refutes]
+
+    def finding(self, question: str, name: str = "safe") -> Finding:
+        return next(f for f in self.findings if (f.question, f.set) == (question, name))
+
+    def record(self) -> dict:
+        return {
+            "protocol": self.protocol.id,
+            "n": self.protocol.n,
+            "parameters": self.protocol.parameters,
+            "graph": self.case.topology.name,
+            "states": self.protocol.states,
+            "covers": self.covers,
+            "symmetry": self.chain.space.symmetry,
+            "configurations": self.chain.size,
+            "labelled_configurations": int(self.chain.labelled.sum()),
+            "transitions": self.chain.transitions,
+            "denominator": self.chain.denominator,
+            "estimated_gib": estimate(self.case.space).gib,
+            "unit": self.protocol.time_unit,
+            "ok": self.ok,
+            "findings": [finding.record() for finding in self.findings],
+            "expected_steps": self.hitting.record() if self.hitting else None,
+            "holding": self.holding.record() if self.holding else None,
+            "seconds": self.seconds,
+        }
+
+
+def verify(
+    protocol: Protocol,
+    *,
+    graph=None,
+    start=None,
+    property: str | None = None,
+    levels: tuple[float, ...] = (),
+    memory: float = MEMORY,
+    symmetry: bool = True,
+    progress=None,
+) -> Verification:
+    """Exact answers about a protocol: over all configurations, or what is reachable from `start`.
+
+    `start` is "all", a named start, a file, a configuration or a list of states; without it, everything
+    for a protocol that starts anywhere, and the default start otherwise. `property` is a question (closed,
+    leader, reached, time, holding, predicate), a set, or QUESTION:SET; without it, all that applies.
+    """
+    begin = time.perf_counter()
+    questions, name = parse_property(property, protocol)
+    if questions == ("predicate",):
+        return _verify_predicate(protocol, name, graph, memory, symmetry, progress, begin)
+    case = Case(protocol, graph, start, symmetry, memory, progress)
+    answers = Answers(case, name, questions, everything=property is None, progress=progress)
+    hitting = answers.hitting(levels)
+    if property is None and protocol.input_parameter:
+        more = _verify_predicate(protocol, name, graph, memory, symmetry, progress, begin).findings
+    else:
+        more = ()
+    return Verification(
+        case=case,
+        covers=case.covers,
+        inside=answers.inside(name),
+        findings=answers.findings() + more,
+        hitting=hitting,
+        holding=answers.holding(),
+        seconds=time.perf_counter() - begin,
+    )
+
+
+def parse_property(text: str | None, protocol) -> tuple[tuple[str, ...], str]:
+    """Which questions about which set."""
+    if text is None:
+        return QUESTIONS, "safe"
+    question, colon, name = text.partition(":")
+    if question not in QUESTIONS:
+        if text not in protocol.sets and "(" not in text:
+            raise InvalidInput(
+                f"the property {text!r} is not known; give a question ({', '.join(QUESTIONS)}), a set "
+                f"({', '.join(protocol.sets)}) or QUESTION:SET"
+            )
+        named_set(protocol, text)
+        return QUESTIONS[:-1], text
+    if question == "predicate" and not protocol.input_parameter:
+        raise InvalidInput(f"{protocol.id} computes no predicate of its inputs; ask closed, reached or time")
+    if question in ("leader", "holding") and not protocol.elects_leader:
+        raise InvalidInput(f"{protocol.id} elects no leader, so {question!r} cannot be asked; ask closed or reached")
+    named_set(protocol, name if colon else "safe")
+    return (question,), name if colon else "safe"
+
+
+class Case:
+    """A protocol on a graph from given starts, and its chain."""
+
+    def __init__(self, protocol, graph=None, start=None, symmetry=True, memory=MEMORY, progress=None):
+        if protocol.model not in ("population", "state"):
+            raise InvalidInput(
+                f"{protocol.id} has the model {protocol.model!r}; exact chains exist for population and state protocols"
+            )
+        protocol.require_sound()
+        self.protocol = protocol
+        self.topology = topology_for(protocol, graph)
+        start = start if start is not None else protocol.default_start
+        uniform = protocol.starts.get("random") is Protocol.start_random
+        if isinstance(start, str) and (start == EVERYTHING or start == "random" and uniform):
+            self.covers, starts = "all configurations", None
+        else:
+            self.covers = f"reachable from {start}" if isinstance(start, str) else "reachable from the given start"
+            starts = [fixed_start(protocol, start, self.topology)]
+        if protocol.model == "state":
+            self.space = RoundConfigurations(protocol, self.topology)
+            self.chain = round_chain(self.space, starts, memory, progress)
+            return
+        if any(chosen.whole for chosen in protocol.sets.values()) and not self.topology.is_directed_ring:
+            # a predicate on the whole array may tell agents apart; on rings invariance is checked instead
+            symmetry = False
+        self.space = Configurations(protocol, self.topology, symmetry)
+        if starts is None:
+            self.chain = whole_chain(self.space, memory, progress)
+        else:
+            self.chain = reachable_chain(self.space, starts, memory, progress)
+
+    @cached_property
+    def starts(self) -> dict[str, int]:
+        """The named starts that are one configuration each, where they are in the chain."""
+        found = {}
+        for name in self.protocol.starts:
+            try:
+                codes = fixed_start(self.protocol, name, self.topology)
+            except InvalidInput:
+                continue
+            index = self.chain.index(codes)
+            if index is not None:
+                found[name] = index
+        return found
+
+
+def fixed_start(protocol, start, topology) -> np.ndarray:
+    """The codes of a start that is one configuration, not a distribution over many."""
+    if isinstance(start, str) and start in protocol.starts:
+        drawn = [protocol.initial(start, generator(seed), topology=topology) for seed in range(3)]
+        if any(not np.array_equal(drawn[0].agents, other.agents) for other in drawn):
+            raise InvalidInput(
+                f"the start {start!r} of {protocol.id} is drawn at random; give {EVERYTHING!r}, a fixed start or a file"
+            )
+        configuration = drawn[0]
+    else:
+        configuration = initial_configuration(protocol, start, 0, 0, topology=topology)
+    return protocol.space.encode_array(configuration.agents)
+
+
+class Answers:
+    """The questions that apply, answered on one chain."""
+
+    def __init__(self, case: Case, name: str, questions, everything: bool, progress=None):
+        self.case, self.chain, self.name, self.questions = case, case.chain, name, questions
+        self.everything, self.progress = everything, progress
+        self.leaders = leaders(self.chain)
+        self._inside: dict[str, np.ndarray] = {}
+
+    def inside(self, name: str) -> np.ndarray:
+        if name not in self._inside:
+            if self.progress:
+                self.progress(f"membership in {name}", 0, self.chain.size)
+            self._inside[name] = members(self.chain, named_set(self.case.protocol, name))
+        return self._inside[name]
+
+    def findings(self) -> tuple[Finding, ...]:
+        found = []
+        others = [name for name in self.case.protocol.sets if name != self.name] if self.everything else []
+        for name in [self.name, *others]:
+            claimed = named_set(self.case.protocol, name).closed and self._is_intended
+            inside = self.inside(name)
+            if "closed" in self.questions and (claimed or name == self.name):
+                found.append(ask.is_closed(self.chain, name, inside, claimed))
+            if "leader" in self.questions and self._unique_leader(name):
+                found.append(ask.keeps_leader(self.chain, name, inside, self.leaders, claimed))
+            if "reached" in self.questions and name == self.name:
+                found.append(ask.is_reached(self.chain, name, inside, name == "safe" and self._is_intended))
+        return tuple(found)
+
+    @property
+    def _is_intended(self) -> bool:
+        """The author's claims are about the starts that the protocol is made for."""
+        default = self.case.protocol.default_start
+        return default == "random" or self.case.covers == f"reachable from {default}"
+
+    def _unique_leader(self, name: str) -> bool:
+        if self.leaders is None:
+            return False
+        asked = len(self.questions) == 1
+        inside = self.inside(name)
+        return asked or bool(inside.any()) and bool((self.leaders[inside] == 1).all())
+
+    def hitting(self, levels) -> HittingTimes | None:
+        if "time" not in self.questions:
+            return None
+        if self.progress:
+            self.progress("expected steps", 0, self.chain.size)
+        times = hitting_times(self.chain, self.name, self.inside(self.name), self.case.starts)
+        if levels:
+            found = quantiles(self.chain, self.inside(self.name), times, self.case.starts, levels)
+            times = dataclasses.replace(times, quantiles=found)
+        return times
+
+    def holding(self) -> HoldingTimes | None:
+        if "holding" not in self.questions or not self._unique_leader(self.name):
+            return None
+        inside = self.inside(self.name)
+        if not (inside & (self.leaders == 1)).any():
+            raise InvalidInput(f"no configuration of {self.name} with one leader is in the chain: nothing to hold")
+        if self.progress:
+            self.progress("holding", 0, self.chain.size)
+        return holding_times(self.chain, self.name, inside, self.leaders, self.case.starts)
+
+
+def _verify_predicate(protocol, name, graph, memory, symmetry, progress, begin) -> Verification:
+    """The right output from every input: one chain per value of the input parameter."""
+    found = []
+    for value in range(protocol.n + 1):
+        variant = type(protocol)(protocol.n, **{**protocol.parameters, protocol.input_parameter: value})
+        case = Case(variant, graph, None, symmetry, memory, progress)
+        inside = members(case.chain, named_set(variant, name))
+        found.append(ask.is_computed(case.chain, inside, f"{protocol.input_parameter} = {value}", name))
+    return Verification(case, "every input", inside, tuple(found), None, None, time.perf_counter() - begin)

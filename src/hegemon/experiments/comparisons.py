@@ -1,0 +1,126 @@
+"""Experiments with message passing: a budget of messages (Theorem 3), and the comparison of algorithms."""
+
+import numpy as np
+
+from hegemon.analysis.pictures import COLOURS, INK, new_figure, save
+from hegemon.analysis.statistics import sublinear_scale, wilson
+from hegemon.compute.randomness import generator
+from hegemon.protocols import AfekGafni, FloodMax, Referees, Walks
+from hegemon.runs.trials import run_trials
+
+
+def budget_sweep(n: int, exponents, trials: int, seed: int = 0, candidates=None, workers=None) -> list[dict]:
+    """`referees` with a budget of n^a messages for every exponent a: how often it succeeds, and the clouds."""
+    rows = []
+    for place, exponent in enumerate(exponents):
+        protocol = Referees(n=n, messages=float(n) ** exponent, candidates=candidates)
+        runs = run_trials(protocol, trials, seed=_fresh(seed, n, place), workers=workers).runs
+        successes = sum(run.reached for run in runs)
+        rows.append(
+            {
+                "n": n,
+                "exponent": exponent,
+                "budget": protocol.messages,
+                "expected_candidates": protocol.candidates,
+                "referees": protocol.chosen,
+                "trials": len(runs),
+                "success_rate": successes / len(runs),
+                "success_rate_ci95": list(wilson(successes, len(runs))),
+                "within_budget": float(np.mean([run.measures["messages"] <= protocol.messages for run in runs])),
+                "messages": _mean(runs, "messages"),
+                "leaders": float(np.mean([run.leaders for run in runs])),
+                "clouds": _mean(runs, "clouds"),
+                "mean_cloud": _mean(runs, "mean_cloud"),
+                "disjoint": _mean(runs, "disjoint_clouds"),
+            }
+        )
+    return rows
+
+
+def draw_budget(sweeps: list[list[dict]], path) -> None:
+    """The success rate, and how often the clouds are disjoint, against the exponent."""
+    figure, (left, right) = new_figure(2)
+    for rows in sweeps:
+        exponents = [row["exponent"] for row in rows]
+        rate = np.array([row["success_rate"] for row in rows])
+        low, high = np.array([row["success_rate_ci95"] for row in rows]).T
+        label = f"n = {rows[0]['n']:,}, {rows[0]['expected_candidates']:.3g} candidates expected"
+        left.errorbar(
+            exponents, rate, yerr=(np.maximum(rate - low, 0), np.maximum(high - rate, 0)),
+            marker="o", markersize=3.5, linewidth=1.2, capsize=2, label=label,
+        )  # fmt: skip
+        right.plot(exponents, [row["disjoint"] for row in rows], marker="o", markersize=3.5, linewidth=1.2)
+    left.axhline(np.exp(-1), color=INK, linestyle="--", linewidth=1)
+    left.annotate("1/e", (left.get_xlim()[0], np.exp(-1)), xytext=(4, 3), textcoords="offset points", fontsize=9)
+    left.set_ylabel("share of trials with exactly one leader")
+    right.set_ylabel("share of trials with disjoint influence clouds")
+    for axis in (left, right):
+        axis.axvline(0.5, color=INK, linestyle=":", linewidth=1)
+        axis.set_xlabel("a, where n^a messages may be sent")
+        axis.set_ylim(-0.02, 1.02)
+    left.legend(frameon=False, fontsize=8, loc="upper left")
+    left.set_title("referees on a budget: below √n messages no algorithm does better than 1/e", loc="left", fontsize=10)
+    save(figure, path)
+
+
+# The compared algorithms on complete graphs, each with the largest n that a laptop simulates in seconds.
+COMPARED = {
+    "flood-max": (lambda n: FloodMax(n=n, diameter=1), 1_000),
+    "afek-gafni": (lambda n: AfekGafni(n=n), 30_000),
+    "referees": (lambda n: Referees(n=n), 10**9),
+    "referees, explicit": (lambda n: Referees(n=n, variant="explicit"), 10**9),
+    "walks": (lambda n: Walks(n=n), 10**7),
+}
+
+
+def compare_messages(sizes, trials: int, seed: int = 0, workers=None) -> list[dict]:
+    """Messages and rounds of every compared algorithm on complete graphs of the given sizes."""
+    rows = []
+    for name, (make, most) in COMPARED.items():
+        for n in sizes:
+            if n > most:
+                continue
+            runs = run_trials(make(n), trials, seed=_fresh(seed, n), workers=workers).runs
+            messages = _mean(runs, "messages")
+            rows.append(
+                {
+                    "algorithm": name,
+                    "n": n,
+                    "trials": len(runs),
+                    "one_leader": sum(run.reached for run in runs),
+                    "messages": messages,
+                    "rounds": float(np.mean([run.steps for run in runs])),
+                    "messages_per_scale": messages / sublinear_scale(n),
+                }
+            )
+    return rows
+
+
+def draw_comparison(rows: list[dict], path) -> None:
+    """Messages and rounds over n, both axes logarithmic."""
+    figure, (left, right) = new_figure(2)
+    for colour, name in zip(COLOURS, dict.fromkeys(row["algorithm"] for row in rows), strict=False):
+        chosen = [row for row in rows if row["algorithm"] == name]
+        sizes = [row["n"] for row in chosen]
+        for axis, key in ((left, "messages"), (right, "rounds")):
+            axis.plot(sizes, [row[key] for row in chosen], marker="o", markersize=4, color=colour, label=name)
+    sizes = np.array(sorted({row["n"] for row in rows}), float)
+    left.plot(sizes, sizes, color=INK, linestyle=":", linewidth=1, label="n")
+    left.plot(sizes, [sublinear_scale(n) for n in sizes], color=INK, linestyle="--", linewidth=1, label="√n ln^(3/2) n")
+    for axis, key in ((left, "messages"), (right, "rounds")):
+        axis.set_xscale("log")
+        axis.set_yscale("log")
+        axis.set_xlabel("n (complete graphs)")
+        axis.set_ylabel(key)
+    left.legend(frameon=False, fontsize=8)
+    save(figure, path)
+
+
+def _fresh(seed: int, *point: int) -> int:
+    """Another seed for every point of an experiment, so that the points are independent."""
+    return int(generator(seed, *point).integers(2**63))
+
+
+def _mean(runs, name: str) -> float | None:
+    values = [run.measures[name] for run in runs]
+    return None if None in values else float(np.mean(values))  # clouds are not followed when there are thousands

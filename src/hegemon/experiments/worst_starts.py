@@ -1,0 +1,242 @@
+"""Bad starts where the chain is too large to build: local search over configurations, by simulation.
+
+A start is worth the mean of its simulated times. Candidates come from the named starts and at random; a
+neighbour changes one agent, one field, or all agents in one state. A challenger is simulated in small doses
+until it is clearly worse than the champion or has as many runs as the champion and a larger mean. The last
+estimate comes from fresh runs, so that luck in the search does not count.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hegemon.analysis.statistics import mean_interval
+from hegemon.compute.randomness import KERNEL, START, generator, stream
+from hegemon.engines.choice import choose_engine
+from hegemon.engines.stopping import parse_stop
+from hegemon.errors import InvalidInput
+from hegemon.exact.traces import Trace
+from hegemon.exact.verification import fixed_start
+from hegemon.models.configuration import Configuration
+from hegemon.runs.driver import Driver
+from hegemon.runs.setting import topology_for
+
+DOSE = 8  # runs between two looks at a challenger
+DOUBT = 1.0  # standard errors by which a challenger must be behind to be dropped early
+POOL = 24  # random candidates to begin with
+CHAMPIONS = 3
+
+
+@dataclass(frozen=True)
+class WorstStart:
+    """The worst start found, with an estimate from fresh runs."""
+
+    start: Trace
+    mean: float
+    interval: tuple[float, float]
+    trials: int
+    unfinished: int  # of the final runs: more than `max_steps` long, so that the mean is a lower bound
+    random_mean: float
+    evaluations: int
+    runs: int
+
+    def record(self) -> dict:
+        return {
+            "start": self.start.configuration,
+            "mean": self.mean,
+            "ci95": list(self.interval),
+            "trials": self.trials,
+            "unfinished": self.unfinished,
+            "mean_from_random_starts": self.random_mean,
+            "evaluations": self.evaluations,
+            "runs": self.runs,
+        }
+
+
+class Candidate:
+    """A start as an array of codes, and the times seen from it."""
+
+    def __init__(self, codes: np.ndarray):
+        self.codes = codes
+        self.times: list[int] = []
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self.times))
+
+    @property
+    def doubt(self) -> float:
+        return float(np.std(self.times)) / len(self.times) ** 0.5 + 1e-12
+
+
+class Simulator:
+    """Many short runs from given codes on one engine."""
+
+    def __init__(self, protocol, topology, until, seed: int, max_steps: int):
+        stop = parse_stop(until, protocol)
+        if stop.watch or stop.limit is not None:
+            raise InvalidInput(f"until {until!r} is not a set; search-worst needs one to be reached, such as safe")
+        chosen, _ = choose_engine("agents", protocol, topology, stop, ())
+        self.space, self.max_steps, self.runs, self.unfinished = protocol.space, max_steps, 0, 0
+        begin = Configuration(self.space, agents=self.space.decode_array(np.zeros(protocol.n, np.int64)))
+        self._driver = Driver(protocol, topology, chosen, begin, stop, stream(seed, 0, KERNEL), None, None)
+
+    def times(self, codes: np.ndarray, number: int) -> list[int]:
+        configuration = Configuration(self.space, agents=self.space.decode_array(codes))
+        found = []
+        for _ in range(number):
+            self._driver.engine.load(configuration)
+            self._driver.engine.step = 0
+            if not self._driver.run(self.max_steps, until_met=True):
+                self.unfinished += 1
+            found.append(self._driver.engine.step)
+        self.runs += number
+        return found
+
+
+def search_worst(
+    protocol,
+    *,
+    graph=None,
+    until="safe",
+    evaluations: int = 1000,
+    trials: int = 256,
+    final: int = 2000,
+    seed: int = 0,
+    max_steps: int = 10**7,
+    progress=None,
+) -> WorstStart:
+    """Look for a start with large expected time: `evaluations` candidates, at most about `trials` runs each
+    (a champion collects more), and `final` fresh runs from the best."""
+    if protocol.model != "population":
+        raise InvalidInput(f"search-worst is for population protocols, and {protocol.id} is none")
+    for name, value in (("evaluations", evaluations), ("trials", trials), ("final", final), ("max_steps", max_steps)):
+        if value < 1:
+            raise InvalidInput(f"{name} = {value} is out of range; it must be at least 1")
+    protocol.require_sound()
+    rng = generator(seed, 0, START)
+    topology = topology_for(protocol, graph, seed)
+    simulator = Simulator(protocol, topology, until, seed, max_steps)
+    pool = [Candidate(codes) for codes in first_candidates(protocol, topology, rng)]
+    champions = best_of(pool, simulator, trials)
+    for k in range(evaluations):
+        if progress:
+            progress("searching", k, evaluations)
+        champion = champions[int(rng.integers(len(champions)))]
+        challenger = Candidate(neighbour(protocol.space, champion.codes, rng))
+        if np.array_equal(np.sort(challenger.codes), np.sort(champion.codes)):
+            continue
+        if beats(challenger, champion, simulator, trials):
+            champions[champions.index(champion)] = challenger
+    winner, times = fresh_winner(champions, simulator, final)
+    unfinished = simulator.unfinished
+    draws = rng.integers(protocol.space.size, size=(min(final, 500), protocol.n))
+    uniform = [simulator.times(codes, 1)[0] for codes in draws]
+    space = protocol.space
+    return WorstStart(
+        start=Trace(protocol.id, [space.mapping(space.namespace(int(code))) for code in winner.codes]),
+        mean=float(np.mean(times)),
+        interval=mean_interval(times),
+        trials=len(times),
+        unfinished=unfinished,
+        random_mean=float(np.mean(uniform)),
+        evaluations=evaluations,
+        runs=simulator.runs,
+    )
+
+
+def first_candidates(protocol, topology, rng) -> list[np.ndarray]:
+    """The named starts, uniformly random ones, and ones in which all agents are alike."""
+    found = []
+    for name in protocol.starts:
+        try:
+            found.append(fixed_start(protocol, name, topology))
+        except InvalidInput:
+            continue  # drawn at random: covered below
+    n, q = protocol.n, protocol.space.size
+    found += [rng.integers(q, size=n) for _ in range(POOL // 2)]
+    found += [np.full(n, rng.integers(q)) for _ in range(POOL // 2)]
+    return found
+
+
+def best_of(pool: list[Candidate], simulator: Simulator, trials: int) -> list[Candidate]:
+    """Halve the field again and again, with twice the runs for those that remain."""
+    number = DOSE
+    while True:
+        for candidate in pool:
+            candidate.times += simulator.times(candidate.codes, number)
+        pool.sort(key=lambda candidate: -candidate.mean)
+        if len(pool) <= CHAMPIONS:
+            return pool
+        pool = pool[: max(CHAMPIONS, len(pool) // 2)]
+        number = min(2 * number, trials)
+
+
+def beats(challenger: Candidate, champion: Candidate, simulator: Simulator, trials: int) -> bool:
+    """Dose by dose; the champion runs along, so that a lucky beginning does not keep it on the throne."""
+    champion.times += simulator.times(champion.codes, DOSE)
+    while len(challenger.times) < max(trials, len(champion.times) // 2):
+        challenger.times += simulator.times(challenger.codes, DOSE)
+        if challenger.mean + DOUBT * challenger.doubt < champion.mean - DOUBT * champion.doubt:
+            return False
+    return challenger.mean > champion.mean
+
+
+def fresh_winner(champions: list[Candidate], simulator: Simulator, final: int) -> tuple[Candidate, list[int]]:
+    """The champions once more with runs that the search has not seen; then the best alone, anew."""
+    for champion in champions:
+        champion.times = simulator.times(champion.codes, final)
+    winner = max(champions, key=lambda champion: champion.mean)
+    simulator.unfinished = 0
+    return winner, simulator.times(winner.codes, final)
+
+
+def neighbour(space, codes: np.ndarray, rng) -> np.ndarray:
+    """Another configuration nearby."""
+    codes = codes.copy()
+    n = len(codes)
+    chosen = rng.integers(n)
+    match rng.integers(5):
+        case 0:  # one agent anywhere
+            codes[chosen] = rng.integers(space.size)
+        case 1:  # one agent as another
+            codes[chosen] = codes[rng.integers(n)]
+        case 2:  # one field of one agent
+            codes[chosen] = change_field(space, codes[chosen], rng)
+        case 3:  # one field of all agents in one state
+            codes[codes == codes[chosen]] = change_field(space, codes[chosen], rng)
+        case 4:  # two agents anywhere, or one field of every agent
+            if rng.random() < 0.5:
+                codes[rng.choice(n, size=2, replace=False)] = rng.integers(space.size, size=2)
+            else:
+                codes = _everywhere(space, codes, rng)
+    return codes
+
+
+def change_field(space, code: int, rng) -> int:
+    """Another value of one field that the state has; a change of class begins it with random values."""
+    state = space.namespace(int(code))
+    name = rng.choice(sorted(space.present(vars(state))))
+    low, high = space.bounds[name]
+    setattr(state, name, int(rng.integers(low, high + 1)))
+    present = space.present(vars(state))
+    if name in space.discriminators:
+        for other in present - {name}:
+            if space.domains[other].condition:
+                lowest, highest = space.bounds[other]
+                setattr(state, other, int(rng.integers(lowest, highest + 1)))
+    return space.code(state)
+
+
+def _everywhere(space, codes, rng) -> np.ndarray:
+    """One field takes the same value in every agent that has it."""
+    name = rng.choice(space.names)
+    low, high = space.bounds[name]
+    value = int(rng.integers(low, high + 1))
+    fresh = []
+    for code in codes:
+        state = space.namespace(int(code))
+        if name in space.present(vars(state)) and name not in space.discriminators:
+            setattr(state, name, value)
+        fresh.append(space.code(state))
+    return np.array(fresh)

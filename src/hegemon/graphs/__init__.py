@@ -1,0 +1,1 @@
+"""Who can meet whom: graphs, their families, files and mixing times."""

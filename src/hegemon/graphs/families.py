@@ -1,0 +1,192 @@
+"""The families of graphs, and `parse`, which turns a spec such as `ring:64` or a path into a topology."""
+
+import math
+import os
+
+import numpy as np
+
+from hegemon.errors import InvalidInput
+from hegemon.graphs.files import from_file
+from hegemon.graphs.random import gnp, random_regular
+from hegemon.graphs.topology import LARGEST_COMPLETE, LARGEST_IN_MEMORY, Topology, require_room
+
+
+def complete(n: int) -> Topology:
+    """Every pair of n nodes; implicit, so that n may be astronomically large."""
+    if not 1 <= n <= LARGEST_COMPLETE:
+        raise InvalidInput(
+            f"'complete:{n}' has {n} nodes, but n must be in 1..{LARGEST_COMPLETE}: use for instance complete:1000"
+        )
+    return Topology(f"complete:{n}", n)
+
+
+def ring(n: int) -> Topology:
+    """The undirected cycle 0 - 1 - ... - n-1 - 0; for n = 2 a single edge."""
+    _require("ring", n, 2)
+    nodes = np.arange(n if n > 2 else 1)
+    return Topology.from_edges(f"ring:{n}", n, nodes, (nodes + 1) % n)
+
+
+def directed_ring(n: int) -> Topology:
+    """The arcs i -> i+1 mod n: the initiator is the left neighbour."""
+    _require("directed-ring", n, 2)
+    nodes = np.arange(n)
+    return Topology.from_edges(f"directed-ring:{n}", n, nodes, (nodes + 1) % n, directed=True)
+
+
+def path(n: int) -> Topology:
+    """0 - 1 - ... - n-1."""
+    _require("path", n, 1)
+    nodes = np.arange(n - 1)
+    return Topology.from_edges(f"path:{n}", n, nodes, nodes + 1)
+
+
+def star(n: int) -> Topology:
+    """n nodes in all; the hub is node 0."""
+    _require("star", n, 2)
+    leaves = np.arange(1, n)
+    return Topology.from_edges(f"star:{n}", n, np.zeros_like(leaves), leaves)
+
+
+def grid(rows: int, columns: int) -> Topology:
+    """Rows of `columns` nodes each, numbered row by row, with edges to the right and down."""
+    return _lattice("grid", rows, columns, wraps=False)
+
+
+def torus(rows: int, columns: int) -> Topology:
+    """The grid closed in both directions; a side of 1 or 2 has nothing to close."""
+    return _lattice("torus", rows, columns, wraps=True)
+
+
+def hypercube(dimension: int) -> Topology:
+    """2**dimension nodes; neighbours differ in one bit."""
+    largest = max(d for d in range(64) if d << d <= LARGEST_IN_MEMORY)
+    if not 1 <= dimension <= largest:
+        raise InvalidInput(
+            f"'hypercube:{dimension}' has dimension {dimension}, but it must be in "
+            f"1..{largest}: use for instance hypercube:6, which has 64 nodes"
+        )
+    n = 2**dimension
+    nodes = np.repeat(np.arange(n), dimension)
+    bits = np.tile(1 << np.arange(dimension), n)
+    low = nodes & bits == 0
+    return Topology.from_edges(f"hypercube:{dimension}", n, nodes[low], nodes[low] | bits[low])
+
+
+def lollipop(clique: int, tail: int) -> Topology:
+    """A complete graph on the nodes 0..clique-1, and a path of `tail` more nodes from node clique-1 on."""
+    name = f"lollipop:{clique},{tail}"
+    if clique < 2 or tail < 1:
+        raise InvalidInput(
+            f"{name!r} has a clique of {clique} and a tail of {tail} nodes, but the clique "
+            "needs at least 2 and the tail at least 1: use for instance lollipop:20,10"
+        )
+    require_room(name, clique + tail, clique * (clique - 1) + 2 * tail)
+    low, high = np.triu_indices(clique, 1)
+    beads = np.arange(clique - 1, clique + tail - 1)
+    tails, heads = np.concatenate((low, beads)), np.concatenate((high, beads + 1))
+    return Topology.from_edges(name, clique + tail, tails, heads)
+
+
+def parse(spec: str, n: int | None, rng: np.random.Generator) -> Topology:
+    """The topology a spec names: a family with its size (taken from `n` where left out), or a graph file."""
+    family, _, arguments = spec.strip().partition(":")
+    if family in FAMILIES:
+        topology = _build(family, arguments, rng) if arguments.strip() else _build_from_size(family, n)
+    elif os.path.isfile(spec):
+        topology = from_file(spec)
+    else:
+        raise InvalidInput(
+            f"the topology {spec!r} is neither a known family nor an existing file: use one "
+            f"of {', '.join(map(_usage, FAMILIES))}, or the path of an edge list or GraphML"
+        )
+    if n is not None and topology.n != n:
+        raise InvalidInput(
+            f"the topology {spec!r} has {topology.n} nodes, but n = {n} was asked for: leave "
+            "one of the two out or make them agree"
+        )
+    return topology
+
+
+FAMILIES = {
+    "complete": ("N", complete),
+    "ring": ("N", ring),
+    "directed-ring": ("N", directed_ring),
+    "path": ("N", path),
+    "star": ("N", star),
+    "grid": ("ROWSxCOLUMNS", grid),
+    "torus": ("ROWSxCOLUMNS", torus),
+    "hypercube": ("DIMENSION", hypercube),
+    "regular": ("N,DEGREE", random_regular),
+    "gnp": ("N,P", gnp),
+    "lollipop": ("CLIQUE,TAIL", lollipop),
+}
+
+
+def _usage(family: str) -> str:
+    return f"{family}:{FAMILIES[family][0]}"
+
+
+def _build(family: str, arguments: str, rng: np.random.Generator) -> Topology:
+    shape, builder = FAMILIES[family]
+    separator = "x" if "x" in shape else ","
+    kinds = [float if word == "P" else int for word in shape.split(separator)]
+    try:
+        values = [kind(text) for kind, text in zip(kinds, arguments.split(separator), strict=True)]
+    except ValueError:
+        raise InvalidInput(
+            f"the topology '{family}:{arguments}' cannot be read: write it as "
+            f"{_usage(family)}, with plain numbers for the words in capitals"
+        ) from None
+    return builder(*values, rng) if builder in (random_regular, gnp) else builder(*values)
+
+
+def _build_from_size(family: str, n: int | None) -> Topology:
+    shape, builder = FAMILIES[family]
+    if "," in shape:
+        raise InvalidInput(f"the topology {family!r} has no numbers: write it as {_usage(family)}")
+    if n is None:
+        raise InvalidInput(f"the topology {family!r} has no size: write it as {_usage(family)}, or give n")
+    if shape == "N":
+        return builder(n)
+    if family == "hypercube":
+        if n < 2 or n & (n - 1):
+            above = max(2, 1 << max(n, 0).bit_length())
+            raise InvalidInput(
+                f"a hypercube cannot have n = {n} nodes, only a power of two from 2 on: use for instance n = {above}"
+            )
+        return hypercube(n.bit_length() - 1)
+    require_room(family, n, n)
+    rows = next((side for side in range(math.isqrt(max(n, 0)), 1, -1) if n % side == 0), None)
+    if rows is None:
+        raise InvalidInput(
+            f"a {family} cannot have n = {n} nodes, only a product of two sides from 2 on: "
+            f"choose such an n, or write the sides as {_usage(family)}"
+        )
+    return builder(rows, n // rows)
+
+
+def _lattice(family: str, rows: int, columns: int, wraps: bool) -> Topology:
+    name = f"{family}:{rows}x{columns}"
+    if rows < 1 or columns < 1 or rows * columns < 2:
+        raise InvalidInput(
+            f"{name!r} has sides {rows} and {columns}, but both must be at least 1 and their "
+            f"product at least 2: use for instance {family}:8x8"
+        )
+    require_room(name, rows * columns, 4 * rows * columns)
+    nodes = np.arange(rows * columns).reshape(rows, columns)
+    edges = [(nodes[:, :-1], nodes[:, 1:]), (nodes[:-1], nodes[1:])]
+    if wraps and columns > 2:
+        edges.append((nodes[:, -1], nodes[:, 0]))
+    if wraps and rows > 2:
+        edges.append((nodes[-1], nodes[0]))
+    tails, heads = (np.concatenate([pair[side].ravel() for pair in edges]) for side in (0, 1))
+    return Topology.from_edges(name, rows * columns, tails, heads)
+
+
+def _require(family: str, n: int, least: int) -> None:
+    if n < least:
+        raise InvalidInput(
+            f"'{family}:{n}' has {n} nodes, but n must be at least {least}: use for instance {family}:64"
+        )
+    require_room(f"{family}:{n}", n, 2 * n)

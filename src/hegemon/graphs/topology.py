@@ -1,0 +1,179 @@
+"""Who can meet whom: a graph on the nodes 0..n-1, held as arcs in compressed sparse rows.
+
+An undirected graph holds both arcs of every edge, so one arc drawn uniformly is one ordered pair
+(initiator, responder) drawn uniformly. The complete graph is implicit: it costs nothing at any size.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+
+from hegemon.errors import InvalidInput
+
+LARGEST_COMPLETE = 2**60  # nodes of an implicit complete graph
+LARGEST_COMPLETE_IN_MEMORY = 20_000  # nodes of a complete graph whose arcs may be written out
+LARGEST_IN_MEMORY = 2**28  # nodes, or arcs, of any other graph
+
+
+@dataclass(frozen=True, eq=False)
+class Topology:
+    """A simple graph: no loops, no double arcs. The builders are in `hegemon.graphs.families`."""
+
+    name: str
+    n: int
+    directed: bool = False
+    rows: tuple[np.ndarray, np.ndarray] | None = field(default=None, repr=False)  # None: implicit complete
+
+    @classmethod
+    def from_edges(cls, name: str, n: int, tails, heads, directed: bool = False) -> "Topology":
+        """The graph with the edges {tail, head}, each given once; if `directed`, the arcs tail -> head."""
+        require_room(name, n, len(tails) * (1 if directed else 2))
+        tails, heads = np.asarray(tails, np.int64), np.asarray(heads, np.int64)
+        if len(tails) and not 0 <= min(tails.min(), heads.min()) <= max(tails.max(), heads.max()) < n:
+            raise InvalidInput(
+                f"the graph {name!r} has an edge to a node that is not in 0..{n - 1}: renumber its nodes or raise n"
+            )
+        arcs = tails * n + heads if directed else np.concatenate((tails * n + heads, heads * n + tails))
+        arcs.sort()
+        sources, targets = np.divmod(arcs, n)
+        for broken, what in ((sources == targets, "loop"), (arcs[1:] == arcs[:-1], "double edge")):
+            if broken.any():
+                at = int(broken.argmax())
+                raise InvalidInput(
+                    f"the graph {name!r} has the {what} {sources[at]} {targets[at]}, but only "
+                    "simple graphs are allowed: give every edge once, between different nodes"
+                )
+        offsets = np.zeros(n + 1, np.int64)
+        np.cumsum(np.bincount(sources, minlength=n), out=offsets[1:])
+        return cls(name, n, directed, (_frozen(offsets), _frozen(targets.astype(np.int32))))
+
+    @cached_property
+    def _rows(self) -> tuple[np.ndarray, np.ndarray]:
+        if self.rows is not None:
+            return self.rows
+        n = self.n
+        if n > LARGEST_COMPLETE_IN_MEMORY:
+            raise InvalidInput(
+                f"the arcs of {self.name!r} cannot be written out: where every arc is needed "
+                f"a complete graph may have at most {LARGEST_COMPLETE_IN_MEMORY} nodes, so "
+                "take a smaller n or a sparser graph such as regular:N,DEGREE"
+            )
+        # Row v of the n x n table of columns without its diagonal: n-1 windows of length n, each one further.
+        twice = np.tile(np.arange(n, dtype=np.int32), 2)
+        targets = np.lib.stride_tricks.sliding_window_view(twice, n)[1:n].ravel()
+        return _frozen(np.arange(n + 1, dtype=np.int64) * (n - 1)), _frozen(targets)
+
+    @property
+    def offsets(self) -> np.ndarray:
+        """Where the out-neighbours of each node begin in `targets`; one more entry for the end."""
+        return self._rows[0]
+
+    @property
+    def targets(self) -> np.ndarray:
+        """The head of every arc: the out-neighbours of 0, then of 1, ..., each row increasing."""
+        return self._rows[1]
+
+    @cached_property
+    def sources(self) -> np.ndarray:
+        """The tail of every arc, in the order of `targets`."""
+        return _frozen(np.repeat(np.arange(self.n, dtype=np.int32), self.degrees))
+
+    @property
+    def arcs(self) -> int:
+        """The number of arcs: ordered pairs that can interact."""
+        return self.n * (self.n - 1) if self.rows is None else len(self.rows[1])
+
+    @cached_property
+    def degrees(self) -> np.ndarray:
+        """The number of out-neighbours of every node."""
+        return _frozen(np.diff(self.offsets))
+
+    def neighbours(self, v: int) -> np.ndarray:
+        """The out-neighbours of v, increasing."""
+        return self.targets[self.offsets[v] : self.offsets[v + 1]]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every ordered pair can interact, however the graph was given."""
+        return self.arcs == self.n * (self.n - 1)
+
+    @cached_property
+    def components(self) -> int:
+        """The number of connected components (weakly connected, if directed)."""
+        if self.is_complete:
+            return 1
+        matrix = csr_array((np.ones(self.arcs, np.int8), self.targets, self.offsets), (self.n, self.n))
+        return _components(matrix, directed=self.directed)
+
+    @property
+    def is_connected(self) -> bool:
+        return self.components == 1
+
+    def require_directed_ring(self, who: str) -> None:
+        """Refuse everything on which "the left neighbour" has no meaning."""
+        if not self.is_directed_ring:
+            raise InvalidInput(
+                f"{who} runs on directed rings only, and {self.name} is not one; use directed-ring:{self.n}"
+            )
+
+    def require_connected(self) -> None:
+        """Refuse a graph on which no single leader can be agreed upon."""
+        if not self.is_connected:
+            raise InvalidInput(
+                f"the graph {self.name!r} falls into {self.components} connected components, "
+                "but one leader needs a connected graph: add edges between the components, "
+                "raise the degree or the edge probability, or try another seed"
+            )
+
+    @cached_property
+    def is_bipartite(self) -> bool:
+        """Whether two colours suffice, arcs taken as edges: the double cover then has 2 x the components."""
+        if self.is_complete:
+            return self.n <= 2
+        left = np.concatenate((self.sources, self.targets))
+        right = np.concatenate((self.targets, self.sources)).astype(np.int64) + self.n
+        cover = coo_array((np.ones(len(left), np.int8), (left, right)), (2 * self.n, 2 * self.n)).tocsr()
+        return _components(cover) == 2 * self.components
+
+    @cached_property
+    def is_directed_ring(self) -> bool:
+        """Whether the arcs are exactly i -> i+1 mod n, so that ring protocols may rely on array order."""
+        return (
+            self.directed
+            and self.n >= 2
+            and self.arcs == self.n
+            and np.array_equal(self.sources, np.arange(self.n))
+            and np.array_equal(self.targets, (np.arange(self.n) + 1) % self.n)
+        )
+
+    def to_networkx(self):
+        """The same graph on the nodes 0..n-1."""
+        import networkx as nx  # only here: it takes long to load
+
+        graph = nx.DiGraph(name=self.name) if self.directed else nx.Graph(name=self.name)
+        graph.add_nodes_from(range(self.n))
+        graph.add_edges_from(zip(self.sources.tolist(), self.targets.tolist(), strict=True))
+        return graph
+
+
+def require_room(name: str, n: int, arcs: int) -> None:
+    """Refuse a graph that would not fit in memory before any of it is built."""
+    if max(n, arcs) > LARGEST_IN_MEMORY:
+        raise InvalidInput(
+            f"the graph {name!r} is too large, at most {LARGEST_IN_MEMORY} nodes and as many "
+            "arcs are allowed: make it smaller, or use complete:N, which needs no memory "
+            f"up to N = {LARGEST_COMPLETE}"
+        )
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    array.setflags(write=False)
+    return array
+
+
+def _components(matrix, directed: bool = True) -> int:
+    from scipy.sparse.csgraph import connected_components  # only here: it takes long to load
+
+    return int(connected_components(matrix, directed=directed, return_labels=False))

@@ -1,0 +1,1 @@
+"""One course of a run: start, faults, driver, stop, record; and many trials."""

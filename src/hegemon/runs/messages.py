@@ -1,0 +1,65 @@
+"""One run of a message-passing protocol, from the wake-up to a Run."""
+
+from hegemon.engines.messages.contacts import ContactsEngine
+from hegemon.engines.messages.initiators import WakeUp
+from hegemon.engines.messages.nodes import Nodes
+from hegemon.engines.messages.tokens import TokensEngine
+from hegemon.errors import InvalidInput
+from hegemon.models.messages import Contacts, Tokens
+from hegemon.runs.run import Run
+from hegemon.runs.setting import topology_for
+
+PATTERNS = {Contacts: ContactsEngine, Tokens: TokensEngine}
+ENGINES = {engine.name: engine for engine in (Nodes, *PATTERNS.values())}
+
+
+def simulate_messages(
+    protocol,
+    *,
+    graph=None,
+    wake="all",
+    seed: int = 0,
+    trial: int = 0,
+    max_steps: int | None = None,
+    engine: str = "auto",
+    progress=None,
+) -> Run:
+    """Run until no message is on the way and no node waits, or for `max_steps` rounds.
+
+    `wake` is the adversary's schedule: all, one-by-one, random, a file, or one round per node. The run has
+    reached its end when exactly one node is elected.
+    """
+    topology = topology_for(protocol, graph, seed)
+    protocol = protocol.adapt(topology)
+    chosen, reason = choose_engine(engine, protocol, topology)
+    outcome = chosen(protocol, topology, WakeUp(wake, protocol), seed, trial).run(max_steps, progress)
+    return Run(
+        protocol=protocol.id,
+        n=protocol.n,
+        unit=protocol.time_unit,
+        steps=outcome.rounds,
+        reached=outcome.finished and outcome.leaders == 1,
+        leaders=outcome.leaders,
+        engine=chosen.name,
+        reason=reason,
+        seed=seed,
+        trial=trial,
+        measures=outcome.measures,
+        interrupted=outcome.interrupted,
+    )
+
+
+def choose_engine(name: str, protocol, topology):
+    """The engine class and the reason for it."""
+    fast = PATTERNS.get(type(protocol.pattern))
+    if name == "auto":
+        if fast and fast.suits(topology):
+            return fast, f"it follows the protocol's pattern of {fast.name} at compiled speed"
+        return Nodes, "the engine for every message-passing protocol"
+    if name not in ENGINES:
+        raise InvalidInput(f"engine {name!r} is not known for message passing; choose auto, {', '.join(ENGINES)}")
+    if ENGINES[name] not in (Nodes, fast):
+        raise InvalidInput(f"engine {name} does not know the course of {protocol.id}; use auto or nodes")
+    if ENGINES[name] is fast and not fast.suits(topology):
+        raise InvalidInput(f"engine {name} cannot run on {topology.name}; use auto or nodes")
+    return ENGINES[name], "as asked"

@@ -1,0 +1,30 @@
+"""Where a run takes place and what it starts from: the topology and the initial configuration."""
+
+import numpy as np
+
+from hegemon.compute.randomness import GRAPH, START, generator
+from hegemon.errors import InvalidInput
+from hegemon.graphs.families import parse
+from hegemon.graphs.topology import Topology
+from hegemon.models.configuration import Configuration
+
+
+def topology_for(protocol, graph=None, seed: int = 0) -> Topology:
+    """The topology of a run: given, named, or the protocol's own; a random graph depends on the seed only."""
+    if not isinstance(graph, Topology):
+        rng = generator(seed, 0, GRAPH)
+        graph = parse(str(graph or protocol.topology), protocol.n, rng)
+    protocol.check_topology(graph)
+    return graph
+
+
+def initial_configuration(protocol, start, seed, trial, as_multiset=False, topology=None) -> Configuration:
+    """A named start, a file, a Configuration, or a list of states as mappings."""
+    if isinstance(start, Configuration):
+        return start
+    if isinstance(start, list | tuple):
+        states = [protocol.space.code(protocol.space.parse(state)) for state in start]
+        if len(states) != protocol.n:
+            raise InvalidInput(f"the start has {len(states)} states but n = {protocol.n}; make them equal")
+        return Configuration(protocol.space, agents=protocol.space.decode_array(np.array(states)))
+    return protocol.initial(start or protocol.default_start, generator(seed, trial, START), as_multiset, topology)

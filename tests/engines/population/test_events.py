@@ -1,0 +1,158 @@
+"""Engine `events` and the automatic choice on sparse graphs sample the same process as `agents`."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import hegemon as hg
+from hegemon.compute.randomness import stream
+from hegemon.engines.population.adaptive import Adaptive
+from hegemon.engines.population.events import Events
+from hegemon.engines.stopping import never
+from hegemon.runs.setting import topology_for
+from tests.compute.agreement import SIGNIFICANCE, same_law
+
+WORK = [
+    (hg.Ring(n=7), "directed-ring:7"),
+    (hg.Ring(n=5, N=9), "directed-ring:5"),
+    (hg.Epidemic(n=9, top=2), "grid:3x3"),
+    (hg.Pairwise(n=6), "star:6"),
+    (hg.Timer(n=6, s=15), "ring:6"),
+    (hg.QuickElimination(n=8), "path:8"),
+    (hg.Ring(n=2, N=3), "directed-ring:2"),
+    (hg.Threshold(n=9, k=3, marked=4), "grid:3x3"),
+    (hg.Countdown(n=8, top=6), "ring:8"),
+    (hg.FischerJiang(n=6), "directed-ring:6"),
+    (hg.CaiIzumiWada(n=4), "ring:4"),
+    (hg.TimeOptimal(n=6), "star:6"),
+]
+STOPS = {  # where leaders that are no neighbours never meet, nobody elects: stop at something else
+    "pairwise": {"until": "count(leader == 1) <= 5"},
+    "timer": {"until": "count(timer <= 5) >= 3", "start": "no-leader"},
+    "threshold": {"until": "count(x == 0) >= 6"},
+    "fischer-jiang": {"until": "settled"},
+    "cai-izumi-wada": {"until": "count(rank == 1) >= 2", "start": "all-leaders"},
+    "time-optimal": {"until": "count(phase == 1) >= 4", "start": "no-leader"},
+}
+IDS = [f"{protocol.id}-{graph}" for protocol, graph in WORK]
+ENGINES = ["events", "auto"]
+
+
+def times(protocol, graph, engine, trials=2000, **options):
+    seed = {"agents": 5, "events": 6, "auto": 7}[engine]
+    runs = hg.run_trials(protocol, trials, seed=seed, graph=graph, engine=engine, **options).runs
+    return np.array([run.steps for run in runs])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("protocol", "graph"), [*WORK[:2], *(pytest.param(*work, marks=pytest.mark.full) for work in WORK[2:])], ids=IDS
+)
+def test_times_have_the_same_law(protocol, graph, engine):
+    options = STOPS.get(protocol.id, {})
+    expected = times(protocol, graph, "agents", **options)
+    observed = times(protocol, graph, engine, **options)
+    assert stats.ks_2samp(expected, observed).pvalue > 1e-3
+    assert stats.ks_2samp(expected, observed + np.ceil(0.5 * observed.mean())).pvalue < 1e-4
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_holding_has_the_same_law(engine):
+    protocol = hg.Timer(n=5, s=4)
+    options = {"start": "safe", "until": "broken"}
+    expected = times(protocol, "ring:5", "agents", **options)
+    observed = times(protocol, "ring:5", engine, **options)
+    assert stats.ks_2samp(expected, observed).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("protocol", "graph"),
+    [(hg.Ring(n=3), "directed-ring:3"), *(pytest.param(*work, marks=pytest.mark.full) for work in WORK)],
+    ids=["ring-directed-ring:3", *IDS],
+)
+def test_configurations_have_the_same_law(protocol, graph, engine):
+    start = "no-leader" if "no-leader" in protocol.starts else protocol.default_start
+    samples = []
+    for name, seed in (("agents", 9), (engine, 10)):
+        runs = hg.run_trials(protocol, 2500, seed=seed, graph=graph, engine=name, until="steps:6", start=start).runs
+        samples.append([tuple(protocol.space.encode_array(run.configuration.agents).tolist()) for run in runs])
+    assert same_law(*samples) > SIGNIFICANCE
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_recording_and_stops_change_nothing(engine):
+    protocol = hg.Ring(n=40)
+    plain = hg.simulate(protocol, seed=3, engine=engine)
+    recorded = hg.simulate(protocol, seed=3, engine=engine, observe=True, every=50)
+    assert plain.steps == recorded.steps
+    assert plain.configuration.mappings() == recorded.configuration.mappings()
+    assert recorded.history["step"].tolist()[:-1] == list(range(0, plain.steps, 50))
+    before = hg.simulate(protocol, seed=3, engine=engine, until=f"steps:{plain.steps - 1}")
+    again = hg.simulate(protocol, seed=3, engine=engine, until=f"steps:{plain.steps}")
+    assert again.configuration.mappings() == plain.configuration.mappings() != before.configuration.mappings()
+
+
+def test_the_active_arcs_are_those_that_change_something():
+    """After many events, the list kept up to date equals one made from scratch."""
+    protocol = hg.Ring(n=30)
+    topology = topology_for(protocol)
+    start = protocol.initial("random", np.random.default_rng(1))
+    engine = Events(protocol, topology, start, never("none"), stream(4, 0))
+    for limit in (10, 100, 1000, 5000):
+        while engine.step < limit:
+            engine.advance(limit)
+        kept = sorted(engine._active[: engine._clock[2]])
+        engine.load(engine.configuration())
+        assert sorted(engine._active[: engine._clock[2]]) == kept
+        codes = protocol.space.encode_array(engine.configuration().agents)
+        changing = [
+            arc
+            for arc, (i, j) in enumerate(zip(topology.sources, topology.targets, strict=True))
+            if protocol.transition_codes(codes[i], codes[j]) != (codes[i], codes[j])
+        ]
+        assert kept == changing
+
+
+def test_the_automatic_choice_changes_engines_and_says_so():
+    run = hg.simulate(hg.Ring(n=2000), seed=1, until="steps:400000")
+    assert run.engine == "agents and events"
+    assert hg.simulate(hg.Timer(n=50, s=300), graph="ring:50", until="steps:2000").engine == "agents"
+    assert hg.simulate(hg.Pairwise(n=50)).engine == "agents"
+
+
+def test_snapshots_bring_back_either_engine():
+    protocol = hg.Ring(n=500)
+    start = protocol.initial("random", np.random.default_rng(2))
+    engine = Adaptive(protocol, topology_for(protocol), start, never("none"), stream(6, 0))
+
+    def to(step):
+        while engine.step < step:
+            engine.advance(step)
+        return protocol.space.encode_array(engine.configuration().agents)
+
+    early = engine.snapshot()
+    assert engine.name == "agents"
+    first = to(60_000)
+    assert engine.name == "agents and events"
+    middle = engine.snapshot()
+    second = to(90_000)
+    engine.restore(early)
+    assert (to(60_000) == first).all()
+    engine.restore(middle)
+    assert (to(90_000) == second).all()
+
+
+def test_a_silent_configuration_ends_the_run():
+    run = hg.simulate(hg.Pairwise(n=5), graph="path:5", start="no-leader")
+    assert not run.reached and run.leaders == 0 and run.steps == 0
+    limited = hg.simulate(hg.Pairwise(n=5), graph="path:5", start="no-leader", max_steps=10**15)
+    assert limited.steps == 10**15
+
+
+def test_waiting_times_add_up():
+    """One informed end of a long path: the waiting time for each arc is geometric with mean m."""
+    protocol = hg.Epidemic(n=2000)
+    run = hg.simulate(protocol, graph="path:2000", seed=1)
+    assert run.reached
+    assert run.steps == pytest.approx(1999 * 1999, rel=0.1)

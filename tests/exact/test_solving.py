@@ -1,0 +1,145 @@
+"""Components, reachability and linear systems against independent computations."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+from hegemon.errors import InvalidInput
+from hegemon.exact import solving
+from hegemon.exact.graph_kernels import components, distances, is_bottom
+from hegemon.exact.solving import System
+
+
+@st.composite
+def graphs(draw):
+    size = draw(st.integers(1, 25))
+    arcs = draw(st.lists(st.tuples(st.integers(0, size - 1), st.integers(0, size - 1)), max_size=60))
+    return rows(size, sorted(set(arcs)))
+
+
+def rows(size, arcs):
+    counts = np.bincount([tail for tail, _ in arcs], minlength=size) if arcs else np.zeros(size, int)
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return size, offsets, np.array([head for _, head in arcs], np.int32)
+
+
+@given(graphs())
+@settings(max_examples=200, deadline=None)
+def test_components_agree_with_scipy_and_are_in_reverse_topological_order(graph):
+    size, offsets, targets = graph
+    label, order, number = components(offsets, targets, np.ones(size, bool))
+    matrix = csr_array((np.ones(len(targets)), targets, offsets), (size, size))
+    expected, theirs = connected_components(matrix, connection="strong")
+    assert number == expected
+    assert len(set(zip(label.tolist(), theirs.tolist(), strict=True))) == number
+    assert sorted(order.tolist()) == list(range(size))
+    assert (np.diff(label[order]) >= 0).all()
+    tails = np.repeat(np.arange(size), np.diff(offsets))
+    assert (label[targets] <= label[tails]).all()
+    leaving = {label[t] for t, h in zip(tails, targets, strict=True) if label[t] != label[h]}
+    assert is_bottom(label, number, offsets, targets).tolist() == [c not in leaving for c in range(number)]
+
+
+@given(graphs(), st.data())
+@settings(max_examples=100, deadline=None)
+def test_distances_agree_with_scipy(graph, data):
+    size, offsets, targets = graph
+    source = data.draw(st.integers(0, size - 1))
+    matrix = csr_array((np.ones(len(targets)), targets, offsets), (size, size))
+    reached, before = breadth_first_order(matrix, source)
+    distance, parent = distances(offsets, targets, np.array([source]), np.ones(size, bool))
+    assert sorted(np.flatnonzero(distance >= 0).tolist()) == sorted(reached.tolist())
+    for v in reached:
+        if v != source:
+            assert distance[v] == distance[parent[v]] + 1
+            assert distance[v] <= distance[before[v]] + 1
+
+
+def exact_solution(offsets, targets, weights, denominator, active):
+    """Gauss over the rationals."""
+    members = np.flatnonzero(active).tolist()
+    place = {v: k for k, v in enumerate(members)}
+    system = [[Fraction(0)] * len(members) + [Fraction(1)] for _ in members]
+    for k, v in enumerate(members):
+        system[k][k] += 1
+        for e in range(offsets[v], offsets[v + 1]):
+            if active[targets[e]]:
+                system[k][place[int(targets[e])]] -= Fraction(int(weights[e]), denominator)
+    for k in range(len(members)):
+        pivot = next(r for r in range(k, len(members)) if system[r][k] != 0)
+        system[k], system[pivot] = system[pivot], system[k]
+        system[k] = [value / system[k][k] for value in system[k]]
+        for r in range(len(members)):
+            if r != k and system[r][k]:
+                system[r] = [x - system[r][k] * y for x, y in zip(system[r], system[k], strict=True)]
+    return {v: system[k][-1] for k, v in enumerate(members)}
+
+
+@st.composite
+def leaky_chains(draw):
+    """Random chains in which state 0 is the goal and every state has some way down to it."""
+    size, denominator = draw(st.integers(2, 12)), draw(st.sampled_from([3, 12, 1000]))
+    offsets, targets, weights = [0], [], []
+    for v in range(size):
+        number = draw(st.integers(1, min(4, size)))
+        heads = draw(st.lists(st.integers(0, size - 1), min_size=number, max_size=number, unique=True))
+        if v and min(heads) >= v:
+            heads[0] = v - 1
+            heads = sorted(set(heads))
+        cuts = sorted(draw(st.lists(st.integers(1, denominator - 1), min_size=len(heads) - 1, max_size=len(heads) - 1)))
+        shares = np.diff([0, *cuts, denominator]).tolist()
+        if 0 in shares:  # every drawn arc must be a real one
+            shares = [denominator] + [0] * (len(heads) - 1) if v == 0 else None
+        if shares is None:
+            heads, shares = [v - 1], [denominator]
+        targets += heads
+        weights += shares
+        offsets.append(len(targets))
+    return np.array(offsets), np.array(targets, np.int32), np.array(weights, np.int32), denominator
+
+
+@given(leaky_chains(), st.sampled_from(["sweeps", "elimination", "krylov"]))
+@settings(max_examples=150, deadline=None)
+def test_expected_steps_are_right_and_the_error_bound_holds(chain, method):
+    offsets, targets, weights, denominator = chain
+    active = np.arange(len(offsets) - 1) > 0
+    system = System(offsets, targets, weights, denominator, active)
+    with pytest.MonkeyPatch.context() as patch:
+        if method != "sweeps":
+            system._hard = set(np.flatnonzero(np.diff(system.bounds) > 1).tolist())
+        if method == "krylov":
+            patch.setattr(solving, "LARGEST_ELIMINATED", 0)
+        solution = system.expected_steps()
+    for v, expected in exact_solution(offsets, targets, weights, denominator, active).items():
+        assert abs(Fraction(float(solution.values[v])) - expected) <= Fraction(solution.error) * expected
+    assert solution.error < 1e-12
+
+
+@pytest.mark.parametrize("denominator", [10, 10**3, 10**6])  # up to 10^24 steps
+def test_long_waits_are_exact(denominator):
+    """A walk on 0..4 that goes down with probability 1/denominator and up otherwise."""
+    size = 5
+    offsets, targets, weights = [0, 1], [0], [denominator]
+    for v in range(1, size):
+        targets += [v - 1, min(v + 1, size - 1)]
+        weights += [1, denominator - 1]
+        offsets.append(len(targets))
+    arrays = np.array(offsets), np.array(targets, np.int32), np.array(weights, np.int32)
+    active = np.arange(size) > 0
+    expected = exact_solution(*arrays, denominator, active)
+    solution = System(*arrays, denominator, active).expected_steps()
+    for v, value in expected.items():
+        assert abs(Fraction(float(solution.values[v])) - value) <= Fraction(solution.error) * value
+    assert solution.error < 1e-12
+
+
+def test_what_cannot_be_computed_is_said(monkeypatch):
+    arrays = np.array([0, 1, 2]), np.array([0, 0], np.int32), np.array([3, 1], np.int32)
+    monkeypatch.setattr(solving, "REQUIRED", -1.0)
+    with pytest.raises(InvalidInput, match="too large to be computed reliably"):
+        System(*arrays, 3, np.array([False, True])).expected_steps()

@@ -1,0 +1,60 @@
+"""One direction of flow: every room imports only from the rooms beneath it."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "hegemon"
+BENEATH = {
+    "errors": set(),
+    "files": {"errors"},
+    "analysis": {"errors", "files"},
+    "graphs": {"errors"},
+    "models": {"errors", "files", "graphs"},
+}
+BENEATH["protocols"] = {"models"} | BENEATH["models"]
+BENEATH["compute"] = {"errors", "files"}
+BENEATH["engines"] = {"compute", "models"} | BENEATH["models"]  # an engine never names a protocol
+BENEATH["runs"] = {"engines"} | BENEATH["engines"]
+BENEATH["exact"] = {"runs", "analysis"} | BENEATH["runs"]
+BENEATH["experiments"] = {"exact", "protocols"} | BENEATH["exact"]
+BENEATH["claims"] = {"experiments"} | BENEATH["experiments"]
+BENEATH["web"] = BENEATH["network"] = {"claims"} | BENEATH["claims"]
+BENEATH["cli"] = {"web", "network", "__init__"} | BENEATH["web"]
+BENEATH["__init__"] = set(BENEATH) - {"cli"}
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imported_rooms(text: str) -> set[str]:
+    """The rooms that a file imports from, wherever in the file it does so."""
+    rooms = set()
+    for node in ast.walk(ast.parse(text)):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            inner = [f"hegemon.{alias.name}" for alias in node.names]
+            names = inner if node.module == "hegemon" else [node.module]
+        for name in names:
+            parts = name.split(".")
+            if parts[0] == "hegemon":
+                rooms.add(parts[1] if len(parts) > 1 and parts[1] in BENEATH else "__init__")
+    return rooms
+
+
+def trespasses(room: str, text: str) -> set[str]:
+    return imported_rooms(text) - BENEATH[room] - {room}
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_room_imports_only_from_beneath(path):
+    assert not trespasses(room_of(path), path.read_text())
+
+
+def test_a_trespass_is_caught():
+    assert trespasses("models", "def f():\n    from hegemon.engines.engine import Engine\n") == {"engines"}
+    assert trespasses("engines", "import hegemon.protocols.ring") == {"protocols"}
+    assert trespasses("runs", "import hegemon as hg") == {"__init__"}
+    assert not trespasses("runs", "from hegemon.engines.engine import Engine\nimport numpy")
