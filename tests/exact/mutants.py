@@ -29,6 +29,10 @@ INSTANCES = {
     "quick-elimination": {"n": 3},
     "time-optimal": {"n": 3, "r_max": 4, "b_max": 4},
     "ring": {"n": 2, "N": 2},
+    "optimal-silent": {"n": 3, "r_max": 2, "d_max": 2, "e_max": 3},
+    "odd-ring": {"n": 3},
+    "ag": {"n": 4, "m": 4},
+    "exact-majority": {"n": 5},
 }
 LARGER = {  # mutants that the instance above is too small for
     "ring: the distance passes bullets": {"n": 3, "N": 3},
@@ -266,4 +270,106 @@ MUTANTS = (
         why="no property breaks at n = 3 with N = 3 (nor with N = 4): no need for the guard of line 2 shows so small",
     ),
     Mutant("ring", "swapped role in lines 10-12", "                r.leader = 0\n", "                l.leader = 0\n"),
+    # optimal-silent
+    Mutant(
+        "optimal-silent",
+        "a doubled rank goes unnoticed",
+        "            if a.rank == b.rank:  # rule 2",
+        "            if False:",
+    ),
+    Mutant("optimal-silent", "ranks are dealt twice", "            s.children += 1\n", ""),
+    Mutant(
+        "optimal-silent",
+        "nobody grows impatient",
+        "        a.error = max(a.error - 1, 0)",
+        "        a.error = max(a.error, 1)",
+    ),
+    Mutant("optimal-silent", "no slow election", "        b.leader = 0\n", "        b.leader = 1\n"),
+    Mutant(
+        "optimal-silent",
+        "both resign",
+        "        b.leader = 0\n",
+        "        a.leader = b.leader = 0\n",
+        why="then nobody settles, everybody grows impatient, and another reset follows; so small, even sooner",
+    ),
+    Mutant(
+        "optimal-silent",
+        "the dormant never wake",
+        "(a.delay == 0 or not both)",
+        "(not both and False)",
+        why="an initiator sleeps on, but wakes in its turn as a responder",
+    ),
+    # odd-ring
+    Mutant("odd-ring", "two colours", "(r.colour + 1 + r.coin) % 3", "(r.colour + 1) % 2"),
+    Mutant(
+        "odd-ring",
+        "a fixed next colour",
+        "(r.colour + 1 + r.coin) % 3",
+        "(r.colour + 1) % 3",
+        why="three agents are too few to show it; at n = 5 it is refuted",
+    ),
+    Mutant(
+        "odd-ring",
+        "the token does not take its colour along",
+        "                r.colour = l.colour\n",
+        "                pass\n",
+    ),
+    Mutant("odd-ring", "nobody resigns", "                r.leader = 0\n", "                r.leader = r.leader\n"),
+    Mutant(
+        "odd-ring",
+        "barriers stand still",
+        "            r.label = (l.label + 1) % p.k\n",
+        "            r.label = r.label\n",
+    ),
+    # ag
+    Mutant("ag", "both survive a tie", "b.value >= a.value and not a_survives(a, b)", "b.value >= a.value"),
+    Mutant(
+        "ag",
+        "both fall on a tie",
+        "return a.leader == 1 and a.value >= b.value",
+        "return a.leader == 1 and a.value > b.value and False",
+    ),
+    Mutant(
+        "ag",
+        "nobody resigns",
+        "            a.leader, a.value = 0, top\n",
+        "            a.value = top\n",
+        why="a loser stays as an initiator, but resigns in its turn as a responder",
+    ),
+    Mutant(
+        "ag",
+        "the smaller value wins",
+        "return a.leader == 1 and a.value >= b.value",
+        "return a.leader == 1 and a.value <= b.value",
+    ),
+    Mutant("ag", "a minion wins a tie", "b.leader == 1 and b.value >= a.value", "b.leader == 1 and b.value > a.value"),
+    # exact-majority
+    Mutant(
+        "exact-majority",
+        "only one cancels",
+        "a.opinion, b.opinion = WEAK_X, WEAK_Y",
+        "a.opinion, b.opinion = STRONG_X, WEAK_Y",
+    ),
+    Mutant(
+        "exact-majority",
+        "the strong do not cancel",
+        "a.opinion, b.opinion = WEAK_X, WEAK_Y",
+        "pass",
+        why="they still do in the other order",
+    ),
+    Mutant("exact-majority", "strong Y does not persuade", "        b.opinion = WEAK_Y\n", "        pass\n"),
+    Mutant(
+        "exact-majority",
+        "both become X",
+        "a.opinion, b.opinion = WEAK_Y, WEAK_X",
+        "a.opinion, b.opinion = WEAK_X, WEAK_X",
+        why="a weak opinion is an answer for the time being; the strong ones that remain decide",
+    ),
+    Mutant(
+        "exact-majority",
+        "the weak persuade",
+        "    if a.opinion == STRONG_X and b.opinion == WEAK_Y:",
+        "    if (a.opinion == STRONG_X or a.opinion == WEAK_X) and b.opinion == WEAK_Y:",
+        why="a weak opinion is an answer for the time being; the strong ones that remain decide",
+    ),
 )

@@ -7,7 +7,8 @@ import pytest
 
 import hegemon as hg
 from hegemon.compute.compilation import specialize
-from tests.protocols import readings
+from hegemon.protocols import AG, BK, ApproximateMajority, ExactMajority, OddRing, OptimalSilent, WarTimer
+from tests.protocols import readings, row_readings
 
 SMALL = [
     (hg.Threshold(n=5, k=4, marked=2), readings.threshold),
@@ -20,6 +21,15 @@ SMALL = [
     (hg.TimeOptimal(n=3, m=2, r_max=3, r_mid=1, b_max=1), readings.time_optimal),
     (hg.Ring(n=3, N=3), readings.ring),
     (hg.Ring(n=2, N=4), readings.ring),
+    (OptimalSilent(n=3, r_max=2, d_max=2, e_max=3), row_readings.optimal_silent),
+    (OptimalSilent(n=5, r_max=3, d_max=1, e_max=2), row_readings.optimal_silent),
+    (WarTimer(n=3, T=3, V=2, W=2), row_readings.war_timer),
+    (OddRing(n=3, k=2), row_readings.odd_ring),
+    (OddRing(n=4, k=5), row_readings.odd_ring),
+    (AG(n=4, m=4), row_readings.ag),
+    (BK(n=4, top=3, r=2), row_readings.bk),
+    (ApproximateMajority(n=4), row_readings.approximate_majority),
+    (ExactMajority(n=4), row_readings.exact_majority),
 ]
 NAMES = [f"{protocol.id}-{index}" for index, (protocol, _) in enumerate(SMALL)]
 
@@ -58,6 +68,13 @@ def test_states_are_counted(protocol, reading):
         "quick-elimination": lambda: 4 * (2 * p["m"] + 1),
         "time-optimal": lambda: 4 * (p["r_max"] + 1) + 4 * (2 * p["m"] + 1) + 2 * (p["b_max"] + 1),
         "ring": lambda: 24 * (p["N"] + 1),
+        "optimal-silent": lambda: 3 * p["n"] + p["e_max"] + 1 + 2 * (p["r_max"] + p["d_max"] + 1),
+        "war-timer": lambda: (p["T"] + 1) * (p["V"] + 1) * (1 + 2 * (p["W"] + 1)),
+        "odd-ring": lambda: 12 * p["k"],
+        "ag": lambda: 2 * p["m"],
+        "bk": lambda: (p["top"] + 1) * (1 + p["r"]),
+        "approximate-majority": lambda: 3,
+        "exact-majority": lambda: 4,
     }[protocol.id]()
     assert protocol.states == formula
 

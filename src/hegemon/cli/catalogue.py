@@ -9,24 +9,37 @@ from rich.table import Table
 from hegemon.cli.common import assignments, console, facts, figure, print_json
 from hegemon.models.expressions import whole_number
 from hegemon.protocols import CATALOGUE
+from hegemon.protocols.cited import CITED, GRADES
 from hegemon.protocols.loading import find_protocol
 
 
 def list_protocols(json: Annotated[bool, typer.Option("--json", help="print JSON")] = False):
     """The catalogue: every protocol with its model, what it does and where it was published."""
     rows = [
-        {"id": name, "model": protocol.model, "summary": protocol.summary(), "reference": protocol.reference}
+        {
+            "id": name,
+            "model": protocol.model,
+            "grade": protocol.grade,
+            "summary": protocol.summary(),
+            "reference": protocol.reference,
+        }
         for name, protocol in CATALOGUE.items()
+    ]
+    rows += [
+        {"id": row.id, "model": None, "grade": "cited", "summary": row.summary, "reference": row.reference}
+        for row in CITED
     ]
     if json:
         print_json(rows)
         return
     table = Table(box=None, pad_edge=False)
-    for heading in ("id", "model", "what it does"):
+    for heading in ("id", "model", "grade", "what it does"):
         table.add_column(heading, no_wrap=heading != "what it does", style="bold" if heading == "id" else None)
     for row in rows:
-        table.add_row(row["id"], row["model"], row["summary"])
-    console().print(table)
+        table.add_row(row["id"], row["model"] or "–", row["grade"], row["summary"])
+    screen = console()
+    screen.print(table)
+    screen.print(f"\n{GRADES}")
 
 
 def show_protocol(
@@ -50,6 +63,7 @@ def show_protocol(
                 "model": content["model"],
                 "summary": content["summary"],
                 "reference": content["reference"],
+                "grade": content["grade"] or "–",
                 "n": figure(content["n"]),
                 "states": figure(content["states"]),
                 "topology": content["topology"],
@@ -81,6 +95,7 @@ def describe(protocol) -> dict:
         "model": protocol.model,
         "summary": protocol.summary(),
         "reference": protocol.reference,
+        "grade": protocol.grade,
         "n": protocol.n,
         "states": protocol.states if protocol.fields else None,
         "topology": protocol.topology,

@@ -36,6 +36,7 @@ class Protocol:
     functions: tuple[str, ...] = ()  # members that are plain functions of states, not methods
     reads_graph = False  # whether starts and whole predicates are given the graph besides the agents
     reference = ""
+    grade = ""  # how sure the definition is: exact, faithful or stand-in (protocols/cited.py says what these mean)
     smallest_n = 2
     topology = "complete"
     default_start = "random"

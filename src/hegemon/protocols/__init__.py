@@ -1,11 +1,15 @@
 """The catalogue: one file per published protocol."""
 
 from hegemon.protocols.afek_gafni import AfekGafni
+from hegemon.protocols.bfw import BFW
 from hegemon.protocols.cai_izumi_wada import CaiIzumiWada
 from hegemon.protocols.countdown import Countdown
 from hegemon.protocols.epidemic import Epidemic
 from hegemon.protocols.fischer_jiang import FischerJiang
 from hegemon.protocols.flood_max import FloodMax
+from hegemon.protocols.majority import ApproximateMajority, ExactMajority
+from hegemon.protocols.odd_ring import OddRing
+from hegemon.protocols.optimal_silent import OptimalSilent
 from hegemon.protocols.pairwise import Pairwise
 from hegemon.protocols.quick_elimination import QuickElimination
 from hegemon.protocols.referees import Referees
@@ -13,8 +17,10 @@ from hegemon.protocols.ring import Ring
 from hegemon.protocols.threshold import Threshold
 from hegemon.protocols.time_optimal import TimeOptimal
 from hegemon.protocols.timer import Timer
+from hegemon.protocols.tournament import AG, BK
 from hegemon.protocols.trains.protocol import Trains
 from hegemon.protocols.walks import Walks
+from hegemon.protocols.war_timer import WarTimer
 
 CATALOGUE = {
     protocol.id: protocol
@@ -27,9 +33,17 @@ CATALOGUE = {
         QuickElimination,
         TimeOptimal,
         CaiIzumiWada,
+        OptimalSilent,
+        WarTimer,
+        AG,
+        BK,
+        ApproximateMajority,
+        ExactMajority,
         Ring,
         FischerJiang,
+        OddRing,
         Trains,
+        BFW,
         Referees,
         Walks,
         FloodMax,

@@ -17,6 +17,7 @@ class AfekGafni(MessageProtocol):
         "Y. Afek, E. Gafni, Time and message bounds for election in synchronous and asynchronous complete "
         "networks, SIAM Journal on Computing 20, 1991 (the synchronous algorithm, all nodes awake)"
     )
+    grade = "faithful"
 
     class Message:
         kind: Choice("CAPTURE", "YIELD")

@@ -25,6 +25,7 @@ class CaiIzumiWada(PopulationProtocol):
         "S. Cai, T. Izumi, K. Wada, How to prove impossibility under global fairness: on space complexity of "
         "self-stabilizing leader election on a population protocol model, Theory of Computing Systems 50, 2012"
     )
+    grade = "exact"
 
     class State:
         rank: Range(0, "n-1")

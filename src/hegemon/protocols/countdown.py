@@ -19,6 +19,7 @@ class Countdown(PopulationProtocol):
     """Both agents take the larger of their two values less one, never below zero."""
 
     reference = "Sudo, Eguchi, Izumi, Masuzawa, DISC 2021, section 3.2 (P_CD, Lemmas 3 and 4)"
+    grade = "exact"
     default_start = "one-full"
 
     top = Parameter("8*ceil(log2(n))", low=1, help="the largest value, l1 of Lemma 3")

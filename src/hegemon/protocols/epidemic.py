@@ -11,6 +11,7 @@ class Epidemic(PopulationProtocol):
     """Both agents take the larger of their two values."""
 
     reference = "Sudo, Eguchi, Izumi, Masuzawa, DISC 2021, section 3.1 (P_EP, Lemma 2); Angluin et al. 2008"
+    grade = "exact"
     default_start = "one-source"
 
     top = Parameter(1, low=1, help="the largest value")

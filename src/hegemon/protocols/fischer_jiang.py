@@ -47,6 +47,7 @@ class FischerJiang(PopulationProtocol):
         "M. J. Fischer, H. Jiang, Self-stabilizing leader election in networks of finite-state anonymous agents, "
         "OPODIS 2006; as described by Yokota, Sudo, Masuzawa, IEICE Transactions 2021, section 3.1"
     )
+    grade = "faithful"
     topology = "directed-ring"
     smallest_n = 3
 

@@ -9,6 +9,7 @@ class FloodMax(MessageProtocol):
     """Every node floods the highest rank it knows; after as many rounds as the diameter, its owner is elected."""
 
     reference = "N. Lynch, Distributed Algorithms, Morgan Kaufmann 1996, section 4.1 (OptFloodMax), with random ranks"
+    grade = "exact"
 
     diameter = Parameter("max(1, n - 1)", low=1, help="an upper bound on the diameter, known to the nodes")
 

@@ -14,6 +14,7 @@ class Pairwise(PopulationProtocol):
         "D. Angluin et al., Computation in networks of passively mobile finite-state sensors, "
         "Distributed Computing 18, 2006"
     )
+    grade = "exact"
     arbitrary_start = False
     default_start = "all-leaders"
 

@@ -17,6 +17,7 @@ class Referees(MessageProtocol):
         "S. Kutten, G. Pandurangan, D. Peleg, P. Robinson, A. Trehan, Sublinear Bounds for Randomized "
         "Leader Election, Theoretical Computer Science 561, 2015 (Algorithm 1, section 2.1, Theorem 3)"
     )
+    grade = "exact"
 
     variant = Parameter("implicit", choices=("implicit", "explicit", "wakeup"), help="what is asked of the nodes")
     candidates = Parameter("min(n, 2*log(n))", low=0, high="n", real=True, help="the expected number of candidates")

@@ -101,6 +101,7 @@ class Ring(PopulationProtocol):
         "D. Yokota, Y. Sudo, T. Masuzawa, Time-Optimal Self-Stabilizing Leader Election on Rings "
         "in Population Protocols, IEICE Transactions 2021 (Algorithm 1)"
     )
+    grade = "exact"
     topology = "directed-ring"
 
     N = Parameter("n", low="n", help="the known upper bound on n")

@@ -22,6 +22,7 @@ class Threshold(PopulationProtocol):
         "Y. Sudo, Leader Election in Population Protocol Model (survey, in Japanese), section 2; "
         "D. Angluin et al., Distributed Computing 18, 2006"
     )
+    grade = "exact"
     outputs = ("No", "Yes")
     arbitrary_start = False
     default_start = "inputs"

@@ -108,6 +108,7 @@ class TimeOptimal(PopulationProtocol):
         "Y. Sudo, R. Eguchi, T. Izumi, T. Masuzawa, Time-Optimal Loosely-Stabilizing Leader Election "
         "in Population Protocols, DISC 2021 (Algorithm 2, Tables 2 and 3)"
     )
+    grade = "exact"
 
     smallest_n = 3  # as the paper assumes; of two agents both must be followers before one can synchronize
 

@@ -33,6 +33,7 @@ class Timer(PopulationProtocol):
         "Y. Sudo et al., Loosely-stabilizing leader election in a population protocol model, "
         "Theoretical Computer Science 444, 2012"
     )
+    grade = "exact"
 
     N = Parameter("n", low="n", help="the known upper bound on n")
     s = Parameter("96*N", low=1, help="the value that timers are reset to")

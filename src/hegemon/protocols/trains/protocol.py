@@ -177,6 +177,7 @@ class Trains(NeighbourProtocol):
         "L. Blin, S. Gay, I. Ziccardi, Informative Trains: A Memory-Efficient Journey to a "
         "Self-Stabilizing Leader Election Algorithm in Anonymous Graphs"
     )
+    grade = "exact"
     random_bits = 2
     public = ("F", "F_idx", "F_bit", "F_flag")
     private = ("rand",)

@@ -1,0 +1,100 @@
+"""The compared systems: exhaustive answers on small instances, against figures of an independent prototype."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import hegemon as hg
+from hegemon.errors import InvalidInput
+from hegemon.graphs.topology import Topology
+from hegemon.protocols import AG, BFW, BK, CATALOGUE, ExactMajority, OddRing, OptimalSilent, WarTimer
+
+GRADES = {"exact", "faithful", "stand-in"}
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_every_system_says_how_sure_its_definition_is(name):
+    chosen = CATALOGUE[name]
+    assert chosen.grade in GRADES
+    if chosen.grade == "stand-in":  # never under the authors' names
+        assert chosen.reference.startswith("rules of this project")
+
+
+@pytest.mark.parametrize("n", [2, 3, pytest.param(4, marks=pytest.mark.full)])
+def test_optimal_silent_reaches_all_ranks_from_every_configuration(n):
+    answer = hg.verify(OptimalSilent(n=n, r_max=2, d_max=2, e_max=3))
+    assert answer.ok and answer.finding("closed").holds and answer.finding("reached").holds
+    if n == 3:
+        assert answer.hitting.worst == pytest.approx(29.2055571522, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("n", "k"), [(3, 2), (2, 3), *(pytest.param(*case, marks=pytest.mark.full) for case in ((4, 3), (5, 2), (3, 5)))]
+)
+def test_odd_ring_elects_from_every_configuration(n, k):
+    answer = hg.verify(OddRing(n=n, k=k))
+    assert answer.ok and answer.finding("closed").holds and answer.finding("reached").holds
+    if (n, k) == (3, 2):
+        assert answer.hitting.worst == pytest.approx(16.0384615385, abs=1e-9)
+
+
+class FixedColour(OddRing):
+    """The next colour without the coin: 55,296 of the 1,592,544 configurations at n = 5 can never get safe."""
+
+    def interact(l, r, p):  # noqa: E741
+        if r.label != (l.label + 1) % p.k:
+            r.label = (l.label + 1) % p.k
+            r.leader = 1 if r.colour == l.colour else 0
+            r.colour = (r.colour + 1) % 3 if r.colour == l.colour else l.colour
+        else:
+            r.coin = 1 - r.coin
+
+
+@pytest.mark.full
+def test_a_fixed_next_colour_is_refuted_on_five_agents():
+    finding = hg.verify(FixedColour(n=5), property="reached").findings[0]
+    assert not finding.holds and "55296 of 1592544" in finding.sentence
+
+
+def test_odd_ring_needs_a_k_that_does_not_divide_n():
+    with pytest.raises(InvalidInput, match="k = 2 divides n = 4"):
+        OddRing(n=4, k=2)
+
+
+@pytest.mark.parametrize("n", [5, 7, 10])
+def test_odd_ring_serves_every_ring_with_k_beyond_its_bound(n):
+    run = hg.simulate(OddRing(n=n, k=11), seed=1, max_steps=10**6)
+    assert run.reached and run.leaders == 1
+
+
+def test_the_safe_starts_are_safe():
+    for protocol in (OptimalSilent(n=6), OddRing(n=7), OddRing(n=6), OddRing(n=6, k=4), WarTimer(n=6)):
+        assert hg.simulate(protocol, start="safe").steps == 0, protocol.id
+
+
+@pytest.mark.parametrize("protocol", [AG(n=3, m=4), AG(n=5, m=4), BK(n=4, top=3, r=2)], ids=lambda p: f"{p.id}-{p.n}")
+def test_a_tournament_never_loses_its_last_leader(protocol):
+    assert hg.verify(protocol).ok
+    assert hg.verify(protocol, property="closed:count(leader == 1) >= 1").findings[0].holds
+
+
+def test_exact_majority_is_right_for_every_vote():
+    assert hg.verify(ExactMajority(n=5)).finding("predicate").holds
+
+
+def test_bfw_keeps_a_leader_on_every_small_graph():
+    """All connected graphs of up to four nodes, from everybody a waiting leader."""
+    for graph in nx.graph_atlas_g():
+        n = graph.number_of_nodes()
+        if 2 <= n <= 4 and nx.is_connected(graph):
+            edges = np.array(graph.edges)
+            topology = Topology.from_edges("small", n, edges[:, 0], edges[:, 1])
+            answer = hg.verify(BFW(n=n), graph=topology)
+            assert answer.ok and answer.finding("closed").holds, graph.edges
+    assert hg.verify(BFW(n=3), graph="path:3").hitting.worst == pytest.approx(95 / 12)
+
+
+def test_war_timer_elects_from_all_starts():
+    for start in ("random", "all-leaders", "no-leader"):
+        runs = hg.run_trials(WarTimer(n=40), 4, seed=1, start=start, max_steps=10**6).runs
+        assert all(run.reached and run.leaders == 1 for run in runs)
