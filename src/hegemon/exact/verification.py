@@ -97,6 +97,11 @@ def verify(
     leader, reached, time, holding, predicate), a set, or QUESTION:SET; without it, all that applies.
     """
     begin = time.perf_counter()
+    if protocol.model == "objects":
+        raise InvalidInput(
+            f"verify needs finitely many states that can be counted, and those of {protocol.id} are Python objects; "
+            "use run, which simulates it exactly"
+        )
     questions, name = parse_property(property, protocol)
     if questions == ("predicate",):
         return _verify_predicate(protocol, name, graph, memory, symmetry, progress, begin)

@@ -3,6 +3,7 @@
 from hegemon.models.configuration import Configuration, Group
 from hegemon.models.domains import Bit, Choice, Range
 from hegemon.models.messages import ELECTED, NON_ELECTED, MessageProtocol
+from hegemon.models.objects import ObjectProtocol
 from hegemon.models.observables import count, maximum, mean, minimum, overall
 from hegemon.models.parameters import Parameter
 from hegemon.models.population import PopulationProtocol
@@ -18,6 +19,7 @@ __all__ = [
     "MessageProtocol",
     "NON_ELECTED",
     "NeighbourProtocol",
+    "ObjectProtocol",
     "Parameter",
     "PopulationProtocol",
     "Range",

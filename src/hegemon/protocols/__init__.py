@@ -14,6 +14,7 @@ from hegemon.protocols.pairwise import Pairwise
 from hegemon.protocols.quick_elimination import QuickElimination
 from hegemon.protocols.referees import Referees
 from hegemon.protocols.ring import Ring
+from hegemon.protocols.sublinear_ranking import SublinearRanking
 from hegemon.protocols.threshold import Threshold
 from hegemon.protocols.time_optimal import TimeOptimal
 from hegemon.protocols.timer import Timer
@@ -34,6 +35,7 @@ CATALOGUE = {
         TimeOptimal,
         CaiIzumiWada,
         OptimalSilent,
+        SublinearRanking,
         WarTimer,
         AG,
         BK,

@@ -2,11 +2,17 @@
 
 from hegemon.errors import InvalidInput
 from hegemon.runs.messages import simulate_messages
+from hegemon.runs.objects import simulate_objects
 from hegemon.runs.population import simulate_population
 from hegemon.runs.rounds import simulate_rounds
 from hegemon.runs.run import Run
 
-MODELS = {"population": simulate_population, "state": simulate_rounds, "message": simulate_messages}
+MODELS = {
+    "population": simulate_population,
+    "state": simulate_rounds,
+    "message": simulate_messages,
+    "objects": simulate_objects,
+}
 
 
 def simulate(protocol, **options) -> Run:

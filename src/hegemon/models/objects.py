@@ -1,0 +1,95 @@
+"""Population protocols whose states are not records: names, sets and trees as ordinary Python values.
+
+Such a protocol is plain Python from end to end. What needs finitely many states that can be counted (engines `batch`
+and `events`, `verify`) cannot apply to it, and says so.
+"""
+
+import copy
+import random
+from collections import namedtuple
+from functools import cached_property
+from types import SimpleNamespace
+
+from hegemon.errors import InvalidInput
+from hegemon.models.protocol import Protocol
+from hegemon.models.state import declared_fields
+
+
+class ObjectProtocol(Protocol):
+    """Declare `def interact(a, b, p, coins)` on agents that are objects with attributes of the author's choice.
+
+    An attribute's value is never changed in place, only replaced (use numbers, texts, tuples, frozensets), so that
+    a copy of an agent is cheap and nobody shares a change. `class Coins:` declares what an interaction draws, field
+    by field and uniformly, as `x: Range(1, "S")`; `coins.x` is then such a number. A start NAME is a method
+    `start_NAME(self, rng)` that answers a list of n agents; sets are made of `whole((agents, p) -> bool)`.
+    """
+
+    model = "objects"
+    functions = ("interact", "output")
+    coin_fields = ()
+
+    class Coins:
+        pass
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if "Coins" in vars(cls):
+            cls.coin_fields = declared_fields(cls.Coins, cls.__name__, "Coins")
+
+    def __init__(self, n: int, **given):
+        if not callable(getattr(self, "interact", None)) or not callable(getattr(self, "output", None)):
+            raise InvalidInput(
+                f"{type(self).__name__} needs `def interact(a, b, p, coins)` and `def output(a, p)`, which answers 1 "
+                "for a leader"
+            )
+        super().__init__(n, **given)
+
+    @cached_property
+    def _coins(self):
+        bounds = {field.name: field.domain.bounds(self.values) for field in self.coin_fields}
+        return namedtuple("Coins", bounds), list(bounds.values())
+
+    def draw_coins(self, rng: random.Random):
+        """What one interaction draws."""
+        kind, bounds = self._coins
+        return kind(*[rng.randint(low, high) for low, high in bounds])
+
+    def agents_of(self, name: str, rng) -> list:
+        """The agents of a named start."""
+        if name not in self.starts:
+            raise InvalidInput(f"{self.id} has no start {name!r}; choose {', '.join(self.starts)}")
+        agents = self.starts[name](self, rng)
+        if not isinstance(agents, list) or len(agents) != self.n:
+            raise InvalidInput(f"{self.id}: the start {name} must answer a list of n = {self.n} agents")
+        return agents
+
+    def holds(self, chosen, agents: list) -> bool:
+        """Whether the agents are in a set."""
+        return bool(chosen.contains(agents, self.p, self.values))
+
+    def count_leaders(self, agents: list) -> int:
+        return sum(bool(self.output(a, self.p)) for a in agents)
+
+    def check_interact(self, rng: random.Random, agents: list, samples: int = 100) -> None:
+        """Refuse an `interact` that fails, or that changes a value in place instead of replacing it."""
+        for _ in range(samples):
+            first, second = rng.sample(agents, 2)
+            before = copy.deepcopy((vars(first), vars(second)))
+            a, b = copy.copy(first), copy.copy(second)
+            try:
+                self.interact(a, b, self.p, self.draw_coins(rng))
+            except InvalidInput:
+                raise
+            except Exception as error:
+                raise InvalidInput(
+                    f"{self.id}: interact fails on two agents of the start: {type(error).__name__}: {error}"
+                ) from None
+            if (vars(first), vars(second)) != before:
+                raise InvalidInput(
+                    f"{self.id}: interact changes a value in place; give the agent a new one (a tuple or a frozenset)"
+                )
+
+
+def agent(**attributes) -> SimpleNamespace:
+    """An agent with these attributes."""
+    return SimpleNamespace(**attributes)

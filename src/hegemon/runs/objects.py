@@ -1,0 +1,76 @@
+"""One run of a protocol whose states are Python objects, from a start to a Run."""
+
+import random
+
+from hegemon.compute.randomness import START, generator
+from hegemon.engines.population.objects import Objects
+from hegemon.errors import InvalidInput
+from hegemon.models.expressions import whole_number
+from hegemon.models.sets import ConfigurationSet
+from hegemon.runs.run import Run
+from hegemon.runs.setting import topology_for
+
+
+def simulate_objects(
+    protocol,
+    *,
+    graph=None,
+    start=None,
+    until="safe",
+    seed: int = 0,
+    trial: int = 0,
+    max_steps: int | None = None,
+    engine: str = "auto",
+    progress=None,
+    **unsupported,
+) -> Run:
+    """Run until the stop is met or `max_steps` steps are made. A set is looked at after every step."""
+    given = [name for name, value in unsupported.items() if value]
+    if given:
+        raise InvalidInput(f"{given[0]} means nothing to {protocol.id}, whose states are Python objects; leave it out")
+    if engine not in ("auto", Objects.name):
+        raise InvalidInput(
+            f"engine {engine!r} needs states that can be counted, and those of {protocol.id} are Python objects; "
+            f"choose auto or {Objects.name}"
+        )
+    topology = topology_for(protocol, graph, seed)
+    met, limit = _stop(until, protocol, max_steps)
+    name = str(start or protocol.default_start)
+    agents = protocol.agents_of(name, generator(seed, trial, START))
+    protocol.check_interact(random.Random(0), agents)
+    running = Objects(protocol, topology, agents, seed, trial)
+    interrupted = False
+    reached = met(running.agents)
+    while not reached and not interrupted and (limit is None or running.step < limit):
+        running.advance(running.step + 1)
+        reached = met(running.agents)
+        if progress and running.step % 64 == 0:
+            interrupted = bool(progress(running.step))
+    fixed = str(until).startswith("steps:")
+    return Run(
+        protocol=protocol.id,
+        n=protocol.n,
+        unit=protocol.time_unit,
+        steps=running.step,
+        reached=reached or (fixed and running.step == limit),
+        leaders=protocol.count_leaders(running.agents),
+        engine=Objects.name,
+        reason="its states are Python objects",
+        seed=seed,
+        trial=trial,
+        interrupted=interrupted,
+    )
+
+
+def _stop(until, protocol, max_steps: int | None):
+    """Whether agents meet the stop, and the step that ends the run at the latest."""
+    if isinstance(until, ConfigurationSet):
+        return lambda agents: protocol.holds(until, agents), max_steps
+    text = str(until).strip()
+    if text.startswith("steps:"):
+        return lambda agents: False, whole_number(text.removeprefix("steps:"), "until steps")
+    if text not in protocol.sets:
+        raise InvalidInput(
+            f"until {text!r} is not known to {protocol.id}; choose {', '.join(protocol.sets)} or steps:K"
+        )
+    return lambda agents: protocol.holds(protocol.sets[text], agents), max_steps
