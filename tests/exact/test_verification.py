@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -106,6 +107,40 @@ def test_claims_are_about_the_intended_starts():
     answer = hg.verify(hg.Pairwise(n=3), start="no-leader")
     assert not answer.finding("reached").holds and answer.ok
     assert not hg.verify(hg.Epidemic(n=3), start="all").finding("reached").holds
+
+
+def law_of_pairwise(n: int, steps: int) -> list[Fraction]:
+    """P(one leader is left within t steps) from all leaders, in fractions: k leaders meet with k(k-1)/n(n-1)."""
+    weights = {n: Fraction(1)}
+    found = []
+    for _ in range(steps + 1):
+        found.append(weights.get(1, Fraction(0)))
+        after = {}
+        for k, weight in weights.items():
+            meet = Fraction(k * (k - 1), n * (n - 1))
+            after[k] = after.get(k, 0) + weight * (1 - meet)
+            after[k - 1] = after.get(k - 1, 0) + weight * meet
+        weights = after
+    return found
+
+
+def test_a_quantile_at_a_tie_is_the_step_itself():
+    """Of five agents all probabilities are finite decimals: the level P(T <= t) has the quantile t."""
+    law = law_of_pairwise(5, 10)
+    for step in range(4, 11):
+        level = float(law[step])
+        if Fraction(repr(level)) != law[step]:
+            continue  # more digits than a level can have
+        above = math.nextafter(level, 1)
+        found = hg.verify(hg.Pairwise(n=5), levels=(level, above)).hitting.quantiles["all-leaders"]
+        assert list(found.values()) == [step, step + 1]
+
+
+def test_a_tie_that_cannot_be_decided_is_refused(monkeypatch):
+    monkeypatch.setattr("hegemon.exact.quantiles.LARGEST_EXACT_WORK", 3)
+    level = float(law_of_pairwise(5, 6)[6])
+    with pytest.raises(hg.InvalidInput, match="told from a tie"):
+        hg.verify(hg.Pairwise(n=5), levels=(level,))
 
 
 def test_quantiles_and_distribution(tmp_path):

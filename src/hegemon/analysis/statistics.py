@@ -9,13 +9,33 @@ from scipy.special import betaincinv, ndtri, stdtrit  # scipy.stats takes half a
 CONFIDENCE = 0.95
 
 
-def mean_interval(values, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Student's interval for the mean; a single value has none, so it is its own interval."""
+def mean_interval(values, confidence: float = CONFIDENCE) -> tuple[float, float] | None:
+    """An interval for the mean, for a number of trials fixed beforehand; None for fewer than two values.
+
+    Times and counts are positive and skewed to the right. Their mean gets Student's interval on the scale of its
+    logarithm, mean · exp(± t · standard error / mean): never below zero, longer to the right, and closer to the
+    promised coverage than the symmetric one at every sample size. It assumes independent values of one law with
+    a finite variance, and is exact only in the limit. Where a value is negative, the symmetric one is taken.
+    """
     values = np.asarray(values, dtype=float)
     if len(values) < 2:
-        return float(values[0]), float(values[0])
-    half = stdtrit(len(values) - 1, (1 + confidence) / 2) * values.std(ddof=1) / math.sqrt(len(values))
-    return float(values.mean() - half), float(values.mean() + half)
+        return None
+    mean = float(values.mean())
+    half = float(stdtrit(len(values) - 1, (1 + confidence) / 2)) * standard_error(values)
+    if half == 0:
+        return mean, mean
+    if values.min() < 0:
+        return mean - half, mean + half
+    with np.errstate(over="ignore"):
+        return float(mean * np.exp(-half / mean)), float(mean * np.exp(half / mean))
+
+
+def standard_error(values) -> float | None:
+    """Of the mean; None for fewer than two values, whose scatter nobody knows."""
+    values = np.asarray(values, dtype=float)
+    if len(values) < 2:
+        return None
+    return float(values.std(ddof=1)) / math.sqrt(len(values))
 
 
 def wilson(successes: int, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
@@ -41,27 +61,17 @@ def clopper_pearson(successes: int, trials: int, confidence: float = CONFIDENCE)
     return low, high
 
 
-def tight_enough(values, relative: float, confidence: float = CONFIDENCE) -> bool:
-    """Whether the interval of the mean is within this share of the mean on either side: the stopping rule of
-    Chow and Robbins (Annals of Mathematical Statistics 1965), whose coverage is right as `relative` shrinks."""
-    if len(values) < 2:
-        return False
-    low, high = mean_interval(values, confidence)
-    return (high - low) / 2 <= relative * abs(np.mean(values))
-
-
 def summarize(values) -> dict:
     """Mean, median and spread of one measured quantity; None where there is nothing to summarize."""
     values = np.asarray(values, dtype=float)
     if not len(values):
         return dict.fromkeys(("mean", "median", "ci95", "standard_error", "minimum", "maximum"))
-    low, high = mean_interval(values)
-    deviation = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+    interval = mean_interval(values)
     return {
         "mean": float(values.mean()),
         "median": float(np.median(values)),
-        "ci95": [low, high],
-        "standard_error": deviation / math.sqrt(len(values)),
+        "ci95": None if interval is None else list(interval),
+        "standard_error": standard_error(values),
         "minimum": float(values.min()),
         "maximum": float(values.max()),
     }

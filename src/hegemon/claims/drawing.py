@@ -11,7 +11,7 @@ from hegemon.claims.registry import Series, Table
 def means(label: str, sizes, samples, kind: str = "both") -> Series:
     """The mean at every size; sizes at which nothing was measured are left out."""
     kept = [(size, np.asarray(values, float)) for size, values in zip(sizes, samples, strict=True) if len(values)]
-    intervals = [mean_interval(values, CONFIDENCE) for _, values in kept]
+    intervals = [mean_interval(values, CONFIDENCE) or (values[0], values[0]) for _, values in kept]
     return Series(
         label,
         [float(size) for size, _ in kept],
@@ -37,8 +37,9 @@ def sizes_table(title: str, heading: str, sizes, samples, exact=None) -> Table:
     rows = []
     for k, (size, values) in enumerate(zip(sizes, samples, strict=True)):
         if len(values):
-            low, high = mean_interval(values, CONFIDENCE)
-            row = [brief(size), f"{len(values):,}", brief(float(np.mean(values))), f"{brief(low)} … {brief(high)}"]
+            interval = mean_interval(values, CONFIDENCE)
+            shown = "–" if interval is None else f"{brief(interval[0])} … {brief(interval[1])}"
+            row = [brief(size), f"{len(values):,}", brief(float(np.mean(values))), shown]
         else:
             row = [brief(size), "0", "–", "–"]
         rows.append(row + ([brief(exact[k])] if exact is not None else []))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hegemon.analysis.statistics import tight_enough
+from hegemon.analysis import sequences
 from hegemon.runs.trials import run_trials
 
 SEED = 2021
@@ -96,14 +96,15 @@ class Laboratory:
         return rows
 
     def times(self, protocol, trials: int, *, most: int | None = None, relative: float = 0.03, **options) -> Sample:
-        """At least `trials` trials; more, up to `most`, until the mean is known to within `relative`.
+        """At least `trials` trials; more, up to `most`, until the mean is known to within `relative`, by a confidence
+        sequence that is looked at when the trials have doubled.
 
         If none of the first few meets the stop, no more are made: a broken protocol shall not cost an hour.
         """
         rows = self.trials(protocol, min(trials, FEW), **options)
         if len(rows) < trials and any(row["reached"] for row in rows):
             rows = rows + self.trials(protocol, trials - len(rows), first=len(rows), **options)
-        while most and len(_times(rows)) and len(rows) < most and not tight_enough(_times(rows), relative):
+        while most and len(rows) < most and all(row["reached"] for row in rows) and not narrow(rows, trials, relative):
             rows = rows + self.trials(protocol, min(len(rows), most - len(rows)), first=len(rows), **options)
         values = _times(rows)
         return Sample(protocol.n, values, len(rows) - len(values))
@@ -111,6 +112,11 @@ class Laboratory:
     def note(self, **row) -> None:
         """A row of data that did not come from a trial: an exact value, a hand-made count."""
         self.rows.append(row)
+
+
+def narrow(rows, first: int, relative: float) -> bool:
+    """Whether the mean is known well enough, having been looked at `first` trials and whenever they doubled."""
+    return sequences.mean(_times(rows), [first, len(rows)][len(rows) == first :])[-1].relative <= relative
 
 
 def _times(rows) -> np.ndarray:

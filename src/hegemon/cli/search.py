@@ -67,13 +67,13 @@ def exact_comparison(protocol, topology, until, found, bar) -> dict:
 
 def print_report(content: dict) -> None:
     parameters = "".join(f", {name} = {value}" for name, value in content["parameters"].items())
-    low, high = content["ci95"]
+    interval = "–" if content["ci95"] is None else " … ".join(f"{end:,.6g}" for end in content["ci95"])
     rows = {
         "protocol": f"{content['protocol']}  (n = {content['n']}{parameters})",
         "graph": content["graph"],
         "searched": f"{figure(content['evaluations'])} starts, {figure(content['runs'])} runs",
         "worst start found": states(content["start"]),
-        f"mean steps to {content['until']}": f"{content['mean']:,.6g} (95 % interval {low:,.6g} … {high:,.6g}, "
+        f"mean steps to {content['until']}": f"{content['mean']:,.6g} (95 % interval {interval}, "
         f"{figure(content['trials'])} fresh runs)",
         "from random starts": f"{content['mean_from_random_starts']:,.6g}",
     }

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import Chain
 from hegemon.exact.findings import can_reach, surely_reaches
+from hegemon.exact.quantiles import beyond_doubt, least_step
 from hegemon.exact.solving import System
 from hegemon.exact.traces import Trace, trace
 
@@ -131,11 +132,12 @@ def quantiles(chain: Chain, inside: np.ndarray, times: HittingTimes, starts, lev
     if not np.isfinite(times.worst):
         raise InvalidInput(f"{times.set} is not reached with probability 1, so its steps have no quantiles")
     views = views_of(chain, times, starts)
-    highest = max(levels)
-    table = survival(chain, inside, views, lambda row: max(row) <= 1 - highest)
+    table = survival(chain, inside, views, beyond_doubt(chain, max(levels)))
+    if chain.is_whole:
+        views["mean"] = chain.labelled  # whole numbers, where a tie is to be decided exactly
     return {
-        view: {f"{level:g}": int(np.argmax(table[:, column] <= 1 - level)) for level in levels}
-        for column, view in enumerate(views)
+        view: {repr(float(level)): least_step(chain, inside, table[:, column], weights, level) for level in levels}
+        for column, (view, weights) in enumerate(views.items())
     }
 
 

@@ -33,7 +33,7 @@ class WorstStart:
 
     start: Trace
     mean: float
-    interval: tuple[float, float]
+    interval: tuple[float, float] | None
     trials: int
     unfinished: int  # of the final runs: more than `max_steps` long, so that the mean is a lower bound
     random_mean: float
@@ -44,7 +44,7 @@ class WorstStart:
         return {
             "start": self.start.configuration,
             "mean": self.mean,
-            "ci95": list(self.interval),
+            "ci95": None if self.interval is None else list(self.interval),
             "trials": self.trials,
             "unfinished": self.unfinished,
             "mean_from_random_starts": self.random_mean,

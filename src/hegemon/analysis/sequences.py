@@ -1,0 +1,218 @@
+"""Confidence sequences: intervals that stay valid however often one looks, and whenever one stops.
+
+An interval of `statistics` is right for a number of trials fixed beforehand. Who looks again and again and
+stops when it is narrow is wrong more often than it says. A confidence sequence covers the truth at all numbers
+of trials at once, with the stated probability, so any rule may stop it. Three are offered:
+
+`proportion` and `quantile` are exact, for any law. Their likelihood ratio against a mixture of all proportions
+(uniform: Robbins, Annals of Mathematical Statistics 1970) is a martingale, which by Ville's inequality exceeds
+1/alpha ever with probability at most alpha. A quantile's order statistics follow from the proportion at its
+level (Howard, Ramdas, Bernoulli 2022); ties only make it wider, and a trial that was cut off may be given as
+infinity.
+
+`mean` is asymptotic: it assumes independent trials of one law with a finite variance, and enough of them at the
+first look for their mean to be close to normal (Waudby-Smith, Arbour, Sinha, Kennedy, Ramdas, Annals of
+Statistics 2024). Of values that are never negative it takes the logarithm of the mean, so that it never goes
+below zero. No method covers the mean of every unbounded law.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import betaln, xlog1py, xlogy
+
+from hegemon.errors import InvalidInput
+
+CONFIDENCE = 0.95
+FIRST, FACTOR = 32, 1.5  # the looks: where the first one is, and how far apart the others are
+FEWEST = 16  # trials at a first look at a mean: with fewer, close to normal is too much to ask
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Look:
+    """What `trials` trials say: the estimate, and an interval that is valid at this look and all others."""
+
+    trials: int
+    estimate: float
+    low: float
+    high: float
+
+    @property
+    def relative(self) -> float:
+        """Half the interval's width as a share of the estimate."""
+        if self.low == self.high:
+            return 0.0
+        half = (self.high - self.low) / 2
+        return half / abs(self.estimate) if math.isfinite(half) and self.estimate else math.inf
+
+
+def looks(first: int = FIRST, factor: float = FACTOR) -> Iterator[int]:
+    """The fixed numbers of trials at which a sequence is looked at: `first`, and so on by `factor`."""
+    if first < 2 or factor <= 1:
+        raise InvalidInput(
+            f"looks from {first} by {factor} do not grow; give a first look of at least 2 and a factor above 1"
+        )
+    number = first
+    while True:
+        yield number
+        number = max(number + 1, math.ceil(number * factor))
+
+
+def look_points(trials: int, first: int = FIRST, factor: float = FACTOR) -> list[int]:
+    """The looks that this many trials reach."""
+    found = []
+    for number in looks(first, factor):
+        if number > trials:
+            return found
+        found.append(number)
+    return found
+
+
+def mean(values, points: Sequence[int], confidence: float = CONFIDENCE) -> list[Look]:
+    """The mean at every look, of values in the order of the trials; tightest at the first look."""
+    values = _values(values, points, "mean", FEWEST)
+    found = []
+    for trials in points:
+        seen = values[:trials]
+        centre = float(seen.mean())
+        half = _width(trials, points[0], 1 - confidence) * float(seen.std(ddof=1))
+        if half == 0:
+            found.append(Look(trials, centre, centre, centre))
+        elif seen.min() >= 0:
+            found.append(Look(trials, centre, centre * math.exp(-half / centre), centre * math.exp(half / centre)))
+        else:
+            found.append(Look(trials, centre, centre - half, centre + half))
+    return found
+
+
+def mean_p_value(values, claimed: float, first: int) -> float:
+    """How surprising these values are if their mean is `claimed`, whatever made one stop after the look `first`.
+
+    One over the mixture's likelihood ratio: `claimed` is at an end of the interval of `mean` when this is alpha.
+    """
+    values = _values(values, [len(values)], "mean", FEWEST)
+    centre, deviation = float(values.mean()), float(values.std(ddof=1))
+    if deviation == 0:
+        return 1.0 if math.isclose(centre, claimed, rel_tol=1e-12) else 0.0
+    if values.min() >= 0:
+        if claimed <= 0:
+            return 0.0
+        distance = math.log(centre / claimed) * centre / deviation
+    else:
+        distance = (centre - claimed) / deviation
+    trials, rate = len(values), _rate(first, 1 - CONFIDENCE)
+    growth = trials * rate
+    exponent = (trials * distance) ** 2 * rate / (2 * (growth + 1)) - math.log(growth + 1) / 2
+    return math.exp(-max(exponent, 0.0))
+
+
+def proportion(successes, points: Sequence[int], confidence: float = CONFIDENCE) -> list[Look]:
+    """The share of successes (true or false, in the order of the trials) at every look."""
+    values = _values(successes, points, "proportion")
+    if not np.isin(values, (0, 1)).all():
+        raise InvalidInput("a proportion is of successes and failures; give true or false, or 1 or 0, for every trial")
+    found = []
+    for trials in points:
+        good = int(values[:trials].sum())
+        found.append(Look(trials, good / trials, *proportion_interval(good, trials, confidence)))
+    return found
+
+
+def proportion_interval(successes: int, trials: int, confidence: float = CONFIDENCE) -> Interval:
+    """All p against which the mixture has not gathered 1/alpha."""
+    if trials < 1:
+        return 0.0, 1.0
+    low = _lowest(successes, trials, 1 - confidence)
+    high = 1 - _lowest(trials - successes, trials, 1 - confidence)
+    return low, high
+
+
+def _lowest(successes: int, trials: int, alpha: float) -> float:
+    if successes == 0:
+        return 0.0
+    return float(brentq(_excess(successes, trials, alpha), 1e-300, successes / trials, xtol=1e-300, rtol=1e-12))
+
+
+def quantile(values, level: float, points: Sequence[int], confidence: float = CONFIDENCE) -> list[Look]:
+    """The least x with P(value <= x) >= level, at every look. A trial that was cut off counts as infinite."""
+    if not 0 < level < 1:
+        raise InvalidInput(f"the quantile {level} is out of range; give a number between 0 and 1, such as 0.5")
+    values = _values(values, points, "quantile", infinite=True)
+    found = []
+    for trials in points:
+        seen = np.sort(values[:trials])
+        fewest, most = quantile_counts(trials, level, confidence)
+        low = seen[fewest - 1] if fewest else -math.inf
+        high = seen[most] if most < trials else math.inf
+        found.append(Look(trials, float(sample_quantile(seen, level)), float(low), float(high)))
+    return found
+
+
+def sample_quantile(values, level: float) -> float:
+    """The least value that at least a share `level` of all values does not exceed."""
+    seen = np.sort(np.asarray(values, float))
+    return float(seen[rank_of(len(seen), level) - 1])
+
+
+def rank_of(trials: int, level: float) -> int:
+    """The least k with k / trials >= level, for the decimal that was written, not for its nearest binary."""
+    return max(1, math.ceil(trials * Fraction(repr(level))))
+
+
+@lru_cache(maxsize=4096)
+def quantile_counts(trials: int, level: float, confidence: float = CONFIDENCE) -> tuple[int, int]:
+    """Between which counts the number of values up to the quantile stays, at all numbers of trials at once."""
+    alpha = 1 - confidence
+
+    def allowed(count: int) -> bool:
+        return _excess(count, trials, alpha)(level) < 0
+
+    centre = min(trials, max(0, round(trials * level)))
+    return _last(allowed, centre, 0), _last(allowed, centre, trials)
+
+
+def _last(allowed: Callable[[int], bool], inside: int, end: int) -> int:
+    """The count nearest to `end` that is still allowed: the allowed ones are an interval around `inside`."""
+    if allowed(end):
+        return end
+    outside = end
+    while abs(outside - inside) > 1:
+        middle = (inside + outside) // 2
+        inside, outside = (middle, outside) if allowed(middle) else (inside, middle)
+    return inside
+
+
+def _excess(successes: int, trials: int, alpha: float) -> Callable[[float], float]:
+    """log of (mixture of all proportions / this proportion) - log(1/alpha): below 0 for those still possible."""
+    failures = trials - successes
+    constant = betaln(successes + 1, failures + 1) + math.log(alpha)
+    return lambda p: float(constant - xlogy(successes, p) - xlog1py(failures, -p))
+
+
+def _rate(first: int, alpha: float) -> float:
+    """The mixture's variance that is tightest at the first look."""
+    return (-2 * math.log(alpha) + math.log(1 - 2 * math.log(alpha))) / first
+
+
+def _width(trials: int, first: int, alpha: float) -> float:
+    """Half the interval's width in standard deviations (Waudby-Smith et al., Theorem 2.2)."""
+    growth = trials * _rate(first, alpha)
+    return math.sqrt(2 * (growth + 1) / (trials * growth) * math.log(math.sqrt(growth + 1) / alpha))
+
+
+def _values(values, points: Sequence[int], what: str, fewest: int = 1, infinite: bool = False) -> np.ndarray:
+    values = np.asarray(values, float)
+    if any(b <= a for a, b in zip(points, points[1:], strict=False)) or (points and points[0] < fewest):
+        raise InvalidInput(f"the looks at a {what} must grow from at least {fewest} trials, and are {list(points)}")
+    if points and points[-1] > len(values):
+        raise InvalidInput(f"the last look is at {points[-1]} trials, and there are only {len(values)}")
+    if np.isnan(values).any() or (not infinite and np.isinf(values).any()):
+        raise InvalidInput(f"a {what} is of numbers; a trial that was cut off has none: ask for a quantile instead")
+    return values

@@ -1,0 +1,59 @@
+"""Quantiles of the steps to a set, decided exactly where floating point cannot tell a tie from a near miss."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from hegemon.errors import InvalidInput
+
+LONGEST = 10**9  # steps
+LARGEST_EXACT_WORK = 5_000_000  # products of whole numbers while one survival probability is computed exactly
+ROUNDING = float(np.finfo(float).eps)
+
+
+def relative_rounding(chain, steps):
+    """How wrong, relatively, the survival after so many steps can be: only positive terms are added."""
+    widest = int(np.diff(chain.offsets).max()) if chain.size else 1
+    return (steps * (widest + 3) + chain.size + 3) * ROUNDING
+
+
+def least_step(chain, inside: np.ndarray, survival: np.ndarray, weights: np.ndarray, level: float) -> int:
+    """The least t with P(reached within t steps) >= level, for the decimal that `level` is written as."""
+    left = 1 - Fraction(repr(float(level)))
+    rounding = relative_rounding(chain, np.arange(len(survival)))
+    surely = int(np.argmax(survival * (1 + rounding) <= float(left) * (1 - ROUNDING)))
+    perhaps = int(np.argmax(survival * (1 - rounding) <= float(left) * (1 + ROUNDING)))
+    for step in range(perhaps, surely):
+        if exact_survival(chain, inside, weights, step, level) <= left:
+            return step
+    return surely
+
+
+def beyond_doubt(chain, level: float):
+    """Whether every survival in a row is below 1 - level, whatever rounding did to it: one may stop there.
+
+    Rounding grows with the steps, and the steps with the work, which is bounded: LONGEST is far beyond it.
+    """
+    left = float(1 - Fraction(repr(float(level)))) * (1 - ROUNDING) / (1 + relative_rounding(chain, LONGEST))
+    return lambda row: max(row) <= left
+
+
+def exact_survival(chain, inside: np.ndarray, weights: np.ndarray, steps: int, level: float) -> Fraction:
+    """P(not yet inside after so many steps) in whole numbers: every probability is one over the arcs' number."""
+    if chain.transitions * steps > LARGEST_EXACT_WORK:
+        raise InvalidInput(
+            f"P(reached within {steps} steps) is too close to the quantile {level:g} to be told from a tie on "
+            f"{chain.size} configurations; ask for a level a little above or below, or take smaller parameters"
+        )
+    alive = [0 if there else 1 for there in inside.tolist()]
+    targets, arcs, offsets = chain.targets.tolist(), chain.weights.tolist(), chain.offsets.tolist()
+    outside = [index for index, there in enumerate(alive) if there]
+    for _ in range(steps):
+        after = [0] * len(alive)
+        for index in outside:
+            begin, end = offsets[index], offsets[index + 1]
+            after[index] = sum(arcs[k] * alive[targets[k]] for k in range(begin, end) if alive[targets[k]])
+        alive = after
+    shares = [(Fraction(float(weight)), index) for index, weight in enumerate(weights) if weight > 0]
+    total = sum(share for share, _ in shares)
+    return sum(share * alive[index] for share, index in shares) / (total * chain.denominator**steps)
