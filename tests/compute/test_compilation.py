@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from hegemon.compute.compilation import compiled, fingerprint, specialize
+from hegemon.compute.compilation import compiled, specialize
+from hegemon.compute.fingerprints import fingerprint
 
 SCALE = 3
 

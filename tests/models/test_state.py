@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hegemon.compute.compilation import codec, specialize
+from hegemon.compute.compilation import specialize
+from hegemon.compute.records import codec
 from hegemon.errors import InvalidInput
 from hegemon.models.domains import Bit, Choice, Range
 from hegemon.models.state import Field, StateSpace, declared_fields

@@ -4,7 +4,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from hegemon.compute.compilation import marks, specialize
+from hegemon.compute.compilation import specialize
+from hegemon.compute.records import marks
 from hegemon.engines.stopping import Stop
 
 # ruff: noqa: F821 - `marks_of`, `predicate` and `value` are bound by specialize

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from hegemon.compute.compilation import codec, specialize
+from hegemon.compute.compilation import specialize
+from hegemon.compute.records import codec
 from hegemon.errors import InvalidInput
 from hegemon.exact import kernels
 from hegemon.exact.traces import Interaction

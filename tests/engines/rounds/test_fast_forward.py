@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import hegemon as hg
-from hegemon.compute.compilation import speaks_of
+from hegemon.compute.fingerprints import speaks_of
 from hegemon.engines.rounds.fast_forward import can_skip
 from hegemon.models import Bit, Group, NeighbourProtocol, Range, at_least
 

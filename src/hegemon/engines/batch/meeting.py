@@ -9,7 +9,8 @@ from llvmlite import ir
 from numba import carray, from_dtype, types
 from numba.extending import intrinsic
 
-from hegemon.compute.compilation import callback, codec, marks
+from hegemon.compute.compilation import callback
+from hegemon.compute.records import codec, marks
 
 # ruff: noqa: F821 - `interact`, `encode`, `decode` and `marks_of` are bound by callback
 

@@ -6,9 +6,10 @@ otherwise it is a record, and `interact` works on the records themselves.
 
 import numpy as np
 
-from hegemon.compute.compilation import codec, marks, specialize
+from hegemon.compute.compilation import specialize
 from hegemon.compute.prefetch import prefetch
 from hegemon.compute.randomness import next_index, next_pair
+from hegemon.compute.records import codec, marks
 from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
 from hegemon.errors import InvalidInput

@@ -7,9 +7,10 @@ are active can change only around the two agents of an event.
 import numpy as np
 from numba import uint64
 
-from hegemon.compute.compilation import marks, record_functions, specialize
+from hegemon.compute.compilation import specialize
 from hegemon.compute.prefetch import prefetch
 from hegemon.compute.randomness import next_index, next_word
+from hegemon.compute.records import marks, record_functions
 from hegemon.compute.waiting import FOREVER, null_run
 from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership

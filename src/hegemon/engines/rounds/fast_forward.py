@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hegemon.compute.compilation import speaks_of, specialize
+from hegemon.compute.compilation import specialize
+from hegemon.compute.fingerprints import speaks_of
 from hegemon.compute.philox import double_at
 from hegemon.engines.rounds import fast_forward_kernels as kernels
 from hegemon.errors import InvalidInput

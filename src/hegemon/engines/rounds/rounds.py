@@ -12,7 +12,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from hegemon.compute.compilation import copier, marks, packer, specialize
+from hegemon.compute.compilation import specialize
+from hegemon.compute.records import copier, marks, packer
 from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
 from hegemon.engines.rounds import kernels

@@ -1,0 +1,116 @@
+"""What a compiled function is built from: its code and, through every name it reads, the code of all the rest.
+
+Numba's disk cache knows a function by its own file alone, and would serve machine code that was compiled from an
+older version of a function in another file. A fingerprint covers just what a kernel can reach: no more, so that
+work elsewhere compiles nothing again, and no less.
+"""
+
+import dis
+import hashlib
+import inspect
+import types
+
+import numpy as np
+from numba.core.dispatcher import Dispatcher
+from numba.core.extending import _Intrinsic
+
+OPTIONS = ("error_model", "fastmath", "_nrt", "parallel")  # of a compiled function: they change its machine code
+
+
+def fingerprint(function) -> str:
+    """A digest of the function's code and of everything that it reads, recursively."""
+    digest = hashlib.sha256()
+    places: dict = {}  # the functions met, in the order in which they were
+    waiting = [function]
+    while waiting:
+        plain, options = _plain(waiting.pop())
+        if plain in places:
+            continue
+        places[plain] = len(places)
+        # compiled code on disk names the module it came from, so the same text elsewhere is another function
+        digest.update(f"{plain.__globals__.get('__name__')} {options} {plain.__defaults__!r}".encode())
+        _add_code(digest, plain.__code__)
+        for name, value in sorted(free_variables(plain).items()):
+            digest.update(name.encode())
+            if is_function(value):
+                inner = _plain(value)[0]
+                digest.update(f"function {places.get(inner, 'new')}".encode())
+                if inner not in places:
+                    waiting.append(value)
+            else:
+                digest.update(_constant(value))
+    return digest.hexdigest()
+
+
+def is_function(value) -> bool:
+    return isinstance(value, types.FunctionType | Dispatcher | _Intrinsic)
+
+
+def free_variables(function) -> dict:
+    """The global and enclosing names that a plain function reads."""
+    found = {k: function.__globals__[k] for k in _referenced(function.__code__) if k in function.__globals__}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        found[name] = cell.cell_contents
+    return found
+
+
+def speaks_of(functions, names, seen=None) -> bool:
+    """Whether any of the functions, or a function that it calls, mentions one of the names."""
+    seen = set() if seen is None else seen
+    for function in functions:
+        if function in seen:
+            continue
+        seen.add(function)
+        if _mentioned(function.__code__) & set(names):
+            return True
+        called = [value for value in free_variables(function).values() if isinstance(value, types.FunctionType)]
+        if speaks_of(called, names, seen):
+            return True
+    return False
+
+
+def _plain(function):
+    """A compiled function or an intrinsic as the Python function behind it, and the options that matter."""
+    if isinstance(function, Dispatcher):
+        return function.py_func, {k: v for k, v in function.targetoptions.items() if k in OPTIONS}
+    return (function._defn if isinstance(function, _Intrinsic) else function), {}
+
+
+def _add_code(digest, code) -> None:
+    digest.update(code.co_code + repr((code.co_names, code.co_varnames, code.co_freevars)).encode())
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            _add_code(digest, constant)
+        else:
+            digest.update(repr(constant).encode())
+
+
+def _constant(value) -> bytes:
+    """Data as bytes that are the same in every process."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} {value.shape}".encode() + value.tobytes()
+    if isinstance(value, types.ModuleType):
+        own = value.__name__.partition(".")[0] == __name__.partition(".")[0]
+        return inspect.getsource(value).encode() if own else value.__name__.encode()
+    if isinstance(value, type):
+        return f"{value.__qualname__} {getattr(value, '_fields', '')}".encode()
+    if callable(value):  # a function of NumPy or of Python, a type of Numba
+        return str(getattr(value, "__name__", value)).encode()
+    return repr(value).encode()
+
+
+def _referenced(code) -> set[str]:
+    names = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names |= _referenced(constant)
+    return names
+
+
+def _mentioned(code) -> set[str]:
+    """Every name and text in a function's code: attributes, global names, keys."""
+    names = set(code.co_names) | {constant for constant in code.co_consts if isinstance(constant, str)}
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names |= _mentioned(constant)
+    return names
