@@ -2,10 +2,14 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import hegemon as hg
 from hegemon.engines.membership import Membership
 from hegemon.engines.stopping import parse_stop
+from hegemon.models.conditions import unguarded
+from hegemon.models.functions import condition
 
 PROTOCOL = hg.TimeOptimal(n=4, m=2, r_max=8, r_mid=6, b_max=4)
 
@@ -31,6 +35,19 @@ def test_texts_mean_what_they_say():
         ('all(phase == "EL" or timer_r <= r_mid + 1)', True),
         ("count(leader == 1) == 1 and none(timer_r == 7)", False),
         ("count(not leader) == 3 and count(-timer_r + 2 * 3 == 4) == 2", True),
+        ("1 <= count(leader == 1) < 2", True),
+        ("n / 2 - 1 == count(leader == 1)", True),
+        ("count(leader == 1) == n / 3", False),  # no whole number
+        ("count(leader == 1) <= n / 3", True),
+        ("none(1 < level ^ 2 % 10 // 2 < 4)", True),
+        ("all(max(leader, 0) <= 1 and abs(leader - 1) <= 1)", True),
+        # a comparison that reads what a state does not have is false
+        ("count(timer_r >= 0) == 3", True),
+        ("count(level <= 3) == 1", True),
+        ("count(not level <= 3) == 3", True),
+        ("count(level) == 1", True),
+        ("count(present(level)) == 1 and count(present(leader)) == 4", True),
+        ('count(mode == "A") == 1 and count(mode != "A") == 0', True),
     ):
         assert holds(text, mixed) == expected, text
 
@@ -41,10 +58,23 @@ def test_texts_mean_what_they_say():
         ("count(boss) == 1", "speaks of 'boss'"),
         ("count(leader) == x", "not understood"),
         ("count(leader) != 1", "not understood"),
-        ("all(leader", "not a condition"),
-        ("all(__import__('os'))", "may only"),
-        ("all((1).real)", "may only"),
-        ('all(phase == "XX")', "no field of time-optimal has a value 'XX'"),
+        ("all(leader", "ends too early"),
+        ("all(__import__('os'))", "no function '__import__'"),
+        ("all((1).real)", "not understood"),
+        ('all(phase == "XX")', "phase of time-optimal has no value 'XX'"),
+        ('all(leader == "CH")', "leader of time-optimal has no value 'CH'"),
+        ("all(leader / 0 == 1)", "divides by zero"),
+        ("all(leader % (n - 4) == 1)", "divides by zero"),
+        ("all(1 / leader == 1)", "by a field"),
+        ("all(leader << -1)", "makes no sense"),
+        ("all(timer_r ^ 40 == 1)", "beyond 2.62"),
+        ("all(2 ^ timer_r == 1)", "by a field"),
+        ("all(timer_r ^ 0.5 == 1)", "whole power"),
+        ("all(leader == 9**9**9)", "digits"),
+        ("all((leader == 1) + 1 == 2)", "where a number belongs"),
+        ("all(sqrt(timer_r) == 1)", "where a number belongs"),
+        ("all(present(tau))", "present asks"),
+        ("count(leader) == 1 or all(leader)", "not understood"),
         ("everything", "choose safe"),
         ("rounds:5", "counts steps"),
         ("steps:-1", "steps"),
@@ -53,3 +83,45 @@ def test_texts_mean_what_they_say():
 def test_bad_texts_are_named(text, part):
     with pytest.raises(hg.InvalidInput, match=part):
         parse_stop(text, PROTOCOL)
+
+
+def test_a_text_says_what_it_reads_unguarded():
+    for text, expected in (
+        ("count(timer_r >= 1) <= 0", ["timer_r"]),
+        ("all(timer_r == 5)", ["timer_r"]),  # the same at both ends of the range
+        ('all(phase == "CH" and timer_r >= 1)', []),
+        ('all(phase == "EL" or timer_r >= 1)', []),
+        ('none(phase == "EL" and level > 3)', ["level"]),  # a synchronizer has no level
+        ("none(present(level) and level > 3)", []),
+        ("count(leader == 1) == 1", []),
+    ):
+        assert unguarded(text, PROTOCOL) == expected, text
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_absent_fields_never_decide(data):
+    """The function made from a random text answers the same whatever absent fields hold."""
+    space = PROTOCOL.space
+    text = data.draw(texts(space))
+    function = condition(text, PROTOCOL)
+    for code in range(space.size):
+        state = space.namespace(code)
+        answers = set()
+        for end in (0, 1):
+            for name in set(space.names) - space.present(vars(state)):
+                setattr(state, name, space.bounds[name][end])
+            answers.add(function(state, PROTOCOL.p))
+        assert len(answers) == 1 and answers <= {True, False}, text
+
+
+@st.composite
+def texts(draw, space, depth=2):
+    if depth and draw(st.booleans()):
+        joined = draw(st.sampled_from(["({} and {})", "({} or {})", "not ({}) and {}"]))
+        return joined.format(draw(texts(space, depth - 1)), draw(texts(space, depth - 1)))
+    names = st.sampled_from(space.names)
+    if draw(st.integers(0, 4)) == 0:
+        return f"present({draw(names)})"
+    left, right = (f"{draw(names)} {draw(st.sampled_from('+-*'))} {draw(st.integers(0, 9))}" for _ in range(2))
+    return f"{left} {draw(st.sampled_from(['==', '!=', '<', '>=']))} {right}"

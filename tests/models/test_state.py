@@ -24,7 +24,10 @@ def spaces(draw):
             domain = Choice(*"abc"[: draw(st.integers(2, 3))])
         choices = [field for field in fields if field.domain.names]
         if choices and draw(st.booleans()):
-            condition = {f.name: draw(st.sampled_from(f.domain.names)) for f in draw(st.sets(st.sampled_from(choices)))}
+            condition = {
+                f.name: draw(st.sets(st.sampled_from(f.domain.names), min_size=1))
+                for f in draw(st.sets(st.sampled_from(choices)))
+            }
             domain = domain.when(**condition)
         fields.append(Field(f"f{index}", domain))
     return StateSpace(tuple(fields), {}, "drawn")
@@ -38,8 +41,8 @@ def all_states(space):
         grown = []
         for state in states:
             holds = all(
-                other in state and state[other] == space.domains[other].names.index(value)
-                for other, value in field.domain.condition
+                other in state and space.domains[other].names[state[other]] in values
+                for other, values in field.domain.condition
             )
             grown += [{**state, field.name: v} for v in range(low, high + 1)] if holds else [state]
         states = grown
@@ -59,6 +62,48 @@ def test_codes_are_dense_and_reversible(space):
     assert space.encode_array(records).tolist() == codes
     labelled = [{name: space.domains[name].label(value) for name, value in state.items()} for state in states]
     assert [space.mapping(record) for record in records] == labelled
+
+
+@settings(max_examples=100, deadline=None)
+@given(spaces(), st.integers(0, 2**32))
+def test_equal_states_are_equal_records_whatever_their_absent_fields_hold(space, seed):
+    rng = np.random.default_rng(seed)
+    records = space.decode_array(np.arange(space.size))
+    stale = records.copy()
+    for name in space.names:
+        absent = np.array([name not in space.mapping(record) for record in records])
+        low, high = space.bounds[name]
+        stale[name][absent] = rng.integers(low, high + 1, size=int(absent.sum()))
+    assert (space.canonical_array(stale) == records).all()
+    assert space.encode_array(stale).tolist() == list(range(space.size))
+    text, layout = space.source()
+    scope = {}
+    exec(text, scope)
+    for record, expected in zip(stale.view(np.recarray), records, strict=True):
+        scope["canonical"](record, layout)
+        assert record == expected
+
+
+def test_a_field_may_exist_for_one_of_several_values():
+    class State:
+        epoch: Range(1, 4)
+        rank: Range(0, 9).when(epoch=(2, 3))
+
+    space = StateSpace(declared_fields(State, "Own"), {}, "own")
+    assert space.size == 2 + 2 * 10
+    assert space.mapping(space.parse({"epoch": 1, "rank": 5})) == {"epoch": 1}
+    assert space.domains["rank"].existence == "epoch = 2 or 3"
+    with pytest.raises(InvalidInput, match="needs a value"):
+        Bit.when(epoch=())
+
+
+@pytest.mark.parametrize(("value", "part"), [(0.5, "x = 0.5, which is not"), (None, "x = None"), (2.0, "//")])
+def test_only_whole_numbers_are_states(value, part):
+    space = StateSpace((Field("x", Range(0, 3)),), {}, "drawn")
+    state = space.namespace(0)
+    state.x = value
+    with pytest.raises(InvalidInput, match=part):
+        space.code(state)
 
 
 def round_trip(records, layout, codes):
@@ -113,6 +158,8 @@ def test_narrow_types_are_signed():
         ({"x": 9}, "x = 9 is out of range 0..3"),
         ({"x": "a"}, "x = 'a' is out of range 0..3"),
         ({"x": 1.5}, "x = 1.5"),
+        ({"x": float("inf")}, "x = inf"),
+        ({"x": float("nan")}, "x = nan"),
         ({"z": 1}, "no field 'z'"),
         ({"x": 1}, "no value for c"),
         ({"x": 1, "c": "w"}, "{u, v}"),

@@ -113,7 +113,7 @@ def describe(protocol) -> dict:
             {
                 "name": field.name,
                 "domain": field.domain.describe(protocol.values),
-                "in": ", ".join(f"{name} = {value}" for name, value in field.domain.condition) or "every state",
+                "in": field.domain.existence,
             }
             for field in protocol.fields
         ],

@@ -1,100 +1,90 @@
 """Conditions written as text: `all(timer >= s/2) and count(leader == 1) == 1`, as sets of configurations.
 
-`all(E)`, `none(E)` and `count(E) OP NUMBER` joined by `and`; E is Python over fields and parameters, with
-the values of a Choice as quoted names.
+`all(E)`, `none(E)` and comparisons of `count(E)` with numbers, joined by `and`; E compares fields, parameters and
+numbers, joined by `and`, `or` and `not`, with the values of a Choice as quoted names. A comparison that reads a
+field which the state does not have is false, so `not` of it is true; `present(field)` asks for the field.
 """
 
-import ast
+import math
+from typing import Any
 
 from hegemon.errors import InvalidInput
-from hegemon.models.expressions import function_of
-from hegemon.models.sets import ConfigurationSet, at_least, at_most, everywhere, exactly, nowhere
+from hegemon.models.expressions import parse, value_of
+from hegemon.models.functions import condition
+from hegemon.models.grammar import Call, Comparison, Logic, Tree, shown
+from hegemon.models.readings import fields_read_where_absent
+from hegemon.models.sets import ConfigurationSet, Count, everywhere, nowhere
 
 HELP = "write all(E), none(E) or count(E) == K joined by `and`, E over the fields and parameters"
-COMPARISONS = {
-    ast.Eq: exactly,
-    ast.GtE: at_least,
-    ast.LtE: at_most,
-    ast.Gt: lambda number, condition: at_least(number + 1, condition),
-    ast.Lt: lambda number, condition: at_most(number - 1, condition),
-}
+MIRRORED = {"==": "==", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def parse_set(text: str, protocol) -> ConfigurationSet:
+def parse_set(text: str, protocol: Any) -> ConfigurationSet:
     """The set that a text describes, for this protocol's fields and parameters."""
+    result = ConfigurationSet(closed=True)
     try:
-        tree = ast.parse(text, mode="eval").body
-    except SyntaxError:
-        raise InvalidInput(f"{text!r} is not a condition; {HELP}") from None
-    clauses = tree.values if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And) else [tree]
-    result = ConfigurationSet()
-    for clause in clauses:
-        result &= _clause(clause, protocol, text)
+        for clause in _clauses(text):
+            result &= _clause(clause, protocol)
+    except InvalidInput as error:
+        raise InvalidInput(f"the condition {shown(text)} is not understood: {error}; {HELP}") from None
     return result
 
 
-def _clause(node, protocol, text) -> ConfigurationSet:
-    if isinstance(node, ast.Compare) and len(node.ops) == 1 and _is_call(node.left, "count"):
-        compare = COMPARISONS.get(type(node.ops[0]))
-        number = node.comparators[0]
-        if compare and isinstance(number, ast.Constant) and isinstance(number.value, int):
-            return compare(number.value, condition(node.left.args[0], protocol, text))
-    if _is_call(node, "all"):
-        return everywhere(condition(node.args[0], protocol, text))
-    if _is_call(node, "none"):
-        return nowhere(condition(node.args[0], protocol, text))
-    raise InvalidInput(f"{ast.unparse(node)!r} in {text!r} is not understood; {HELP}")
+def unguarded(text: str, protocol: Any) -> list[str]:
+    """The fields that a text of conditions reads in states that do not have them, where its answer depends on it.
+
+    Such a comparison counts as false; whoever asks may want to say so.
+    """
+    found: set[str] = set()
+    for clause in _clauses(text):
+        for tree in _conditions(clause):
+            found |= fields_read_where_absent(condition(tree, protocol, guarded=False), protocol)
+    return [name for name in protocol.space.names if name in found]
 
 
-def _is_call(node, name) -> bool:
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id == name
-        and len(node.args) == 1
-        and not node.keywords
-    )
+def _clauses(text: str) -> tuple[Tree, ...]:
+    tree = parse(text)
+    return tree.operands if isinstance(tree, Logic) and tree.operator == "and" else (tree,)
 
 
-class _Names(ast.NodeTransformer):
-    """Fields become `a.field`, parameters `p.parameter`, quoted names of a Choice their integers."""
-
-    def __init__(self, protocol, text):
-        self.protocol, self.text = protocol, text
-        self.labels = {label: index for field in protocol.fields for index, label in enumerate(field.domain.names)}
-
-    def visit_Name(self, node):  # noqa: N802
-        if node.id in self.protocol.space.names:
-            return ast.Attribute(ast.Name("a", ast.Load()), node.id, ast.Load())
-        if node.id in self.protocol.values:
-            return ast.Attribute(ast.Name("p", ast.Load()), node.id, ast.Load())
-        known = ", ".join([*self.protocol.space.names, *self.protocol.values])
-        raise InvalidInput(f"{self.text!r} speaks of {node.id!r}; {self.protocol.id} knows {known}")
-
-    def visit_Constant(self, node):  # noqa: N802
-        if isinstance(node.value, str):
-            if node.value not in self.labels:
-                raise InvalidInput(f"{self.text!r}: no field of {self.protocol.id} has a value {node.value!r}")
-            return ast.Constant(self.labels[node.value])
-        return node
-
-    def generic_visit(self, node):
-        allowed = (
-            ast.BoolOp,
-            ast.boolop,
-            ast.UnaryOp,
-            ast.unaryop,
-            ast.BinOp,
-            ast.operator,
-            ast.Compare,
-            ast.cmpop,
-        )
-        if not isinstance(node, allowed):
-            raise InvalidInput(f"{self.text!r} may only compare and calculate with fields; {HELP}")
-        return super().generic_visit(node)
+def _conditions(clause: Tree) -> list[Tree]:
+    """The conditions on one agent that a clause speaks of."""
+    if isinstance(clause, Call):
+        return list(clause.operands)
+    return [inner for operand in getattr(clause, "operands", ()) for inner in _conditions(operand)]
 
 
-def condition(node, protocol, text):
-    """A function `(a, p) -> bool` from the syntax tree of an expression over fields and parameters."""
-    body = ast.fix_missing_locations(ast.Expression(_Names(protocol, text).visit(node)))
-    return function_of(ast.unparse(body))
+def _clause(tree: Tree, protocol: Any) -> ConfigurationSet:
+    if _is_call(tree, "all"):
+        return everywhere(condition(tree.operands[0], protocol))
+    if _is_call(tree, "none"):
+        return nowhere(condition(tree.operands[0], protocol))
+    if isinstance(tree, Comparison):
+        result = ConfigurationSet(closed=True)
+        sides = tree.operands
+        for symbol, left, right in zip(tree.operators, sides[:-1], sides[1:], strict=True):
+            result &= _comparison(symbol, left, right, protocol)
+        return result
+    raise InvalidInput("it has a part that is no statement about all agents")
+
+
+def _comparison(symbol: str, left: Tree, right: Tree, protocol: Any) -> ConfigurationSet:
+    """`count(E) <= K` or `K >= count(E)`, K a number of the parameters."""
+    if _is_call(right, "count"):
+        left, right, symbol = right, left, MIRRORED.get(symbol, symbol)
+    if not _is_call(left, "count") or symbol not in MIRRORED:
+        raise InvalidInput("a comparison must be of count(E) with a number, by ==, <=, >=, < or >")
+    number = value_of(right, protocol.values)
+    least, most = math.ceil(number), math.floor(number)
+    low, high = {
+        "==": (least, most),
+        ">=": (least, "n"),
+        "<=": (0, most),
+        ">": (most + 1, "n"),
+        "<": (0, least - 1),
+    }[symbol]
+    return ConfigurationSet((Count(condition(left.operands[0], protocol), low, high),))
+
+
+def _is_call(tree: Tree, name: str) -> bool:
+    return isinstance(tree, Call) and tree.function == name and len(tree.operands) == 1

@@ -1,7 +1,10 @@
 """What a variable of a state may hold: a finite domain, present in every state or only in some classes."""
 
 import dataclasses
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from hegemon.errors import InvalidInput
 from hegemon.models.expressions import evaluate
@@ -12,44 +15,61 @@ class Domain:
     """Consecutive integers `low..high`; either bound may be a text over the parameters.
 
     `names` gives the values of a Choice their names; `condition` says in which classes of agents the
-    variable exists, as (variable, value name) pairs.
+    variable exists: each other variable with the values of which it has one.
     """
 
     low: int | str = 0
     high: int | str = 1
     names: tuple[str, ...] = ()
-    condition: tuple[tuple[str, str | int], ...] = ()
+    condition: tuple[tuple[str, tuple[str | int, ...]], ...] = ()
 
-    def when(self, **condition) -> "Domain":
-        """The same domain for a variable that only exists where other variables have the given values."""
-        return dataclasses.replace(self, condition=tuple(condition.items()))
+    def when(self, **condition: str | int | Iterable[str | int]) -> "Domain":
+        """The same domain for a variable that only exists where other variables have the given values.
 
-    def bounds(self, values) -> tuple[int, int]:
+        `when(phase="EL")` asks for one value, `when(epoch=(2, 3))` for one of several.
+        """
+        listed = tuple((name, _listed(name, value)) for name, value in condition.items())
+        return dataclasses.replace(self, condition=listed)
+
+    @property
+    def existence(self) -> str:
+        """In which states the variable exists, in words."""
+        parts = [f"{name} = {' or '.join(map(str, values))}" for name, values in self.condition]
+        return ", ".join(parts) or "every state"
+
+    def bounds(self, values: Mapping[str, Any]) -> tuple[int, int]:
         low, high = evaluate(self.low, values), evaluate(self.high, values)
-        return int(low), int(high)
+        return math.ceil(low), math.floor(high)
 
-    def describe(self, values) -> str:
+    def describe(self, values: Mapping[str, Any]) -> str:
         low, high = self.bounds(values)
         return "{" + ", ".join(self.names) + "}" if self.names else f"{low}..{high}"
 
-    def index(self, value):
+    def index(self, value: Any) -> Any:
         """A name of a Choice as its integer; every other value unchanged."""
         if isinstance(value, str) and value in self.names:
             return self.names.index(value)
         return value
 
-    def label(self, value: int):
+    def label(self, value: int) -> str | int:
         return self.names[value] if self.names else value
 
 
 Bit = Domain(0, 1)
 
 
-def Range(low, high) -> Domain:  # noqa: N802 - reads as a type in `timer: Range(0, "s")`
+def Range(low: int | str, high: int | str) -> Domain:  # noqa: N802 - reads as a type in `timer: Range(0, "s")`
     return Domain(low, high)
 
 
 def Choice(*names: str) -> Domain:  # noqa: N802
-    if len(names) < 2 or len(set(names)) < len(names):
-        raise InvalidInput(f"Choice{names} needs at least two different names")
+    if len(names) < 2 or len(set(names)) < len(names) or not all(isinstance(name, str) and name for name in names):
+        raise InvalidInput(f"Choice{names} needs at least two different names, as texts")
     return Domain(0, len(names) - 1, tuple(names))
+
+
+def _listed(name: str, value: str | int | Iterable[str | int]) -> tuple[str | int, ...]:
+    values = (value,) if isinstance(value, str | int) else tuple(value)
+    if not values or not all(isinstance(item, str | int) for item in values):
+        raise InvalidInput(f"when({name}={value!r}) needs a value or several, such as when({name}=(1, 2))")
+    return tuple(dict.fromkeys(values))

@@ -1,56 +1,131 @@
 """Bounds and defaults that depend on parameters are written as short arithmetic texts: "2*m", "ceil(log2(n))".
 
-`^` is the power, as in `n^0.4`; whole numbers stay exact at any size.
+`^` is the power, as in `n^0.4`; whole numbers stay exact. The texts are parsed by `grammar` and evaluated here,
+never by Python itself.
 """
 
 import math
-from functools import cache
+import operator
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
 
 from hegemon.errors import InvalidInput
+from hegemon.models import grammar
+from hegemon.models.grammar import LARGEST_NUMBER, Call, Comparison, Name, Number, Operation, Tree, shown, too_large
 
-FUNCTIONS = {
-    "ceil": math.ceil,
-    "floor": math.floor,
-    "log": math.log,
-    "log2": math.log2,
-    "sqrt": math.sqrt,
-    "min": min,
-    "max": max,
-    "abs": abs,
-    "round": round,
+FUNCTIONS: dict[str, tuple[Callable, int, int]] = {  # with the fewest and the most arguments
+    "ceil": (math.ceil, 1, 1),
+    "floor": (math.floor, 1, 1),
+    "log": (math.log, 1, 2),
+    "log2": (math.log2, 1, 1),
+    "sqrt": (math.sqrt, 1, 1),
+    "min": (min, 2, 100),
+    "max": (max, 2, 100),
+    "abs": (abs, 1, 1),
+    "round": (round, 1, 1),
 }
 
 
-def evaluate(expression, values):
+parse = lru_cache(maxsize=4096)(grammar.parse)
+
+
+def evaluate(expression: Any, values: Mapping[str, Any]) -> Any:
     """The value of a bound: a plain number, or a text over the parameters in `values`."""
     if not isinstance(expression, str):
         return expression
     try:
-        return eval(expression.replace("^", "**"), {"__builtins__": {}}, {**FUNCTIONS, **values})
-    except Exception as error:
+        return value_of(parse(expression), values)
+    except (ArithmeticError, ValueError) as error:
         known = ", ".join(values) or "none"
         raise InvalidInput(
-            f"the expression {expression!r} cannot be evaluated ({error}); it may use the parameters {known}"
+            f"the expression {shown(expression)} cannot be evaluated ({error}); it may use the parameters {known}"
         ) from None
 
 
-@cache
-def function_of(text: str):
-    """`(a, p) -> text` as its author would have written it; the same text gives the same function, which is
-    compiled once."""
-    scope: dict = {}
-    exec(f"def value(a, p):\n    return {text}", scope)
-    return scope["value"]
+def value_of(tree: Tree, values: Mapping[str, Any]) -> int | float:
+    """The number that an arithmetic tree means."""
+    if isinstance(tree, Number):
+        return tree.value
+    if isinstance(tree, Name):
+        if tree.name not in values:
+            raise InvalidInput(f"there is no parameter {tree.name!r}")
+        return _number(values[tree.name], tree.name)
+    if isinstance(tree, Operation):
+        return calculate(tree.operator, *(value_of(operand, values) for operand in tree.operands))
+    if isinstance(tree, Call):
+        if tree.function not in FUNCTIONS:
+            raise InvalidInput(f"there is no function {tree.function!r}; there are {', '.join(FUNCTIONS)}")
+        function, fewest, most = FUNCTIONS[tree.function]
+        if not fewest <= len(tree.operands) <= most:
+            raise InvalidInput(f"{tree.function} takes {fewest} number{'s' if most > 1 else ''} or more")
+        return _bounded(function(*(value_of(operand, values) for operand in tree.operands)), tree.function)
+    what = "a comparison" if isinstance(tree, Comparison) else "text or logic"
+    raise InvalidInput(f"it has {what} where a number belongs")
 
 
-def whole_number(text, what: str, low: int = 0) -> int:
+def calculate(symbol: str, left: int | float, right: int | float | None = None) -> int | float:
+    """One operation. Quotients of whole numbers stay whole where they can, so that nothing is rounded silently."""
+    if right is None:
+        return -left
+    whole = isinstance(left, int) and isinstance(right, int)
+    if symbol in ("/", "//", "%") and right == 0:
+        raise ZeroDivisionError("division by zero")
+    if symbol == "/" and whole and left % right == 0:
+        return left // right
+    if symbol == "^":
+        return _power(left, right)
+    return _bounded(OPERATIONS[symbol](left, right), symbol)
+
+
+OPERATIONS: dict[str, Callable] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+}
+
+
+def _power(base: int | float, exponent: int | float) -> int | float:
+    if base == 0 and exponent < 0:
+        raise ZeroDivisionError("0 has no negative power")
+    if isinstance(base, int) and isinstance(exponent, int) and exponent >= 0:
+        if abs(base) > 1 and abs(base).bit_length() * exponent > LARGEST_NUMBER + abs(base).bit_length():
+            raise too_large(f"{base}^{exponent}")
+        return _bounded(base**exponent, "^")
+    result = float(base) ** float(exponent)
+    if isinstance(result, complex):
+        raise ValueError(f"{base}^{exponent} is not a real number")
+    return _bounded(result, "^")
+
+
+def _bounded(value: int | float, what: str) -> int | float:
+    if isinstance(value, int):
+        if value.bit_length() > LARGEST_NUMBER:
+            raise too_large(f"the result of {what}")
+    elif not math.isfinite(value):
+        raise OverflowError(f"the result of {what} is not finite")
+    return value
+
+
+def _number(value: Any, name: str) -> int | float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise InvalidInput(f"{name} = {value!r} is not a number")
+    return int(value) if isinstance(value, np.integer) else value
+
+
+def whole_number(text: Any, what: str, low: int = 0, high: int | None = None) -> int:
     """A whole number as people write it: 1000, 1e6, 10**6, 2^20, 1_000_000."""
     try:
         value = evaluate(str(text), {})
-        if isinstance(value, bool) or value != int(value) or value < low:
+        if value != int(value) or value < low or (high is not None and value > high):
             raise ValueError
         return int(value)
-    except (InvalidInput, TypeError, ValueError, OverflowError):
-        raise InvalidInput(
-            f"{what} = {text} is out of range; give a whole number >= {low}, such as 1000 or 1e6"
-        ) from None
+    except ValueError:  # InvalidInput is one
+        given = shown(text).strip("'") if isinstance(text, str) else shown(text)
+        allowed = f"a whole number >= {low}" if high is None else f"a whole number in {low}..{high}"
+        raise InvalidInput(f"{what} = {given} is out of range; give {allowed}, such as 1000 or 1e6") from None

@@ -49,7 +49,7 @@ class MessageFormat:
         values, bits = {}, 0
         for field in self.fields:
             name, domain = field.name, field.domain
-            if any(values[other] != value for other, value in domain.condition):
+            if any(values[other] not in allowed for other, allowed in domain.condition):
                 values[name] = None
                 continue
             if name not in given:

@@ -47,10 +47,9 @@ class Packing:
             slot = len(layout)
             layout += [low, high - low, self.shifts[name], (1 << self.widths[name]) - 1]
             indent = "    "
-            condition = self.space.domains[name].condition
-            if condition:
-                tests = [f"a.{other} == {self.space.domains[other].index(value)}" for other, value in condition]
-                pack += [f"    if {' and '.join(tests)}:"]
+            exists = self.space.existence_test(name)
+            if exists:
+                pack += [f"    if {exists}:"]
                 indent += "    "
             pack += [
                 f"{indent}digit = a.{name} - layout[{slot}]",

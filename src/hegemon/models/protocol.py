@@ -10,7 +10,8 @@ import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration, Group
-from hegemon.models.expressions import evaluate, function_of
+from hegemon.models.expressions import evaluate
+from hegemon.models.functions import condition, number
 from hegemon.models.observables import Observable, count
 from hegemon.models.observables import mean as mean_of
 from hegemon.models.parameters import Parameter
@@ -197,7 +198,7 @@ class Protocol:
             if high - low <= 7:
                 for value in range(low, high + 1):
                     label = f"{field.name}={field.domain.label(value)}"
-                    chosen[label] = count(function_of(f"a.{field.name} == {value}"), f"agents with {label}")
+                    chosen[label] = count(condition(f"{field.name} == {value}", self), f"agents with {label}")
             else:
-                chosen[f"mean {field.name}"] = mean_of(function_of(f"a.{field.name}"))
+                chosen[f"mean {field.name}"] = mean_of(number(field.name, self))
         return chosen

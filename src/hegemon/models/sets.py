@@ -7,10 +7,13 @@ A condition is a plain function `(a, p) -> bool` on one agent's state and the pa
 """
 
 import dataclasses
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from hegemon.models.expressions import evaluate
+
+LARGEST = 2**62  # a count beyond is never reached
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,8 @@ class Count:
     high: int | str
 
     def bounds(self, values) -> tuple[int, int]:
-        return int(evaluate(self.low, values)), int(evaluate(self.high, values))
+        low, high = evaluate(self.low, values), evaluate(self.high, values)
+        return max(0, min(LARGEST, math.ceil(low))), max(-1, min(LARGEST, math.floor(high)))
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class ConfigurationSet:
         return ConfigurationSet(
             self.counts + other.counts,
             self.whole + other.whole,
-            self.closed or other.closed,
+            self.closed and other.closed,
             self.doc or other.doc,
             self.reason or other.reason,
         )

@@ -17,6 +17,7 @@ import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.models.domains import Domain
+from hegemon.models.grammar import shown
 
 
 @dataclass(frozen=True)
@@ -34,12 +35,13 @@ def declared_fields(state_class, owner: str, what: str = "State") -> tuple[Field
             raise InvalidInput(
                 f"{owner}.{what}.{name} is annotated with {domain!r}; use Bit, Range(low, high) or Choice(names)"
             )
-        for other, value in domain.condition:
+        for other, values in domain.condition:
             earlier = {field.name: field for field in fields}.get(other)
             if earlier is None:
                 raise InvalidInput(f"{owner}.{what}.{name} depends on {other!r}, which is not an earlier field")
-            if earlier.domain.names and value not in earlier.domain.names:
-                raise InvalidInput(f"{owner}.{what}.{name}: {other} has no value {value!r}")
+            for value in values:
+                if value not in earlier.domain.names if earlier.domain.names else not isinstance(value, int):
+                    raise InvalidInput(f"{owner}.{what}.{name}: {other} has no value {value!r}")
         fields.append(Field(name, domain, getattr(state_class, name, None)))
     if not fields:
         raise InvalidInput(f"{owner}.{what} declares no field; write for example `leader: Bit`")
@@ -119,12 +121,36 @@ class StateSpace:
         """The fields that exist in a state whose discriminators have the given values."""
         present = set()
         for field in self.fields:
-            if all(
-                other in present and given[other] == self.domains[other].index(value)
-                for other, value in field.domain.condition
-            ):
+            if all(other in present and given[other] in values for other, values in self._conditions[field.name]):
                 present.add(field.name)
         return present
+
+    @cached_property
+    def _conditions(self) -> dict[str, tuple[tuple[str, tuple[int, ...]], ...]]:
+        """What each field depends on directly: other fields, with the integers of which they must have one."""
+        return {
+            field.name: tuple(
+                (other, tuple(self.domains[other].index(value) for value in values))
+                for other, values in field.domain.condition
+            )
+            for field in self.fields
+        }
+
+    def presence(self, name: str) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """All that must hold where a field exists, what its conditions depend on included; () for every state."""
+        tests: list[tuple[str, tuple[int, ...]]] = []
+        for other, values in self._conditions[name]:
+            tests += [test for test in (*self.presence(other), (other, values)) if test not in tests]
+        return tuple(tests)
+
+    def existence_test(self, name: str) -> str:
+        """The same as Python text about `a`; empty for a field of every state."""
+        tests = [
+            "(" + " or ".join(f"a.{other} == {value}" for value in values) + ")" if len(values) > 1
+            else f"a.{other} == {values[0]}"
+            for other, values in self.presence(name)
+        ]  # fmt: skip
+        return " and ".join(tests)
 
     # -- one state as a mapping, as a namespace, as an integer ------------------------------------------
 
@@ -136,12 +162,12 @@ class StateSpace:
             value = self.domains[name].index(value)
             low, high = self.bounds[name]
             whole = isinstance(value, int | np.integer | bool | np.bool_) or (
-                isinstance(value, float) and value == int(value)
+                isinstance(value, float) and math.isfinite(value) and value == int(value)
             )
             if not whole or not low <= int(value) <= high:
                 names = self.domains[name].names
                 allowed = "{" + ", ".join(names) + "}" if names else f"{low}..{high}"
-                raise InvalidInput(f"{self.owner}: {name} = {mapping[name]!r} is out of range {allowed}")
+                raise InvalidInput(f"{self.owner}: {name} = {shown(mapping[name])} is out of range {allowed}")
             values[name] = int(value)
         complete = {name: values.get(name, self.bounds[name][0]) for name in self.names}
         present = self.present(complete)
@@ -156,8 +182,22 @@ class StateSpace:
 
     def values(self, state) -> dict:
         """Every field of a record or a namespace, absent ones included, as plain integers."""
-        read = state.__getitem__ if isinstance(state, np.void) else state.__dict__.__getitem__
-        return {name: int(read(name)) for name in self.names}
+        if isinstance(state, np.void):
+            return {name: int(state[name]) for name in self.names}
+        held = vars(state)
+        values = {name: held.get(name) for name in self.names}
+        for name, value in values.items():
+            if type(value) is not int:
+                values[name] = self._integer(name, value)
+        return values
+
+    def _integer(self, name: str, value) -> int:
+        """What a transition wrote into a field, if it is a whole number or a name of the field's Choice."""
+        value = self.domains[name].index(value)
+        if isinstance(value, int | np.integer | np.bool_):
+            return int(value)
+        hint = "; // divides whole numbers" if isinstance(value, float | np.floating) else ""
+        raise InvalidInput(f"{self.owner}: the transition wrote {name} = {value!r}, which is not a whole number{hint}")
 
     def check(self, state) -> tuple[dict, set]:
         """The values of a state and which fields exist in it; a value outside its range is an error."""
@@ -202,8 +242,36 @@ class StateSpace:
 
     # -- many states at once ----------------------------------------------------------------------------
 
+    def first_out_of_range(self, agents: np.ndarray) -> tuple[int, str] | None:
+        """The first record with a field outside its range, and that field; only fields that exist count."""
+        places = [
+            (int(np.argmax(wrong)), name)
+            for name in self.names
+            if (wrong := self._wrong(agents, name)).any()
+        ]  # fmt: skip
+        return min(places, default=None)
+
+    def _wrong(self, agents: np.ndarray, name: str) -> np.ndarray:
+        low, high = self.bounds[name]
+        return self._exists(agents, name) & ((agents[name] < low) | (agents[name] > high))
+
+    def _exists(self, agents: np.ndarray, name: str) -> np.ndarray:
+        """Which of the records have the field."""
+        exists = np.ones(len(agents), bool)
+        for other, values in self.presence(name):
+            exists &= np.isin(agents[other], values)
+        return exists
+
+    def canonical_array(self, agents: np.ndarray) -> np.ndarray:
+        """A copy of the records in which fields that a state does not have hold their lowest value."""
+        result = agents.copy()
+        for name in self.names:
+            if self.domains[name].condition:
+                result[name][~self._exists(agents, name)] = self.bounds[name][0]
+        return result
+
     def encode_array(self, agents: np.ndarray) -> np.ndarray:
-        """The codes of an array of records."""
+        """The codes of an array of records, whose values are in their ranges."""
         codes = np.full(len(agents), -1, dtype=np.int64)
         for variant in self.variants:
             chosen = np.ones(len(agents), dtype=bool)
@@ -234,14 +302,17 @@ class StateSpace:
         return agents
 
     def source(self) -> tuple[str, list[int]]:
-        """`encode(a, layout)` and `decode(code, a, layout)` as Python text, and the numbers they read.
+        """`encode(a, layout)`, `decode(code, a, layout)` and `canonical(a, layout)` as Python text, and the
+        numbers they read.
 
-        `encode` answers -1 for a state with a field outside its range.
+        `encode` answers -1 for a state with a field outside its range. `canonical` sets the fields that the
+        state does not have to their lowest values, so that equal states are equal records.
 
-        The text depends on the fields alone and the layout holds the bounds, so that one compiled pair
+        The text depends on the fields alone and the layout holds the bounds, so that one compiled set
         serves every choice of parameters.
         """
-        layout, slot = [], {}
+        layout: list[int] = []
+        slot: dict[str, int] = {}
         for name in self.names:
             slot[name] = len(layout)
             layout += [self.bounds[name][0], self.bounds[name][1] - self.bounds[name][0] + 1]
@@ -265,4 +336,8 @@ class StateSpace:
             encode += [f"        return layout[{offset}] + code"]
             decode += ["        return"]
         encode += ["    return -1"]
-        return "\n".join(encode + decode) + "\n", layout
+        canonical = ["def canonical(a, layout):", "    pass"]
+        for name in self.names:
+            if exists := self.existence_test(name):
+                canonical += [f"    if not ({exists}):", f"        a.{name} = layout[{slot[name]}]"]
+        return "\n".join(encode + decode + canonical) + "\n", layout
