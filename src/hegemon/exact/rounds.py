@@ -96,7 +96,8 @@ class RoundConfigurations:
         after = np.empty((len(codes), 0), np.int64)
         for v in range(self.n):
             near = self.topology.neighbours(v)
-            local = np.column_stack([codes[:, v], np.sort(codes[:, near], axis=1)])
+            seen = codes[:, near] if self.protocol.oriented else np.sort(codes[:, near], axis=1)
+            local = np.column_stack([codes[:, v], seen])
             distinct, which = np.unique(local, axis=0, return_inverse=True)
             found = [self.outcomes(row[0], tuple(row[1:])) for row in distinct.tolist()]
             lengths = np.array([len(outcome) for outcome in found])

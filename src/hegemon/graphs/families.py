@@ -8,7 +8,7 @@ import numpy as np
 from hegemon.errors import InvalidInput
 from hegemon.graphs.files import from_file
 from hegemon.graphs.random import gnp, random_regular
-from hegemon.graphs.topology import LARGEST_COMPLETE, LARGEST_IN_MEMORY, Topology, require_room
+from hegemon.graphs.topology import LARGEST_COMPLETE, LARGEST_IN_MEMORY, Topology, frozen, require_room
 
 
 def complete(n: int) -> Topology:
@@ -32,6 +32,15 @@ def directed_ring(n: int) -> Topology:
     _require("directed-ring", n, 2)
     nodes = np.arange(n)
     return Topology.from_edges(f"directed-ring:{n}", n, nodes, (nodes + 1) % n, directed=True)
+
+
+def oriented_ring(n: int) -> Topology:
+    """The undirected cycle in which every node knows which neighbour is the left one (v-1) and which the right."""
+    _require("oriented-ring", n, 3)
+    nodes = np.arange(n)
+    targets = np.stack([(nodes - 1) % n, (nodes + 1) % n], axis=1).ravel().astype(np.int32)
+    offsets = 2 * np.arange(n + 1, dtype=np.int64)
+    return Topology(f"oriented-ring:{n}", n, rows=(frozen(offsets), frozen(targets)), oriented=True)
 
 
 def path(n: int) -> Topology:
@@ -112,6 +121,7 @@ FAMILIES = {
     "complete": ("N", complete),
     "ring": ("N", ring),
     "directed-ring": ("N", directed_ring),
+    "oriented-ring": ("N", oriented_ring),
     "path": ("N", path),
     "star": ("N", star),
     "grid": ("ROWSxCOLUMNS", grid),

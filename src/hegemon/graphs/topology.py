@@ -25,6 +25,7 @@ class Topology:
     n: int
     directed: bool = False
     rows: tuple[np.ndarray, np.ndarray] | None = field(default=None, repr=False)  # None: implicit complete
+    oriented: bool = False  # a ring whose nodes tell left from right: every row is (left, right)
 
     @classmethod
     def from_edges(cls, name: str, n: int, tails, heads, directed: bool = False) -> "Topology":
@@ -47,7 +48,7 @@ class Topology:
                 )
         offsets = np.zeros(n + 1, np.int64)
         np.cumsum(np.bincount(sources, minlength=n), out=offsets[1:])
-        return cls(name, n, directed, (_frozen(offsets), _frozen(targets.astype(np.int32))))
+        return cls(name, n, directed, (frozen(offsets), frozen(targets.astype(np.int32))))
 
     @cached_property
     def _rows(self) -> tuple[np.ndarray, np.ndarray]:
@@ -63,7 +64,7 @@ class Topology:
         # Row v of the n x n table of columns without its diagonal: n-1 windows of length n, each one further.
         twice = np.tile(np.arange(n, dtype=np.int32), 2)
         targets = np.lib.stride_tricks.sliding_window_view(twice, n)[1:n].ravel()
-        return _frozen(np.arange(n + 1, dtype=np.int64) * (n - 1)), _frozen(targets)
+        return frozen(np.arange(n + 1, dtype=np.int64) * (n - 1)), frozen(targets)
 
     @property
     def offsets(self) -> np.ndarray:
@@ -78,7 +79,7 @@ class Topology:
     @cached_property
     def sources(self) -> np.ndarray:
         """The tail of every arc, in the order of `targets`."""
-        return _frozen(np.repeat(np.arange(self.n, dtype=np.int32), self.degrees))
+        return frozen(np.repeat(np.arange(self.n, dtype=np.int32), self.degrees))
 
     @property
     def arcs(self) -> int:
@@ -88,7 +89,7 @@ class Topology:
     @cached_property
     def degrees(self) -> np.ndarray:
         """The number of out-neighbours of every node."""
-        return _frozen(np.diff(self.offsets))
+        return frozen(np.diff(self.offsets))
 
     def neighbours(self, v: int) -> np.ndarray:
         """The out-neighbours of v, increasing."""
@@ -116,6 +117,13 @@ class Topology:
         if not self.is_directed_ring:
             raise InvalidInput(
                 f"{who} runs on directed rings only, and {self.name} is not one; use directed-ring:{self.n}"
+            )
+
+    def require_oriented_ring(self, who: str) -> None:
+        """Refuse everything on which a node cannot tell its left neighbour from its right one."""
+        if not self.oriented:
+            raise InvalidInput(
+                f"{who} runs on oriented rings only, and {self.name} is not one; use oriented-ring:{self.n}"
             )
 
     def require_connected(self) -> None:
@@ -168,7 +176,7 @@ def require_room(name: str, n: int, arcs: int) -> None:
         )
 
 
-def _frozen(array: np.ndarray) -> np.ndarray:
+def frozen(array: np.ndarray) -> np.ndarray:
     array.setflags(write=False)
     return array
 

@@ -13,8 +13,8 @@ class NeighbourProtocol(Protocol):
     """Declare `class State:` and `def update(me, neighbours, coins, p)`.
 
     `update` changes `me`, a copy of the node's own state, after reading `neighbours`, the states of its
-    neighbours before the round: a sequence whose order means nothing. `coins` is a number of `random_bits`
-    fair bits, fresh for every node and round.
+    neighbours before the round: a sequence whose order means nothing, unless the protocol is `oriented`. `coins`
+    is a number of `random_bits` fair bits, fresh for every node and round.
 
     `public` names the fields that neighbours read (by default all that are not private): the fewer, the
     faster. Fields named in `private` are read by the node itself only; they are a separate chain at every
@@ -29,6 +29,7 @@ class NeighbourProtocol(Protocol):
     reads_graph = True
     smallest_n = 1
     random_bits = 0
+    oriented = False  # on an oriented ring, `neighbours` is (left, right), in this order
     public: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
     _is_sound = False
@@ -55,6 +56,8 @@ class NeighbourProtocol(Protocol):
 
     def check_topology(self, topology) -> None:
         super().check_topology(topology)
+        if self.oriented:
+            topology.require_oriented_ring(self.id)
         if topology.directed:
             raise InvalidInput(
                 f"{self.id} runs on undirected graphs, and {topology.name} is directed; use for instance "
@@ -103,7 +106,7 @@ class NeighbourProtocol(Protocol):
         """Refuse an `update` that fails, leaves a range, reads what a state does not have, depends on the
         order of the neighbours, or reads a neighbour's field that is not public."""
         for _ in range(samples):
-            codes = rng.integers(self.space.size, size=1 + rng.integers(5))
+            codes = rng.integers(self.space.size, size=3 if self.oriented else 1 + rng.integers(5))
             coins = int(rng.integers(1 << self.random_bits))
             states = [self.space.namespace(code) for code in codes]
             shown = [self.space.mapping(state) for state in states]
@@ -114,6 +117,8 @@ class NeighbourProtocol(Protocol):
                     (_reordered, "depends on the order of the neighbours, or counts equal ones"),
                     (self._disguised, "reads a field of a neighbour that is not public"),
                 ):
+                    if self.oriented and change is _reordered:
+                        continue
                     if self._updated(change([self.space.namespace(code) for code in codes]), coins) != after:
                         raise InvalidInput(f"{self.id}: update {what}")
             except InvalidInput as error:

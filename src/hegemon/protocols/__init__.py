@@ -7,6 +7,8 @@ from hegemon.protocols.countdown import Countdown
 from hegemon.protocols.epidemic import Epidemic
 from hegemon.protocols.fischer_jiang import FischerJiang
 from hegemon.protocols.flood_max import FloodMax
+from hegemon.protocols.herman import Herman
+from hegemon.protocols.itai_rodeh import ItaiRodeh
 from hegemon.protocols.majority import ApproximateMajority, ExactMajority
 from hegemon.protocols.odd_ring import OddRing
 from hegemon.protocols.optimal_silent import OptimalSilent
@@ -46,9 +48,11 @@ CATALOGUE = {
         OddRing,
         Trains,
         BFW,
+        Herman,
         Referees,
         Walks,
         FloodMax,
         AfekGafni,
+        ItaiRodeh,
     )
 }

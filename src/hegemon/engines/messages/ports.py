@@ -26,9 +26,10 @@ class ListedPorts:
     def __init__(self, topology):
         self.offsets = topology.offsets.tolist()
         self.targets = topology.targets.tolist()
-        # Arcs are in the order of (source, target): sorted by (target, source) they are met by their reverses.
+        # Sorted by (source, target) and by (target, source), arcs are met by their reverses.
         back = np.empty(topology.arcs, np.int64)
-        back[np.lexsort((topology.sources, topology.targets))] = np.arange(topology.arcs)
+        there = np.lexsort((topology.targets, topology.sources))
+        back[np.lexsort((topology.sources, topology.targets))] = there
         self.back = back.tolist()
 
     def degree(self, v: int) -> int:
@@ -43,4 +44,5 @@ class ListedPorts:
 @lru_cache(maxsize=4)
 def ports_of(topology):
     """Ports are numbered in the order of the neighbours; drawing among them is drawing among neighbours."""
-    return CompletePorts(topology.n) if topology.is_complete else ListedPorts(topology)
+    implicit = topology.is_complete and not topology.oriented
+    return CompletePorts(topology.n) if implicit else ListedPorts(topology)

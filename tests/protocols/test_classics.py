@@ -1,0 +1,74 @@
+"""The classics: Herman's ring by its exact law, Itai and Rodeh's election by its course and its messages."""
+
+import math
+
+import numpy as np
+import pytest
+
+import hegemon as hg
+from hegemon.errors import InvalidInput
+from hegemon.graphs.families import oriented_ring
+from hegemon.protocols import Herman, ItaiRodeh
+
+
+def tokens(codes):
+    """The places of tokens in a ring of bits."""
+    return [v for v in range(len(codes)) if codes[v] == codes[v - 1]]
+
+
+@pytest.mark.parametrize("n", [3, 5, 7, 9])
+def test_three_tokens_take_four_abc_over_n_rounds(n):
+    """McIver and Morgan (Information Processing Letters 94, 2005): gaps a, b, c between three tokens."""
+    answer = hg.verify(Herman(n=n), property="time")
+    codes = answer.chain.space.codes(answer.chain.keys)
+    for bits, expected in zip(codes, answer.hitting.values, strict=True):
+        places = tokens(bits)
+        if len(places) == 3:
+            gaps = [places[1] - places[0], places[2] - places[1], n - places[2] + places[0]]
+            assert expected == pytest.approx(4 * math.prod(gaps) / n, rel=1e-9)
+    if n % 3 == 0:
+        assert answer.hitting.worst == pytest.approx(4 * n * n / 27, rel=1e-9)
+
+
+@pytest.mark.full
+def test_fifteen_nodes_take_four_n_squared_over_27_rounds_at_worst():
+    assert hg.verify(Herman(n=15), property="time").hitting.worst == pytest.approx(4 * 15**2 / 27, rel=1e-9)
+
+
+def test_simulated_rounds_agree_with_the_law():
+    steps = [run.steps for run in hg.run_trials(Herman(n=21), 300, start="three-tokens", seed=1).runs]
+    assert abs(np.mean(steps) - 4 * 7**3 / 21) < 4 * np.std(steps) / math.sqrt(300)
+
+
+def test_left_and_right_are_told_apart():
+    ring = oriented_ring(5)
+    assert ring.neighbours(0).tolist() == [4, 1] and ring.neighbours(4).tolist() == [3, 0]
+    assert ring.is_connected and not ring.is_bipartite
+    with pytest.raises(InvalidInput, match="oriented rings only"):
+        hg.simulate(Herman(n=5), graph="ring:5")
+    with pytest.raises(InvalidInput, match="take an odd n"):
+        Herman(n=4)
+
+
+def test_itai_rodeh_elects_one_leader_in_phases_of_n_rounds():
+    for n in (3, 8, 33):
+        runs = hg.run_trials(ItaiRodeh(n=n), 30, seed=1).runs
+        assert all(run.reached and run.leaders == 1 for run in runs)
+        assert {run.steps % n for run in runs} == {0}
+
+
+def test_itai_rodeh_with_two_ids_needs_about_two_phases_for_three_nodes():
+    """Exactly: with probability 1/4 all ids agree and nobody drops out; two largest ids are left with 3/8."""
+    # From three active nodes: one largest with 3/8, two with 3/8, three with 1/4; from two: one with 1/2.
+    expected = (1 + 3 / 8 * 2) / (1 - 1 / 4)
+    phases = [run.steps / 3 for run in hg.run_trials(ItaiRodeh(n=3, K=2), 1500, seed=2).runs]
+    assert abs(np.mean(phases) - expected) < 4 * np.std(phases) / math.sqrt(1500)
+
+
+def test_messages_flow_to_the_right_alone():
+    """Port 1 of an oriented ring leads to the right, and the message arrives through the left port."""
+    from hegemon.engines.messages.ports import ports_of
+
+    ports = ports_of(oriented_ring(4))
+    for v in range(4):
+        assert ports.cross(v, 1) == ((v + 1) % 4, 0) and ports.cross(v, 0) == ((v - 1) % 4, 1)
