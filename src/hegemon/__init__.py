@@ -6,6 +6,7 @@ The catalogue's classes are here under their names: `hegemon.TimeOptimal(n=1000,
 
 from hegemon.errors import InvalidInput
 from hegemon.exact.verification import verify
+from hegemon.experiments.sweep import sweep
 from hegemon.graphs.mixing import mixing_time
 from hegemon.protocols import (
     CATALOGUE,
@@ -52,5 +53,6 @@ __all__ = [
     "mixing_time",
     "run_trials",
     "simulate",
+    "sweep",
     "verify",
 ]

@@ -9,6 +9,7 @@ from hegemon.cli.messages import compare, lower_bound, show_mixing_time
 from hegemon.cli.reproduce import reproduce_claims
 from hegemon.cli.run import run
 from hegemon.cli.search import search_worst_start
+from hegemon.cli.sweep import sweep_study
 from hegemon.cli.verify import verify_protocol
 from hegemon.errors import InvalidInput
 
@@ -23,6 +24,7 @@ app = typer.Typer(
 app.command("list")(list_protocols)
 app.command("show")(show_protocol)
 app.command("run")(run)
+app.command("sweep")(sweep_study)
 app.command("reproduce")(reproduce_claims)
 app.command("verify")(verify_protocol)
 app.command("search-worst")(search_worst_start)

@@ -1,0 +1,228 @@
+"""`hegemon sweep`: a whole study, spread over workers and kept in a folder; `hegemon results`: what it says."""
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from hegemon.cli.common import console, figure, print_json
+from hegemon.errors import InvalidInput
+from hegemon.experiments.axes import parse_axis
+from hegemon.experiments.driver import Driver, Listener
+from hegemon.experiments.results import axes_of, load_table, summarize_table
+from hegemon.experiments.store.folder import Folder
+from hegemon.experiments.store.provenance import drivers
+from hegemon.experiments.study import Study, make_study, read_study
+from hegemon.experiments.sweep import Outcome, case_states, run_study
+from hegemon.models.expressions import whole_number
+
+SHOWN_CASES = 40
+LIVE_CASES = 12
+
+
+def sweep_study(
+    study: Annotated[str | None, typer.Argument(help="STUDY.toml, an id of `hegemon list`, or file.py:Class")] = None,
+    n: Annotated[str | None, typer.Option("--n", help="numbers of agents: 100,1e3 or 1e2..1e6:log, 64..512:x2")] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="parameter=values: tau=1,2,4; repeatable")] = None,
+    graph: Annotated[list[str] | None, typer.Option("--graph", help="ring, regular:{n},4, a file; repeatable")] = None,
+    start: Annotated[str | None, typer.Option("--start", help="starts, such as random,no-leader")] = None,
+    wake: Annotated[str | None, typer.Option("--wake", help="messages: all,one-by-one,random or files")] = None,
+    until: Annotated[list[str] | None, typer.Option("--until", help="safe, steps:K, a set, all(…); repeatable")] = None,
+    max_steps: Annotated[str | None, typer.Option("--max-steps", help="give up a trial after so many")] = None,
+    engine: Annotated[str | None, typer.Option("--engine", help="auto, or names of engines")] = None,
+    fault: Annotated[list[str] | None, typer.Option("--fault", help="none, or step=K,agents=J; repeatable")] = None,
+    zip_: Annotated[list[str] | None, typer.Option("--zip", help="axes that move side by side: n,tau")] = None,
+    cases: Annotated[str | None, typer.Option("--cases", help="a CSV table of cases, one column per axis")] = None,
+    trials: Annotated[str | None, typer.Option("--trials", help="independent runs of every case; default 1")] = None,
+    seed: Annotated[str | None, typer.Option("--seed", help="the same seed gives the same numbers; default 0")] = None,
+    out: Annotated[str | None, typer.Option("--out", help="the study's folder; default: study")] = None,
+    extend: Annotated[str | None, typer.Option("--extend", help="a folder: add --trials or values of axes")] = None,
+    status: Annotated[str | None, typer.Option("--status", help="a folder: how far its study is")] = None,
+    workers: Annotated[str | None, typer.Option("--workers", help="processes; default: all cores")] = None,
+    cluster: Annotated[str | None, typer.Option("--cluster", help="dask:local, dask:tcp://…, slurm:…, mpi")] = None,
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+):  # fmt: skip
+    """Run a study: every case of a grid, many trials of each. The same command again goes on where it was."""
+    if status is not None:
+        show_status(Path(status), json)
+        return
+    axes = read_axes(n, set_, graph, start, wake, until, max_steps, engine, fault)
+    if extend is not None:
+        if study is not None or out is not None or seed is not None or zip_ or cases:
+            raise InvalidInput("--extend takes the folder, --trials and values of its axes, and nothing else")
+        folder = Path(extend)
+        asked = Folder(folder).study()
+        more = {name: parse_axis(name, values) for name, values in axes.items()}
+        asked = asked.extended(more, None if trials is None else whole_number(trials, "trials", low=1))
+    else:
+        folder = Path(out or "study")
+        asked = ask(study, axes, zip_, cases, trials, seed)
+    board = Board(asked)
+    count = None if workers is None else whole_number(workers, "workers", low=1)
+    with board:
+        outcome = run_study(
+            asked, folder, workers=count, cluster=cluster, extend=extend is not None, listener=board, command=sys.argv
+        )
+    report(outcome, json)
+    if outcome.failed:
+        raise typer.Exit(1)
+
+
+def read_axes(n, set_, graph, start, wake, until, max_steps, engine, fault) -> dict:
+    """The axes of the command line; parameters after n, in the order they were given."""
+    axes: dict = {} if n is None else {"n": n}
+    for text in set_ or ():
+        name, equals, values = text.partition("=")
+        name = name.strip()
+        if not equals or not name or not values.strip():
+            raise InvalidInput(
+                f"--set {text!r} is not understood; write --set name=values, for example --set tau=1,2,4"
+            )
+        if name in axes:
+            raise InvalidInput(f"--set gives {name} twice; give all its values once, divided by commas")
+        axes[name] = values
+    rest = {"graph": graph, "start": start, "wake": wake, "until": until, "max_steps": max_steps, "engine": engine}
+    return axes | {name: values for name, values in {**rest, "fault": fault}.items() if values}
+
+
+def ask(study: str | None, axes: dict, zip_, cases, trials, seed) -> Study:
+    """The study that the arguments describe: a file's, or the command line's own."""
+    if study is not None and study.endswith(".toml"):
+        if axes or zip_ or cases or trials or seed:
+            raise InvalidInput(f"{study} says what to run; change it there, or give --extend to add to a finished one")
+        return read_study(study)
+    zipped = [[name.strip() for name in text.split(",")] for text in zip_ or ()]
+    return make_study(study, axes=axes, zipped=zipped, cases=cases or (), trials=trials or 1, seed=seed or 0)
+
+
+class Board(Listener):
+    """The live table, on the error stream; where that is no terminal, one line before and one every minute."""
+
+    def __init__(self, study: Study):
+        self._screen = Console(stderr=True, highlight=False)
+        self._live = None
+        self._driver: Driver | None = None
+        self._begin = self._said = time.monotonic()
+
+    def __enter__(self):
+        if self._screen.is_terminal:
+            self._live = Live(get_renderable=self._picture, console=self._screen, refresh_per_second=2, transient=True)
+            self._live.start()
+        return self
+
+    def __exit__(self, *_):
+        if self._live:
+            self._live.stop()
+
+    def planned(self, estimate, pool) -> None:
+        work = "unknown" if estimate.seconds is None else duration(estimate.seconds)
+        self._screen.print(
+            f"{estimate.trials:,} trials of {estimate.cases:,} cases to make; about {work} of one worker's time and "
+            f"{estimate.memory / 1e6:,.0f} MB of memory each ({pool.name})"
+        )
+
+    def moved(self, driver: Driver) -> None:
+        self._driver = driver
+        if not self._live and time.monotonic() - self._said > 60:
+            self._said = time.monotonic()
+            self._screen.print(self._headline(driver))
+
+    def _headline(self, driver: Driver) -> str:
+        done, goal = sum(s.done for s in driver.states), sum(s.goal for s in driver.states)
+        seconds = time.monotonic() - self._begin
+        left = driver.seconds_left()
+        return (
+            f"{done:,} of {goal:,} trials, {driver.measured / max(seconds, 0.1):,.0f} per second, "
+            f"{'?' if left is None else duration(left)} left"
+        )
+
+    def _picture(self):
+        driver = self._driver
+        if driver is None:
+            return Text("a first look …")
+        table = Table(box=None, pad_edge=False)
+        for name in ("case", "done", "of", "each"):
+            table.add_column(name, justify="left" if name == "case" else "right")
+        busy = [state for state in driver.states if state.error or state.done < state.goal]
+        for state in busy[:LIVE_CASES]:
+            each = "" if state.seconds_per_trial is None else f"{state.seconds_per_trial:.3g} s"
+            table.add_row(state.case.label(), f"{state.done:,}", f"{state.goal:,}", state.error or each)
+        rest = f"… and {len(busy) - LIVE_CASES:,} more cases" if len(busy) > LIVE_CASES else ""
+        return Group(Text(self._headline(driver)), table, Text(rest))
+
+
+def report(outcome: Outcome, json: bool) -> None:
+    """The summary of every case, and where the table is."""
+    rows = summarize_table(load_table(outcome.folder.root), axes_of(outcome.study)) if outcome.trials else []
+    failed = [{"case": case.settings, "error": error} for case, error in outcome.failed]
+    if json:
+        place = str(outcome.folder.table)
+        print_json(
+            {
+                "folder": str(outcome.folder.root),
+                "table": place,
+                "trials": outcome.trials,
+                "cases": rows,
+                "failed": failed,
+            }
+        )
+        return
+    screen = console()
+    print_rows(screen, rows[:SHOWN_CASES])
+    if len(rows) > SHOWN_CASES:
+        screen.print(f"… and {len(rows) - SHOWN_CASES:,} more cases (hegemon results {outcome.folder.root})")
+    for row in failed:
+        screen.print(f"FAILED {row['case']}: {row['error']}", markup=False)
+    screen.print(f"\n{outcome.trials:,} trials are in {outcome.folder.table}")
+
+
+def print_rows(screen, rows: list[dict]) -> None:
+    table = Table(box=None, pad_edge=False)
+    names = [name for name in (rows[0] if rows else ()) if name != "share_reached_ci95"]
+    for name in names:
+        table.add_column(name.replace("_", " "), justify="right")
+    for row in rows:
+        table.add_row(*(figure(row.get(name)) for name in names))
+    screen.print(table)
+
+
+def show_status(root: Path, json: bool) -> None:
+    """How far a study is, from what stands in its folder: from any terminal, at any moment."""
+    folder = Folder(root)
+    study = folder.study()
+    states, unsound = case_states(folder, study)
+    working = [driver for driver in drivers(folder.drivers) if driver["alive"]]
+    done, goal = sum(state["done"] for state in states), sum(state["goal"] for state in states)
+    content = {
+        "folder": str(root), "cases": len(states), "finished": sum(state["done"] >= state["goal"] for state in states),
+        "trials": done, "of": goal, "damaged_records": folder.damaged, "failed": unsound,
+        "drivers": [{"host": d["machine"]["host"], "pid": d["pid"], "pool": d["pool"]} for d in working],
+        "states": states,
+    }  # fmt: skip
+    if json:
+        print_json(content)
+        return
+    screen = console()
+    screen.print(f"{root}: {done:,} of {goal:,} trials, {content['finished']:,} of {len(states):,} cases finished")
+    for driver in working:
+        rate = driver.get("measured", 0) / max(driver.get("seconds", 0), 0.1)
+        screen.print(f"working: {driver['machine']['host']}, {driver['pool']}, {rate:,.0f} trials per second")
+    if not working and done < goal:
+        screen.print("nobody is working on it; run its `hegemon sweep` again to go on")
+    if folder.damaged:
+        screen.print(f"{folder.damaged:,} damaged records are ignored; their trials are measured again")
+    print_rows(screen, [row for row in states if row["done"] < row["goal"]][:SHOWN_CASES])
+    for row in unsound:
+        screen.print(f"FAILED {row['case']}: {row['error']}", markup=False)
+
+
+def duration(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,156 @@
+"""The axes of a study: lists and ranges as people write them, crossed, walked side by side, or read from a table.
+
+`100,200,400` is a list; `1e2..1e7:log` goes by factors of ten, `64..4096:x2` by factors of two, `10..50:+10` by
+steps of ten, `1..5` by ones. A comma inside brackets does not divide: `min(n, 3), 7` are two values.
+"""
+
+import csv
+import itertools
+import math
+from pathlib import Path
+
+from hegemon.errors import InvalidInput
+from hegemon.models.expressions import whole_number
+
+MOST_VALUES = 10_000  # of one axis
+MOST_CASES = 100_000
+RANGE_HELP = "write A..B:log, A..B:xFACTOR or A..B:+STEP, for example 1e2..1e6:log"
+
+
+def parse_axis(name: str, given) -> list:
+    """The values of an axis: a list as it is, a text by the rules above; numbers become numbers."""
+    if isinstance(given, str):
+        values = []
+        for part in split(given):
+            values += _range(name, part) if _is_range(part) else [number(part)]
+    elif isinstance(given, list | tuple | range):
+        values = [number(value) if isinstance(value, str) else value for value in given]
+    else:
+        values = [given]
+    if not values:
+        raise InvalidInput(f"the axis {name} has no values; give at least one")
+    if len(values) > MOST_VALUES:
+        raise InvalidInput(f"the axis {name} has {len(values):,} values; at most {MOST_VALUES:,} are allowed")
+    if name == "n":
+        values = [whole_number(value, "n", low=1) for value in values]
+    repeated = (
+        next((value for k, value in enumerate(values) if value in values[:k]), None) if len(values) < 500 else None
+    )
+    if repeated is not None:
+        raise InvalidInput(f"the axis {name} has the value {repeated} twice; give every value once")
+    return values
+
+
+def split(text: str) -> list[str]:
+    """The parts between commas that stand in no brackets and no quotes."""
+    parts, depth, quote, begin = [], 0, "", 0
+    for place, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        elif letter in "([{":
+            depth += 1
+        elif letter in ")]}":
+            depth -= 1
+        elif letter == "," and depth == 0:
+            parts.append(text[begin:place])
+            begin = place + 1
+    parts = [part.strip() for part in (*parts, text[begin:])]
+    if not all(parts):
+        raise InvalidInput(f"the list {text!r} has an empty place; write values between its commas")
+    return parts
+
+
+def number(text: str):
+    """A number if the text is one, else the text."""
+    for kind in (int, float):
+        try:
+            value = kind(text)
+        except ValueError:
+            continue
+        return value if math.isfinite(value) else text
+    return text
+
+
+def _is_range(text: str) -> bool:
+    low, dots, _ = text.partition("..")
+    return bool(dots) and isinstance(number(low), int | float)
+
+
+def _range(name: str, text: str) -> list:
+    ends, _, way = text.partition(":")
+    low, high = (number(end) for end in ends.split("..", 1))
+    if isinstance(low, str) or isinstance(high, str) or low > high:
+        raise InvalidInput(f"the range {text!r} of {name} is not understood; {RANGE_HELP}")
+    factor, step = None, None
+    if way == "log":
+        factor = 10
+    elif way.startswith("x"):
+        factor = number(way[1:])
+    else:
+        step = number(way.removeprefix("+")) if way else 1
+    sound = isinstance(factor, int | float) and factor > 1 and low > 0
+    if factor is not None and not sound or factor is None and not (isinstance(step, int | float) and step > 0):
+        raise InvalidInput(f"the range {text!r} of {name} is not understood; {RANGE_HELP}")
+    values, k = [], 0
+    while len(values) <= MOST_VALUES:
+        value = low * factor**k if factor is not None else low + step * k
+        if value > high * (1 + 1e-12):
+            break
+        values.append(value)
+        k += 1
+    whole = all(isinstance(end, int) or float(end).is_integer() for end in (low, high))
+    if name == "n" or whole and all(float(value).is_integer() for value in values):
+        values = list(dict.fromkeys(round(value) for value in values))
+    return values
+
+
+def combine(axes: dict[str, list], together: list[tuple[str, ...]] = (), table: list[dict] = ()) -> list[dict]:
+    """Every case as a dictionary: the rows of the table, crossed with the axes; zipped axes move side by side."""
+    for names in together:
+        for name in names:
+            if name not in axes:
+                raise InvalidInput(f"zip names {name!r}, which is no axis; the axes are: {', '.join(axes) or 'none'}")
+        lengths = {len(axes[name]) for name in names}
+        if len(lengths) != 1:
+            raise InvalidInput(f"zipped axes must be equally long, and {', '.join(names)} are not")
+    zipped = {name: names for names in together for name in names}
+    if len(zipped) != sum(len(names) for names in together):
+        raise InvalidInput("an axis can be zipped only once; name every axis in at most one zip")
+    factors = [[dict(row) for row in table]] if table else []
+    for name, values in axes.items():
+        if name not in zipped:
+            factors.append([{name: value} for value in values])
+        elif zipped[name][0] == name:
+            rows = zip(*(axes[other] for other in zipped[name]), strict=True)
+            factors.append([dict(zip(zipped[name], row, strict=True)) for row in rows])
+    if (count := math.prod(len(factor) for factor in factors)) > MOST_CASES:
+        raise InvalidInput(f"the study has {count:,} cases; at most {MOST_CASES:,} are allowed, so divide it")
+    cases = []
+    for parts in itertools.product(*factors):
+        case: dict = {}
+        for part in parts:
+            for name, value in part.items():
+                if name in case:
+                    raise InvalidInput(f"{name} is both an axis and a column of the table of cases; keep one")
+                case[name] = value
+        cases.append(case)
+    return cases
+
+
+def read_cases(path) -> list[dict]:
+    """An explicit table of cases: a CSV file with one column per axis; an empty cell leaves the axis out."""
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            rows = list(csv.DictReader(file, strict=True))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InvalidInput(f"the table of cases {path} cannot be read: {error}; give a CSV file") from None
+    if not rows:
+        raise InvalidInput(f"the table of cases {Path(path).name} has no rows; give a header and at least one case")
+    cases = []
+    for place, row in enumerate(rows, 2):
+        if None in row or None in row.values():
+            raise InvalidInput(f"{path}, line {place}: not as many cells as the header has; mend the line")
+        cases.append({name.strip(): number(cell.strip()) for name, cell in row.items() if cell.strip()})
+    return cases

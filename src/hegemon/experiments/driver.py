@@ -1,0 +1,243 @@
+"""Drives a study: hands out chunks of trials, hears what was measured, goes on until nothing is missing.
+
+Nothing precious is held here: the store alone says what is done, and is read again before the table is made.
+"""
+
+import math
+import queue
+import time
+from collections import Counter, deque
+from dataclasses import dataclass, field
+
+from hegemon.errors import InvalidInput
+from hegemon.experiments.case import Case
+from hegemon.experiments.executors.pool import Pool
+from hegemon.experiments.store.folder import Folder
+from hegemon.experiments.store.ranges import Ranges
+from hegemon.experiments.store.records import RecordFile
+from hegemon.experiments.worker import MOST_TRIALS, work
+
+LOOK_SECONDS = 10.0  # between two looks at what other drivers have written
+SUSPECT = 2  # a chunk that was lost so often is tried alone
+HOPELESS = 4  # and after so many losses its case has failed
+LONGEST_FIRST = 64  # trials of the first chunk of a case, while nobody knows how long one takes
+
+
+@dataclass
+class CaseState:
+    """How far one case is."""
+
+    case: Case
+    key: str
+    goal: int  # trials wanted so far
+    taken: Ranges = field(default_factory=Ranges)  # done, or being done
+    seconds_per_trial: float | None = None
+    done: int = 0
+    error: str | None = None
+
+    def next_gap(self, backwards: bool) -> tuple[int, int] | None:
+        """Trials that nobody has made and nobody is making."""
+        return self.taken.gap(self.goal, last=backwards)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    state: CaseState
+    first: int
+    count: int
+
+    @property
+    def name(self) -> tuple[str, int]:
+        return self.state.key, self.first
+
+
+class Listener:
+    """Hears what happens, several times a second; the command line draws it."""
+
+    def planned(self, estimate, pool: Pool) -> None: ...
+
+    def moved(self, driver: "Driver") -> None: ...
+
+
+class Driver:
+    """`goals` says how many trials each case needs, given the store: `Fixed`, or until precise enough."""
+
+    def __init__(
+        self, folder: Folder, cases: list[tuple[Case, str]], goals, pool: Pool, listener=None, backwards=False
+    ):
+        self.folder, self.goals, self.pool = folder, goals, pool
+        self.listener = listener or Listener()
+        self.states = [CaseState(case, key, 0) for case, key in cases]
+        self.backwards = backwards  # another driver works on this folder from the front
+        self.memory = 0
+        self.measured = 0  # trials measured since the start of this driver
+        self._by_key = {state.key: state for state in self.states}
+        self._losses: Counter = Counter()
+        self._running: dict = {}
+        self._answers: queue.SimpleQueue = queue.SimpleQueue()
+        self._file = RecordFile(folder.records)
+        self._task = {"folder": str(folder.root.resolve()), "name": folder.name, "wanted": goals.wanted}
+
+    def run(self) -> None:
+        """Until every case is done or has failed. A KeyboardInterrupt passes through; what is finished stays."""
+        self._executor = self.pool.start()
+        ended = False
+        try:
+            self._catch_up()
+            looked = time.monotonic()
+            while self._hand_out():
+                try:
+                    self._hear(*self._answers.get(timeout=0.2))
+                    while not self._answers.empty():
+                        self._hear(*self._answers.get())
+                except queue.Empty:
+                    pass
+                if time.monotonic() - looked > LOOK_SECONDS:
+                    self._catch_up()
+                    looked = time.monotonic()
+                self.listener.moved(self)
+            ended = True
+        finally:
+            self._file.close()
+            self.pool.close() if ended else self.pool.abandon()
+
+    def seconds_left(self) -> float | None:
+        """About how long the rest takes, if the cases that have not begun cost as much as the others."""
+        known = [state.seconds_per_trial for state in self.states if state.seconds_per_trial is not None]
+        if not known:
+            return None
+        usual = max(known)
+        rest = sum(
+            (state.goal - state.done) * (state.seconds_per_trial or usual) for state in self.states if not state.error
+        )
+        return rest / max(1, self.pool.slots())
+
+    # -- handing out --------------------------------------------------------------------------------------
+
+    def _catch_up(self) -> None:
+        """Believe the store, ours and other drivers' records alike, and set the goals."""
+        self.folder.refresh()
+        for state in self.states:
+            for begin, end in self.folder.done[state.key]:
+                state.taken.add(begin, end)
+            self._set_goal(state)
+        order = reversed(self.states) if self.backwards else self.states
+        self._open = deque(state for state in order if state.error is None and state.next_gap(self.backwards))
+
+    def _set_goal(self, state: CaseState) -> None:
+        state.goal = self.goals.goal(state.key, self.folder)
+        state.done = self.folder.done[state.key].count(state.goal)
+
+    def _hand_out(self) -> bool:
+        """Keep every worker busy; whether anything is running."""
+        slots = max(1, self.pool.slots())
+        suspects = bool(self._losses) and max(self._losses.values()) >= SUSPECT
+        most = 1 if suspects else slots * self.pool.depth  # a chunk that kills its worker is found by itself
+        while len(self._running) < most:
+            chunk = self._next_chunk(slots)
+            if chunk is None:
+                break
+            self._submit(chunk)
+        return bool(self._running)
+
+    def _submit(self, chunk: Chunk) -> None:
+        case = chunk.state.case
+        task = {
+            **self._task, "settings": case.settings, "seed": case.study_seed, "key": chunk.state.key,
+            "first": chunk.first, "count": chunk.count, "seconds": self.pool.seconds,
+        }  # fmt: skip
+        try:
+            future = self._executor.submit(work, task)
+        except self.pool.lost:
+            self._executor = self.pool.start()
+            future = self._executor.submit(work, task)
+        self._running[future] = chunk
+        future.add_done_callback(lambda future: self._answers.put((future,)))
+
+    def _next_chunk(self, slots: int) -> Chunk | None:
+        while self._open:
+            state = self._open[0]
+            gap = None if state.error else state.next_gap(self.backwards)
+            if gap is None:
+                self._open.popleft()
+                continue
+            begin, end = gap
+            count = min(end - begin, self._size(state, slots))
+            if self.backwards:
+                begin = end - count
+            state.taken.add(begin, begin + count)
+            return Chunk(state, begin, count)
+        return None
+
+    def _size(self, state: CaseState, slots: int) -> int:
+        share = math.ceil(max(1, state.goal - state.done) / slots)
+        if state.seconds_per_trial is None:
+            return min(share, LONGEST_FIRST)
+        return max(1, min(share, MOST_TRIALS, int(self.pool.seconds / max(state.seconds_per_trial, 1e-6))))
+
+    # -- hearing ------------------------------------------------------------------------------------------
+
+    def _hear(self, future) -> None:
+        chunk = self._running.pop(future, None)
+        if chunk is None:
+            return  # it was taken back when its pool broke
+        try:
+            answer = future.result()
+        except self.pool.lost as error:
+            self._lose(chunk, error)
+            return
+        except InvalidInput:
+            raise
+        except Exception as error:
+            raise InvalidInput(f"a worker of {self.pool.name} cannot work: {type(error).__name__}: {error}") from error
+        if answer.get("unwritten"):
+            raise InvalidInput(answer["unwritten"])
+        state, done = chunk.state, answer["done"]
+        self._losses.pop(chunk.name, None)
+        self.memory = max(self.memory, answer["memory"])
+        self.measured += done
+        if done:
+            place = answer["place"] or self._file.append(answer["line"])
+            self.folder.note(state.key, chunk.first, done, tuple(place))
+            self.goals.hear(state.key, chunk.first, answer.get("values"))
+            state.seconds_per_trial = answer["seconds"] / done
+            self._set_goal(state)
+        if answer["error"]:
+            state.error = answer["error"]
+        else:
+            self._give_back(chunk, done)
+
+    def _give_back(self, chunk: Chunk, done: int) -> None:
+        """What a worker did not come to is handed out again; and a raised goal opens the case again."""
+        state = chunk.state
+        state.taken.remove(chunk.first + done, chunk.first + chunk.count)
+        if state.next_gap(self.backwards) and state not in self._open:
+            self._open.appendleft(state)
+
+    def _lose(self, chunk: Chunk, error: BaseException) -> None:
+        """A worker died. Other chunks may have gone with it; the one that was running too often is to blame."""
+        self._losses[chunk.name] += 1
+        if self._losses[chunk.name] >= HOPELESS and not self._running:
+            chunk.state.error = f"the worker died {HOPELESS} times in trials {chunk.first} … (out of memory?): {error}"
+            del self._losses[chunk.name]
+        else:
+            self._give_back(chunk, 0)
+
+
+class Fixed:
+    """The same number of trials for every case."""
+
+    wanted: tuple[str, ...] = ()
+    method = ""
+
+    def __init__(self, trials: int):
+        self.trials = trials
+
+    def goal(self, key: str, folder: Folder) -> int:
+        return self.trials
+
+    def hear(self, key: str, first: int, values) -> None: ...
+
+    def final(self, key: str, folder: Folder) -> int:
+        """How many trials of the case the table holds."""
+        return self.trials

@@ -1,0 +1,63 @@
+"""A Dask cluster: one that is running, or one of processes on this machine."""
+
+import math
+import os
+import time
+from concurrent.futures import CancelledError, Executor
+
+from distributed import Client, KilledWorker, LocalCluster
+
+from hegemon.errors import InvalidInput
+from hegemon.experiments.executors.pool import Pool
+
+PATIENCE_SECONDS = 10
+
+
+class Dask(Pool):
+    depth = 4
+    lost = (KilledWorker, CancelledError)
+
+    def __init__(self, address: str, workers: int | None = None):
+        if address != "local" and "://" not in address:
+            raise InvalidInput(f"the cluster dask:{address} is not understood; give dask:local or dask:tcp://HOST:8786")
+        self._address, self._workers = address, workers
+        self._client = self._cluster = None
+        self._slots, self._looked = 0, -math.inf
+        self.name = f"Dask, {address}"
+
+    def start(self) -> Executor:
+        if self._client is None:
+            self._connect()
+        # What a task says about a dead worker is for the driver to judge, who knows what is in the store.
+        self._executor = self._client.get_executor(pure=False, retries=0)
+        return self._executor
+
+    def _connect(self) -> None:
+        try:
+            if self._address == "local":
+                count = self._workers or os.cpu_count() or 1
+                self._cluster = LocalCluster(count, threads_per_worker=1, dashboard_address=None)
+            where = self._cluster or self._address
+            self._client = Client(where, timeout=PATIENCE_SECONDS, set_as_default=False)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise InvalidInput(f"there is no Dask scheduler at {self._address} ({error}); start it first") from None
+
+    def slots(self) -> int:
+        """Threads of all workers, as of a second ago: workers come and go."""
+        if time.monotonic() - self._looked > 1:
+            try:
+                self._slots = sum(self._client.nthreads().values())
+            except (OSError, ValueError, TimeoutError, CancelledError):
+                self._slots = 0
+            if self._client.status not in ("running", "connecting"):
+                raise InvalidInput(
+                    f"the Dask scheduler at {self._address} is gone; run the same command again to go on"
+                )
+            self._looked = time.monotonic()
+        return self._slots
+
+    def abandon(self) -> None:
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        self._client.close(timeout=2)
+        if self._cluster:
+            self._cluster.close(timeout=2)

@@ -1,0 +1,82 @@
+"""This machine: processes, each with one thread for its kernels; or one thread of this process."""
+
+import multiprocessing
+import os
+import signal
+import threading
+from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, ThreadPoolExecutor
+
+import numba
+
+from hegemon.experiments import worker
+from hegemon.experiments.executors.pool import Pool
+
+
+class Thread(Pool):
+    """One worker that needs no process of its own."""
+
+    name = "one thread"
+    local_slots = 1
+
+    def start(self) -> Executor:
+        worker.stopping.clear()
+        self._executor = ThreadPoolExecutor(1)
+        return self._executor
+
+    def slots(self) -> int:
+        return 1
+
+    def abandon(self) -> None:
+        worker.stopping.set()
+        self._executor.shutdown(wait=True, cancel_futures=True)
+
+
+class Processes(Pool):
+    """Fresh processes: compiled kernels and threads do not survive a fork."""
+
+    lost = (BrokenExecutor,)
+
+    def __init__(self, workers: int | None = None):
+        self._workers = workers or os.cpu_count() or 1
+        self.name = f"{self._workers} processes"
+        self.local_slots = self._workers
+        self._lifeline = None
+
+    def start(self) -> Executor:
+        self._cut()
+        context = multiprocessing.get_context("spawn")
+        listening, self._lifeline = context.Pipe(duplex=False)
+        threads = max(1, (os.cpu_count() or 1) // self._workers)
+        self._executor = ProcessPoolExecutor(self._workers, context, _begin, (listening, threads))
+        return self._executor
+
+    def slots(self) -> int:
+        return self._workers
+
+    def abandon(self) -> None:
+        self._cut()
+        self._executor.shutdown(wait=True, cancel_futures=True)
+
+    def close(self) -> None:
+        self._executor.shutdown(wait=True)
+        self._cut()
+
+    def _cut(self) -> None:
+        if self._lifeline is not None:
+            self._lifeline.close()
+            self._lifeline = None
+
+
+def _begin(lifeline, threads: int) -> None:
+    """A worker lives as long as its driver holds the other end of the line, and no longer, however the driver ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver decides when to stop
+    numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+    threading.Thread(target=_follow, args=(lifeline,), daemon=True).start()
+
+
+def _follow(lifeline) -> None:
+    try:
+        lifeline.recv()
+    except (EOFError, OSError):
+        pass
+    os._exit(1)

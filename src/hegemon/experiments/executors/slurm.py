@@ -1,0 +1,118 @@
+"""Slurm, through submitit: tasks are gathered and sent as job arrays; answers come back through its folder."""
+
+import queue
+import threading
+import time
+from concurrent.futures import Executor, Future
+
+import submitit
+
+from hegemon.errors import InvalidInput
+from hegemon.experiments.axes import number
+from hegemon.experiments.executors.pool import Pool
+
+LOOK_SECONDS = {"slurm": 5.0, "local": 0.1}
+HELP = "give slurm:partition=NAME,timeout_min=60,…; the names are those of submitit's AutoExecutor"
+
+
+class JobLost(RuntimeError):
+    """A job ended without an answer: cancelled, out of time or memory, or its node is gone."""
+
+
+class Slurm(Pool):
+    seconds = 600.0  # a job waits in the queue for minutes: it must be worth it
+    depth = 1
+    lost = (JobLost,)
+
+    def __init__(self, text: str, workers: int | None = None):
+        self._options = {}
+        for part in filter(None, text.split(",")):
+            name, equals, value = part.partition("=")
+            if not equals or not name or not value:
+                raise InvalidInput(f"the cluster option {part!r} is not understood; {HELP}")
+            self._options[name.strip()] = number(value.strip())
+        self._where = str(self._options.pop("cluster", "slurm"))
+        self._folder = str(self._options.pop("folder", ".hegemon-jobs"))
+        self._workers = workers or (2 if self._where == "local" else 100)
+        if self._where == "local":
+            self.seconds = 1.0
+        self.name = f"submitit on {self._where}, {self._workers} jobs at a time"
+
+    def start(self) -> Executor:
+        try:
+            jobs = submitit.AutoExecutor(self._folder, cluster=self._where)
+            jobs.update_parameters(**{"name": "hegemon", **self._options})
+        except (RuntimeError, ValueError, NameError, TypeError, OSError) as error:
+            raise InvalidInput(f"Slurm cannot be used here: {error}; {HELP}") from None
+        self._executor = JobArrays(jobs, LOOK_SECONDS.get(self._where, 5.0))
+        return self._executor
+
+    def slots(self) -> int:
+        return self._workers
+
+    def abandon(self) -> None:
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+
+class JobArrays(Executor):
+    """`concurrent.futures` over submitit: what was submitted since the last look becomes one job array."""
+
+    def __init__(self, jobs: "submitit.Executor", look_seconds: float):
+        self._jobs, self._look_seconds = jobs, look_seconds
+        self._waiting: queue.SimpleQueue = queue.SimpleQueue()
+        self._running: dict = {}
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def submit(self, function, /, *args, **kwargs) -> Future:
+        future: Future = Future()
+        self._waiting.put((future, function, args, kwargs))
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        if wait and not cancel_futures:
+            while self._running or not self._waiting.empty():
+                time.sleep(self._look_seconds)
+        self._ended.set()
+        self._thread.join()
+
+    def _serve(self) -> None:
+        while not self._ended.wait(self._look_seconds):
+            try:
+                self._send()
+            except Exception as error:  # the queue refuses: every waiting task hears of it
+                self._refuse(error)
+            for future, job in list(self._running.items()):
+                if job.done():
+                    del self._running[future]
+                    _answer(future, job)
+        for future, job in self._running.items():
+            job.cancel(check=False)
+            future.cancel()
+
+    def _send(self) -> None:
+        batch = []
+        while not self._waiting.empty():
+            batch.append(self._waiting.get())
+        self._batch = batch
+        if not batch:
+            return
+        with self._jobs.batch():
+            jobs = [self._jobs.submit(function, *args, **kwargs) for _, function, args, kwargs in batch]
+        self._running |= {item[0]: job for item, job in zip(batch, jobs, strict=True)}
+        self._batch = []
+
+    def _refuse(self, error: Exception) -> None:
+        for future, *_ in self._batch:
+            future.set_exception(InvalidInput(f"Slurm refused the jobs: {error}; {HELP}"))
+        self._batch = []
+
+
+def _answer(future: Future, job) -> None:
+    try:
+        future.set_result(job.result())
+    except submitit.core.utils.UncompletedJobError as error:
+        future.set_exception(JobLost(str(error).split("\n")[0]))
+    except Exception as error:
+        future.set_exception(error)

@@ -1,0 +1,127 @@
+"""Before a study starts: how many trials, and what they will cost, from a few that are made and kept."""
+
+import math
+import threading
+import time
+from dataclasses import dataclass
+
+from hegemon.errors import InvalidInput
+from hegemon.experiments import worker
+from hegemon.experiments.case import Case
+from hegemon.experiments.store.folder import Folder
+
+SECONDS = 3.0  # for all of the probe, compilation not counted
+BYTES_PER_TRIAL = 200  # on disk, in records and in the table together, generously
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """`seconds` of work by one worker, None if nobody knows; `memory` of one worker in bytes."""
+
+    cases: int
+    trials: int
+    seconds: float | None
+    memory: int
+
+
+def probe(folder: Folder, waiting: list[tuple[Case, str]], goals, slots: int) -> Estimate:
+    """Make one trial of as many cases as a few seconds allow, small ones first, and extrapolate in n."""
+    missing = {key: (goal := goals.goal(key, folder)) - folder.done[key].count(goal) for _, key in waiting}
+    trials = sum(missing.values())
+    require_disk(folder, trials)
+    for case, _ in waiting:
+        require_memory(least_memory(case), slots)
+    cost: dict[str, float] = {}
+    memory, left = 0, SECONDS
+    for case, key in sorted(waiting, key=lambda item: item[0].protocol.n):
+        if left <= 0:
+            break
+        answer, seconds = _one_trial(folder, case, key, goals, left)
+        left -= seconds
+        memory = max(memory, answer["memory"])
+        if answer["done"]:
+            cost[key] = answer["seconds"]
+            folder.refresh()
+            goals.hear(key, answer["first"], answer.get("values"))
+    require_memory(memory, slots)
+    seconds = _extrapolate(waiting, cost, missing)
+    return Estimate(len(waiting), trials, seconds, memory)
+
+
+def _one_trial(folder: Folder, case: Case, key: str, goals, seconds: float) -> tuple[dict, float]:
+    """The first trial that is missing; given up when it takes too long."""
+    first = folder.done[key].gap(goals.goal(key, folder))[0]
+    task = {
+        "folder": str(folder.root.resolve()), "name": folder.name, "wanted": goals.wanted, "settings": case.settings,
+        "seed": case.study_seed, "key": key, "first": first, "count": 1, "seconds": 0.0,
+    }  # fmt: skip
+    try:
+        worker.prepare(task)
+    except Exception:
+        pass  # the worker will say what is wrong
+    worker.stopping.clear()
+    alarm = threading.Timer(seconds, worker.stopping.set)
+    alarm.start()
+    begin = time.perf_counter()
+    try:
+        return worker.work(task), time.perf_counter() - begin
+    finally:
+        alarm.cancel()
+        worker.stopping.clear()
+
+
+def _extrapolate(waiting, cost: dict[str, float], missing: dict[str, int]) -> float | None:
+    """Cases that were not tried cost what a power of n through the largest ones that were says."""
+    if not cost:
+        return None
+    points: dict[int, list[float]] = {}
+    for case, key in waiting:
+        if key in cost:
+            points.setdefault(case.protocol.n, []).append(cost[key])
+    sizes = sorted(points)
+    mean = {n: sum(points[n]) / len(points[n]) for n in sizes}
+    top, base = sizes[-1], sizes[max(0, len(sizes) - 3)]
+    power = math.log(mean[top] / mean[base]) / math.log(top / base) if top > base and mean[top] > mean[base] else 1.0
+    total = 0.0
+    for case, key in waiting:
+        each = cost.get(key) or mean[top] * (case.protocol.n / top) ** max(power, 0.0)
+        total += each * missing[key]
+    return total
+
+
+def require_disk(folder: Folder, trials: int) -> None:
+    if trials * BYTES_PER_TRIAL > folder.bytes_free():
+        raise InvalidInput(
+            f"{trials:,} trials need about {trials * BYTES_PER_TRIAL / 1e9:,.1f} GB and {folder.root} has "
+            f"{folder.bytes_free() / 1e9:,.1f} GB; ask for fewer or give an --out with more room"
+        )
+
+
+def require_memory(memory: int, slots: int) -> None:
+    """Refuse what the workers of this machine cannot hold together."""
+    available = memory_available()
+    if available and memory * slots > available:
+        raise InvalidInput(
+            f"{slots} workers need about {memory * slots / 1e9:.1f} GB of memory and {available / 1e9:.1f} GB are "
+            f"free; give --workers {max(1, available // max(memory, 1))}"
+        )
+
+
+def least_memory(case: Case) -> int:
+    """Bytes that a trial surely needs: every agent's state and the arcs of its graph, where they are written out."""
+    protocol, graph = case.protocol, case.graph or case.protocol.topology
+    spread_out = graph.split(":")[0] != "complete"
+    if not spread_out and case.options["engine"] != "agents":
+        return 0
+    state = protocol.space.dtype.itemsize if protocol.fields else 0
+    return protocol.n * (state + (16 if spread_out else 0))
+
+
+def memory_available() -> int | None:
+    """Bytes that new processes can have without swapping, where the system says so."""
+    try:
+        with open("/proc/meminfo") as file:
+            fields = dict(line.split(":", 1) for line in file)
+        return int(fields["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        return None

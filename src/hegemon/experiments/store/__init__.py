@@ -1,0 +1,1 @@
+"""The store of a study: a folder that any program can read."""

@@ -1,0 +1,130 @@
+"""The folder of a study: what was asked, every record of what was measured, who measured it, and the table.
+
+    study.json          the study, and the folder's own name, by which a worker knows that it sees this very folder
+    records/*.jsonl     what was measured: one append-only file per process (see `records`)
+    drivers/*.json      provenance: command, versions, machine, times, and how far that driver is
+    table.parquet       all trials as one table, made from the records alone
+
+Two drivers may work on one folder: they read each other's records, and what both measured counts once.
+"""
+
+import json
+import os
+import secrets
+import time
+from collections import defaultdict
+from pathlib import Path
+
+from hegemon.errors import InvalidInput
+from hegemon.experiments.store.ranges import Ranges
+from hegemon.experiments.store.records import read_records
+from hegemon.experiments.study import Study, study_from
+from hegemon.files import MARK, write_text
+
+STALE_SECONDS = 600  # an unfinished file this old belongs to nobody who lives
+
+
+class Folder:
+    def __init__(self, root):
+        self.root = Path(root)
+        self.records, self.drivers = self.root / "records", self.root / "drivers"
+        self.table = self.root / "table.parquet"
+        self.entries: dict[str, dict[tuple, tuple]] = defaultdict(
+            dict
+        )  # case → {(file, offset): (first, count, length)}
+        self.done: dict[str, Ranges] = defaultdict(Ranges)
+        self.errors: dict[str, str] = {}
+        self.damaged = 0  # lines that are not what somebody wrote
+        self._read: dict[str, int] = {}  # file → how far it is read
+
+    # -- what was asked -----------------------------------------------------------------------------------
+
+    @property
+    def exists(self) -> bool:
+        return (self.root / "study.json").is_file()
+
+    def study(self) -> Study:
+        return study_from(self._content()["study"])
+
+    @property
+    def name(self) -> str:
+        return self._content()["folder"]
+
+    def _content(self) -> dict:
+        path = self.root / "study.json"
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            if isinstance(content, dict) and isinstance(content["study"], dict) and isinstance(content["folder"], str):
+                return content
+        except FileNotFoundError:
+            raise InvalidInput(f"{self.root} holds no study; give the folder of `hegemon sweep … --out`") from None
+        except (OSError, ValueError, KeyError, RecursionError):
+            pass
+        raise InvalidInput(f"{path} cannot be read; give the same `hegemon sweep` command with --extend to mend it")
+
+    def open(self, study: Study, extend: bool = False) -> None:
+        """Make the folder, or go on in it if it is this study's."""
+        try:
+            self.records.mkdir(parents=True, exist_ok=True)
+            self.drivers.mkdir(exist_ok=True)
+        except OSError as error:
+            raise InvalidInput(f"the folder {self.root} cannot be made: {error.strerror}; give another --out") from None
+        name = secrets.token_hex(8)
+        if self.exists:
+            try:
+                before, name = self.study(), self.name
+            except InvalidInput:
+                if not extend:
+                    raise
+                before = study
+            if before.content() == study.content():
+                return
+            if not extend:
+                raise InvalidInput(
+                    f"{self.root} holds another study; give another --out, or --extend to add to this one"
+                )
+        content = {"folder": name, "study": study.content()}
+        write_text(self.root / "study.json", json.dumps(content, indent=1, allow_nan=False) + "\n")
+
+    # -- what was measured --------------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Read what was written since the last look, by whomever."""
+        for path in sorted(self.records.glob("*.jsonl")):
+            begin = self._read.get(path.name, 0)
+            for offset, length, record in read_records(path, begin):
+                self._read[path.name] = offset + length
+                if record is None:
+                    self.damaged += 1
+                elif "error" in record:
+                    self.errors[record["case"]] = record["error"]
+                else:
+                    self.note(record["case"], record["first"], record["count"], (path.name, offset, length))
+
+    def note(self, case: str, first: int, count: int, place: tuple[str, int, int]) -> None:
+        """A record is at this place."""
+        name, offset, length = place
+        self.entries[case][name, offset] = (first, count, length)
+        self.done[case].add(first, first + count)
+
+    def read_again(self) -> None:
+        """Forget what was heard and believe only what stands on the disk."""
+        self.entries.clear()
+        self.done.clear()
+        self.errors.clear()
+        self._read.clear()
+        self.damaged = 0
+        self.refresh()
+
+    def clean(self) -> None:
+        """Remove what a kill left behind."""
+        for path in self.root.glob(f".*{MARK}*"):
+            try:
+                if time.time() - path.stat().st_mtime > STALE_SECONDS:
+                    path.unlink()
+            except FileNotFoundError:
+                pass
+
+    def bytes_free(self) -> int:
+        found = os.statvfs(self.root)
+        return found.f_bavail * found.f_frsize

@@ -1,0 +1,71 @@
+"""Who measures: one file per driver with its command, versions and machine, and how far it is."""
+
+import json
+import os
+import platform
+import secrets
+import socket
+import sys
+import time
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from hegemon.errors import InvalidInput
+from hegemon.files import write_text
+
+SCHEMA = 1
+BEAT_SECONDS = 3.0
+ALIVE_SECONDS = 30.0  # a driver that has written nothing for so long is taken for dead
+LIBRARIES = ("hegemon", "numpy", "numba", "scipy", "pandas", "pyarrow", "distributed", "submitit")
+
+
+class Provenance:
+    """The file of one driver, written again every few seconds while it works."""
+
+    def __init__(self, folder: Path, command: list[str] | None, pool: str, code: str):
+        host = "".join(letter if letter.isalnum() else "-" for letter in socket.gethostname())[:40]
+        self.path = folder / f"{host}-{os.getpid()}-{secrets.token_hex(4)}.json"
+        self._begin, self._last = time.monotonic(), -BEAT_SECONDS
+        self._content = {
+            "schema": SCHEMA,
+            "command": list(command or sys.argv),
+            "pool": pool,
+            "code": code,
+            "versions": {name: found for name in LIBRARIES if (found := _version(name))},
+            "python": platform.python_version(),
+            "machine": {"host": socket.gethostname(), "system": platform.platform(), "cores": os.cpu_count()},
+            "pid": os.getpid(),
+            "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+
+    def beat(self, ended: str | None = None, **progress) -> None:
+        """Say how far the work is; `ended` says how it ended. A disk that is full now is met by the records."""
+        if ended is None and time.monotonic() - self._last < BEAT_SECONDS:
+            return
+        self._last = time.monotonic()
+        progress["seconds"] = round(time.monotonic() - self._begin, 1)
+        try:
+            write_text(self.path, json.dumps({**self._content, **progress, "ended": ended}, indent=1) + "\n")
+        except InvalidInput:
+            pass
+
+
+def drivers(folder: Path) -> list[dict]:
+    """What every driver of a study said last, with `alive`: whether it seems to work at this moment."""
+    found = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            content["alive"] = content["ended"] is None and time.time() - path.stat().st_mtime < ALIVE_SECONDS
+        except (OSError, ValueError, KeyError, TypeError):
+            continue  # half a file is nobody's
+        found.append(content)
+    return sorted(found, key=lambda content: str(content.get("started")))
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,138 @@
+"""Append-only files of records, one JSON text per line, each with the digest of what it says.
+
+    {"digest":"…","record":{"schema":1,"case":"…","first":0,"count":500,"columns":{…},"seconds":1.2}}
+
+A record holds trials `first` … `first + count - 1` of one case, column by column; a column that is not a list has
+that value in every trial. A line that a kill, a full disk or a hand has changed does not match its digest and is
+as if it had never been written. Every process writes a file of its own, so nobody waits for anybody.
+"""
+
+import hashlib
+import json
+import os
+import re
+import secrets
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+from hegemon.errors import InvalidInput
+
+SCHEMA = 1
+LINE = re.compile(rb'\{"digest":"([0-9a-f]{32})","record":(.*)\}', re.DOTALL)
+COLUMN_TYPES = (list, int, float, str, bool, type(None))
+
+
+def encode_record(record: dict) -> bytes:
+    """The line of a record."""
+    body = json.dumps({"schema": SCHEMA, **record}, separators=(",", ":"), allow_nan=False).encode()
+    return b'{"digest":"' + _digest(body) + b'","record":' + body + b"}\n"
+
+
+def decode_record(line: bytes) -> dict | None:
+    """The record of a line, or None for a line that is not what somebody wrote."""
+    found = LINE.fullmatch(line.rstrip(b"\n"))
+    if found is None or _digest(found[2]) != found[1]:
+        return None
+    try:
+        record = json.loads(found[2])
+    except (ValueError, RecursionError):
+        return None
+    return record if is_sound(record) else None
+
+
+def is_sound(record) -> bool:
+    """Whether a record has the form that the reader relies on."""
+    if not isinstance(record, dict) or record.get("schema") != SCHEMA or not isinstance(record.get("case"), str):
+        return False
+    first, count = record.get("first"), record.get("count")
+    if type(first) is not int or type(count) is not int or first < 0 or count < 0:
+        return False
+    columns = record.get("columns")
+    if not isinstance(columns, dict):
+        return isinstance(record.get("error"), str)
+    return all(
+        isinstance(values, COLUMN_TYPES) and (not isinstance(values, list) or len(values) == count)
+        for values in columns.values()
+    )
+
+
+def _digest(body: bytes) -> bytes:
+    return hashlib.sha256(body).hexdigest()[:32].encode()
+
+
+def to_columns(rows: list[dict]) -> dict:
+    """Rows as columns; what is the same in every row is said once."""
+    columns = {}
+    for name in dict.fromkeys(name for row in rows for name in row):
+        values = [row.get(name) for row in rows]
+        first = values[0]
+        same = all(type(value) is type(first) and value == first for value in values)
+        columns[name] = first if same else values
+    return columns
+
+
+def column(record: dict, name: str, begin: int, end: int) -> list:
+    """The values of a column in rows begin … end - 1 of a record."""
+    values = record["columns"].get(name)
+    return values[begin:end] if isinstance(values, list) else [values] * (end - begin)
+
+
+class RecordFile:
+    """One process's own file in a folder of records; it appears with the first record."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self._open: tuple[str, int, int] | None = None  # name, descriptor, length
+
+    def append(self, line: bytes) -> tuple[str, int, int]:
+        """Name of the file, offset and length of the record, which is on disk when this returns."""
+        try:
+            name, handle, offset = self._open or self._start()
+            self._open = None  # after a failure the next record goes into another file
+            written = 0
+            while written < len(line):
+                written += os.write(handle, line[written:])
+            os.fsync(handle)
+        except OSError as error:
+            raise InvalidInput(
+                f"results cannot be written to {self.folder}: {error.strerror or error}; "
+                "make room there and run the same command again: what is finished stays"
+            ) from None
+        self._open = name, handle, offset + len(line)
+        return name, offset, len(line)
+
+    def _start(self) -> tuple[str, int, int]:
+        host = re.sub(r"[^A-Za-z0-9]", "-", socket.gethostname())[:40]
+        name = f"{host}-{os.getpid()}-{secrets.token_hex(4)}.jsonl"
+        handle = os.open(self.folder / name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC, 0o666)
+        return name, handle, 0
+
+    def close(self) -> None:
+        if self._open:
+            os.close(self._open[1])
+            self._open = None
+
+
+def read_records(path: Path, begin: int = 0) -> Iterator[tuple[int, int, dict | None]]:
+    """Offset, length and record of every whole line from `begin` on; a line still being written is not one yet."""
+    if not path.exists():
+        return
+    with open(path, "rb") as file:
+        file.seek(begin)
+        offset = begin
+        for line in file:
+            if not line.endswith(b"\n"):
+                return
+            yield offset, len(line), decode_record(line)
+            offset += len(line)
+
+
+def read_record(path: Path, offset: int, length: int) -> dict | None:
+    """The record at a place, checked again."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(offset)
+            return decode_record(file.read(length))
+    except OSError:
+        return None

@@ -1,0 +1,138 @@
+"""The table of a study as Parquet: one row per trial, in the order of the cases and of their trials.
+
+It is made from the records alone, with nothing in it that depends on who measured what, when, or in which pieces:
+the same study gives the same bytes. Records are read one at a time, so a million trials need little memory.
+"""
+
+import json
+from collections.abc import Iterator
+
+from hegemon.errors import InvalidInput
+from hegemon.experiments.store.folder import Folder
+from hegemon.experiments.store.records import column, read_record
+from hegemon.files import write_with
+
+SCHEMA = 1
+ROWS = 65_536  # of a row group
+FIRST, LAST = ("steps", "rounds", "parallel_time", "reached", "leaders"), ("engine",)
+RANKS = ("null", "bool", "int64", "decimal", "double", "string")  # a column gets the widest of its values' kinds
+
+
+def rows_of(folder: Folder, key: str, limit: int) -> Iterator[tuple[int, int, int, dict]]:
+    """The trials of a case in order, each once: record after record, with the part of it that counts.
+
+    Yields the first trial's number, and where the part begins and ends within the record. Where two processes
+    measured the same trial, the first record in the order of trials and files counts.
+    """
+    done = 0
+    entries = folder.entries.get(key, {})
+    for (name, offset), (first, count, length) in sorted(entries.items(), key=lambda item: (item[1][0], item[0])):
+        begin, end = max(first, done), min(first + count, limit)
+        if begin >= end:
+            continue
+        record = read_record(folder.records / name, offset, length)
+        if record is None or record["case"] != key or (record["first"], record["count"]) != (first, count):
+            raise InvalidInput(f"{folder.records / name} changed while it was read; run the same command again")
+        yield begin, begin - first, end - first, record
+        done = end
+
+
+def compact(folder: Folder, cases: list[tuple[dict, str, int]], study: dict) -> int:
+    """Publish the table of these cases: what each row of a case says, its key, and how many of its trials count."""
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    given, measured = _columns(folder, cases)
+    names = {name: name if name not in measured else f"{name}_given" for name in given}
+    kinds = {"case": "int64"} | {names[name]: kind for name, kind in given.items()} | {"trial": "int64"} | measured
+    types = {
+        "null": pyarrow.int64(), "bool": pyarrow.bool_(), "int64": pyarrow.int64(),
+        "decimal": pyarrow.decimal128(38, 0), "double": pyarrow.float64(), "string": pyarrow.string(),
+    }  # fmt: skip
+    about = {"hegemon.table": str(SCHEMA), "hegemon.study": json.dumps(study, allow_nan=False)}
+    schema = pyarrow.schema([(name, types[kind]) for name, kind in kinds.items()], metadata=about)
+    total = 0
+
+    def write(path) -> None:
+        nonlocal total
+        waiting: dict[str, list] = {name: [] for name in kinds}
+
+        def flush(writer, size: int) -> None:
+            arrays = [pyarrow.array(_fit(waiting[name][:size], kinds[name]), schema.field(name).type) for name in kinds]
+            writer.write_table(pyarrow.table(arrays, schema=schema), row_group_size=ROWS)
+            for name in kinds:
+                del waiting[name][:size]
+
+        options = {"compression": "zstd", "compression_level": 3, "version": "2.6", "data_page_version": "1.0"}
+        with parquet.ParquetWriter(path, schema, **options) as writer:
+            for number, (says, key, limit) in enumerate(cases):
+                for trial, begin, end, record in rows_of(folder, key, limit):
+                    size = end - begin
+                    part = {"case": [number] * size, "trial": list(range(trial, trial + size))}
+                    part |= {names[name]: [says.get(name)] * size for name in given}
+                    part |= {name: _measured(record, name, begin, end, says) for name in measured}
+                    for name, values in part.items():
+                        waiting[name] += values
+                    total += size
+                    while len(waiting["trial"]) >= ROWS:
+                        flush(writer, ROWS)
+            if waiting["trial"] or not total:
+                flush(writer, len(waiting["trial"]))
+
+    write_with(folder.table, write)
+    return total
+
+
+def _measured(record: dict, name: str, begin: int, end: int, says: dict) -> list:
+    if name == "parallel_time" and "steps" in record["columns"]:
+        return [steps / says["n"] for steps in column(record, "steps", begin, end)]
+    return column(record, name, begin, end)
+
+
+def _columns(folder: Folder, cases) -> tuple[dict, dict]:
+    """The names and kinds of what is given and of what was measured, from the trials that count and no others."""
+    given: dict[str, int] = {}
+    measured: dict[str, int] = {}
+    for says, key, limit in cases:
+        for name, value in says.items():
+            given[name] = max(given.get(name, 0), RANKS.index(kind_of(value)))
+        for _, begin, end, record in rows_of(folder, key, limit):
+            for name in record["columns"]:
+                measured[name] = max(measured.get(name, 0), _rank(record["columns"][name], begin, end))
+    if "steps" in measured:
+        measured["parallel_time"] = RANKS.index("double")
+    order = [name for name in FIRST if name in measured]
+    order += sorted(name for name in measured if name not in (*FIRST, *LAST))
+    order += [name for name in LAST if name in measured]
+    return {name: RANKS[rank] for name, rank in given.items()}, {n: RANKS[measured[n]] for n in order if measured[n]}
+
+
+def _rank(values, begin: int, end: int) -> int:
+    """The widest kind among the values of a record's column."""
+    if not isinstance(values, list):
+        return RANKS.index(kind_of(values))
+    values = values[begin:end]
+    if {type(value) for value in values} == {int}:
+        values = (min(values), max(values))
+    return max(RANKS.index(kind_of(value)) for value in values)
+
+
+def kind_of(value) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, int):
+        return "int64" if -(2**63) <= value < 2**63 else "decimal" if abs(value) < 10**38 else "string"
+    return "double" if isinstance(value, float) else "string"
+
+
+def _fit(values: list, kind: str) -> list:
+    """The values as a column of this kind takes them."""
+    if kind == "string":
+        return [value if value is None or isinstance(value, str) else json.dumps(value) for value in values]
+    if kind == "double":
+        return [None if value is None else float(value) for value in values]
+    if kind in ("int64", "decimal"):
+        return [None if value is None else int(value) for value in values]
+    return values

@@ -1,0 +1,138 @@
+"""A study: which cases, how many trials of each, from which seed. One definition, from a file, a command or Python."""
+
+import hashlib
+import inspect
+import json
+import tomllib
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from hegemon.errors import InvalidInput
+from hegemon.experiments.axes import combine, parse_axis, read_cases
+from hegemon.experiments.case import Case, absolute
+from hegemon.models.expressions import whole_number
+from hegemon.protocols import CATALOGUE
+
+SCHEMA = 1
+MOST_TRIALS = 10**9
+KEYS = ("protocol", "trials", "seed", "axes", "zip", "cases", "precise")
+
+
+@dataclass(frozen=True)
+class Study:
+    """`axes` by name, in order; `zipped` axes move side by side; `table` is an explicit list of cases.
+
+    With `precise`, trials are made until the answer is that narrow, at most `trials` of them.
+    """
+
+    axes: dict[str, list]
+    trials: int = 1
+    seed: int = 0
+    zipped: tuple[tuple[str, ...], ...] = ()
+    table: tuple[dict, ...] = field(default=())
+    precise: str | None = None
+
+    @cached_property
+    def cases(self) -> list[Case]:
+        """Every case once, in the order of the axes."""
+        settings = combine(self.axes, list(self.zipped), list(self.table))
+        return [Case(absolute(one), self.seed) for one in settings]
+
+    def content(self) -> dict:
+        """The study as its file in the folder has it."""
+        return {
+            "schema": SCHEMA,
+            "seed": self.seed,
+            "trials": self.trials,
+            "precise": self.precise,
+            "axes": {name: list(values) for name, values in self.axes.items()},
+            "zip": [list(names) for names in self.zipped],
+            "cases": list(self.table),
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        return hashlib.sha256(json.dumps(self.content()).encode()).hexdigest()[:32]
+
+    def extended(self, axes: dict[str, list], trials: int | None = None) -> "Study":
+        """The same study with more trials, or more values on its axes; nothing that it had goes away."""
+        grown = {name: list(values) for name, values in self.axes.items()}
+        for name, values in axes.items():
+            if name not in grown or any(name in names for names in self.zipped):
+                known = ", ".join(name for name in grown if not any(name in names for names in self.zipped))
+                raise InvalidInput(f"the study cannot be extended along {name!r}; its free axes are: {known}")
+            grown[name] += [value for value in values if value not in grown[name]]
+            if all(isinstance(value, int | float) for value in grown[name]):
+                grown[name].sort()
+        if trials is not None and trials < self.trials:
+            raise InvalidInput(f"the study has {self.trials:,} trials already; extend it to more, not to {trials:,}")
+        return replace(self, axes=grown, trials=trials or self.trials)
+
+
+def make_study(
+    protocol=None, *, trials=1, seed=0, axes: dict | None = None, zipped=(), cases=(), precise=None
+) -> Study:
+    """A study from values as a user gives them: texts, lists, names or classes of protocols, a table or its file."""
+    parsed = {}
+    if protocol is not None:
+        names = protocol if isinstance(protocol, list | tuple) else [protocol]
+        parsed["protocol"] = [protocol_name(name) for name in names]
+    for name, values in (axes or {}).items():
+        parsed[str(name)] = parse_axis(str(name), values)
+    table = read_cases(cases) if isinstance(cases, str | Path) else [dict(row) for row in cases]
+    if "protocol" not in parsed and not (table and all("protocol" in row for row in table)):
+        raise InvalidInput("a study needs a protocol; name one, such as time-optimal or your_file.py:YourClass")
+    number = whole_number(trials, "trials", low=1)
+    if number > MOST_TRIALS:
+        raise InvalidInput(f"trials = {number:,} is more than {MOST_TRIALS:,}, the most for one case")
+    together = tuple(tuple(names) for names in zipped)
+    return Study(parsed, number, whole_number(seed, "seed"), together, tuple(table), precise)
+
+
+def read_study(path) -> Study:
+    """A study from a TOML file: protocol, trials, seed, [axes], zip, cases (a CSV file, or tables), precise."""
+    try:
+        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InvalidInput(f"the study {path} cannot be read: {error}; mend the file") from None
+    unknown = set(content) - set(KEYS)
+    if unknown:
+        raise InvalidInput(f"the study {path} has the unknown key {sorted(unknown)[0]!r}; known are {', '.join(KEYS)}")
+    axes, zipped, cases = content.get("axes", {}), content.get("zip", []), content.get("cases", [])
+    if not isinstance(axes, dict) or any(isinstance(values, dict) for values in axes.values()):
+        raise InvalidInput(f"the study {path}: [axes] must give every axis a list, a number or a text")
+    if zipped and isinstance(zipped[0], str):
+        zipped = [zipped]
+    if isinstance(cases, str):
+        cases = Path(path).parent / cases
+    options = {name: content[name] for name in ("trials", "seed", "precise") if name in content}
+    return make_study(content.get("protocol"), axes=axes, zipped=zipped, cases=cases, **options)
+
+
+def study_from(content: dict) -> Study:
+    """The inverse of `Study.content`."""
+    if content.get("schema") != SCHEMA:
+        raise InvalidInput(
+            f"the study has schema {content.get('schema')!r} and this version reads {SCHEMA}; use its own version"
+        )
+    zipped = tuple(tuple(names) for names in content["zip"])
+    table = tuple(content["cases"])
+    return Study(content["axes"], content["trials"], content["seed"], zipped, table, content["precise"])
+
+
+def protocol_name(protocol) -> str:
+    """The name by which any process finds the protocol: an id, or file.py:Class."""
+    if isinstance(protocol, str):
+        return protocol
+    if not inspect.isclass(protocol):
+        raise InvalidInput(f"a study takes a protocol's name or class, not {protocol!r}; n is one of its axes")
+    if CATALOGUE.get(protocol.id) is protocol:
+        return protocol.id
+    try:
+        file = inspect.getsourcefile(protocol)
+    except (OSError, TypeError):
+        file = None
+    if not file or not Path(file).is_file():
+        raise InvalidInput(f"{protocol.__name__} is in no file that workers could read; put it into a .py file")
+    return f"{file}:{protocol.__name__}"

@@ -1,0 +1,170 @@
+"""`sweep`: a study from its definition to its table. Run the same again to go on; nothing finished is redone."""
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from hegemon.errors import InvalidInput
+from hegemon.experiments.case import Case
+from hegemon.experiments.driver import Driver, Fixed, Listener
+from hegemon.experiments.executors.pool import open_pool
+from hegemon.experiments.fingerprints import code_fingerprint
+from hegemon.experiments.probe import probe
+from hegemon.experiments.store.folder import Folder
+from hegemon.experiments.store.provenance import Provenance, drivers
+from hegemon.experiments.store.table import compact
+from hegemon.experiments.study import Study, make_study
+
+ROUNDS = 5  # how often what is missing in the end is measured again before giving up
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The study's folder, how many trials its table has, and the cases that failed with their errors."""
+
+    study: Study
+    folder: Folder
+    trials: int
+    failed: list[tuple[Case, str]]
+
+
+def sweep(
+    protocol=None,
+    *,
+    trials: int = 1,
+    seed: int = 0,
+    out: str | Path | None = None,
+    workers: int | None = None,
+    cluster: str | None = None,
+    precise: str | None = None,
+    zipped=(),
+    cases=(),
+    extend: bool = False,
+    **axes,
+):
+    """Run every case of a study and answer all trials as a dataframe, one row per trial.
+
+    protocol: an id such as "time-optimal", "your_file.py:YourClass", a class, or a list of these.
+    axes:     n, graph, start, wake, until, engine, fault, max_steps, or any parameter: a value, a list, or a text
+              such as "1e2..1e6:log". All are crossed; `zipped=[("n", "tau")]` walks these side by side; `cases` is an
+              explicit table, as a list of dictionaries or a CSV file.
+    trials:   of every case; with `precise="2%"` at most so many, until the mean is known to within 2 %.
+    out:      the study's folder. The same call again goes on; `extend=True` adds trials or values to what is there.
+    workers, cluster: processes of this machine, or "dask:tcp://host:8786", "slurm:partition=…".
+
+    >>> table = hegemon.sweep("pairwise", n="16..256:x2", trials=100, workers=1)
+    >>> table.groupby("n")["steps"].mean()
+    """
+    study = make_study(protocol, trials=trials, seed=seed, axes=axes, zipped=zipped, cases=cases, precise=precise)
+    with tempfile.TemporaryDirectory(prefix="hegemon-") as scratch:
+        outcome = run_study(study, out or scratch, workers=workers, cluster=cluster, extend=extend)
+        if outcome.failed:
+            case, error = outcome.failed[0]
+            raise InvalidInput(f"{len(outcome.failed)} cases failed; the first is {case.label()}: {error}")
+        return read_table(outcome.folder)
+
+
+def read_table(folder: Folder, columns: list[str] | None = None):
+    import pandas
+
+    return pandas.read_parquet(folder.table, columns=columns)
+
+
+def run_study(
+    study: Study, out, *, workers=None, cluster=None, extend=False, listener: Listener | None = None, command=None
+) -> Outcome:
+    """Make or go on with the study in the folder `out`, to the end or to an interrupt."""
+    sound, failed = check_cases(study)
+    pool = open_pool(cluster, workers)
+    folder = Folder(out)
+    folder.open(study, extend)
+    folder.clean()
+    provenance = Provenance(folder.drivers, command, pool.name, code_fingerprint())
+    backwards = any(driver["alive"] for driver in drivers(folder.drivers))
+    goals = Fixed(study.trials)
+    folder.read_again()
+    listener = listener or Listener()
+    ended = "failed"
+    try:
+        for turn in range(ROUNDS):
+            broken = {key for _, key, _ in failed}
+            waiting = [(case, key) for case, key in sound if key not in broken and _missing(folder, key, goals)]
+            if not waiting:
+                break
+            provenance.beat()
+            if turn == 0:
+                listener.planned(probe(folder, waiting, goals, pool.local_slots), pool)
+            driver = Driver(folder, waiting, goals, pool, _Ears(listener, provenance), backwards)
+            driver.run()
+            failed += [(state.case, state.key, state.error) for state in driver.states if state.error]
+            folder.read_again()
+        broken = {key for _, key, _ in failed}
+        rows = [(says(case), key, goals.final(key, folder)) for case, key in sound if key not in broken]
+        short = [key for _, key, limit in rows if folder.done[key].count(limit) < limit]
+        if short:
+            raise InvalidInput(f"{folder.root} does not keep what is written to it: {len(short)} cases have gaps")
+        trials = compact(folder, rows, study.content())
+        ended = "finished"
+        return Outcome(study, folder, trials, [(case, error) for case, _, error in failed])
+    except KeyboardInterrupt:
+        ended = "interrupted"
+        raise
+    finally:
+        provenance.beat(ended)
+
+
+def check_cases(study: Study) -> tuple[list[tuple[Case, str]], list[tuple[Case, str | None, str]]]:
+    """The cases that can run, with their keys, and those that cannot, with the reason."""
+    sound: list[tuple[Case, str]] = []
+    failed: list[tuple[Case, str | None, str]] = []
+    seen: dict[str, Case] = {}
+    for case in study.cases:
+        try:
+            case.check()
+        except InvalidInput as error:
+            failed.append((case, None, str(error)))
+            continue
+        if case.key in seen:
+            raise InvalidInput(f"two cases are the same: {seen[case.key].label()}; and {case.label()}")
+        seen[case.key] = case
+        sound.append((case, case.key))
+    if not sound:
+        raise InvalidInput(failed[0][2])
+    return sound, failed
+
+
+def says(case: Case) -> dict:
+    """What the table says of every trial of a case."""
+    protocol = case.protocol
+    return {"protocol": protocol.id, "n": protocol.n, **protocol.parameters, **case.course, "seed": case.seed}
+
+
+def _missing(folder: Folder, key: str, goals) -> bool:
+    goal = goals.goal(key, folder)
+    return folder.done[key].count(goal) < goal
+
+
+class _Ears(Listener):
+    """Passes on what happens, and writes down now and then how far the driver is."""
+
+    def __init__(self, listener: Listener, provenance: Provenance):
+        self.listener, self.provenance = listener, provenance
+
+    def moved(self, driver: Driver) -> None:
+        done = sum(state.done for state in driver.states)
+        self.provenance.beat(measured=driver.measured, done=done, goal=sum(state.goal for state in driver.states))
+        self.listener.moved(driver)
+
+
+def case_states(folder: Folder, study: Study) -> tuple[list[dict], list[dict]]:
+    """How far every case is, and which have failed, from the store alone."""
+    sound, failed = check_cases(study)
+    folder.read_again()
+    goals = Fixed(study.trials)
+    states = []
+    for case, key in sound:
+        goal = goals.goal(key, folder)
+        states.append({**case.settings, "done": folder.done[key].count(goal), "goal": goal})
+        if key in folder.errors and states[-1]["done"] < goal:
+            failed.append((case, key, folder.errors[key]))
+    return states, [{"case": case.settings, "error": error} for case, _, error in failed]

@@ -1,0 +1,147 @@
+"""What a worker does: a few trials of one case, one after the other, written to the study's folder.
+
+A task and its answer are plain values, so that any executor can carry them. A worker that sees the folder writes
+its own file there; one that does not sends its record back. It refuses to measure with other code than was asked.
+"""
+
+import fcntl
+import json
+import math
+import os
+import resource
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from hegemon.errors import InvalidInput
+from hegemon.experiments.case import Case
+from hegemon.experiments.store.records import RecordFile, encode_record, to_columns
+from hegemon.runs.run import Run
+from hegemon.runs.simulate import simulate
+
+MOST_TRIALS = 5_000  # of one record
+stopping = threading.Event()  # whoever runs workers in threads of its own process sets it to stop them
+_files: dict[str, RecordFile] = {}
+_compiled: set = set()
+
+
+def work(task: dict) -> dict:
+    """Trials `first` … of a case: up to `count`, as many as fit into `seconds` and at least one."""
+    begin = time.perf_counter()
+    answer = {"key": task["key"], "first": task["first"], "done": 0, "place": None, "line": None, "error": None}
+    rows: list[dict] = []
+    try:
+        case, topology = prepare(task)
+        begin = time.perf_counter()  # what is made once is not part of a trial
+        for trial in range(task["first"], task["first"] + min(task["count"], MOST_TRIALS)):
+            run = simulate(
+                case.protocol, graph=topology, seed=case.seed, trial=trial, progress=_progress, **case.options
+            )
+            if run.interrupted:
+                break
+            rows.append(row_of(run))
+            if time.perf_counter() - begin > task["seconds"]:
+                break
+    except InvalidInput as error:
+        answer["error"] = str(error)
+    except Exception as error:
+        answer["error"] = f"{type(error).__name__}: {error}"
+    seconds = time.perf_counter() - begin
+    if rows:
+        record = {"case": task["key"], "first": task["first"], "count": len(rows), "columns": to_columns(rows)}
+        _deliver({**record, "seconds": round(seconds, 6)}, task, answer)
+        answer["done"] = len(rows)
+        if task.get("wanted"):
+            answer["values"] = [[row[name] for row in rows] for name in task["wanted"]]
+    if answer["error"]:
+        failed = task["first"] + len(rows)
+        record = {"case": task["key"], "first": failed, "count": 0, "error": answer["error"]}
+        _deliver(record, task, {})
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return answer | {"seconds": seconds, "memory": peak, "worker": os.getpid()}
+
+
+def prepare(task: dict) -> tuple:
+    """The case of a task and its graph, made and compiled once in each process."""
+    return _prepare(json.dumps(task["settings"]), task["seed"], task["key"])
+
+
+def row_of(run: Run) -> dict:
+    """What the store keeps of a run: results, no configurations."""
+    row = {run.unit: run.steps, "reached": run.reached, "leaders": run.leaders, **run.measures, "engine": run.engine}
+    return {name: plain(value) for name, value in row.items()}
+
+
+def plain(value):
+    """The value as a record can say it: nothing for what is not a number, a text for what has parts."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return json.dumps(value, default=str)
+
+
+def _progress(step: int) -> bool:
+    return stopping.is_set()
+
+
+@lru_cache(maxsize=4)
+def _prepare(settings: str, seed: int, key: str):
+    case = Case(json.loads(settings), seed)
+    if case.key != key:
+        raise InvalidInput(
+            "this worker has other code, other libraries or other files than the driver; install the same on both"
+        )
+    topology = case.topology()
+    _compile(case, topology)
+    return case, topology
+
+
+def _compile(case: Case, topology) -> None:
+    """The first process of a machine that meets a kind of case compiles its kernels; the others wait for them."""
+    kind = (type(case.protocol), topology.is_complete, *(str(v) for v in case.options.values()))
+    fixed = str(case.options.get("until", "")).startswith(f"{case.protocol.time_unit}:")
+    if kind in _compiled or fixed:  # a run of a fixed length cannot be cut short
+        return
+    _compiled.add(kind)
+    with _machine_lock():
+        options = {**case.options, "max_steps": 1, **({"faults": ()} if "faults" in case.options else {})}
+        simulate(case.protocol, graph=topology, seed=case.seed, trial=0, **options)
+
+
+@contextmanager
+def _machine_lock() -> Iterator[None]:
+    """One process of this user on this machine at a time; the system takes the lock back from the dead."""
+    path = Path(tempfile.gettempdir()) / f"hegemon-compiling-{os.getuid()}.lock"
+    with open(path, "a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _deliver(record: dict, task: dict, answer: dict) -> None:
+    """Into the folder, if this machine sees it; else along with the answer."""
+    line = encode_record(record)
+    records = Path(task["folder"]) / "records"
+    if sees_folder(task["folder"], task["name"]):
+        file = _files.setdefault(str(records), RecordFile(records))
+        try:
+            answer["place"] = file.append(line)
+            return
+        except InvalidInput as error:
+            answer["unwritten"] = str(error)
+    answer["line"] = line
+
+
+def sees_folder(root: str, name: str) -> bool:
+    try:
+        return json.loads((Path(root) / "study.json").read_text())["folder"] == name
+    except (OSError, ValueError, KeyError, TypeError):
+        return False

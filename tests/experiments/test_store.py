@@ -1,0 +1,175 @@
+"""The store believes only what was written whole, and the table depends on nothing but the results."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hegemon.errors import InvalidInput
+from hegemon.experiments.store.folder import Folder
+from hegemon.experiments.store.ranges import Ranges
+from hegemon.experiments.store.records import RecordFile, decode_record, encode_record, read_records, to_columns
+from hegemon.experiments.store.table import compact
+from hegemon.experiments.study import make_study
+
+small = st.integers(0, 30)
+
+
+@given(st.lists(st.tuples(st.booleans(), small, small)), small)
+def test_ranges_are_sets(changes, limit):
+    ranges, truth = Ranges(), set()
+    for adding, begin, end in changes:
+        if adding:
+            ranges.add(begin, end)
+            truth |= set(range(begin, end))
+        else:
+            ranges.remove(begin, end)
+            truth -= set(range(begin, end))
+    assert {k for begin, end in ranges for k in range(begin, end)} == truth
+    pairs = list(ranges)
+    assert all(b < e for b, e in pairs) and all(x[1] < y[0] for x, y in zip(pairs, pairs[1:], strict=False))
+    assert ranges.count(limit) == len([k for k in truth if k < limit])
+    missing = sorted(set(range(limit)) - truth)
+    for last, gap in ((False, ranges.gap(limit)), (True, ranges.gap(limit, last=True))):
+        if not missing:
+            assert gap is None
+            continue
+        begin, end = gap
+        assert set(range(begin, end)) <= set(missing)
+        assert end - 1 == missing[-1] if last else begin == missing[0]
+        assert (end in truth or end == limit) and (begin - 1 in truth or begin == 0)
+
+
+def trial(number: int) -> dict:
+    return {"steps": 100 + number, "reached": number % 7 != 0, "leaders": 1, "engine": "agents"}
+
+
+def record(first: int, count: int, case: str = "k") -> dict:
+    rows = [trial(number) for number in range(first, first + count)]
+    return {"case": case, "first": first, "count": count, "columns": to_columns(rows)}
+
+
+@given(st.data())
+def test_a_changed_line_is_no_record(data):
+    line = encode_record(record(0, 5))
+    assert decode_record(line)["columns"]["steps"] == [100, 101, 102, 103, 104]
+    place = data.draw(st.integers(0, len(line) - 2))
+    letter = data.draw(st.integers(0, 255).filter(lambda byte: byte != line[place]))
+    assert decode_record(line[:place] + bytes([letter]) + line[place + 1 :]) is None
+    assert decode_record(line[:place]) is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [[], 7, {"case": 1}, {"case": "k", "first": -1, "count": 1, "columns": {}}, {"case": "k", "first": 0, "count": 2,
+     "columns": {"steps": [1]}}, {"case": "k", "first": 0, "count": True, "columns": {}}, {"case": "k"}],
+)  # fmt: skip
+def test_a_record_of_another_form_is_none(content):
+    body = json.dumps(content if not isinstance(content, dict) else {"schema": 1, **content})
+    from hegemon.experiments.store.records import _digest
+
+    assert decode_record(b'{"digest":"' + _digest(body.encode()) + b'","record":' + body.encode() + b"}\n") is None
+    assert decode_record(encode_record({"case": "k", "first": 0, "count": 0, "error": "no"})) is not None
+
+
+def make_folder(root, pieces, study) -> Folder:
+    folder = Folder(root)
+    folder.open(study)
+    for file, first, count in pieces:
+        with open(folder.records / f"{file}.jsonl", "ab") as out:
+            out.write(encode_record(record(first, count)))
+    folder.refresh()
+    return folder
+
+
+def test_the_table_does_not_depend_on_the_pieces(tmp_path):
+    study = make_study("pairwise", axes={"n": 10}, trials=100)
+    pieces = [
+        [("a", 0, 100)],
+        [("b", k, 1) for k in reversed(range(100))],
+        [("x", 0, 60), ("y", 40, 60), ("z", 0, 7), ("z", 99, 50)],  # two drivers, and trials beyond the goal
+    ]
+    tables = []
+    for number, some in enumerate(pieces):
+        folder = make_folder(tmp_path / str(number), some, study)
+        assert compact(folder, [({"n": 10, "start": "s"}, "k", 100)], study.content()) == 100
+        tables.append(folder.table.read_bytes())
+    assert tables[0] == tables[1] == tables[2]
+    shorter = make_folder(tmp_path / "shorter", [("a", 0, 99)], study)
+    compact(shorter, [({"n": 10, "start": "s"}, "k", 100)], study.content())
+    assert shorter.table.read_bytes() != tables[0]
+
+
+def test_what_the_table_says(tmp_path):
+    import pandas
+
+    study = make_study("pairwise", axes={"n": 10}, trials=5)
+    folder = make_folder(tmp_path, [("a", 0, 5)], study)
+    line = encode_record({"case": "other", "first": 0, "count": 1, "columns": {"steps": 2**70, "n": 3, "why": "x"}})
+    (folder.records / "b.jsonl").write_bytes(line)
+    folder.refresh()
+    compact(folder, [({"n": 10}, "k", 5), ({"n": 20}, "other", 5)], study.content())
+    table = pandas.read_parquet(folder.table)
+    assert list(table["case"]) == [0] * 5 + [1] and list(table["trial"]) == [0, 1, 2, 3, 4, 0]
+    assert int(table["steps"].iloc[-1]) == 2**70 and list(table["n_given"]) == [10] * 5 + [20]
+    assert table["n"].iloc[-1] == 3 and table["why"].iloc[-1] == "x"
+
+
+def test_cut_off_and_edited_files(tmp_path):
+    study = make_study("pairwise", axes={"n": 10}, trials=30)
+    folder = make_folder(tmp_path, [("a", 0, 10), ("a", 10, 10), ("b", 20, 10)], study)
+    assert folder.done["k"].count(30) == 30
+    path = folder.records / "a.jsonl"
+    text = path.read_bytes()
+    path.write_bytes(text[:-5])  # a kill in the middle of a line
+    folder.read_again()
+    assert folder.done["k"].gap(30) == (10, 20) and folder.damaged == 0
+    path.write_bytes(text.replace(b"[100,", b"[300,"))  # a hand
+    folder.read_again()
+    assert folder.done["k"].gap(30) == (0, 10) and folder.damaged == 1
+    path.write_bytes(b"\x00" * 50 + b"\n" + text)  # what a crashed file system may leave
+    folder.read_again()
+    assert folder.done["k"].count(30) == 30 and folder.damaged == 1
+
+
+def test_a_full_disk_is_one_sentence(tmp_path, monkeypatch):
+    import os
+
+    file = RecordFile(tmp_path)
+    first = file.append(encode_record(record(0, 3)))
+    real = os.write
+
+    def full(handle, data):
+        real(handle, data[:10])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(InvalidInput, match="No space left on device"):
+        file.append(encode_record(record(3, 3)))
+    monkeypatch.setattr(os, "write", real)
+    second = file.append(encode_record(record(3, 3)))
+    assert second[0] != first[0]  # what follows half a line would be lost with it
+    whole = [r["first"] for path in tmp_path.glob("*.jsonl") for _, _, r in read_records(path)]
+    assert sorted(whole) == [0, 3]
+
+
+def test_another_study_does_not_mix_in(tmp_path):
+    folder = Folder(tmp_path / "s")
+    with pytest.raises(InvalidInput, match="holds no study"):
+        folder.study()
+    study = make_study("pairwise", axes={"n": 10}, trials=3)
+    folder.open(study)
+    name = folder.name
+    folder.open(study)
+    with pytest.raises(InvalidInput, match="another study"):
+        folder.open(make_study("pairwise", axes={"n": 11}, trials=3))
+    folder.open(study.extended({"n": [11]}, 5), extend=True)
+    assert folder.study().axes["n"] == [10, 11] and folder.study().trials == 5 and folder.name == name
+    with pytest.raises(InvalidInput):
+        study.extended({}, 2)
+    with pytest.raises(InvalidInput):
+        study.extended({"tau": [2]})
+    (tmp_path / "s" / "study.json").write_text("{")
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        folder.study()

@@ -1,0 +1,254 @@
+"""A study gives the same table from any number of workers, after any kill, in pieces or at once."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from hegemon.cli.main import main
+from hegemon.errors import InvalidInput
+from hegemon.experiments.store.folder import Folder
+from hegemon.experiments.study import make_study, read_study
+from hegemon.experiments.sweep import run_study, sweep
+from hegemon.runs.trials import run_trials
+
+STUDY = {"axes": {"n": [8, 12], "until": ["safe", "steps:50"]}, "trials": 60}
+OWN = '''
+from hegemon.models import Bit, PopulationProtocol, exactly
+
+class Mine(PopulationProtocol):
+    """Leaders fight."""
+    class State:
+        leader: Bit = 1
+    def interact(a, b, p):
+        if a.leader and b.leader:
+            b.leader = 0
+    safe = exactly(1, lambda a, p: a.leader == 1)
+'''
+
+
+def table_of(study, root, **options) -> bytes:
+    return run_study(study, root, **options).folder.table.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory):
+    study = make_study("pairwise", **STUDY)
+    root = tmp_path_factory.mktemp("study") / "one"
+    return study, root, table_of(study, root, workers=1)
+
+
+def test_the_trials_are_those_of_run_trials(reference):
+    import pandas
+
+    from hegemon import Pairwise
+
+    study, root, _ = reference
+    table = pandas.read_parquet(root / "table.parquet")
+    assert len(table) == 240 and list(table["case"].unique()) == [0, 1, 2, 3]
+    for number, case in enumerate(study.cases):
+        mine = table[table["case"] == number]
+        direct = run_trials(Pairwise(n=case.settings["n"]), 60, seed=case.seed, until=case.settings["until"], workers=1)
+        assert list(mine["steps"]) == [run.steps for run in direct.runs]
+        assert set(mine["seed"]) == {case.seed} and set(mine["n"]) == {case.settings["n"]}
+    assert len({case.seed for case in study.cases}) == 4
+
+
+def test_processes_killed_at_any_moment_change_nothing(reference, tmp_path):
+    """Kill -9 of the driver, of a worker; then go on: the same bytes. No process stays behind."""
+    study, _, expected = reference
+    code = (
+        "import sys\nfrom hegemon.experiments.study import make_study\n"
+        "from hegemon.experiments.sweep import run_study\n"
+        "from hegemon.experiments.executors.local import Processes\n"
+        "Processes.seconds = 0.0  # every trial a task\n"
+        f"if __name__ == '__main__': run_study(make_study('pairwise', **{STUDY!r}), sys.argv[1], workers=2)"
+    )
+    script = tmp_path / "drive.py"
+    script.write_text(code)
+    root = tmp_path / "killed"
+    for victim in ("driver", "worker"):
+        process = subprocess.Popen([sys.executable, str(script), str(root)], stderr=subprocess.DEVNULL)
+        before = records_in(root)
+        wait_for(lambda before=before: records_in(root) > before + 20)
+        children = children_of(process.pid)
+        if victim == "driver":
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+            wait_for(lambda children=children: not any(alive(child) for child in children))
+        else:
+            workers = [child for child in children if b"spawn_main" in command_of(child)]
+            os.kill(workers[0], signal.SIGKILL)
+            assert process.wait(timeout=60) == 0
+    assert (root / "table.parquet").read_bytes() == expected
+    assert table_of(study, root, workers=1) == expected
+
+
+def records_in(root: Path) -> int:
+    return sum(path.read_bytes().count(b"\n") for path in root.glob("records/*.jsonl"))
+
+
+def wait_for(condition, seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.02)
+
+
+def children_of(pid: int) -> list[int]:
+    found = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        found += [int(child) for child in task.read_text().split()]
+    return found
+
+
+def command_of(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def alive(pid: int) -> bool:
+    return bool(command_of(pid))
+
+
+def test_damage_is_measured_again(reference, tmp_path):
+    study, root, expected = reference
+    other = tmp_path / "damaged"
+    folder = Folder(other)
+    folder.open(study)
+    for path in (root / "records").iterdir():
+        text = path.read_bytes()
+        (folder.records / path.name).write_bytes(text[: len(text) // 2].replace(b"[1", b"[2") + b"\nrubbish\n")
+    assert table_of(study, other, workers=1) == expected
+
+
+def test_two_drivers_on_one_folder(reference, tmp_path):
+    """The second works from the back and both believe each other's records."""
+    import threading
+
+    study, _, expected = reference
+    both = tmp_path / "both"
+    results = []
+    threads = [threading.Thread(target=lambda: results.append(table_of(study, both, workers=1))) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [expected, expected]
+
+
+def test_extending_redoes_nothing(reference, tmp_path):
+    study, root, expected = reference
+    part = make_study("pairwise", axes={"n": 8, "until": ["safe", "steps:50"]}, trials=20)
+    grown = tmp_path / "grown"
+    run_study(part, grown, workers=1)
+    kept = {path: path.read_bytes() for path in (grown / "records").iterdir()}
+    more = Folder(grown).study().extended({"n": [12]}, 60)
+    assert more.content() == study.content()
+    assert table_of(more, grown, workers=1, extend=True) == expected
+    assert all(path.read_bytes().startswith(text) for path, text in kept.items())
+    folder = Folder(grown)
+    folder.refresh()
+    measured = [
+        (key, first)
+        for key, found in folder.entries.items()
+        for first, count, _ in found.values()
+        for first in range(first, first + count)
+    ]
+    assert len(measured) == len(set(measured)) == 240
+
+
+def test_a_failing_case_is_reported_and_the_rest_goes_on(tmp_path):
+    study = make_study("pairwise", axes={"n": [8], "start": ["all-leaders", "nobody"]}, trials=5)
+    outcome = run_study(study, tmp_path / "a", workers=1)
+    assert outcome.trials == 5 and len(outcome.failed) == 1 and "nobody" in outcome.failed[0][1]
+    study = make_study("pairwise", axes={"n": [8], "graph": ["complete", "regular:{n},20"]}, trials=5)
+    outcome = run_study(study, tmp_path / "b", workers=1)
+    assert outcome.trials == 5 and "regular" in str(outcome.failed[0][0].settings) and outcome.failed[0][1]
+    assert main(["sweep", "--status", str(tmp_path / "b")]) == 0
+    with pytest.raises(InvalidInput, match="1 cases failed"):
+        sweep("pairwise", n=8, start=["all-leaders", "nobody"], trials=2, workers=1)
+
+
+def test_every_model_and_ones_own_protocol(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(OWN)
+    mine = sweep(f"{file}:Mine", n=[6, 9], trials=4, workers=1, out=tmp_path / "mine")
+    assert len(mine) == 8 and mine["reached"].all()
+    messages = sweep("referees", n=[50, 60], trials=3, workers=1)
+    assert {"messages", "rounds", "wake"} <= set(messages.columns) and len(messages) == 6
+    rounds = sweep("trains", graph=["ring:5", "ring:6"], trials=2, workers=1)
+    assert sorted(rounds["n"].unique()) == [5, 6] and rounds["reached"].all()
+    before = records_in(tmp_path / "mine")
+    file.write_text(OWN.replace("b.leader = 0", "a.leader = 0"))  # another protocol: its results are others
+    sweep(f"{file}:Mine", n=[6, 9], trials=4, workers=1, out=tmp_path / "mine")
+    assert records_in(tmp_path / "mine") > before
+
+
+def test_a_study_file(tmp_path):
+    path = tmp_path / "study.toml"
+    path.write_text('protocol = "pairwise"\ntrials = 60\n[axes]\nn = "8..12:+4"\nuntil = ["safe", "steps:50"]\n')
+    assert read_study(path).content() == make_study("pairwise", **STUDY).content()
+    (tmp_path / "cases.csv").write_text("n,start\n8,random\n9,all-leaders\n")
+    path.write_text('protocol = "pairwise"\ncases = "cases.csv"\n')
+    assert [case.protocol.n for case in read_study(path).cases] == [8, 9]
+    for text in (
+        "protocol = 1\nx",
+        'protocol = "pairwise"\nsize = 3',
+        '[axes]\nn = "5"',
+        "protocol = 'a'\n[axes.n]\nb=1",
+    ):
+        path.write_text(text)
+        with pytest.raises(InvalidInput):
+            read_study(path)
+
+
+def test_the_command_line(tmp_path, capsys):
+    out = str(tmp_path / "s")
+    command = ["sweep", "pairwise", "--n", "8,12", "--trials", "10", "--workers", "1", "--out", out]
+    assert main([*command, "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["trials"] == 20 and [row["n"] for row in content["cases"]] == [8, 12]
+    assert main(["sweep", "--extend", out, "--trials", "15", "--workers", "1"]) == 0
+    assert "30 trials" in capsys.readouterr().out
+    assert main(["sweep", "--status", out, "--json"]) == 0
+    status = json.loads(capsys.readouterr().out)
+    assert status["trials"] == status["of"] == 30 and status["finished"] == 2
+    assert json.loads(next((tmp_path / "s" / "drivers").iterdir()).read_text())["ended"] == "finished"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["pairwise"], "how many"),
+        (["nobody", "--n", "5"], "nobody"),
+        (["pairwise", "--n", "5..1"], "range"),
+        (["pairwise", "--n", "8", "--set", "x"], "--set"),
+        (["pairwise", "--n", "8", "--set", "nope=1"], "nope"),
+        (["pairwise", "--n", "8", "--trials", "0"], "trials"),
+        (["pairwise", "--n", "8", "--trials", "1e12"], "trials"),
+        (["pairwise", "--n", "8", "--cluster", "moon"], "moon"),
+        (["pairwise", "--n", "8", "--fault", "step=1"], "agents"),
+        (["pairwise", "--n", "8", "--wake", "all"], "wake"),
+        (["pairwise", "--n", "8", "--cases", "no.csv"], "no.csv"),
+        (["pairwise", "--n", "8", "--out", os.devnull], os.devnull),
+        (["pairwise", "--n", "8", "--graph", "ring", "--engine", "agents", "--n", "8,8"], "twice"),
+        (["--status", "nowhere"], "nowhere"),
+        (["--extend", "nowhere"], "nowhere"),
+        ([], "protocol"),
+    ],
+)
+def test_bad_input_is_one_sentence(arguments, word, capsys, tmp_path):
+    arguments = arguments if "--out" in arguments else [*arguments, "--out", str(tmp_path / "o")]
+    if "--extend" in arguments or "--status" in arguments:
+        arguments = arguments[:2]
+    assert main(["sweep", *arguments]) == 2
+    message = capsys.readouterr().err
+    assert word in message and message.count("\n") == 1
