@@ -143,3 +143,67 @@ def exact_majority(a, b, p):
     table |= {(b, a): (d, c) for (a, b), (c, d) in table.items()}
     one, other = table.get((a["opinion"], b["opinion"]), (a["opinion"], b["opinion"]))
     return {"opinion": one}, {"opinion": other}
+
+
+def p_ll(a, b, p):
+    pair = [{"epoch": 1, "colour": 0, **a}, {"epoch": 1, "colour": 0, **b}]
+    if a["status"] == b["status"] == "X":
+        pair[0] |= {"status": "A", "level": 0, "done": 0}
+        pair[1] |= {"status": "B", "leader": 0, "count": 0}
+    else:
+        for agent in pair:
+            if agent["status"] == "X":
+                agent |= {"status": "A", "leader": 0, "level": 0, "done": 1}
+    ticked = set()
+    for i, agent in enumerate(pair):
+        if agent["status"] == "B":
+            agent["count"] += 1
+            if agent["count"] == p["c_max"]:
+                agent |= {"count": 0, "colour": (agent["colour"] + 1) % 3}
+                ticked.add(i)
+    colours = [agent["colour"] for agent in pair]
+    for i in (0, 1):
+        if colours[1 - i] == (colours[i] + 1) % 3:
+            pair[i]["colour"] = colours[1 - i]
+            ticked.add(i)
+            if pair[i]["status"] == "B":
+                pair[i]["count"] = 0
+    epoch = max(min(agent["epoch"] + (i in ticked), 4) for i, agent in enumerate(pair))
+    for agent in pair:
+        init, agent["epoch"] = agent["epoch"], epoch
+        if init < epoch:
+            if agent["status"] == "A" and epoch in (2, 3):
+                agent |= {"rand": 0, "index": 0 if agent["leader"] else p["phi"]}
+            if agent["status"] == "A" and epoch == 4:
+                agent["level"] = 0
+    electors = [agent["status"] == "A" for agent in pair]
+    leads = [agent["leader"] for agent in pair]
+    for i, agent in enumerate(pair):
+        if electors[i] and leads[i] and not leads[1 - i]:
+            if epoch == 1 and agent["done"] == 0:
+                if i == 0:
+                    agent["level"] = min(agent["level"] + 1, p["l_max"])
+                else:
+                    agent["done"] = 1
+            if epoch in (2, 3) and agent["index"] < p["phi"]:
+                agent |= {"rand": 2 * agent["rand"] + (i == 0), "index": agent["index"] + 1}
+            if epoch == 4 and i == 0 and i in ticked:
+                agent["level"] = min(agent["level"] + 1, p["l_max"])
+    key = "rand" if epoch in (2, 3) else "level"
+    ready = {1: lambda x: x["done"] == 1, 4: lambda x: True}.get(epoch, lambda x: x["index"] == p["phi"])
+    if all(electors) and all(map(ready, pair)) and pair[0][key] != pair[1][key]:
+        low, high = sorted(pair, key=lambda x: x[key])
+        low |= {"leader": 0, key: high[key]}
+    if epoch == 4 and pair[0]["leader"] and pair[1]["leader"]:
+        pair[1]["leader"] = 0
+    return tuple(_kept(agent) for agent in pair)
+
+
+def _kept(agent):
+    """The fields of the class that the agent is in now."""
+    names = ["leader", "status", "epoch", "colour"]
+    if agent["status"] == "B":
+        names.append("count")
+    if agent["status"] == "A":
+        names += {1: ["level", "done"], 4: ["level"]}.get(agent["epoch"], ["rand", "index"])
+    return {name: int(agent[name]) if name != "status" else agent[name] for name in names}

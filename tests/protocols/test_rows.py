@@ -7,7 +7,8 @@ import pytest
 import hegemon as hg
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
-from hegemon.protocols import AG, BFW, BK, CATALOGUE, ExactMajority, OddRing, OptimalSilent, WarTimer
+from hegemon.protocols import AG, BFW, BK, CATALOGUE, PLL, ExactMajority, OddRing, OptimalSilent, WarTimer
+from tests.protocols import row_readings
 
 GRADES = {"exact", "faithful", "stand-in"}
 
@@ -76,6 +77,41 @@ def test_the_safe_starts_are_safe():
 def test_a_tournament_never_loses_its_last_leader(protocol):
     assert hg.verify(protocol).ok
     assert hg.verify(protocol, property="closed:count(leader == 1) >= 1").findings[0].holds
+
+
+@pytest.mark.parametrize(("n", "reachable"), [(2, 22), (3, 320)])
+def test_p_ll_never_loses_its_last_leader(n, reachable):
+    protocol = PLL(n=n, l_max=1, c_max=2, phi=1)
+    answer = hg.verify(protocol)
+    assert answer.ok and answer.chain.size == reachable
+    assert hg.verify(protocol, property="closed:count(leader == 1) >= 1").findings[0].holds
+
+
+def test_p_ll_follows_its_second_reading_along_runs():
+    """All epochs are passed: small counters, five agents, a few thousand meetings from the start."""
+    protocol = PLL(n=5, l_max=3, c_max=4, phi=2)
+    rng = np.random.default_rng(1)
+    epochs = set()
+    for _ in range(40):
+        agents = [protocol.space.mapping(protocol.space.namespace(0)) | {"leader": 1} for _ in range(5)]
+        assert agents[0]["status"] == "X"
+        for _ in range(120):
+            i, j = rng.choice(5, size=2, replace=False)
+            expected = row_readings.p_ll(agents[i], agents[j], protocol.values)
+            assert protocol.transition(agents[i], agents[j]) == expected, (agents[i], agents[j])
+            agents[i], agents[j] = expected
+            epochs.add((expected[0]["epoch"], expected[0]["status"]))
+    assert {(epoch, status) for epoch in (1, 2, 3, 4) for status in "AB"} <= epochs
+
+
+@pytest.mark.full
+def test_p_ll_takes_logarithmic_time():
+    times = []
+    for n in (64, 1024, 16_384):
+        runs = hg.run_trials(PLL(n=n), 40, seed=1).runs
+        assert all(run.leaders == 1 for run in runs)
+        times.append(np.mean([run.parallel_time for run in runs]) / np.log(n))
+    assert max(times) < 2 * min(times) and 5 < times[0] < 20  # an independent prototype measured 9.8 to 12.3
 
 
 def test_exact_majority_is_right_for_every_vote():

@@ -48,7 +48,8 @@ class Protocol:
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
-        cls.id = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
+        if "id" not in vars(cls):
+            cls.id = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
         members = {name: value for base in reversed(cls.__mro__) for name, value in vars(base).items()}
         cls.parameter_declarations = {k: v for k, v in members.items() if isinstance(v, Parameter)}
         cls.sets = {k: v for k, v in members.items() if isinstance(v, ConfigurationSet)}

@@ -12,6 +12,7 @@ from hegemon.protocols.itai_rodeh import ItaiRodeh
 from hegemon.protocols.majority import ApproximateMajority, ExactMajority
 from hegemon.protocols.odd_ring import OddRing
 from hegemon.protocols.optimal_silent import OptimalSilent
+from hegemon.protocols.p_ll import PLL
 from hegemon.protocols.pairwise import Pairwise
 from hegemon.protocols.quick_elimination import QuickElimination
 from hegemon.protocols.referees import Referees
@@ -39,6 +40,7 @@ CATALOGUE = {
         OptimalSilent,
         SublinearRanking,
         WarTimer,
+        PLL,
         AG,
         BK,
         ApproximateMajority,
