@@ -1,10 +1,12 @@
 """hegemon: a laboratory for randomized leader election in anonymous networks.
 
-Run: `simulate`, `run_trials`. Exact answers: `verify`. Write a protocol: `from hegemon.models import ...`.
+Run: `simulate`, `run_trials`. Exact answers: `verify` for one n, `prove` for every n.
+Write a protocol: `from hegemon.models import ...`.
 The catalogue's classes are here under their names: `hegemon.TimeOptimal(n=1000, tau=2)`.
 """
 
 from hegemon.errors import InvalidInput
+from hegemon.exact.proofs.prover import prove
 from hegemon.exact.verification import verify
 from hegemon.experiments.sweep import sweep
 from hegemon.graphs.mixing import mixing_time
@@ -51,6 +53,7 @@ __all__ = [
     "Trains",
     "Walks",
     "mixing_time",
+    "prove",
     "run_trials",
     "simulate",
     "sweep",

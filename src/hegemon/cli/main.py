@@ -6,6 +6,7 @@ import typer
 
 from hegemon.cli.catalogue import list_protocols, show_protocol
 from hegemon.cli.messages import compare, lower_bound, show_mixing_time
+from hegemon.cli.prove import prove_protocol
 from hegemon.cli.reproduce import reproduce_claims
 from hegemon.cli.run import run
 from hegemon.cli.search import search_worst_start
@@ -27,6 +28,7 @@ app.command("run")(run)
 app.command("sweep")(sweep_study)
 app.command("reproduce")(reproduce_claims)
 app.command("verify")(verify_protocol)
+app.command("prove")(prove_protocol)
 app.command("search-worst")(search_worst_start)
 app.command("mixing-time")(show_mixing_time)
 app.command("lower-bound")(lower_bound)

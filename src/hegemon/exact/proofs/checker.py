@@ -1,0 +1,200 @@
+"""Checks a certificate of `hegemon prove`: `python -m hegemon.exact.proofs.checker certificate.json`.
+
+It shares nothing with the prover: it makes every obligation anew, as SMT-LIB text, and asks each installed solver
+(z3, cvc5), the prover's own texts too; weights it checks with whole numbers. Why that suffices:
+  - Every start satisfies the invariants, Inv, and every interaction keeps them: so Inv holds for ever.
+  - closed: in Inv and the set, Goal, no interaction breaks a constraint of Goal.
+  - leader: closed, one leader in Inv and Goal, and no pair that changes an output is present there.
+  - reached: in a run that never enters Goal, weights >= 0 that no rule with a living pair raises fall finitely often.
+    With probability 1 a pair that can meet again and again does: so those that lower them are dead, they cannot meet
+    from some time on; and so is a starved pair, one that cannot meet outside Goal while dead pairs can meet neither
+    before nor after. If no configuration outside Goal is left without a dead pair that can meet, there is no such run.
+On a complete graph a pair can meet if both states are present. On a connected graph without a dead pair on an edge,
+all states present lie in one component of the states that are not dead together.
+"""
+
+import itertools
+import json
+import re
+import sys
+from importlib.util import find_spec
+
+
+def main(arguments: list[str]) -> int:
+    try:
+        with open(arguments[0], encoding="utf-8") as file:
+            report = check(json.load(file))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError) as error:
+        print(f"not a certificate: {type(error).__name__}: {error} (usage: checker certificate.json)", file=sys.stderr)
+        return 2
+    verdict = f"{report['obligations']} obligations: {'REJECTED' if report['failures'] else 'accepted'}"
+    print(*report["statements"], *report["failures"], ", ".join(report["solvers"]), verdict, sep="\n")
+    return len(report["failures"]) > 0
+
+
+def check(certificate: dict) -> dict:
+    """What is proved, the number of obligations, the solvers asked, and every failure."""
+    require(certificate["format"] == "hegemon proof 1", "an unknown format")
+    connected = {"complete": False, "connected": True}[certificate["graphs"]]
+    solvers = {name: ask for name, ask in (("z3", ask_z3), ("cvc5", ask_cvc5)) if find_spec(name)}
+    report = {"statements": [], "obligations": 0, "solvers": list(solvers), "failures": []}
+    for part in certificate["parts"]:
+        size = len(part["states"])
+        require(len(part["outputs"]) == size and part["smallest_n"] >= 2, "not one output per state, or n < 2")
+        require(all(x in range(size) for rule in part["rules"] for x in rule), "a rule names a state that is not there")
+        require(len({tuple(rule[:2]) for rule in part["rules"]}) == len(part["rules"]), "a pair has two rules")
+        for statement in part["statements"]:
+            name = f"{statement['question']} {statement['set']} from {statement['start']['text']}"
+            formulas, flaws = Statement(part, statement, connected).obligations()
+            texts = [script(size, part["smallest_n"], formula) for formula in formulas] + statement["obligations"]
+            for number, text in enumerate(texts):
+                answers = {solver: ask(text) for solver, ask in solvers.items()}
+                if set(answers.values()) != {"unsat"}:
+                    flaws.append(f"obligation {number}: {answers or 'there is no solver to ask'}")
+            report["statements"].append(f"{name}: {len(texts)} obligations")
+            report["obligations"] += len(texts)
+            report["failures"] += [f"{name}: {flaw}" for flaw in flaws]
+    return report
+
+
+def require(condition: bool, flaw: str) -> None:
+    if not condition:
+        raise ValueError(flaw)
+
+
+class Statement:
+    """The obligations of one statement, as SMT-LIB terms over c0, c1, … (the numbers of agents in each state)."""
+
+    def __init__(self, part: dict, statement: dict, connected: bool):
+        self.part, self.statement, self.connected, self.size = part, statement, connected, len(part["states"])
+        self.rules = [tuple(rule) for rule in part["rules"]]
+        self.goal, self.invariants = self.read(statement["constraints"]), self.read(statement["invariants"])
+
+    def read(self, constraints) -> list[tuple]:
+        require(all(len(one["weights"]) == self.size for one in constraints), "not one weight per state")
+        return [(one["weights"], one["at_least"]) for one in constraints]
+
+    def obligations(self) -> tuple[list[str], list[str]]:
+        kind = {one: one for one in ("closed", "leader", "reached")}[self.statement["question"]]
+        invariant, inside = self.all_of(self.invariants), self.all_of(self.goal)
+        formulas = [f"(and {self.start()} (not {holds(one)}))" for one in self.invariants]
+        formulas += [f"(and {invariant} {broken})" for one in self.invariants for broken in self.breaks(one)]
+        if kind != "reached":
+            formulas += [f"(and {invariant} {inside} {broken})" for one in self.goal for broken in self.breaks(one)]
+        if kind == "leader":
+            out = self.part["outputs"]
+            changing = [(a, b) for a, b, c, d in self.rules if (out[a], out[b]) != (out[c], out[d])]
+            formulas.append(f"(and {invariant} {inside} (not (= {linear(out)} 1)))")
+            formulas += [f"(and {invariant} {inside} {meet(pair)})" for pair in changing]
+        more = self.stages(f"{invariant} (not {inside})") if kind == "reached" else ([], [])
+        return formulas + more[0], more[1]
+
+    def stages(self, context: str) -> tuple[list[str], list[str]]:
+        formulas, flaws, dead = [], [], set()
+        for number, stage in enumerate(self.statement["stages"]):
+            living = [rule for rule in self.rules if rule[:2] not in dead]
+            pairs = {tuple(pair) for pair in stage.get("starved", stage.get("pairs"))}
+            if "starved" in stage:
+                for rule in (rule for rule in living if rule[:2] in pairs):
+                    after = f"{self.all_of(self.invariants, rule)} (not {self.all_of(self.goal, rule)})"
+                    dies = f"{self.dead(dead)} {self.dead(dead, rule)}"
+                    formulas.append(f"(and {context} {meet(rule[:2])} {after} {dies})")
+            else:
+                w = stage["weights"]
+                require(len(w) == self.size and all(type(x) is int and x >= 0 for x in w), "weights: whole and >= 0")
+                flaws += [f"stage {number}: {rule} raises the weights" for rule in living if change(w, rule) > 0]
+                living = [rule for rule in living if change(w, rule) < 0]
+            flaws += [f"stage {number}: {p} is dead without a reason" for p in pairs - {rule[:2] for rule in living}]
+            dead |= pairs
+        return [*formulas, f"(and {context} {self.dead(dead)})"], flaws
+
+    def all_of(self, constraints, rule=None) -> str:
+        return "(and true true " + " ".join(holds(one, rule) for one in constraints) + ")"
+
+    def breaks(self, constraint):
+        for rule in self.rules:
+            if change(constraint[0], rule) < 0:
+                yield f"{meet(rule[:2])} (not {holds(constraint, rule)})"
+
+    def dead(self, pairs, rule=None) -> str:
+        if not self.connected:
+            return "(and true true " + " ".join(f"(not {meet(pair, rule)})" for pair in sorted(pairs)) + ")"
+        label = list(range(self.size))
+        for a, b in itertools.product(label, repeat=2):
+            if (a, b) not in pairs and (b, a) not in pairs:
+                label = [label[a] if x == label[b] else x for x in label]
+        possible = (one for one in set(label) if label.count(one) > 1 or (label.index(one),) * 2 not in pairs)
+        absent = ([int(x != one) for x in label] for one in possible)
+        return "(or false false " + " ".join(f"(= {linear(w, change(w, rule))} 0)" for w in absent) + ")"
+
+    def start(self) -> str:
+        start, inputs, total = self.statement["start"], self.part["inputs"], linear([1] * self.size)
+        terms = [self.all_of(self.read(start["constraints"]))]
+        if inputs is not None:
+            terms.append(f"(<= 0 input {total})")
+            terms += [f"(>= (+ (* {a} {total}) (* {b} input) {c}) 0)" for a, b, c in (map(text_of, f) for f in inputs)]
+        if start["groups"]:
+            parts = [["0", "0"] for _ in range(self.size)]
+            for number, group in enumerate(start["groups"]):
+                names = [f"g{number}_{state}" for state in group["states"]]
+                for state, name in zip(group["states"], names, strict=True):
+                    parts[state].append(name)
+                    terms.append(f"(>= {name} 0)")
+                n, share, constant = (text_of(group[key]) for key in ("n", "input", "constant"))
+                terms.append(f"(= (+ 0 0 {' '.join(names)}) (+ (* {n} {total}) (* {share} input) {constant}))")
+            terms += [f"(= c{state} (+ {' '.join(names)}))" for state, names in enumerate(parts)]
+        return f"(and {' '.join(terms)} true)"
+
+
+def change(weights, rule) -> int:
+    return weights[rule[2]] + weights[rule[3]] - weights[rule[0]] - weights[rule[1]] if rule else 0
+
+
+def text_of(number: int) -> str:
+    require(type(number) is int, f"{number!r} is not a whole number")
+    return str(number) if number >= 0 else f"(- {-number})"
+
+
+def linear(weights, shift: int = 0) -> str:
+    terms = [f"(* {text_of(weight)} c{state})" for state, weight in enumerate(weights) if weight]
+    return f"(+ {text_of(shift)} 0 {' '.join(terms)})"
+
+
+def holds(constraint, rule=None) -> str:  # before, or after, an interaction
+    return f"(>= {linear(constraint[0], change(constraint[0], rule))} {text_of(constraint[1])})"
+
+
+def meet(pair, rule=None) -> str:  # two agents in these states are present, before or after an interaction
+    more = [rule[2:].count(state) - rule[:2].count(state) if rule else 0 for state in pair]
+    terms = [f"(>= (+ c{x} {text_of(plus)}) {pair.count(x)})" for x, plus in zip(pair, more, strict=True)]
+    return f"(and {' '.join(terms)})"
+
+
+def script(size: int, smallest: int, formula: str) -> str:  # a whole file for a solver
+    names = [*(f"c{state}" for state in range(size)), *sorted(set(re.findall(r"input|g\d+_\d+", formula)))]
+    lines = [f"(declare-const {x} Int)" for x in names] + [f"(assert (>= {x} 0))" for x in names[:size]]
+    lines += [f"(assert (>= {linear([1] * size)} {text_of(smallest)}))", f"(assert {formula})", "(check-sat)"]
+    return "\n".join(["(set-logic QF_LIA)", *lines])
+
+
+def ask_z3(text: str) -> str:
+    import z3
+
+    solver = z3.Solver()
+    solver.from_string(text)
+    return str(solver.check())
+
+
+def ask_cvc5(text: str) -> str:
+    import cvc5
+
+    solver, answer = cvc5.Solver(), ""
+    parser = cvc5.InputParser(solver)
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, text, "obligation")
+    while not (command := parser.nextCommand()).isNull():
+        answer += command.invoke(solver, parser.getSymbolManager())
+    return answer.strip()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

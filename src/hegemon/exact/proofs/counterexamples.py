@@ -1,0 +1,57 @@
+"""Where no proof is found: the smallest population on which the statement is false, from its exact chain."""
+
+import dataclasses
+
+from hegemon.errors import InvalidInput
+from hegemon.exact.chain import estimate
+from hegemon.exact.configurations import Configurations
+from hegemon.exact.verification import verify
+from hegemon.graphs.families import path
+from hegemon.runs.setting import topology_for
+
+LARGEST = 5  # agents, unless told otherwise
+LARGEST_CHAIN = 200_000  # configurations: beyond, a size is passed over
+
+
+def smallest_counterexample(statement, system, start, given: dict, connected: bool, largest: int, progress=None):
+    """The statement refuted by a concrete run, or as it was, with the sizes on which it is true."""
+    if start and "(" in start:
+        return statement  # exact chains start at configurations, not at conditions
+    tried = []
+    for n in range(system.smallest, largest + 1):
+        answers = []
+        for protocol in instances(system, given, n):
+            graph = path(n) if connected else topology_for(protocol)
+            if estimate(Configurations(protocol, graph)).configurations > LARGEST_CHAIN:
+                continue
+            if progress:
+                progress(f"a counterexample with n = {n}", 0, None)
+            asked = f"{statement.question}:{statement.set}"
+            answers.append((protocol, verify(protocol, graph=graph, start=start, property=asked).findings))
+        for protocol, findings in answers:
+            for finding in findings:
+                if not finding.holds:
+                    name = protocol.input_parameter
+                    given_input = f", {name} = {protocol.values[name]}" if name else ""
+                    where = f"false for n = {n}{given_input}{' on a path' if connected else ''}: {finding.sentence}"
+                    return dataclasses.replace(
+                        statement, status="refuted", sentence=where, counterexample=finding.counterexample
+                    )
+        tried += [n] if answers else []
+    sizes = f" (true for n = {', '.join(map(str, tried))})" if tried else ""
+    return dataclasses.replace(statement, sentence=statement.sentence + sizes)
+
+
+def instances(system, given: dict, n: int):
+    """The protocol at one size, once for every input that belongs to the system."""
+    protocol_class = type(system.protocol)
+    name = protocol_class.input_parameter
+    choices = [given]
+    if system.inputs is not None:
+        allowed = (k for k in range(n + 1) if all(a * n + b * k + c >= 0 for a, b, c in system.inputs))
+        choices = [{**given, name: value} for value in allowed]
+    for choice in choices:
+        try:
+            yield protocol_class(n, **choice)
+        except InvalidInput:  # these parameters do not allow this n
+            continue

@@ -1,0 +1,269 @@
+"""The front door of proofs: questions about sets, for every n; what is found is a certificate, and it is checked."""
+
+import time
+from dataclasses import dataclass, field
+
+from hegemon.errors import InvalidInput
+from hegemon.exact.proofs import checker
+from hegemon.exact.proofs.certificates import certificate
+from hegemon.exact.proofs.counterexamples import LARGEST, smallest_counterexample
+from hegemon.exact.proofs.invariants import inductive, needed
+from hegemon.exact.proofs.questions import Questions
+from hegemon.exact.proofs.stages import Stage, Stuck, find_stages, starved
+from hegemon.exact.proofs.symbols import Fact, Undecided, decided, fact_text
+from hegemon.exact.proofs.system import Linear, Start, System
+from hegemon.exact.traces import Trace
+from hegemon.models.protocol import Protocol
+
+QUESTIONS = ("closed", "leader", "reached")
+GRAPHS = ("complete", "connected")
+PROVED, REFUTED, NOT_FOUND = "proved", "refuted", "not found"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One question about one set, and why its answer is yes for every n; or where the proof ends."""
+
+    question: str
+    set: str
+    start: Start
+    goal: tuple[Linear, ...]
+    status: str
+    sentence: str
+    invariants: tuple[Linear, ...] = ()
+    stages: tuple[Stage, ...] = ()
+    counterexample: Trace | None = None
+
+    def record(self) -> dict:
+        row = {"question": self.question, "set": self.set, "status": self.status, "sentence": self.sentence}
+        return row | {"counterexample": self.counterexample.record() if self.counterexample else None}
+
+
+@dataclass(frozen=True)
+class Part:
+    """The statements about one system: a protocol, and one range of its inputs where it computes a predicate."""
+
+    system: System
+    statements: tuple[Statement, ...]
+
+    @property
+    def case(self) -> str:
+        facts = list(self.system.inputs or ())
+        for fact in tuple(facts):  # what follows from the others goes without saying
+            others = tuple(other for other in facts if other != fact)
+            facts = list(others) if decided(fact, others) else facts
+        return " and ".join(fact_text(fact, self.system.protocol.input_parameter) for fact in facts)
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Everything that was asked about one protocol; `certificate` holds what was proved."""
+
+    protocol: type[Protocol]
+    graphs: str
+    parts: tuple[Part, ...]
+    certificate: dict = field(repr=False)
+    checked: dict
+    seconds: float
+
+    @property
+    def ok(self) -> bool:
+        return all(statement.status == PROVED for part in self.parts for statement in part.statements)
+
+    def record(self) -> dict:
+        system = self.parts[0].system
+        return {
+            "protocol": self.protocol.id,
+            "parameters": system.parameters,
+            "states": system.size,
+            "sizes": f"every n >= {system.smallest}",
+            "graphs": self.graphs,
+            "start": self.parts[0].statements[0].start.text,
+            "ok": self.ok,
+            "statements": [{"case": p.case, **s.record()} for p in self.parts for s in p.statements],
+            "checked": self.checked,
+            "seconds": self.seconds,
+        }
+
+
+def prove(
+    protocol: type[Protocol],
+    *,
+    property: str | None = None,
+    start: str | None = None,
+    graphs: str = "complete",
+    parameters: dict | None = None,
+    largest: int = LARGEST,
+    progress=None,
+) -> Proof:
+    """Look for proofs that hold for every n at once, of a population protocol whose states do not grow with n.
+
+    protocol    the class, such as hegemon.Pairwise: n is not given, because it is every n.
+    property    a question (closed, leader, reached), a set (its name or a text of conditions), or QUESTION:SET;
+                without it, all three about `safe`, and closed for every set that is claimed to be closed.
+    start       a named start, "all", or conditions such as "count(leader == 1) >= 1"; without it, the default start.
+    graphs      "complete", or "connected" for every connected undirected graph and every arrangement of the agents.
+                Closure is always proved for every graph.
+    parameters  values to fix; whatever else depends on n may not be used by the protocol's rules.
+    largest     a statement without a proof is tried on all sizes up to this one, to find a counterexample.
+
+    The result holds one statement per question with its status: "proved" (and confirmed by the checker), "refuted"
+    (with a counterexample of the smallest size), or "not found", which says nothing about the truth.
+    """
+    begin = time.perf_counter()
+    if graphs not in GRAPHS:
+        raise InvalidInput(f"graphs = {graphs!r} is not known; choose {' or '.join(GRAPHS)}")
+    given = dict(parameters or {})
+    parts: list[Part] = []
+    waiting: list[tuple[Fact, ...]] = [()]
+    while waiting:
+        inputs = waiting.pop(0)
+        try:
+            system = System(protocol, given, inputs)
+            questions = Questions(system, graphs == "connected")
+            parts.append(Part(system, tuple(_statements(questions, property, start, given, largest, progress))))
+        except Undecided as split:
+            waiting[:0] = [(*inputs, fact) for fact in split.cases]
+    made = certificate(parts, graphs)
+    checked = checker.check(made)
+    if checked["failures"]:
+        raise AssertionError(f"the checker does not accept a proof: {checked['failures'][0]}")
+    return Proof(protocol, graphs, tuple(parts), made, checked, time.perf_counter() - begin)
+
+
+def _statements(questions: Questions, property, start, given, largest, progress):
+    system = questions.system
+    begins = system.start(start or system.protocol.default_start)
+    own = system.protocol.topology
+    for question, name in _asked(property, system):
+        goal = system.set_named(name)
+        if question == "reached" and own != "complete":
+            raise InvalidInput(f"{system.protocol.id} runs on {own} alone; only `closed` and `leader` can be proved")
+        statement = FINDERS[question](questions, name, begins, goal, progress)
+        if statement.status != PROVED:
+            statement = smallest_counterexample(statement, system, start, given, questions.connected, largest, progress)
+        yield statement
+
+
+def _asked(property: str | None, system: System):
+    """The questions and sets that a text means."""
+    protocol = system.protocol
+    elects = protocol.elects_leader
+    if property is None:
+        if "safe" not in protocol.sets:
+            raise InvalidInput(f"{protocol.id} declares no set `safe`; ask about one with --property QUESTION:SET")
+        yield from (("closed", "safe"), ("reached", "safe"))
+        if elects and _has_one_leader(system, system.set_named("safe")):
+            yield "leader", "safe"
+        for name, chosen in protocol.sets.items():
+            if name != "safe" and chosen.closed and not chosen.whole:
+                yield "closed", name
+        return
+    question, colon, name = property.partition(":")
+    if question in QUESTIONS:
+        if question == "leader" and not elects:
+            raise InvalidInput(f"{protocol.id} elects no leader, so `leader` cannot be asked; ask closed or reached")
+        yield question, name if colon else "safe"
+        return
+    if property not in protocol.sets and "(" not in property:
+        raise InvalidInput(
+            f"the property {property!r} is not known; give a question ({', '.join(QUESTIONS)}), a set "
+            f"({', '.join(protocol.sets)}) or QUESTION:SET"
+        )
+    yield from (("closed", property), ("reached", property))
+
+
+def _has_one_leader(system: System, goal) -> bool:
+    """Whether the set itself says that there is exactly one leader."""
+    return {Linear(system.outputs, 1), Linear(tuple(-value for value in system.outputs), -1)} <= set(goal)
+
+
+def _closed(questions: Questions, name: str, start: Start, goal, progress) -> Statement:
+    """No interaction leads out of the set, be it on its own or among what can follow the start."""
+    formulas = [questions.z3.And(questions.all_hold(goal), f) for each in goal for f, _ in questions.breaks(each)]
+    found = _keeping(questions, start, goal, formulas)
+    if found is None:
+        sentence = "stage 1: an interaction may lead out of the set, as far as the constraints found can tell"
+        return Statement("closed", name, start, goal, NOT_FOUND, sentence)
+    where = f"among all that can follow {start.text} ({_numbered(found, 'invariant')})" if found else "on its own"
+    sentence = f"no interaction leaves the set, on any graph, {where}"
+    return Statement("closed", name, start, goal, PROVED, sentence, tuple(found))
+
+
+def _leader(questions: Questions, name: str, start: Start, goal, progress) -> Statement:
+    """Exactly one leader in the set, and no interaction inside it changes an output; and it is closed."""
+    system, z3 = questions.system, questions.z3
+    inside = questions.all_hold(goal)
+    changing = sorted({rule.pair for rule in system.rules if system.changes_output(rule)})
+    one = (Linear(system.outputs, 1), Linear(tuple(-value for value in system.outputs), -1))
+    formulas = [z3.And(inside, f) for each in goal for f, _ in questions.breaks(each)]
+    formulas += [
+        z3.And(inside, questions.outside(one)),
+        z3.And(inside, questions.either(map(questions.enabled, changing))),
+    ]
+    found = _keeping(questions, start, goal, formulas)
+    if found is None:
+        sentence = "stage 1: a leader may be lost or added in the set, as far as the constraints found can tell"
+        return Statement("leader", name, start, goal, NOT_FOUND, sentence)
+    sentence = "there is one leader, and no interaction in the set, or after it, changes any agent's output"
+    return Statement("leader", name, start, goal, PROVED, sentence, tuple(found))
+
+
+def _keeping(questions: Questions, start: Start, goal, formulas) -> list[Linear] | None:
+    """Invariants under which none of the formulas can be true, as few as needed; None if there are none."""
+    solver = questions.solver()
+    if all(questions.refuted(solver, formula) for formula in formulas):
+        return []
+    invariants = inductive(questions, start, goal)
+    solver.add(questions.all_hold(invariants))
+    if not invariants or not all(questions.refuted(solver, formula) for formula in formulas):
+        return None
+    return needed(questions, invariants, formulas)
+
+
+def _reached(questions: Questions, name: str, start: Start, goal, progress) -> Statement:
+    """The set is reached with probability 1: from everywhere if that can be shown, else from the start."""
+    begins, invariants = Start("every configuration"), []
+    stages, stuck = find_stages(questions, goal, [], progress)
+    if stuck and not start.is_everything:
+        begins, invariants = start, inductive(questions, start, goal)
+        stages, stuck = find_stages(questions, goal, invariants, progress)
+    if stuck:
+        return Statement("reached", name, start, goal, NOT_FOUND, _why(questions.system, stuck))
+    dead: set = set()
+    formulas = []
+    for stage in stages:
+        if not stage.weights:
+            rules = [rule for rule in questions.system.rules if rule.pair in stage.pairs]
+            formulas += [
+                questions.z3.And(questions.outside(goal), starved(questions, goal, invariants, dead, rule))
+                for rule in rules
+            ]
+        dead |= set(stage.pairs)
+    formulas.append(questions.z3.And(questions.outside(goal), questions.dead(dead)))
+    kept = needed(questions, invariants, formulas) if invariants else []
+    graphs = "on every connected graph" if questions.connected else "on complete graphs"
+    how = f"reached with probability 1, {graphs}: {_numbered(stages, 'stage')}" if stages else "never outside the set"
+    found = f", {_numbered(kept, 'invariant')}" if kept else ""
+    return Statement(
+        "reached", name, begins, goal, PROVED, f"from {begins.text} {how}{found}", tuple(kept), tuple(stages)
+    )
+
+
+def _why(system: System, stuck: Stuck) -> str:
+    """Where the search for stages ended."""
+    if not stuck.rules:
+        return (
+            f"stage {stuck.stage}: configurations outside the set are left in which nothing moves, as far as the "
+            "constraints found can tell"
+        )
+    named = [[system.states[state] for state in (rule.a, rule.b, rule.c, rule.d)] for rule in stuck.rules[:3]]
+    rules = ", ".join(f"({a}, {b}) → ({c}, {d})" for a, b, c, d in named)
+    return f"stage {stuck.stage}: no weights fall in {rules}" + " …" * (len(stuck.rules) > 3)
+
+
+def _numbered(things, word: str) -> str:
+    return f"{len(things)} {word}{'s' * (len(things) != 1)}"
+
+
+FINDERS = {"closed": _closed, "leader": _leader, "reached": _reached}

@@ -1,0 +1,149 @@
+"""Questions about counts for z3: all of linear arithmetic over the numbers of agents in each state.
+
+A proof step is a question whose answer must be "no configuration". Every interaction on any graph is one between two
+agents whose states are present, so what no counts allow, no graph allows.
+"""
+
+from collections import defaultdict
+
+from hegemon.exact.proofs.symbols import solver_library
+from hegemon.exact.proofs.system import Linear, Rule, Start, System
+
+PATIENCE = 20_000  # milliseconds for one question; no answer is never taken for a proof
+
+
+class Questions:
+    """Formulas over the counts of one system, on complete graphs or on every connected graph."""
+
+    def __init__(self, system: System, connected: bool):
+        self.z3 = solver_library()
+        self.system, self.connected = system, connected
+        self.counts = [self.z3.Int(f"c{state}") for state in range(system.size)]
+        self.total = self.sum(self.counts)
+        self.size = self.z3.And(*(count >= 0 for count in self.counts), self.total >= system.smallest)
+
+    def value(self, vector, shift: int = 0):
+        terms = [weight * count for weight, count in zip(vector, self.counts, strict=True) if weight]
+        return self.sum([*terms, self.z3.IntVal(shift)])
+
+    def holds(self, constraint: Linear, rule: Rule | None = None):
+        """The constraint now, or after an interaction."""
+        return self.value(constraint.vector, rule.change(constraint.vector) if rule else 0) >= constraint.low
+
+    def all_hold(self, constraints, rule: Rule | None = None):
+        return self.both(self.holds(constraint, rule) for constraint in constraints)
+
+    def both(self, formulas):
+        """All of the formulas: plain z3 writes an empty conjunction in a way that other solvers do not read."""
+        return self.z3.And([self.z3.BoolVal(True), *formulas])
+
+    def either(self, formulas):
+        return self.z3.Or([self.z3.BoolVal(False), *formulas])
+
+    def sum(self, terms):
+        return self.z3.Sum(terms) if len(terms) > 1 else terms[0]
+
+    def outside(self, constraints, rule: Rule | None = None):
+        return self.z3.Not(self.all_hold(constraints, rule))
+
+    def enabled(self, pair):
+        """Two agents in these states are present."""
+        a, b = pair
+        if a == b:
+            return self.counts[a] >= 2
+        return self.z3.And(self.counts[a] >= 1, self.counts[b] >= 1)
+
+    def dead(self, pairs, rule: Rule | None = None):
+        """None of these pairs can meet. On a connected graph neighbours are compatible, that is, not in `pairs` either
+        way around; so all states that are present lie in one component of the compatible states."""
+        if not self.connected:
+            return self.z3.Not(self.either(self._enabled_after(pair, rule) for pair in sorted(pairs)))
+        options = []
+        for component in components(self.system.size, pairs):
+            if len(component) == 1 and (component[0], component[0]) in pairs:
+                continue  # everyone in this state: then some neighbours are
+            others = [0 if state in component else -1 for state in range(self.system.size)]
+            options.append(self.holds(Linear(tuple(others), 0), rule))
+        return self.either(options)
+
+    def _enabled_after(self, pair, rule: Rule | None):
+        if rule is None:
+            return self.enabled(pair)
+        a, b = pair
+        units = [tuple(int(other == state) for other in range(self.system.size)) for state in pair]
+        after = [self.value(unit, rule.change(unit)) for unit in units]
+        return after[0] >= 2 if a == b else self.z3.And(after[0] >= 1, after[1] >= 1)
+
+    def breaks(self, constraint: Linear):
+        """How an interaction can break a constraint, one formula per amount that its left side falls by."""
+        falls = defaultdict(list)
+        for rule in self.system.rules:
+            change = rule.change(constraint.vector)
+            if change < 0:
+                falls[change].append(rule)
+        for change, rules in sorted(falls.items()):
+            broken = self.value(constraint.vector, change) < constraint.low
+            yield self.z3.And(broken, self.either(self.enabled(rule.pair) for rule in rules)), rules
+
+    def begins(self, start: Start):
+        """The counts are those of a start; inputs and groups are further unknowns."""
+        z3, formulas = self.z3, [self.all_hold(start.constraints)]
+        given = z3.Int("input")
+        if self.system.inputs is not None:
+            formulas += [given >= 0, given <= self.total]
+            formulas += [size * self.total + share * given + rest >= 0 for size, share, rest in self.system.inputs]
+        if start.groups:
+            parts: dict[int, list] = defaultdict(list)
+            for number, (support, count) in enumerate(start.groups):
+                members = [z3.Int(f"g{number}_{state}") for state in support]
+                for state, member in zip(support, members, strict=True):
+                    parts[state].append(member)
+                    formulas.append(member >= 0)
+                formulas.append(self.sum(members) == count.size * self.total + count.share * given + count.constant)
+            formulas += [count == self.sum([z3.IntVal(0), *parts[state]]) for state, count in enumerate(self.counts)]
+        return self.both(formulas)
+
+    def lowest(self, vector, start: Start) -> int | None:
+        """The least value of a linear form over all starts; None if there is none."""
+        optimizer = self.z3.Optimize()
+        optimizer.set("timeout", PATIENCE)
+        optimizer.add(self.size, self.begins(start))
+        goal = optimizer.minimize(self.value(vector))
+        if optimizer.check() != self.z3.sat:
+            return None
+        bound = optimizer.lower(goal)
+        return bound.as_long() if self.z3.is_int_value(bound) else None
+
+    def impossible(self, solver, *assumptions) -> bool:
+        """Whether the solver has proved that there is no solution; doubt is no proof."""
+        answer = solver.check(*assumptions)
+        if answer == self.z3.unknown and "interrupted" in solver.reason_unknown():
+            raise KeyboardInterrupt
+        return answer == self.z3.unsat
+
+    def refuted(self, solver, formula, *assumptions) -> bool:
+        """Whether what the solver knows excludes the formula."""
+        solver.push()
+        solver.add(formula)
+        answer = self.impossible(solver, *assumptions)
+        solver.pop()
+        return answer
+
+    def solver(self):
+        solver = self.z3.Solver()
+        solver.set("timeout", PATIENCE)
+        solver.add(self.size)
+        return solver
+
+
+def components(size: int, pairs) -> list[list[int]]:
+    """The components of the states, two states being joined unless they are a pair either way around."""
+    left, found = set(range(size)), []
+    while left:
+        component = [left.pop()]
+        for state in component:
+            near = {other for other in left if (state, other) not in pairs and (other, state) not in pairs}
+            component += sorted(near)
+            left -= near
+        found.append(sorted(component))
+    return found

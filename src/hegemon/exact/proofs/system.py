@@ -1,0 +1,246 @@
+"""A population protocol as a system of rules on counts, the same for every n."""
+
+import ast
+import dataclasses
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from hegemon.errors import InvalidInput
+from hegemon.exact.configurations import transition_tables
+from hegemon.exact.membership import named_set
+from hegemon.exact.proofs.symbols import Affine, DependsOnSize, Fact, Unknown
+from hegemon.models.expressions import evaluate
+from hegemon.models.protocol import Protocol
+from hegemon.models.sets import ConfigurationSet
+
+LARGEST_SYSTEM = 100  # states: the number of questions grows with their square
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Configurations with sum of vector[x] * (agents in state x) >= low; n is the sum of all counts."""
+
+    vector: tuple[int, ...]
+    low: int
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Initiator in state a and responder in state b become c and d."""
+
+    a: int
+    b: int
+    c: int
+    d: int
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        return self.a, self.b
+
+    def change(self, vector) -> int:
+        return vector[self.c] + vector[self.d] - vector[self.a] - vector[self.b]
+
+    @property
+    def is_silent(self) -> bool:
+        return sorted((self.a, self.b)) == sorted((self.c, self.d))
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where runs begin: groups of agents, each somewhere among its states, or any counts within constraints."""
+
+    text: str
+    groups: tuple[tuple[tuple[int, ...], Affine], ...] = ()
+    constraints: tuple[Linear, ...] = ()
+
+    @property
+    def is_everything(self) -> bool:
+        return not self.groups and not self.constraints
+
+
+class System:
+    """The rules of a protocol class with some parameters fixed; `inputs` are facts about its input, if it has one."""
+
+    def __init__(self, protocol_class: type[Protocol], parameters: dict, inputs: tuple[Fact, ...] = ()):
+        if protocol_class.model != "population":
+            raise InvalidInput(
+                f"{protocol_class.id} has the model {protocol_class.model!r}; proofs for every n exist for population "
+                "protocols"
+            )
+        self.protocol = self._without_size(protocol_class, parameters, inputs)
+        self.inputs = inputs if protocol_class.input_parameter not in {"", *parameters} else None
+        self.smallest = max(2, protocol_class.smallest_n)  # alone, nobody meets anybody
+        for field in protocol_class.fields:
+            for bound in (field.domain.low, field.domain.high):
+                self._require_fixed(str(bound), f"the field {field.name} of {protocol_class.id}")
+        self.size = self.protocol.space.size
+        if self.size > LARGEST_SYSTEM:
+            raise InvalidInput(
+                f"{protocol_class.id} has {self.size} states with these parameters; proofs are looked for up to "
+                f"{LARGEST_SYSTEM}: fix smaller parameters"
+            )
+        self.protocol.require_sound()
+        first, second = transition_tables(self.protocol)
+        codes = range(self.size)
+        self.rules = tuple(Rule(a, b, int(first[a, b]), int(second[a, b])) for a in codes for b in codes)
+        self.states = tuple(self._label(code) for code in codes)
+
+    @staticmethod
+    def _without_size(protocol_class, given: dict, inputs) -> Protocol:
+        """An instance whose n, and all that follows from it, is a symbol."""
+        unknown = set(given) - set(protocol_class.parameter_declarations)
+        if unknown:
+            known = ", ".join(protocol_class.parameter_declarations) or "none"
+            raise InvalidInput(
+                f"{protocol_class.id} has no parameter {sorted(unknown)[0]!r}; its parameters are: {known}"
+            )
+        protocol = object.__new__(protocol_class)
+        protocol.n = Affine("n", size=1, facts=inputs)
+        protocol.values, fixed = {"n": protocol.n}, {}
+        for name, declaration in protocol_class.parameter_declarations.items():
+            if name == protocol_class.input_parameter and name not in given:
+                value = Affine(name, share=1, facts=inputs)
+            else:
+                value = given.get(name, declaration.default)
+                try:
+                    value = _without_bounds_of_size(declaration, fixed).resolve(name, value, fixed, protocol_class.id)
+                    fixed[name] = value
+                except DependsOnSize:
+                    value = Unknown(name)
+                except InvalidInput:
+                    if name in given or not _mentions_size(value, fixed):
+                        raise
+                    value = Unknown(name)
+            protocol.values[name] = value
+            setattr(protocol, name, value)
+        try:
+            protocol.validate()
+        except DependsOnSize:
+            pass  # a condition between parameters and n: what is proved holds for every n, allowed or not
+        return protocol
+
+    def _require_fixed(self, text: str, what: str) -> None:
+        """No word of the text is a symbol."""
+        for word in re.findall(r"\w+", text):
+            if isinstance(self.protocol.values.get(word), Unknown):
+                way = "verify one n at a time" if word == "n" else f"fix it (--set {word}=VALUE)"
+                raise DependsOnSize(f"{what} grows with n, through {word}; {way}")
+
+    def _label(self, code: int) -> str:
+        space = self.protocol.space
+        return " ".join(f"{name}={value}" for name, value in space.mapping(space.namespace(code)).items())
+
+    @property
+    def parameters(self) -> dict:
+        """Those that are fixed."""
+        named = self.protocol.values.items()
+        return {name: value for name, value in named if name != "n" and not isinstance(value, Unknown)}
+
+    @cached_property
+    def outputs(self) -> tuple[int, ...]:
+        output = getattr(self.protocol, "output", None)
+        return self.values_of(output) if output and self.protocol.outputs else (0,) * self.size
+
+    def values_of(self, function) -> tuple[int, ...]:
+        space, p = self.protocol.space, self.protocol.p
+        return tuple(int(function(space.namespace(code), p)) for code in range(self.size))
+
+    def changes_output(self, rule: Rule) -> bool:
+        return (self.outputs[rule.a], self.outputs[rule.b]) != (self.outputs[rule.c], self.outputs[rule.d])
+
+    def set_named(self, name: str) -> tuple[Linear, ...]:
+        return self.constraints(named_set(self.protocol, name), name)
+
+    def constraints(self, chosen: ConfigurationSet, name: str) -> tuple[Linear, ...]:
+        """A set as constraints on counts; a bound that contains n is moved into the vector."""
+        if chosen.whole:
+            raise InvalidInput(
+                f"the set {name!r} of {self.protocol.id} is a predicate on the whole array of agents, not on counts; "
+                "proofs for every n need conditions such as count(…) == 1"
+            )
+        found = []
+        for count in chosen.counts:
+            marked = tuple(int(bool(value)) for value in self.values_of(count.condition))
+            for bound, sign in ((count.low, 1), (count.high, -1)):
+                limit = self._affine(bound)
+                vector = tuple(sign * (value - limit.size) for value in marked)
+                if any(value < 0 for value in vector) or sign * limit.constant > 0:  # else it says nothing
+                    found.append(Linear(vector, sign * limit.constant))
+        return tuple(dict.fromkeys(found))
+
+    def _affine(self, bound) -> Affine:
+        """A bound of a count, which may be a text such as "n - 1"."""
+        if isinstance(bound, str):
+            bound = _affine_value(ast.parse(bound.replace("^", "**"), mode="eval").body, self.protocol.values, bound)
+        if isinstance(bound, int):
+            bound = Affine("", constant=bound)
+        if not isinstance(bound, Affine) or bound.share:
+            raise DependsOnSize(f"the bound {bound!s} of a count is not of the form a*n + b; state it that way")
+        return bound
+
+    def start(self, name: str) -> Start:
+        """A named start whose groups are linear in n, `all`, or a text of conditions."""
+        protocol = self.protocol
+        uniform = protocol.starts.get("random") is Protocol.start_random
+        if name == "all" or name == "random" and uniform:
+            return Start("every configuration")
+        if "(" in name:
+            return Start(name, constraints=self.set_named(name))
+        if name not in protocol.starts:
+            known = ", ".join(["all", *protocol.starts])
+            raise InvalidInput(f"{protocol.id} has no start {name!r}; choose {known}, or write a condition")
+        try:
+            groups = protocol.starts[name](protocol, Unknown("the drawn start"))
+            found = tuple((self._support(group), self._affine_count(group.count)) for group in groups)
+        except (DependsOnSize, AttributeError, TypeError):
+            raise InvalidInput(
+                f"the start {name!r} of {protocol.id} is not a list of groups whose numbers are linear in n; give "
+                '--start all, or a condition such as "count(leader == 1) >= 1"'
+            ) from None
+        return Start(name, groups=found)
+
+    def _affine_count(self, count) -> Affine:
+        return count if isinstance(count, Affine) else self._affine(count)
+
+    def _support(self, group) -> tuple[int, ...]:
+        """The states that the agents of a group may be in."""
+        space = self.protocol.space
+        if not group.random:
+            return (space.code(space.parse(group.values)),)
+        wanted = {name: space.domains[name].index(value) for name, value in group.values.items()}
+        named = ((code, vars(space.namespace(code))) for code in range(self.size))
+        return tuple(code for code, state in named if all(state[name] == value for name, value in wanted.items()))
+
+
+def _without_bounds_of_size(declaration, fixed: dict):
+    """The declaration of a parameter without those of its bounds that mention n."""
+    kept = {side: getattr(declaration, side) for side in ("low", "high")}
+    kept = {side: None if _mentions_size(bound, fixed) else bound for side, bound in kept.items()}
+    return dataclasses.replace(declaration, **kept)
+
+
+def _mentions_size(text, fixed: dict) -> bool:
+    """Whether a text speaks of more than the fixed parameters."""
+    if not isinstance(text, str):
+        return False
+    try:
+        evaluate(text, fixed)
+    except InvalidInput:
+        return True
+    return False
+
+
+def _affine_value(node, values: dict, text: str):
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
+        return node.value
+    if isinstance(node, ast.Name) and node.id in values:
+        return values[node.id]
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_affine_value(node.operand, values, text)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub | ast.Mult):
+        left, right = _affine_value(node.left, values, text), _affine_value(node.right, values, text)
+        if isinstance(node.op, ast.Mult):
+            return left * right
+        return left + right if isinstance(node.op, ast.Add) else left - right
+    raise DependsOnSize(f"the bound {text!r} of a count is not of the form a*n + b; state it that way")

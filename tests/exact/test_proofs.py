@@ -1,0 +1,349 @@
+"""Proofs for every n: what is proved, what is not, and that neither prover nor checker can be talked into more."""
+
+import copy
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mutant_verdicts import mutated_class
+from mutants import MUTANTS
+
+import hegemon as hg
+from hegemon.cli.main import main
+from hegemon.exact.proofs import checker
+from hegemon.exact.proofs.counterexamples import instances
+from hegemon.exact.proofs.stages import find_weights
+from hegemon.exact.proofs.symbols import Affine, Undecided, Unknown, fact_text
+from hegemon.exact.proofs.system import Rule, System
+from hegemon.models import Bit, Group, PopulationProtocol, Range, at_least, everywhere, exactly
+from hegemon.protocols import CATALOGUE
+
+AT_LEAST_ONE = "count(leader == 1) >= 1"
+PROVED = [
+    ("pairwise", {}, {}),
+    ("pairwise", {}, {"start": AT_LEAST_ONE, "property": "reached"}),
+    ("epidemic", {"top": 2}, {}),
+    ("epidemic", {"top": 1}, {"graphs": "connected", "start": "random"}),
+    ("threshold", {"k": 3}, {}),
+    ("exact-majority", {}, {}),
+    ("countdown", {"top": 4}, {}),
+    ("quick-elimination", {"m": 1}, {"property": "safe"}),
+    ("timer", {"s": 4}, {"property": f"closed:{AT_LEAST_ONE}"}),
+]
+REFUTED = [  # the question, the smallest n, and how many interactions lead there
+    ("pairwise", {}, {"graphs": "connected", "property": "reached"}, "n = 3 on a path", 1),
+    ("pairwise", {}, {"start": "no-leader", "property": "reached"}, "n = 2", 0),
+    ("timer", {"s": 4}, {"property": "closed"}, "n = 3", None),
+    ("approximate-majority", {}, {"property": "reached"}, "n = 2, votes = 1", None),
+]
+NOT_FOUND = [  # true, as far as can be seen, but in circles or by walking marks
+    ("timer", {"s": 2}, {"property": "reached"}),
+    ("threshold", {"k": 3}, {"graphs": "connected", "property": "reached"}),
+]
+
+
+def prove(name, parameters, options, largest=0):
+    return hg.prove(CATALOGUE[name], parameters=parameters, largest=largest, **options)
+
+
+def statements(proof):
+    return [statement for part in proof.parts for statement in part.statements]
+
+
+def confirm(proof, given, sizes=(2, 3, 4)):
+    """Whatever is proved holds on the exact chains of small populations, for every input of its case."""
+    for part in proof.parts:
+        for statement in part.statements:
+            text = statement.start.text
+            begins = "all" if statement.start.is_everything else text
+            if statement.status != "proved" or begins == "random" or "(" in text:
+                continue
+            for protocol in (one for n in sizes for one in instances(part.system, given, n)):
+                answer = hg.verify(protocol, start=begins, property=f"{statement.question}:{statement.set}")
+                assert all(finding.holds for finding in answer.findings), (protocol.parameters, statement)
+
+
+@pytest.mark.parametrize(("name", "parameters", "options"), PROVED)
+def test_what_is_proved_also_holds_on_small_chains(name, parameters, options):
+    proof = prove(name, parameters, options)
+    assert proof.ok and proof.checked["solvers"] == ["z3", "cvc5"] and not proof.checked["failures"]
+    confirm(proof, parameters)
+
+
+@pytest.mark.parametrize(("name", "parameters", "options", "where", "steps"), REFUTED)
+def test_what_is_false_comes_with_the_smallest_counterexample(name, parameters, options, where, steps):
+    found = statements(prove(name, parameters, options, largest=4))
+    assert all(statement.status == "refuted" for statement in found)
+    assert f"false for {where}" in found[0].sentence
+    assert steps is None or len(found[0].counterexample.interactions) == steps
+
+
+@pytest.mark.parametrize(("name", "parameters", "options"), NOT_FOUND)
+def test_what_is_not_found_says_at_which_stage(name, parameters, options):
+    (statement,) = [one for one in statements(prove(name, parameters, options, largest=3)) if one.status != "proved"]
+    assert statement.status == "not found" and statement.sentence.startswith("stage ")
+    assert "true for n = " in statement.sentence and statement.counterexample is None
+
+
+FIXED = {
+    "pairwise": {},
+    "threshold": {"k": 3},
+    "epidemic": {"top": 2},
+    "countdown": {"top": 4},
+    "quick-elimination": {"m": 1},
+}
+
+
+@pytest.mark.parametrize("protocol", FIXED)
+def test_no_mutant_is_proved_that_a_small_chain_refutes(protocol):
+    unproved = 0
+    for mutant in (mutant for mutant in MUTANTS if mutant.protocol == protocol):
+        proof = hg.prove(mutated_class(mutant), property="safe", parameters=FIXED[protocol], largest=0)
+        unproved += not proof.ok
+        confirm(proof, FIXED[protocol], sizes=(2, 3))
+    assert unproved >= {"quick-elimination": 1, "countdown": 3, "epidemic": 4}.get(protocol, 4)
+
+
+# -- the checker is not to be deceived --------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def certificate():
+    return prove("exact-majority", {}, {}).certificate
+
+
+def reached(certificate):
+    """A statement with weights, starved pairs and invariants."""
+    found = (one for part in certificate["parts"] for one in part["statements"] if len(one["stages"]) > 2)
+    return next(found)
+
+
+def without_invariants(certificate):
+    reached(certificate)["invariants"] = []
+
+
+def without_the_last_stage(certificate):
+    reached(certificate)["stages"].pop()
+
+
+def without_the_starved(certificate):
+    del reached(certificate)["stages"][1]
+
+
+def all_pairs_starved(certificate):
+    stages = reached(certificate)["stages"]
+    stages[:] = [{"starved": [rule[:2] for rule in certificate["parts"][0]["rules"]]}]
+
+
+def weights_that_rise(certificate):
+    reached(certificate)["stages"][0]["weights"] = [0, 0, 1, 0]
+
+
+def weights_below_zero(certificate):
+    weights = reached(certificate)["stages"][0]["weights"]
+    reached(certificate)["stages"][0]["weights"] = [weight - 1 for weight in weights]
+
+
+def a_fractional_weight(certificate):
+    reached(certificate)["stages"][0]["weights"][0] = 0.5
+
+
+def a_smaller_goal(certificate):
+    reached(certificate)["constraints"].append({"weights": [1, 0, 0, 0], "at_least": 2})
+
+
+def a_larger_start(certificate):
+    reached(certificate)["start"]["groups"][0]["states"] = [0, 1, 2, 3]
+
+
+def another_rule(certificate):
+    for part in certificate["parts"]:
+        part["rules"] = [[a, b, a, b] for a, b, _, _ in part["rules"]]
+
+
+def a_false_text(certificate):
+    reached(certificate)["obligations"].append("(set-logic QF_LIA)(declare-const x Int)(assert (> x 0))(check-sat)")
+
+
+def other_graphs(certificate):
+    certificate["graphs"] = "connected"
+
+
+TRICKS = [
+    without_invariants, without_the_last_stage, without_the_starved, all_pairs_starved, weights_that_rise,
+    weights_below_zero, a_fractional_weight, a_smaller_goal, a_larger_start, another_rule, a_false_text, other_graphs,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("trick", TRICKS, ids=lambda trick: trick.__name__)
+def test_a_changed_certificate_is_rejected(certificate, trick, tmp_path):
+    changed = copy.deepcopy(certificate)
+    trick(changed)
+    (tmp_path / "certificate.json").write_text(json.dumps(changed))
+    assert checker.main([str(tmp_path / "certificate.json")]) in (1, 2)
+
+
+def test_without_a_solver_nothing_is_accepted(certificate, monkeypatch):
+    monkeypatch.setattr(checker, "find_spec", lambda name: None)
+    assert checker.check(certificate)["failures"]
+
+
+def test_the_checker_is_short_and_stands_alone():
+    with open(checker.__file__) as file:
+        text = file.read()
+    assert len(text.splitlines()) <= 200 and "hegemon." not in text.replace("hegemon.exact.proofs.checker", "")
+
+
+@pytest.mark.parametrize("name", ["threshold", "exact-majority", "quick-elimination"])
+def test_the_rules_are_those_of_the_protocol(name):
+    parameters = {"threshold": {"k": 3}, "quick-elimination": {"m": 2}}.get(name, {})
+    system = System(CATALOGUE[name], parameters)
+    protocol = CATALOGUE[name](4, **parameters)
+    for rule in system.rules:
+        assert protocol.transition_codes(rule.a, rule.b) == (rule.c, rule.d)
+
+
+# -- protocols drawn at random -----------------------------------------------------------------------------
+
+
+def drawn_protocol(size, table, goal, least):
+    """A protocol of `size` states with any table of transitions and any goal."""
+
+    class Drawn(PopulationProtocol):
+        default_start = "random"
+
+        class State:
+            x: Range(0, size - 1)
+
+        def interact(a, b, p):
+            a.x, b.x = table[a.x * size + b.x]
+
+        def output(a, p):
+            return a.x == 0
+
+        safe = everywhere(lambda a, p: goal[a.x]) if least is None else at_least(least, lambda a, p: goal[a.x])
+
+    return Drawn
+
+
+def agrees(size, data):
+    state = st.integers(0, size - 1)
+    table = data.draw(st.lists(st.tuples(state, state), min_size=size**2, max_size=size**2))
+    goal = data.draw(st.lists(st.booleans(), min_size=size, max_size=size))
+    made = drawn_protocol(size, table, goal, data.draw(st.sampled_from([None, 1, 2])))
+    graphs = data.draw(st.sampled_from(["complete", "connected"]))
+    for statement in statements(hg.prove(made, property="safe", graphs=graphs, largest=0)):
+        holds = [
+            hg.verify(made(n), property=f"{statement.question}:safe", graph=graph).findings[0].holds
+            for n in (2, 3, 4)
+            for graph in ([f"path:{n}", f"star:{n}"] if graphs == "connected" else [None])
+        ]
+        assert statement.status != "proved" or all(holds), (table, goal)
+
+
+@given(st.data())
+@settings(max_examples=25)
+def test_nothing_false_is_proved(data):
+    agrees(3, data)
+
+
+@pytest.mark.full
+@given(st.data())
+@settings(max_examples=400)
+def test_nothing_false_is_proved_of_many(data):
+    agrees(data.draw(st.sampled_from([2, 3, 4])), data)
+
+
+# -- numbers that are not known ---------------------------------------------------------------------------
+
+
+@given(st.integers(-3, 3), st.integers(-3, 3), st.integers(-5, 5), st.integers(1, 9), st.data())
+@settings(max_examples=60)
+def test_a_comparison_is_decided_only_if_all_numbers_agree(size, share, constant, n, data):
+    value = data.draw(st.integers(0, n))
+    unknown = Affine("n", size=1) * size + Affine("input", share=1) * share + constant
+    try:
+        assert (unknown >= 0) == (size * n + share * value + constant >= 0)
+    except Undecided as split:
+        true = [a * n + b * value + c >= 0 for a, b, c in split.cases]
+        assert true.count(True) == 1
+    except hg.InvalidInput:
+        assert share == 0 and size != 0
+
+
+def test_facts_are_written_as_people_write_them():
+    assert fact_text((-1, 2, -1), "votes") == "2*votes >= n + 1"
+    assert fact_text((0, -1, 3), "marked") == "marked <= 3"
+
+
+def test_unknown_parameters_may_exist_but_not_be_used():
+    with pytest.raises(hg.InvalidInput, match="grows with n, through s; fix it"):
+        hg.prove(hg.Timer)
+    assert hg.prove(hg.Timer, parameters={"s": 3}, property="closed:" + AT_LEAST_ONE).ok  # N is there, unused
+    for use in (lambda x: x + 1, lambda x: x == 1, bool, int, lambda x: range(x), lambda x: [0][x]):
+        with pytest.raises(hg.InvalidInput):
+            use(Unknown("N"))
+
+
+def test_rules_that_read_n_are_refused():
+    class Counting(PopulationProtocol):
+        class State:
+            x: Range(0, 3)
+
+        def interact(a, b, p):
+            a.x = p.n % 4
+
+        safe = everywhere(lambda a, p: a.x == 0)
+
+    with pytest.raises(hg.InvalidInput, match="n itself is used"):
+        hg.prove(Counting)
+
+
+def test_whole_predicates_drawn_starts_and_rings_are_refused():
+    with pytest.raises(hg.InvalidInput, match="whole array"):
+        hg.prove(hg.Ring, parameters={"N": 2})
+    with pytest.raises(hg.InvalidInput, match="runs on directed-ring"):
+        hg.prove(hg.Ring, parameters={"N": 2}, property="reached:" + AT_LEAST_ONE)
+
+    class Drawn(PopulationProtocol):
+        default_start = "some"
+
+        class State:
+            leader: Bit
+
+        def interact(a, b, p):
+            pass
+
+        def start_some(self, rng):
+            return [Group(self.n // 2, {"leader": 1}), Group(self.n - self.n // 2, {"leader": 0})]
+
+        safe = exactly(1, lambda a, p: a.leader == 1)
+
+    with pytest.raises(hg.InvalidInput, match="linear in n"):
+        hg.prove(Drawn)
+
+
+def test_weights_that_rounding_spoils_are_found_exactly():
+    chain = [Rule(a, a, a + 1, a + 1) for a in range(30)]  # needs weights that never rise: 30, 29, …
+    weights, falling = find_weights(31, chain)
+    assert falling == chain and all(rule.change(weights) < 0 for rule in chain)
+    doubling = [Rule(a + 1, 0, a, a) for a in range(1, 40)]  # w(a+1) > 2 w(a) - w(0): beyond any small fraction
+    weights, falling = find_weights(41, doubling)
+    assert all(rule.change(weights) < 0 for rule in falling)
+
+
+def test_the_command(tmp_path, capsys):
+    file = tmp_path / "pairwise.json"
+    assert main(["prove", "pairwise", "--certificate", str(file), "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["ok"] and {row["status"] for row in content["statements"]} == {"proved"}
+    assert checker.main([str(file)]) == 0 and "accepted" in capsys.readouterr().out
+    assert main(["prove", "pairwise", "--graphs", "connected"]) == 1
+    assert "refuted" in capsys.readouterr().out
+    for words in (["nothing"], ["timer"], ["pairwise", "--graphs", "odd"], ["pairwise", "--property", "odd"],
+                  ["pairwise", "--start", "odd"], ["pairwise", "--set", "k=1"], ["pairwise", "--largest", "x"],
+                  ["pairwise", "--certificate", "x.txt"], ["flood-max"]):  # fmt: skip
+        assert main(["prove", *words]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+    assert checker.main([str(tmp_path / "none.json")]) == 2
