@@ -10,7 +10,7 @@ from hegemon.cli.prove import prove_protocol
 from hegemon.cli.reproduce import reproduce_claims
 from hegemon.cli.run import run
 from hegemon.cli.search import search_worst_start
-from hegemon.cli.sweep import sweep_study
+from hegemon.cli.sweep import study_results, sweep_study
 from hegemon.cli.verify import verify_protocol
 from hegemon.errors import InvalidInput
 
@@ -26,6 +26,7 @@ app.command("list")(list_protocols)
 app.command("show")(show_protocol)
 app.command("run")(run)
 app.command("sweep")(sweep_study)
+app.command("results")(study_results)
 app.command("reproduce")(reproduce_claims)
 app.command("verify")(verify_protocol)
 app.command("prove")(prove_protocol)

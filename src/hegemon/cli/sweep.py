@@ -1,7 +1,9 @@
 """`hegemon sweep`: a whole study, spread over workers and kept in a folder; `hegemon results`: what it says."""
 
+import csv as csv_writer
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -11,11 +13,14 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from hegemon.analysis.pictures import check_picture_path
 from hegemon.cli.common import console, figure, print_json
 from hegemon.errors import InvalidInput
 from hegemon.experiments.axes import parse_axis
 from hegemon.experiments.driver import Driver, Listener
-from hegemon.experiments.results import axes_of, load_table, summarize_table
+from hegemon.experiments.precision import parse_precision
+from hegemon.experiments.result_pictures import draw_results
+from hegemon.experiments.results import axes_of, default_measure, fit_laws, load_table, summarize_table
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.provenance import drivers
 from hegemon.experiments.study import Study, make_study, read_study
@@ -40,6 +45,7 @@ def sweep_study(
     zip_: Annotated[list[str] | None, typer.Option("--zip", help="axes that move side by side: n,tau")] = None,
     cases: Annotated[str | None, typer.Option("--cases", help="a CSV table of cases, one column per axis")] = None,
     trials: Annotated[str | None, typer.Option("--trials", help="independent runs of every case; default 1")] = None,
+    precise: Annotated[str | None, typer.Option("--precise", help="2%, 2% of median …: trials until so narrow")] = None,
     seed: Annotated[str | None, typer.Option("--seed", help="the same seed gives the same numbers; default 0")] = None,
     out: Annotated[str | None, typer.Option("--out", help="the study's folder; default: study")] = None,
     extend: Annotated[str | None, typer.Option("--extend", help="a folder: add --trials or values of axes")] = None,
@@ -62,7 +68,7 @@ def sweep_study(
         asked = asked.extended(more, None if trials is None else whole_number(trials, "trials", low=1))
     else:
         folder = Path(out or "study")
-        asked = ask(study, axes, zip_, cases, trials, seed)
+        asked = ask(study, axes, zip_, cases, trials, seed, precise)
     board = Board(asked)
     count = None if workers is None else whole_number(workers, "workers", low=1)
     with board:
@@ -91,14 +97,16 @@ def read_axes(n, set_, graph, start, wake, until, max_steps, engine, fault) -> d
     return axes | {name: values for name, values in {**rest, "fault": fault}.items() if values}
 
 
-def ask(study: str | None, axes: dict, zip_, cases, trials, seed) -> Study:
+def ask(study: str | None, axes: dict, zip_, cases, trials, seed, precise) -> Study:
     """The study that the arguments describe: a file's, or the command line's own."""
     if study is not None and study.endswith(".toml"):
-        if axes or zip_ or cases or trials or seed:
+        if axes or zip_ or cases or trials or seed or precise:
             raise InvalidInput(f"{study} says what to run; change it there, or give --extend to add to a finished one")
         return read_study(study)
     zipped = [[name.strip() for name in text.split(",")] for text in zip_ or ()]
-    return make_study(study, axes=axes, zipped=zipped, cases=cases or (), trials=trials or 1, seed=seed or 0)
+    return make_study(
+        study, axes=axes, zipped=zipped, cases=cases or (), trials=trials, seed=seed or 0, precise=precise
+    )
 
 
 class Board(Listener):
@@ -159,7 +167,10 @@ class Board(Listener):
 
 def report(outcome: Outcome, json: bool) -> None:
     """The summary of every case, and where the table is."""
-    rows = summarize_table(load_table(outcome.folder.root), axes_of(outcome.study)) if outcome.trials else []
+    precision = precision_of(outcome.study)
+    rows = []
+    if outcome.trials:
+        rows = summarize_table(load_table(outcome.folder.root), axes_of(outcome.study), precision=precision)
     failed = [{"case": case.settings, "error": error} for case, error in outcome.failed]
     if json:
         place = str(outcome.folder.table)
@@ -179,7 +190,80 @@ def report(outcome: Outcome, json: bool) -> None:
         screen.print(f"… and {len(rows) - SHOWN_CASES:,} more cases (hegemon results {outcome.folder.root})")
     for row in failed:
         screen.print(f"FAILED {row['case']}: {row['error']}", markup=False)
+    say_method(screen, precision)
     screen.print(f"\n{outcome.trials:,} trials are in {outcome.folder.table}")
+
+
+def precision_of(study: Study):
+    return None if study.precise is None else parse_precision(study.precise)
+
+
+def say_method(screen, precision) -> None:
+    if precision is not None:
+        screen.print(f"{precision.label} to within {precision.relative:.3g} of itself, 95 %: {precision.method}")
+
+
+def study_results(
+    study: Annotated[str, typer.Argument(help="the folder of `hegemon sweep … --out`")],
+    by: Annotated[str | None, typer.Option("--by", help="groups, such as n,tau; default: the study's axes")] = None,
+    where: Annotated[str | None, typer.Option("--where", help="such as \"start == 'random' and n >= 1000\"")] = None,
+    of: Annotated[str | None, typer.Option("--of", help="a measured column; default: steps or rounds")] = None,
+    plot: Annotated[str | None, typer.Option("--plot", help="write a picture (.png, .svg, .pdf)")] = None,
+    csv: Annotated[bool, typer.Option("--csv", help="print the table as CSV")] = False,
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+):  # fmt: skip
+    """The trials of a study in groups, with intervals, fitted laws and a picture."""
+    if plot:
+        check_picture_path(plot)
+    asked = Folder(study).study()
+    table = load_table(study)
+    groups = axes_of(asked) if by is None else [name.strip() for name in by.split(",") if name.strip()]
+    rows = summarize_table(table, groups, of, where, precision_of(asked))
+    fits = fit_laws(table, groups, of, where) if "n" in groups else []
+    measure = of or default_measure(table)
+    if plot:
+        title = f"{', '.join(dict.fromkeys(table['protocol']))}: {sum(row['trials'] for row in rows):,} trials"
+        draw_results(rows, groups, measure, fits, title, plot)
+    if json:
+        print_json({"of": measure, "by": groups, "rows": rows, "fits": [asdict(fit) for fit in fits]})
+    elif csv:
+        write_csv(rows)
+    else:
+        screen = console()
+        print_rows(screen, rows)
+        say_method(screen, precision_of(asked))
+        for fit in fits:
+            screen.print(fit_sentence(fit, measure), markup=False)
+
+
+def fit_sentence(fit, measure: str) -> str:
+    """`tau = 1: steps ≈ 12.3 · n log n, …` with what speaks for it."""
+    name = ", ".join(f"{key} = {value}" for key, value in fit.series.items())
+    text = (
+        f"{name + ': ' if name else ''}{measure} ≈ {fit.constant:.4g} · {fit.law} (within a factor of {fit.spread:.3g})"
+    )
+    for rival in fit.rivals:
+        share, low, high = rival["share"]
+        text += f"; towards {rival['rival']}: {share:.2f} [{low:.2f}, {high:.2f}]"
+    value, low, high = fit.exponent
+    return f"{text}; as a power n^{value:.3f} [{low:.3f}, {high:.3f}]"
+
+
+def write_csv(rows: list[dict]) -> None:
+    """Intervals as two columns, so that every cell is one value."""
+    flat = []
+    for row in rows:
+        cells: dict = {}
+        for name, value in row.items():
+            if name.endswith("95"):
+                low, high = value or (None, None)
+                cells |= {f"{name}_low": low, f"{name}_high": high}
+            else:
+                cells[name] = value
+        flat.append(cells)
+    writer = csv_writer.DictWriter(sys.stdout, list(flat[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(flat)
 
 
 def print_rows(screen, rows: list[dict]) -> None:

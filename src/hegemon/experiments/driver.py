@@ -60,7 +60,7 @@ class Listener:
 
 
 class Driver:
-    """`goals` says how many trials each case needs, given the store: `Fixed`, or until precise enough."""
+    """`goals` says how many trials each case needs, as far as the store can tell (see `goals`)."""
 
     def __init__(
         self, folder: Folder, cases: list[tuple[Case, str]], goals, pool: Pool, listener=None, backwards=False
@@ -76,7 +76,7 @@ class Driver:
         self._running: dict = {}
         self._answers: queue.SimpleQueue = queue.SimpleQueue()
         self._file = RecordFile(folder.records)
-        self._task = {"folder": str(folder.root.resolve()), "name": folder.name, "wanted": goals.wanted}
+        self._task = {"folder": str(folder.root.resolve()), "name": folder.name}
 
     def run(self) -> None:
         """Until every case is done or has failed. A KeyboardInterrupt passes through; what is finished stays."""
@@ -199,7 +199,6 @@ class Driver:
         if done:
             place = answer["place"] or self._file.append(answer["line"])
             self.folder.note(state.key, chunk.first, done, tuple(place))
-            self.goals.hear(state.key, chunk.first, answer.get("values"))
             state.seconds_per_trial = answer["seconds"] / done
             self._set_goal(state)
         if answer["error"]:
@@ -222,22 +221,3 @@ class Driver:
             del self._losses[chunk.name]
         else:
             self._give_back(chunk, 0)
-
-
-class Fixed:
-    """The same number of trials for every case."""
-
-    wanted: tuple[str, ...] = ()
-    method = ""
-
-    def __init__(self, trials: int):
-        self.trials = trials
-
-    def goal(self, key: str, folder: Folder) -> int:
-        return self.trials
-
-    def hear(self, key: str, first: int, values) -> None: ...
-
-    def final(self, key: str, folder: Folder) -> int:
-        """How many trials of the case the table holds."""
-        return self.trials

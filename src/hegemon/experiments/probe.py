@@ -42,7 +42,6 @@ def probe(folder: Folder, waiting: list[tuple[Case, str]], goals, slots: int) ->
         if answer["done"]:
             cost[key] = answer["seconds"]
             folder.refresh()
-            goals.hear(key, answer["first"], answer.get("values"))
     require_memory(memory, slots)
     seconds = _extrapolate(waiting, cost, missing)
     return Estimate(len(waiting), trials, seconds, memory)
@@ -52,7 +51,7 @@ def _one_trial(folder: Folder, case: Case, key: str, goals, seconds: float) -> t
     """The first trial that is missing; given up when it takes too long."""
     first = folder.done[key].gap(goals.goal(key, folder))[0]
     task = {
-        "folder": str(folder.root.resolve()), "name": folder.name, "wanted": goals.wanted, "settings": case.settings,
+        "folder": str(folder.root.resolve()), "name": folder.name, "settings": case.settings,
         "seed": case.study_seed, "key": key, "first": first, "count": 1, "seconds": 0.0,
     }  # fmt: skip
     try:

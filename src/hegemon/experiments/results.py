@@ -1,12 +1,34 @@
 """What a study says: its trials in groups, with intervals, as a tidy table."""
 
-from hegemon.analysis.statistics import summarize, wilson
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from hegemon.analysis.scaling import (
+    CUBE,
+    LINEAR,
+    LOG,
+    LOG_SQUARED,
+    N_LOG,
+    N_LOG_SQUARED,
+    SQUARE,
+    Law,
+    between,
+    exponent,
+)
+from hegemon.analysis.statistics import CONFIDENCE, summarize, wilson
 from hegemon.errors import InvalidInput
 from hegemon.experiments.filters import choose_rows
+from hegemon.experiments.precision import TIMES, Precision
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.study import Study
 
 QUANTILES = (0.1, 0.9)
+CONSTANT = Law("1", lambda n: np.ones_like(n))
+ROOT = Law("√n", np.sqrt)
+SQUARE_LOG = Law("n² log n", lambda n: n**2 * np.log2(n))
+LAWS = (CONSTANT, LOG, LOG_SQUARED, ROOT, LINEAR, N_LOG, N_LOG_SQUARED, SQUARE, SQUARE_LOG, CUBE)  # ever faster
 
 
 def measured_columns(table) -> list[str]:
@@ -26,11 +48,14 @@ def default_measure(table) -> str:
     return "steps" if "steps" in table.columns else "rounds"
 
 
-def summarize_table(table, by: list[str], of: str | None = None, where: str | None = None) -> list[dict]:
+def summarize_table(
+    table, by: list[str], of: str | None = None, where: str | None = None, precision: Precision | None = None
+) -> list[dict]:
     """One row per group: trials, how many met the stop, and the measure over those that did.
 
     Trials cut off by a limit are counted (`trials` - `reached`) and never dropped silently: their times are not in
-    the mean, which is then a mean of the others alone.
+    the mean, which is then a mean of the others alone. With a `precision`, the trials were made until they said
+    enough: a group that is one case gets the interval that is valid then, and none gets the usual one.
     """
     if where:
         table = choose_rows(table, where)
@@ -45,7 +70,7 @@ def summarize_table(table, by: list[str], of: str | None = None, where: str | No
         raise InvalidInput(f"{of} is no measured number; choose {', '.join(_numbers(table))}")
     rows = []
     for values, group in table.groupby(by, sort=False, dropna=False, observed=True) if by else [((), table)]:
-        reached = group[group["reached"]] if of in ("steps", "rounds", "parallel_time") else group
+        reached = group[group["reached"]] if of in (*TIMES, "parallel_time") else group
         counted = reached[of].dropna()
         low, high = wilson(int(group["reached"].sum()), len(group))
         row = {name: _plain(value) for name, value in zip(by, values, strict=True)}
@@ -53,8 +78,72 @@ def summarize_table(table, by: list[str], of: str | None = None, where: str | No
         row |= summarize(counted.to_numpy(float))
         spread = counted.quantile(list(QUANTILES), interpolation="higher") if len(counted) else {}
         row |= {f"q{round(100 * q)}": float(spread[q]) if len(counted) else None for q in QUANTILES}
+        if precision is not None:
+            row |= {"ci95": None, "standard_error": None, **_sequence(precision, group, of)}
         rows.append(row)
     return rows
+
+
+def _sequence(precision: Precision, group, of: str) -> dict:
+    """The interval of a case whose trials went on until it was narrow."""
+    measure = precision.measure or default_measure(group)
+    if group["case"].nunique() > 1 or (precision.what != "share" and measure != of):
+        return {}
+    group = group.sort_values("trial")
+    values = group[measure].to_numpy(float)
+    look = precision.look(values, group["reached"].to_numpy(bool), len(group))
+    label = precision.label
+    if look is None:
+        return {f"{label}_sequence95": None, "precise": False}
+    narrow = look.relative <= precision.relative
+    bounds = [bound if math.isfinite(bound) else None for bound in (look.low, look.high)]
+    return {f"{label}_sequence95": bounds, "precise": narrow}
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How one series grows with n: a power, and the law of the list that fits best, with its place among rivals."""
+
+    series: dict
+    exponent: tuple[float, float, float]
+    law: str
+    constant: float
+    spread: float  # largest over smallest value / law: 1 is a perfect fit
+    rivals: list[dict]
+
+
+def fit_laws(table, by: list[str], of: str | None = None, where: str | None = None) -> list[Fit]:
+    """For every series (the groups without n), over at least three sizes: which law its means follow."""
+    if where:
+        table = choose_rows(table, where)
+    of = of or default_measure(table)
+    size = "n" if "n_given" not in table.columns else "n_given"
+    others = [name for name in by if name not in ("n", size)]
+    fits = []
+    for values, series in table.groupby(others, sort=False, dropna=False) if others else [((), table)]:
+        reached = series[series["reached"]] if of in (*TIMES, "parallel_time") else series
+        samples = {n: group[of].dropna().to_numpy(float) for n, group in reached.groupby(size)}
+        samples = {n: sample for n, sample in samples.items() if len(sample) > 1 and sample.mean() > 0 and n > 2}
+        if len(samples) >= 3:
+            fits.append(_fit(dict(zip(others, map(_plain, values), strict=True)), samples))
+    return fits
+
+
+def _fit(series: dict, samples: dict) -> Fit:
+    sizes, values = list(samples), list(samples.values())
+    means = np.array([sample.mean() for sample in values])
+    ratios = [means / law.of(np.array(sizes, float)) for law in LAWS]
+    best = min(range(len(LAWS)), key=lambda k: ratios[k].max() / ratios[k].min())
+    constant = float(np.exp(np.log(ratios[best]).mean()))
+    spread = float(ratios[best].max() / ratios[best].min())
+    rivals = []
+    for k in (best - 1, best + 1):
+        if 0 <= k < len(LAWS):
+            place = between(sizes, values, LAWS[best], LAWS[k], CONFIDENCE)
+            share = [place.share, place.low, place.high]
+            rivals.append({"rival": LAWS[k].name, "share": share, "spread": place.rival_spread})
+    power = exponent(sizes, values, CONFIDENCE)
+    return Fit(series, power, LAWS[best].name, constant, spread, rivals)
 
 
 def _numbers(table) -> list[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from hegemon.errors import InvalidInput
 from hegemon.experiments.axes import combine, parse_axis, read_cases
 from hegemon.experiments.case import Case, absolute
+from hegemon.experiments.precision import MOST, parse_precision
 from hegemon.models.expressions import whole_number
 from hegemon.protocols import CATALOGUE
 
@@ -71,7 +72,7 @@ class Study:
 
 
 def make_study(
-    protocol=None, *, trials=1, seed=0, axes: dict | None = None, zipped=(), cases=(), precise=None
+    protocol=None, *, trials=None, seed=0, axes: dict | None = None, zipped=(), cases=(), precise=None
 ) -> Study:
     """A study from values as a user gives them: texts, lists, names or classes of protocols, a table or its file."""
     parsed = {}
@@ -83,6 +84,10 @@ def make_study(
     table = read_cases(cases) if isinstance(cases, str | Path) else [dict(row) for row in cases]
     if "protocol" not in parsed and not (table and all("protocol" in row for row in table)):
         raise InvalidInput("a study needs a protocol; name one, such as time-optimal or your_file.py:YourClass")
+    if precise is not None:
+        parse_precision(precise)
+    if trials is None:
+        trials = 1 if precise is None else MOST
     number = whole_number(trials, "trials", low=1)
     if number > MOST_TRIALS:
         raise InvalidInput(f"trials = {number:,} is more than {MOST_TRIALS:,}, the most for one case")

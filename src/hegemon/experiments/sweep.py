@@ -6,9 +6,10 @@ from pathlib import Path
 
 from hegemon.errors import InvalidInput
 from hegemon.experiments.case import Case
-from hegemon.experiments.driver import Driver, Fixed, Listener
+from hegemon.experiments.driver import Driver, Listener
 from hegemon.experiments.executors.pool import open_pool
 from hegemon.experiments.fingerprints import code_fingerprint
+from hegemon.experiments.goals import goals_of
 from hegemon.experiments.probe import probe
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.provenance import Provenance, drivers
@@ -31,7 +32,7 @@ class Outcome:
 def sweep(
     protocol=None,
     *,
-    trials: int = 1,
+    trials: int | None = None,
     seed: int = 0,
     out: str | Path | None = None,
     workers: int | None = None,
@@ -48,7 +49,7 @@ def sweep(
     axes:     n, graph, start, wake, until, engine, fault, max_steps, or any parameter: a value, a list, or a text
               such as "1e2..1e6:log". All are crossed; `zipped=[("n", "tau")]` walks these side by side; `cases` is an
               explicit table, as a list of dictionaries or a CSV file.
-    trials:   of every case; with `precise="2%"` at most so many, until the mean is known to within 2 %.
+    trials:   of every case, by default 1; with `precise="2%"` at most so many, until the mean is known to within 2 %.
     out:      the study's folder. The same call again goes on; `extend=True` adds trials or values to what is there.
     workers, cluster: processes of this machine, or "dask:tcp://host:8786", "slurm:partition=…".
 
@@ -81,7 +82,7 @@ def run_study(
     folder.clean()
     provenance = Provenance(folder.drivers, command, pool.name, code_fingerprint())
     backwards = any(driver["alive"] for driver in drivers(folder.drivers))
-    goals = Fixed(study.trials)
+    goals = goals_of(study.precise, study.trials)
     folder.read_again()
     listener = listener or Listener()
     ended = "failed"
@@ -160,7 +161,7 @@ def case_states(folder: Folder, study: Study) -> tuple[list[dict], list[dict]]:
     """How far every case is, and which have failed, from the store alone."""
     sound, failed = check_cases(study)
     folder.read_again()
-    goals = Fixed(study.trials)
+    goals = goals_of(study.precise, study.trials)
     states = []
     for case, key in sound:
         goal = goals.goal(key, folder)

@@ -57,8 +57,6 @@ def work(task: dict) -> dict:
         record = {"case": task["key"], "first": task["first"], "count": len(rows), "columns": to_columns(rows)}
         _deliver({**record, "seconds": round(seconds, 6)}, task, answer)
         answer["done"] = len(rows)
-        if task.get("wanted"):
-            answer["values"] = [[row[name] for row in rows] for name in task["wanted"]]
     if answer["error"]:
         failed = task["first"] + len(rows)
         record = {"case": task["key"], "first": failed, "count": 0, "error": answer["error"]}

@@ -18,13 +18,17 @@ FIRST, LAST = ("steps", "rounds", "parallel_time", "reached", "leaders"), ("engi
 RANKS = ("null", "bool", "int64", "decimal", "double", "string")  # a column gets the widest of its values' kinds
 
 
-def rows_of(folder: Folder, key: str, limit: int) -> Iterator[tuple[int, int, int, dict]]:
+class Unreadable(InvalidInput):
+    """A record is not where it was heard to be."""
+
+
+def rows_of(folder: Folder, key: str, limit: int, start: int = 0) -> Iterator[tuple[int, int, int, dict]]:
     """The trials of a case in order, each once: record after record, with the part of it that counts.
 
     Yields the first trial's number, and where the part begins and ends within the record. Where two processes
     measured the same trial, the first record in the order of trials and files counts.
     """
-    done = 0
+    done = start
     entries = folder.entries.get(key, {})
     for (name, offset), (first, count, length) in sorted(entries.items(), key=lambda item: (item[1][0], item[0])):
         begin, end = max(first, done), min(first + count, limit)
@@ -32,7 +36,7 @@ def rows_of(folder: Folder, key: str, limit: int) -> Iterator[tuple[int, int, in
             continue
         record = read_record(folder.records / name, offset, length)
         if record is None or record["case"] != key or (record["first"], record["count"]) != (first, count):
-            raise InvalidInput(f"{folder.records / name} changed while it was read; run the same command again")
+            raise Unreadable(f"{folder.records / name} changed while it was read; run the same command again")
         yield begin, begin - first, end - first, record
         done = end
 

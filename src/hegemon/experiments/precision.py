@@ -1,0 +1,70 @@
+"""How precise an answer must be, and what the trials so far say, by confidence sequences that one may look at.
+
+Trials cut off by a limit count: a quantile takes them for infinite, a share for failures. A mean cannot be known
+with them, and says so.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from hegemon.analysis import sequences
+from hegemon.errors import InvalidInput
+
+MOST = 100_000  # trials of a case, if nothing else is said
+TIMES = ("steps", "rounds")
+FORM = re.compile(r"\s*([0-9.]+)\s*%\s*(?:of\s+(mean|median|share|quantile\s+[0-9.]+)(?:\s+(\w+))?\s*)?")
+HELP = "write 2%, 2% of median, 2% of quantile 0.9, 2% of share or 2% of mean messages"
+METHODS = {
+    "mean": "asymptotic confidence sequence: independent trials, finite variance, close to normal at the first look",
+    "quantile": "exact confidence sequence of the order statistics: no assumption but independent trials",
+    "share": "exact confidence sequence of a proportion: no assumption but independent trials",
+}
+
+
+@dataclass(frozen=True)
+class Precision:
+    """Half the interval's width, as a share of the estimate; of what."""
+
+    relative: float
+    what: str = "mean"
+    level: float = 0.5
+    measure: str | None = None  # None: the time
+
+    @property
+    def method(self) -> str:
+        return METHODS[self.what]
+
+    @property
+    def label(self) -> str:
+        return f"q{100 * self.level:g}" if self.what == "quantile" else self.what
+
+    def look(self, values: np.ndarray, reached: np.ndarray, trials: int) -> sequences.Look | None:
+        """What the first `trials` trials say; None if a cut-off trial leaves the mean unknown."""
+        points = sorted({min(sequences.FIRST, trials), trials})
+        values, reached = values[:trials], reached[:trials]
+        if self.what == "share":
+            return sequences.proportion(reached, points)[-1]
+        if self.measure is None and self.what == "quantile":
+            values = np.where(reached, values, math.inf)
+        elif self.measure is None and not reached.all():
+            return None
+        if self.what == "quantile":
+            return sequences.quantile(values, self.level, points)[-1]
+        return sequences.mean(values, points)[-1] if points[0] >= sequences.FEWEST else None
+
+
+def parse_precision(text: str) -> Precision:
+    found = FORM.fullmatch(text)
+    percent = float(found[1]) if found and found[1].count(".") <= 1 and found[1] != "." else 0.0
+    if not found or not 0 < percent < 100:
+        raise InvalidInput(f"the precision {text!r} is not understood; {HELP}")
+    what, level = found[2] or "mean", 0.5
+    if what.startswith("quantile"):
+        level = float(what.split()[1])
+        if not 0 < level < 1:
+            raise InvalidInput(f"the precision {text!r}: the quantile must lie between 0 and 1; {HELP}")
+    kind = what if what in ("mean", "share") else "quantile"
+    return Precision(percent / 100, kind, level, found[3] if found[3] not in TIMES else None)

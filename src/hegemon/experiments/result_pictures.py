@@ -1,0 +1,65 @@
+"""The picture of a study: a measure over n (or another axis), one line per series, with bands and the fitted law."""
+
+import numpy as np
+
+from hegemon.analysis.pictures import COLOURS, INK, new_figure, save
+from hegemon.errors import InvalidInput
+from hegemon.experiments.results import LAWS, Fit
+
+
+def draw_results(rows: list[dict], by: list[str], of: str, fits: list[Fit], title: str, path) -> None:
+    """The first numeric axis goes along the picture; a light band holds eight trials of ten, a dark one the mean's
+    interval; a broken line is the law that fits best."""
+    across = next((name for name in by if _is_number(rows, name)), None)
+    if across is None:
+        raise InvalidInput(f"--plot needs an axis of numbers in --by, and {', '.join(by)} have none; add n")
+    others = [name for name in by if name != across]
+    figure, (axis,) = new_figure(1, 8.5, 5.2)
+    series: dict[tuple, list[dict]] = {}
+    for row in rows:
+        series.setdefault(tuple(row[name] for name in others), []).append(row)
+    for number, (values, points) in enumerate(series.items()):
+        colour = COLOURS[number % len(COLOURS)]
+        marker = "os^Dv"[number // len(COLOURS) % 5]
+        points = sorted((row for row in points if row["mean"] is not None), key=lambda row: row[across])
+        if not points:
+            continue
+        x = [row[across] for row in points]
+        label = ", ".join(f"{name} = {value}" for name, value in zip(others, values, strict=True)) or None
+        axis.plot(
+            x, [row["mean"] for row in points], marker=marker, markersize=4, linewidth=1.4, color=colour, label=label
+        )
+        axis.fill_between(
+            x, [row["q10"] for row in points], [row["q90"] for row in points], color=colour, alpha=0.10, linewidth=0
+        )
+        intervals = [_interval(row) for row in points]
+        if all(intervals):
+            axis.fill_between(x, *zip(*intervals, strict=True), color=colour, alpha=0.30, linewidth=0)
+        fit = next((fit for fit in fits if across == "n" and tuple(fit.series.values()) == values), None)
+        if fit:
+            law = next(law for law in LAWS if law.name == fit.law)
+            fine = np.geomspace(x[0], x[-1], 100)
+            axis.plot(fine, fit.constant * law.of(fine), linestyle="--", linewidth=0.9, color=INK)
+    if all(row[across] > 0 for row in rows) and max(row[across] for row in rows) > 8 * min(row[across] for row in rows):
+        axis.set_xscale("log")
+    means = [row["mean"] for row in rows if row["mean"] is not None]
+    if means and min(means) > 0 and max(means) > 8 * min(means):
+        axis.set_yscale("log")
+    axis.set_xlabel(across)
+    axis.set_ylabel(f"{of.replace('_', ' ')} (mean, its 95 % interval, and 8 of 10 trials)")
+    laws = dict.fromkeys(fit.law for fit in fits) if across == "n" else {}
+    note = f"; broken lines: constant · {' or '.join(laws)}" if laws else ""
+    axis.set_title(title + note, loc="left", fontsize=10)
+    if len(series) > 1:
+        axis.legend(frameon=False, fontsize=8)
+    save(figure, path)
+
+
+def _is_number(rows: list[dict], name: str) -> bool:
+    values = {row[name] for row in rows}
+    return len(values) > 1 and all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
+
+
+def _interval(row: dict):
+    found = row.get("ci95") or next((row[name] for name in row if name == "mean_sequence95"), None)
+    return tuple(found) if found and None not in found else None
