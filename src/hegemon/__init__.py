@@ -3,59 +3,56 @@
 Run: `simulate`, `run_trials`. Exact answers: `verify` for one n, `prove` for every n.
 Write a protocol: `from hegemon.models import ...`.
 The catalogue's classes are here under their names: `hegemon.TimeOptimal(n=1000, tau=2)`.
+
+Each name is loaded when it is first used: a member of a network must not pay for the compiler.
 """
 
-from hegemon.errors import InvalidInput
-from hegemon.exact.proofs.prover import prove
-from hegemon.exact.verification import verify
-from hegemon.experiments.sweep import sweep
-from hegemon.graphs.mixing import mixing_time
-from hegemon.protocols import (
-    CATALOGUE,
-    AfekGafni,
-    CaiIzumiWada,
-    Countdown,
-    Epidemic,
-    FischerJiang,
-    FloodMax,
-    Pairwise,
-    QuickElimination,
-    Referees,
-    Ring,
-    Threshold,
-    TimeOptimal,
-    Timer,
-    Trains,
-    Walks,
-)
-from hegemon.runs.run import Fault, Run
-from hegemon.runs.simulate import simulate
-from hegemon.runs.trials import run_trials
+import importlib
 
-__all__ = [
-    "AfekGafni",
-    "CATALOGUE",
-    "CaiIzumiWada",
-    "Countdown",
-    "Epidemic",
-    "Fault",
-    "FischerJiang",
-    "FloodMax",
-    "InvalidInput",
-    "Pairwise",
-    "QuickElimination",
-    "Referees",
-    "Ring",
-    "Run",
-    "Threshold",
-    "TimeOptimal",
-    "Timer",
-    "Trains",
-    "Walks",
-    "mixing_time",
-    "prove",
-    "run_trials",
-    "simulate",
-    "sweep",
-    "verify",
-]
+from hegemon.errors import InvalidInput
+
+_HOMES = {
+    "Fault": "hegemon.runs.run",
+    "Run": "hegemon.runs.run",
+    "mixing_time": "hegemon.graphs.mixing",
+    "prove": "hegemon.exact.proofs.prover",
+    "run_trials": "hegemon.runs.trials",
+    "simulate": "hegemon.runs.simulate",
+    "sweep": "hegemon.experiments.sweep",
+    "verify": "hegemon.exact.verification",
+} | dict.fromkeys(
+    [
+        "AfekGafni",
+        "CATALOGUE",
+        "CaiIzumiWada",
+        "Countdown",
+        "Epidemic",
+        "FischerJiang",
+        "FloodMax",
+        "Pairwise",
+        "QuickElimination",
+        "Referees",
+        "Ring",
+        "Threshold",
+        "TimeOptimal",
+        "Timer",
+        "Trains",
+        "Walks",
+    ],
+    "hegemon.protocols",
+)
+
+__all__ = ["InvalidInput", "network", *sorted(_HOMES)]
+
+
+def __getattr__(name: str):
+    if name == "network":
+        return importlib.import_module("hegemon.network")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'hegemon' has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

@@ -41,6 +41,8 @@ class Protocol:
     smallest_n = 2
     topology = "complete"
     default_start = "random"
+    needs_exact_n = False  # whether n is the very number of agents, and not an upper bound that they know
+    needs_oracle = False  # whether somebody outside tells the agents what they cannot see
     arbitrary_start = True  # a stabilizing protocol starts anywhere, so it has the start `random`
     input_parameter = ""  # for a predicate: the parameter that says how many agents start with input 1
     fields = ()

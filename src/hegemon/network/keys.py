@@ -1,0 +1,75 @@
+"""The secret that members share: made, read from a file, several at a time while one replaces another.
+
+The first key seals, every key opens. To rotate without a pause: put the new key second everywhere, then first
+everywhere, then remove the old one; members read the file again on SIGHUP.
+"""
+
+import re
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from hegemon.errors import InvalidInput
+
+KEY_BYTES = 32
+MOST_KEYS = 4  # a rotation needs two
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The shared secrets; the first one seals. Their bytes never appear in a message or a log."""
+
+    secrets: tuple[bytes, ...]
+
+    def __post_init__(self):
+        if not 1 <= len(self.secrets) <= MOST_KEYS:
+            raise InvalidInput(f"{len(self.secrets)} keys were given; give one, or up to {MOST_KEYS} during a rotation")
+        for secret in self.secrets:
+            if len(secret) != KEY_BYTES:
+                raise InvalidInput(f"a key has {len(secret)} bytes; it must have {KEY_BYTES}: make one by new_key()")
+        if len(set(self.secrets)) < len(self.secrets):
+            raise InvalidInput("the same key is given twice; give every key once")
+
+    def __repr__(self) -> str:
+        return f"Keys({len(self.secrets)})"
+
+
+def new_key() -> str:
+    """A fresh key, as the 64 hexadecimal digits that a key file holds."""
+    return secrets.token_hex(KEY_BYTES)
+
+
+def keys_from(given) -> Keys:
+    """Keys from what a caller has at hand: Keys, 32 bytes, 64 hexadecimal digits, the Path of a key file, or a
+    list of these."""
+    if isinstance(given, Keys):
+        return given
+    if isinstance(given, Path):
+        return read_keys(given)
+    if isinstance(given, list | tuple):
+        return Keys(tuple(secret for one in given for secret in keys_from(one).secrets))
+    if isinstance(given, bytes | bytearray):
+        return Keys((bytes(given),))
+    if isinstance(given, str):
+        return Keys((_from_digits(given, "the key"),))
+    raise InvalidInput(f"a key cannot be a {type(given).__name__}; give the Path of a key file, 32 bytes or hex digits")
+
+
+def read_keys(path: Path) -> Keys:
+    """The keys of a file: one per line; empty lines and lines that begin with # say nothing."""
+    try:
+        lines = Path(path).read_text("ascii").splitlines()
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise InvalidInput(
+            f"the key file {path} cannot be read: {reason}; make one by hegemon agent --new-key"
+        ) from None
+    texts = [(number, line.strip()) for number, line in enumerate(lines, start=1)]
+    digits = [(number, text) for number, text in texts if text and not text.startswith("#")]
+    return Keys(tuple(_from_digits(text, f"{path}, line {number}") for number, text in digits))
+
+
+def _from_digits(text: str, what: str) -> bytes:
+    if not re.fullmatch(r"[0-9a-fA-F]{64}", text.strip()):
+        raise InvalidInput(f"{what} is not a key; a key is 64 hexadecimal digits: make one by hegemon agent --new-key")
+    return bytes.fromhex(text.strip())

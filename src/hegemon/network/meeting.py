@@ -1,0 +1,54 @@
+"""A protocol as members of a network use it: plain Python on codes of states, and no more than that."""
+
+import random
+from functools import lru_cache
+
+from hegemon.errors import InvalidInput
+
+REMEMBERED = 1 << 16  # pairs of states whose interaction is remembered, by all agents of one process
+
+
+class Meeting:
+    """What two states become, which states are leaders, and which states there are. `interact` sees states only."""
+
+    def __init__(self, protocol):
+        if protocol.model != "population":
+            raise InvalidInput(
+                f"{protocol.id} works in rounds; members that meet in pairs need a population protocol such as "
+                "time-optimal"
+            )
+        if getattr(protocol, "needs_exact_n", False):
+            raise InvalidInput(
+                f"{protocol.id} needs to know the exact number of members, which no member of a network does; "
+                "choose one that needs an upper bound, such as time-optimal or timer"
+            )
+        if getattr(protocol, "needs_oracle", False):
+            raise InvalidInput(f"{protocol.id} needs an oracle that tells whether a leader exists; choose time-optimal")
+        protocol.require_sound()
+        self.protocol = protocol
+        self.size = protocol.space.size
+        self.interact = lru_cache(REMEMBERED)(protocol.transition_codes)
+        self.is_leader = lru_cache(REMEMBERED)(self._is_leader) if protocol.elects_leader else lambda code: False
+
+    def _is_leader(self, code: int) -> bool:
+        return bool(self.protocol.output(self.protocol.space.namespace(code), self.protocol.p))
+
+    def start(self, name: str | None, rng: random.Random) -> int:
+        """A member's own first state: drawn from all states, or a start in which all agents are alike."""
+        name = name or ("random" if self.protocol.arbitrary_start else self.protocol.default_start)
+        if name == "random":
+            return rng.randrange(self.size)
+        import numpy as np
+
+        configuration = self.protocol.initial(name, np.random.default_rng(rng.getrandbits(64)))
+        codes, _ = configuration.multiset
+        if len(codes) != 1:
+            raise InvalidInput(
+                f"the start {name} of {self.protocol.id} gives its agents different states, and members do not know "
+                "which of them they are; use random, or one in which all are alike"
+            )
+        return int(codes[0])
+
+    def mapping(self, code: int) -> dict:
+        """A state as people read it."""
+        return self.protocol.space.mapping(self.protocol.space.namespace(code))

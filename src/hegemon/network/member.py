@@ -1,0 +1,255 @@
+"""A member as a program uses it: join, ask whether it is the leader, hear of elections, leave.
+
+    async with hegemon.network.join(hg.TimeOptimal(n=64), peers=[…], key=Path("key")) as member:
+        async for event in member.events():
+            ...
+
+What is promised: from any states, after a while exactly one member is the leader, and remains so for very long.
+While the network heals there can be none, or several: a leader's writes should carry `member.fence`.
+"""
+
+import asyncio
+import contextlib
+import os
+import random
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+from hegemon.errors import InvalidInput
+from hegemon.network.agent import Agent
+from hegemon.network.keys import keys_from
+from hegemon.network.meeting import Meeting
+from hegemon.network.peers import parse_address, peers_from, resolve
+from hegemon.network.terms import Event
+from hegemon.network.udp import UdpPort
+from hegemon.network.wire import Wire, fingerprint_of
+
+LARGEST_BACKLOG = 1024  # events that wait for a reader; of more, the oldest are dropped
+
+
+class Member:
+    """One agent of a running network. Made by `join`."""
+
+    _agent: Agent
+
+    def __init__(self, meeting: Meeting, port: UdpPort):
+        self._meeting, self._port = meeting, port
+        self._callbacks: list[Callable[[Event], object]] = []
+        self._readers: list[tuple[deque, asyncio.Event]] = []
+        self._closed = False
+        self.dropped_events = 0
+        self.last_event: Event | None = None
+        self.elections = 0
+
+    @property
+    def is_leader(self) -> bool:
+        return self._agent.terms.fence is not None
+
+    @property
+    def fence(self) -> int | None:
+        """The fencing number of the present term; None when this member is not the leader."""
+        return self._agent.terms.fence
+
+    @property
+    def state(self) -> dict:
+        """The state, as people read it."""
+        return self._meeting.mapping(self._agent.state)
+
+    @property
+    def address(self) -> tuple[str, int]:
+        return self._port.address
+
+    @property
+    def peers(self) -> list[tuple[str, int]]:
+        return list(self._agent.peers)
+
+    @property
+    def metrics(self) -> dict[str, int]:
+        """Counters since the start. Over a whole network, `responded` is the number of interactions."""
+        return {
+            **self._agent.counters,
+            "overflowed": self._port.overflowed,
+            "dropped_events": self.dropped_events,
+            "elections": self.elections,
+        }
+
+    async def events(self) -> AsyncIterator[Event]:
+        """Every `elected` and `deposed` from now on; first an `elected` if this member is the leader now."""
+        waiting: deque[Event] = deque(maxlen=LARGEST_BACKLOG)
+        signal = asyncio.Event()
+        if self.is_leader and self.last_event:
+            waiting.append(self.last_event)
+            signal.set()
+        reader = (waiting, signal)
+        self._readers.append(reader)
+        try:
+            while not self._closed or waiting:
+                await signal.wait()
+                while waiting:
+                    yield waiting.popleft()
+                signal.clear()
+                if self._closed:
+                    return
+        finally:
+            self._readers.remove(reader)
+
+    def on_event(self, callback: Callable[[Event], object]) -> None:
+        """Call `callback(event)` at every change, on the loop: it must not block."""
+        self._callbacks.append(callback)
+
+    def set_peers(self, peers) -> None:
+        """Other peers from now on: a list of addresses, or the Path of a peers file."""
+        own = self.address
+        self._agent.peers = [peer for peer in peers_from(peers) if peer != own]
+
+    def set_keys(self, key) -> None:
+        """Other keys from now on, as in a rotation."""
+        self._agent.wire.use(keys_from(key))
+
+    def corrupt(self, state: int | None = None) -> None:
+        """A fault to play with: any state, at once."""
+        self._agent.state = self._agent.rng.randrange(self._meeting.size) if state is None else state
+
+    def cut_off(self, is_cut_off: bool = True) -> None:
+        """A fault to play with: no datagram goes out or comes in."""
+        self._port.is_cut_off = is_cut_off
+
+    def _tell(self, event: Event) -> None:
+        self.last_event = event
+        self.elections += event.kind == "elected"
+        for waiting, signal in self._readers:
+            self.dropped_events += len(waiting) == LARGEST_BACKLOG
+            waiting.append(event)
+            signal.set()
+        for callback in self._callbacks:
+            try:
+                callback(event)
+            except Exception as error:
+                asyncio.get_running_loop().call_exception_handler({"message": "an event callback", "exception": error})
+
+    def _close(self) -> None:
+        self._closed = True
+        self._agent.stop()
+        self._agent.terms.follow(False)
+        self._port.close()
+        for _, signal in self._readers:
+            signal.set()
+
+
+@contextlib.asynccontextmanager
+async def join(
+    protocol,
+    *,
+    peers,
+    key,
+    listen: str | tuple[str, int] = "127.0.0.1:0",
+    rate: float = 10.0,
+    start: str | None = None,
+    patience: float = 1.0,
+) -> AsyncIterator[Member]:
+    """Be a member of a network as long as the block lasts.
+
+    `protocol` is an instance, such as `hg.TimeOptimal(n=64)`, equal at all members; its n is an upper bound on their
+    number. `peers` are the members that this one asks (a list of "host:port", or the Path of a file with one per
+    line); this member's own address among them is passed over. `key` is what all share: the Path of a key file,
+    or what `new_key()` answered. `rate` is how many interactions per second this member begins; it takes part in
+    about twice as many. `start` is its first state: `random` (the default where the protocol stabilizes from
+    anywhere) or a start in which all agents are alike. `patience` is for how many seconds a silent peer is asked.
+    """
+    meeting = Meeting(protocol)
+    check_pace(rate, patience)
+    wire = Wire(keys_from(key), fingerprint_of(protocol), most_senders=4 * min(protocol.n, 100_000) + 64)
+    known = peers_from(peers)
+    first = meeting.start(start, random.Random(os.urandom(16)))
+    port = await UdpPort.open(resolve(*(parse_address(listen) if isinstance(listen, str) else listen)))
+    member = Member(meeting, port)
+    pace = {"rate": rate, "patience": patience}
+    member._agent = Agent(meeting, wire, port, asyncio.get_running_loop(), state=first, tell=member._tell, **pace)
+    try:
+        member.set_peers(known)
+        port.receive = member._agent.receive
+        member._agent.start()
+        yield member
+    finally:
+        member._close()
+
+
+def check_pace(rate: float, patience: float) -> None:
+    for name, value, most in (("rate", rate, 100_000), ("patience", patience, 3600)):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= most:
+            raise InvalidInput(f"{name} = {value!r} is out of range; it must be a number above 0, at most {most}")
+
+
+@contextlib.contextmanager
+def join_in_thread(protocol, **options):
+    """The same for programs without asyncio: the member lives in a thread of its own, and the block gets a handle
+    with `is_leader`, `fence`, `state`, `metrics`, and `wait(timeout)` for the next event."""
+    handle = MemberThread(protocol, options)
+    handle.start()
+    try:
+        yield handle
+    finally:
+        handle.stop()
+
+
+class MemberThread:
+    """A member in a thread; its properties may be read from any thread."""
+
+    def __init__(self, protocol, options):
+        self._protocol, self._options = protocol, options
+        self._ready, self._member, self._error = threading.Event(), None, None
+        self._waiting: deque[Event] = deque(maxlen=LARGEST_BACKLOG)
+        self._news = threading.Condition()
+        self._thread = threading.Thread(target=self._run, name="hegemon member", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+        self._ready.wait()
+        if self._error:
+            raise self._error
+
+    def stop(self) -> None:
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._end.set)
+        self._thread.join()
+
+    is_leader = property(lambda self: self._member.is_leader)
+    fence = property(lambda self: self._member.fence)
+    state = property(lambda self: self._member.state)
+    metrics = property(lambda self: self._member.metrics)
+    address = property(lambda self: self._member.address)
+
+    def set_peers(self, peers: list | Path) -> None:
+        known = peers_from(peers)
+        self._loop.call_soon_threadsafe(self._member.set_peers, known)
+
+    def wait(self, timeout: float | None = None) -> Event | None:
+        """The next event, or None when the time has passed without one."""
+        with self._news:
+            self._news.wait_for(lambda: self._waiting, timeout)
+            return self._waiting.popleft() if self._waiting else None
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._live())
+        except BaseException as error:
+            self._error = error
+        finally:
+            self._ready.set()
+
+    async def _live(self) -> None:
+        self._loop, self._end = asyncio.get_running_loop(), asyncio.Event()
+        async with join(self._protocol, **self._options) as member:
+            self._member = member
+            if member.last_event:
+                self._hear(member.last_event)
+            member.on_event(self._hear)
+            self._ready.set()
+            await self._end.wait()
+
+    def _hear(self, event: Event) -> None:
+        with self._news:
+            self._waiting.append(event)
+            self._news.notify_all()

@@ -1,0 +1,61 @@
+"""Who else there is: addresses as people write them, in a list or in a file with one per line."""
+
+import ipaddress
+import socket
+from pathlib import Path
+
+from hegemon.errors import InvalidInput
+
+MOST_PEERS = 100_000
+
+
+def parse_address(text: str, what: str = "the address") -> tuple[str, int]:
+    """`host:port` or `[v6]:port`; the host may be a name."""
+    host, colon, port = str(text).strip().rpartition(":")
+    host = host[1:-1] if host.startswith("[") and host.endswith("]") else host
+    if not colon or not host or not port.isascii() or not port.isdecimal() or not 0 <= int(port[:6]) <= 65535:
+        raise InvalidInput(f"{what} {str(text)[:80]!r} is not understood; write host:port, for example 10.0.0.7:7400")
+    return host, int(port)
+
+
+def resolve(host: str, port: int, what: str = "the address") -> tuple[str, int]:
+    """The numeric address that a host's name means now."""
+    try:
+        return str(ipaddress.ip_address(host)), port
+    except ValueError:
+        pass
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)
+    except (OSError, UnicodeError) as error:
+        raise InvalidInput(
+            f"{what} {host}:{port} cannot be found ({error}); give a name that resolves, or a number"
+        ) from None
+    return found[0][4][0], found[0][4][1]
+
+
+def peers_from(given) -> list[tuple[str, int]]:
+    """Numeric addresses from a list of texts or pairs, or from the Path of a peers file; each once, in order."""
+    if isinstance(given, Path):
+        return read_peers(given)
+    if isinstance(given, str) or not hasattr(given, "__iter__"):
+        raise InvalidInput("peers must be a list of addresses such as ['10.0.0.7:7400'], or the Path of a peers file")
+    parsed = [parse_address(one, "the peer") if isinstance(one, str) else tuple(one)[:2] for one in given]
+    return list(dict.fromkeys(resolve(*address, "the peer") for address in parsed))
+
+
+def read_peers(path: Path) -> list[tuple[str, int]]:
+    """The peers of a file: one `host:port` per line; empty lines and lines that begin with # say nothing."""
+    try:
+        lines = Path(path).read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise InvalidInput(f"the peers file {path} cannot be read: {reason}; write one host:port per line") from None
+    if len(lines) > MOST_PEERS:
+        raise InvalidInput(f"the peers file {path} has {len(lines)} lines; at most {MOST_PEERS} are read")
+    found = []
+    for number, line in enumerate(lines, start=1):
+        text = line.strip()
+        if text and not text.startswith("#"):
+            what = f"{path}, line {number}: the peer"
+            found.append(resolve(*parse_address(text, what), what))
+    return list(dict.fromkeys(found))

@@ -1,0 +1,133 @@
+"""A whole network in one process: many agents over virtual ports or real sockets, watched by somebody who sees all.
+
+What members cannot see, tests and measurements need: the configuration of all agents after each interaction, in the
+order in which the responders made them.
+"""
+
+import random
+from collections import Counter
+from functools import lru_cache
+
+from hegemon.network.agent import Agent
+from hegemon.network.keys import Keys
+from hegemon.network.meeting import Meeting
+from hegemon.network.virtual import Clock, Conditions, Network
+from hegemon.network.wire import Wire, fingerprint_of
+
+
+class Population:
+    """Agents 0..n-1 in virtual time, from one seed. `codes` holds what each state is once every exchange is over."""
+
+    def __init__(
+        self,
+        protocol,
+        *,
+        seed: int = 0,
+        topology=None,
+        start=None,
+        rate: float = 1.0,
+        conditions: Conditions | None = None,
+        patience: float = 1.0,
+        keys: Keys | None = None,
+    ):
+        self.protocol, self.meeting = protocol, Meeting(protocol)
+        self._state = lru_cache(1 << 16)(protocol.space.namespace)
+        self.rng = random.Random(seed)
+        self.clock = Clock()
+        self.network = Network(self.clock, random.Random(self.rng.getrandbits(64)), conditions)
+        self.rate, self.patience, self.start = rate, patience, start
+        self.keys = keys or Keys((self.rng.randbytes(32),))
+        self.fingerprint = fingerprint_of(protocol)
+        self.neighbours = _neighbours(protocol.n, topology)
+        self.codes = self._first_codes()
+        self.agents: dict[int, Agent] = {}
+        self.counters: Counter[str] = Counter()  # of agents that are gone
+        self.steps = 0
+        self.pairs: list[tuple[int, int]] | None = None  # set it to [] to keep every pair
+        for number, code in enumerate(self.codes):
+            self.enter(number, code)
+
+    def enter(self, number: int, code: int | None = None) -> Agent:
+        """Agent `number` starts, or starts again, with the given state or that of its own start."""
+        rng = random.Random(self.rng.getrandbits(64))
+        mean = sum(map(len, self.neighbours)) / len(self.neighbours)
+        wire = Wire(self.keys, self.fingerprint, most_senders=4 * self.protocol.n + 64, random=rng.randbytes)
+        agent = Agent(
+            self.meeting,
+            wire,
+            self.network.port(number),
+            self.clock,
+            state=self.meeting.start(self.start, rng) if code is None else code,
+            peers=self.neighbours[number],
+            rate=self.rate * max(1, len(self.neighbours[number])) / mean,
+            patience=self.patience,
+            rng=rng,
+            random_bytes=rng.randbytes,
+            wall=self.clock.time,
+        )
+        agent.met = lambda peer, theirs, own: self._met(peer, number, theirs, own)
+        self.network.receivers[number] = agent.receive
+        self.agents[number] = agent
+        self.codes[number] = agent.state
+        agent.start()
+        return agent
+
+    def leave(self, number: int) -> None:
+        """Agent `number` is gone without a word."""
+        self.network.receivers.pop(number, None)
+        agent = self.agents.pop(number)
+        agent.stop()
+        self.counters += agent.counters
+
+    def _met(self, initiator: int, responder: int, theirs: int, own: int) -> None:
+        self.steps += 1
+        self.codes[initiator], self.codes[responder] = theirs, own
+        if self.pairs is not None:
+            self.pairs.append((initiator, responder))
+
+    @property
+    def leaders(self) -> int:
+        return sum(self.meeting.is_leader(agent.state) for agent in self.agents.values())
+
+    @property
+    def totals(self) -> Counter:
+        """The counters of all agents, those that are gone included."""
+        return sum((agent.counters for agent in self.agents.values()), Counter(self.counters))
+
+    def configuration(self) -> list:
+        """The states of all agents, to be read only."""
+        return [self._state(code) for code in self.codes]
+
+    def is_in(self, chosen) -> bool:
+        """Whether the configuration that the interactions made so far is in a set."""
+        return chosen.contains(self.configuration(), self.protocol.p, self.protocol.values)
+
+    def steps_to(self, chosen, limit: int) -> int | None:
+        """The number of interactions to a set of configurations, or None when it takes more than `limit`."""
+        last = -1
+
+        def arrived() -> bool:
+            nonlocal last
+            if self.steps == last:
+                return False
+            last = self.steps
+            return last >= limit or self.is_in(chosen)
+
+        if self.is_in(chosen):
+            return 0
+        self.clock.run(arrived)
+        return self.steps if self.is_in(chosen) else None
+
+    def _first_codes(self) -> list[int]:
+        import numpy as np
+
+        name = self.start or self.protocol.default_start
+        configuration = self.protocol.initial(name, np.random.default_rng(self.rng.getrandbits(64)))
+        return [int(code) for code in self.protocol.space.encode_array(configuration.agents)]
+
+
+def _neighbours(n: int, topology) -> list[list[int]]:
+    """Whom each agent asks: everybody, or its out-neighbours in the topology."""
+    if topology is None or topology.is_complete:
+        return [[other for other in range(n) if other != v] for v in range(n)]
+    return [topology.neighbours(v).tolist() for v in range(n)]

@@ -1,0 +1,69 @@
+"""Datagrams over UDP, on whatever loop asyncio runs: uvloop's where it is installed."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+
+from hegemon.errors import InvalidInput
+
+LARGEST_QUEUE = 1 << 18  # bytes that wait to be sent; beyond, datagrams are lost, as datagrams may be
+
+
+class UdpPort(asyncio.DatagramProtocol):
+    """A socket; `receive(datagram, address)` hears what arrives."""
+
+    def __init__(self):
+        self.receive: Callable[[bytes, tuple], None] = lambda datagram, address: None
+        self.is_cut_off = False  # a fault to play with: nothing goes out, nothing comes in
+        self.overflowed = 0
+        self._transport: asyncio.DatagramTransport | None = None
+
+    @classmethod
+    async def open(cls, address: tuple[str, int]) -> "UdpPort":
+        loop = asyncio.get_running_loop()
+        try:
+            _, port = await loop.create_datagram_endpoint(cls, local_addr=address)
+        except (OSError, OverflowError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise InvalidInput(
+                f"cannot listen on {address[0]}:{address[1]}: {reason}; choose another address"
+            ) from None
+        return port
+
+    @property
+    def address(self) -> tuple[str, int]:
+        return self._transport.get_extra_info("sockname")[:2]
+
+    def send(self, datagram: bytes, address) -> None:
+        if self.is_cut_off or self._transport.is_closing():
+            return
+        if self._transport.get_write_buffer_size() > LARGEST_QUEUE:
+            self.overflowed += 1
+            return
+        with contextlib.suppress(OSError):  # an unreachable network is a lost datagram
+            self._transport.sendto(datagram, address)
+
+    def close(self) -> None:
+        if self._transport:
+            self._transport.close()
+
+    # -- what asyncio calls ---------------------------------------------------------------------------------
+
+    def connection_made(self, transport) -> None:
+        self._transport = transport
+
+    def datagram_received(self, data: bytes, addr) -> None:
+        if not self.is_cut_off:
+            self.receive(data, addr[:2])
+
+    def error_received(self, exc) -> None:
+        """A peer that is not there answers so; to the exchange it is a datagram that was lost."""
+
+
+def run(main):
+    """`asyncio.run`, on uvloop where it is installed: about three times the datagrams per second."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.run(main)
+    return uvloop.run(main)

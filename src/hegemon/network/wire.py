@@ -1,0 +1,179 @@
+"""Datagrams: all of one length, sealed with ChaCha20-Poly1305 under a key of the sender's present life.
+
+A *life* is one start of one member: 16 random bytes, from which and the shared secret HKDF (RFC 5869) makes the
+key. So a counter that begins at 0 serves as the cipher's nonce, and nothing needs to survive a restart. The
+header is clear and authenticated; so is the fingerprint of protocol and parameters, which is not sent at all but
+for four bytes that tell a stranger from a forger:
+
+    "hg"  version  key name  fingerprint  life  counter | kind  exchange  nonce  state  fence | tag
+     2       1        4           4        16      8    |  1       8       16      8      8   |  16
+"""
+
+import hashlib
+import json
+import os
+import struct
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from hegemon.errors import InvalidInput
+from hegemon.network.keys import Keys
+
+MAGIC = b"hg"
+VERSION = 1
+HEADER = struct.Struct("!2sB4s4s16sQ")
+BODY = struct.Struct("!B8s16sQQ")
+TAG_BYTES = 16
+DATAGRAM_BYTES = HEADER.size + BODY.size + TAG_BYTES
+LIFE_BYTES, EXCHANGE_BYTES, NONCE_BYTES = 16, 8, 16
+WINDOW = 256  # how far behind the newest a datagram may come
+STRANGERS_PER_SECOND = 500  # lives never heard of whose key is tried: a flood of them costs no more
+
+
+class Dropped(Exception):
+    """A datagram that changes nothing; the reason is the name of a counter."""
+
+    def __init__(self, reason: str):
+        self.reason = reason
+
+
+class Letter(NamedTuple):
+    """What a datagram says, once it is known to come from a member."""
+
+    life: bytes
+    kind: int
+    exchange: bytes
+    nonce: bytes
+    state: int
+    fence: int
+
+
+def fingerprint_of(protocol) -> bytes:
+    """What members must agree on before their states mean the same: the protocol, its parameters and fields."""
+    space = {
+        name: [*map(str, protocol.space.bounds[name]), *domain.names, *(map(str, domain.condition))]
+        for name, domain in protocol.space.domains.items()
+    }
+    values = {name: str(value) for name, value in protocol.values.items()}
+    described = json.dumps([VERSION, protocol.model, protocol.id, values, space], sort_keys=True)
+    return hashlib.sha256(described.encode()).digest()
+
+
+class _Secret:
+    """One shared secret, bound to a fingerprint: makes the cipher of every life."""
+
+    def __init__(self, secret: bytes, fingerprint: bytes):
+        try:
+            from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+            from cryptography.hazmat.primitives.hashes import SHA256
+            from cryptography.hazmat.primitives.kdf.hkdf import HKDF, HKDFExpand
+        except ImportError:
+            raise InvalidInput("networks need the package cryptography: pip install 'hegemon[network]'") from None
+        self._expand = lambda info: HKDFExpand(SHA256(), 32, info).derive(root)
+        self._cipher = ChaCha20Poly1305
+        root = HKDF(SHA256(), 32, salt=None, info=b"hegemon network " + bytes([VERSION])).derive(secret)
+        self.name = self._expand(b"name")[:4]
+        self.fingerprint = fingerprint
+
+    def cipher(self, life: bytes):
+        return self._cipher(self._expand(b"life" + life + self.fingerprint))
+
+
+@dataclass
+class _Sender:
+    """What is remembered of a life that was heard: its cipher under each key, and which counters came."""
+
+    ciphers: dict = field(default_factory=dict)  # by the name of the key
+    newest: int = -1
+    seen: int = 0  # bit k: the counter newest - k came
+    requests: list = field(default_factory=lambda: [0, 0])  # the present second, and how many came in it
+
+    def first_time(self, counter: int) -> bool:
+        if counter > self.newest:
+            self.seen = ((self.seen << min(counter - self.newest, WINDOW)) | 1) & ((1 << WINDOW) - 1)
+            self.newest = counter
+            return True
+        behind = self.newest - counter
+        if behind >= WINDOW or self.seen >> behind & 1:
+            return False
+        self.seen |= 1 << behind
+        return True
+
+
+class Wire:
+    """Seals what one member sends in this life, and opens what arrives. Remembers at most `most_senders` lives."""
+
+    def __init__(self, keys: Keys, fingerprint: bytes, most_senders: int = 1024, random=os.urandom):
+        self.fingerprint, self.most_senders = fingerprint, most_senders
+        self.life = random(LIFE_BYTES)
+        self._senders: OrderedDict[bytes, _Sender] = OrderedDict()
+        self._strangers = [0, 0]  # the present second, and how many strangers were tried in it
+        self._counter = 0
+        self.use(keys)
+
+    def use(self, keys: Keys) -> None:
+        """Take other keys, as in a rotation. The counter goes on, so no nonce is ever used twice."""
+        self._secrets = {secret.name: secret for secret in (_Secret(s, self.fingerprint) for s in keys.secrets)}
+        first = next(iter(self._secrets.values()))
+        self._own = first.cipher(self.life)
+        self._prefix = MAGIC, VERSION, first.name, self.fingerprint[:4], self.life
+        for sender in self._senders.values():
+            sender.ciphers = {name: cipher for name, cipher in sender.ciphers.items() if name in self._secrets}
+
+    def seal(self, kind: int, exchange: bytes, nonce: bytes = bytes(NONCE_BYTES), state: int = 0, fence: int = 0):
+        header = HEADER.pack(*self._prefix, self._counter)
+        number = self._counter.to_bytes(12, "big")
+        self._counter += 1
+        return header + self._own.encrypt(number, BODY.pack(kind, exchange, nonce, state, fence), header)
+
+    def open(self, datagram: bytes, now: float) -> Letter:
+        """What an authentic, first-time datagram says; everything else is Dropped, and changes nothing."""
+        if len(datagram) != DATAGRAM_BYTES:
+            raise Dropped("malformed")
+        magic, version, name, mark, life, counter = HEADER.unpack_from(datagram)
+        if magic != MAGIC:
+            raise Dropped("malformed")
+        if version != VERSION:
+            raise Dropped("other_version")
+        if mark != self.fingerprint[:4]:
+            raise Dropped("other_protocol")
+        if life == self.life:
+            raise Dropped("reflected")
+        sender = self._senders.get(life) or _Sender()
+        cipher = sender.ciphers.get(name) or self._stranger(name, life, now)
+        try:
+            body = cipher.decrypt(counter.to_bytes(12, "big"), datagram[HEADER.size :], datagram[: HEADER.size])
+        except Exception:  # cryptography's InvalidTag; whatever it is, the datagram is not a member's
+            raise Dropped("forged") from None
+        if not sender.first_time(counter):
+            raise Dropped("replayed")
+        sender.ciphers[name] = cipher
+        self._remember(life, sender)
+        return Letter(life, *BODY.unpack(body))
+
+    def allow(self, life: bytes, now: float, per_second: int) -> bool:
+        """Whether this life may make one more request in this second."""
+        return _within(self._senders[life].requests, now, per_second)
+
+    def _stranger(self, name: bytes, life: bytes, now: float):
+        """The cipher of a life that was not heard under this key yet."""
+        if name not in self._secrets:
+            raise Dropped("other_key")
+        if not _within(self._strangers, now, STRANGERS_PER_SECOND):
+            raise Dropped("flood")
+        return self._secrets[name].cipher(life)
+
+    def _remember(self, life: bytes, sender: _Sender) -> None:
+        self._senders[life] = sender
+        self._senders.move_to_end(life)
+        if len(self._senders) > self.most_senders:
+            self._senders.popitem(last=False)
+
+
+def _within(count: list, now: float, most: int) -> bool:
+    """Count one more event in the second `now`; whether it is among the first `most`."""
+    if count[0] != int(now):
+        count[:] = [int(now), 0]
+    count[1] += 1
+    return count[1] <= most
