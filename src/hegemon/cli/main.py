@@ -6,6 +6,7 @@ import typer
 
 from hegemon.cli.catalogue import list_protocols, show_protocol
 from hegemon.cli.messages import compare, lower_bound, show_mixing_time
+from hegemon.cli.network import run_agent, run_network
 from hegemon.cli.prove import prove_protocol
 from hegemon.cli.reproduce import reproduce_claims
 from hegemon.cli.run import run
@@ -34,6 +35,9 @@ app.command("search-worst")(search_worst_start)
 app.command("mixing-time")(show_mixing_time)
 app.command("lower-bound")(lower_bound)
 app.command("compare-messages")(compare)
+app.command("network")(run_network)
+raw = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
+app.command("agent", context_settings=raw)(run_agent)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -28,9 +28,11 @@ NO_NONCE = bytes(NONCE_BYTES)
 MOST_ASKED = 64  # requests that wait for an offer: dead peers cost no more
 OFFERS_PER_LIFE = 8  # offers and answers remembered for each member that asks; it asks for few at a time
 REQUESTS_PER_SECOND = 2000  # from one life; more is a flood
-COUNTERS = (
+COURSE = (
     *("requested", "completed", "responded", "refused", "refusing", "unreachable", "unanswered"),
     *("given_up", "skipped", "repeated"),
+)
+DROPS = (
     *("malformed", "other_version", "other_protocol", "other_key", "forged", "replayed", "reflected", "flood"),
     *("stale", "invalid", "failed"),
 )
@@ -79,7 +81,7 @@ class Agent:
         self.interval, self.tries = patience / tries, tries
         self.rng = rng or random.Random(os.urandom(16))
         self.random_bytes = random_bytes
-        self.counters: Counter[str] = Counter(dict.fromkeys(COUNTERS, 0))
+        self.counters: Counter[str] = Counter(dict.fromkeys(COURSE + DROPS, 0))
         self.terms = Terms(tell, self.rng, **({"wall": wall} if wall else {}))
         self.met: Callable[[Hashable, int, int], None] | None = None  # hears of each interaction: peer, its state, ours
         self._offers: OrderedDict[bytes, OrderedDict[bytes, Offer]] = OrderedDict()

@@ -52,3 +52,10 @@ class Meeting:
     def mapping(self, code: int) -> dict:
         """A state as people read it."""
         return self.protocol.space.mapping(self.protocol.space.namespace(code))
+
+
+def neighbours_of(n: int, topology=None) -> list[list[int]]:
+    """Whom each agent asks: everybody, or its out-neighbours in the topology."""
+    if topology is None or topology.is_complete:
+        return [[other for other in range(n) if other != v] for v in range(n)]
+    return [topology.neighbours(v).tolist() for v in range(n)]

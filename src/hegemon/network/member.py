@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import os
 import random
+import socket
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable
@@ -56,6 +57,15 @@ class Member:
     def state(self) -> dict:
         """The state, as people read it."""
         return self._meeting.mapping(self._agent.state)
+
+    @property
+    def code(self) -> int:
+        """The state, as a number."""
+        return self._agent.state
+
+    @property
+    def is_cut_off(self) -> bool:
+        return self._port.is_cut_off
 
     @property
     def address(self) -> tuple[str, int]:
@@ -144,7 +154,7 @@ async def join(
     *,
     peers,
     key,
-    listen: str | tuple[str, int] = "127.0.0.1:0",
+    listen: str | tuple[str, int] | socket.socket = "127.0.0.1:0",
     rate: float = 10.0,
     start: str | None = None,
     patience: float = 1.0,
@@ -163,7 +173,9 @@ async def join(
     wire = Wire(keys_from(key), fingerprint_of(protocol), most_senders=4 * min(protocol.n, 100_000) + 64)
     known = peers_from(peers)
     first = meeting.start(start, random.Random(os.urandom(16)))
-    port = await UdpPort.open(resolve(*(parse_address(listen) if isinstance(listen, str) else listen)))
+    if not isinstance(listen, socket.socket):
+        listen = resolve(*(parse_address(listen) if isinstance(listen, str) else listen))
+    port = await UdpPort.open(listen)
     member = Member(meeting, port)
     pace = {"rate": rate, "patience": patience}
     member._agent = Agent(meeting, wire, port, asyncio.get_running_loop(), state=first, tell=member._tell, **pace)

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from hegemon.network.agent import Agent
 from hegemon.network.keys import Keys
-from hegemon.network.meeting import Meeting
+from hegemon.network.meeting import Meeting, neighbours_of
 from hegemon.network.virtual import Clock, Conditions, Network
 from hegemon.network.wire import Wire, fingerprint_of
 
@@ -38,7 +38,7 @@ class Population:
         self.rate, self.patience, self.start = rate, patience, start
         self.keys = keys or Keys((self.rng.randbytes(32),))
         self.fingerprint = fingerprint_of(protocol)
-        self.neighbours = _neighbours(protocol.n, topology)
+        self.neighbours = neighbours_of(protocol.n, topology)
         self.codes = self._first_codes()
         self.agents: dict[int, Agent] = {}
         self.counters: Counter[str] = Counter()  # of agents that are gone
@@ -124,10 +124,3 @@ class Population:
         name = self.start or self.protocol.default_start
         configuration = self.protocol.initial(name, np.random.default_rng(self.rng.getrandbits(64)))
         return [int(code) for code in self.protocol.space.encode_array(configuration.agents)]
-
-
-def _neighbours(n: int, topology) -> list[list[int]]:
-    """Whom each agent asks: everybody, or its out-neighbours in the topology."""
-    if topology is None or topology.is_complete:
-        return [[other for other in range(n) if other != v] for v in range(n)]
-    return [topology.neighbours(v).tolist() for v in range(n)]

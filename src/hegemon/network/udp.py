@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import socket
 from collections.abc import Callable
 
 from hegemon.errors import InvalidInput
@@ -19,8 +20,11 @@ class UdpPort(asyncio.DatagramProtocol):
         self._transport: asyncio.DatagramTransport | None = None
 
     @classmethod
-    async def open(cls, address: tuple[str, int]) -> "UdpPort":
+    async def open(cls, address: tuple[str, int] | socket.socket) -> "UdpPort":
+        """On an address, or on a socket that is bound already."""
         loop = asyncio.get_running_loop()
+        if isinstance(address, socket.socket):
+            return (await loop.create_datagram_endpoint(cls, sock=address))[1]
         try:
             _, port = await loop.create_datagram_endpoint(cls, local_addr=address)
         except (OSError, OverflowError) as error:

@@ -1,0 +1,149 @@
+"""`hegemon agent`: one member for a real deployment; also `python -m hegemon.cli.agent`.
+
+Read by argparse, so that a member loads nothing that it does not need. SIGHUP reads peers and keys again; SIGTERM
+and Ctrl-C leave.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import signal
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from hegemon.errors import InvalidInput
+
+DEFAULT_HEALTH = "127.0.0.1:0"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a member; 0: its time is over, 2: bad input, 130 and 143: told to leave."""
+    try:
+        options = parser().parse_args(arguments)
+        if options.new_key is not None:
+            make_key(options.new_key)
+            return 0
+        for name in ("protocol", "n", "peers", "key", "listen"):
+            if getattr(options, name) is None:
+                raise InvalidInput(f"{name} is missing; see hegemon agent --help")
+        protocol = make_protocol(options)
+        from hegemon.network.udp import run
+
+        return run(live(protocol, options))
+    except InvalidInput as error:
+        print(f"hegemon: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except SystemExit as error:  # argparse has said why
+        return error.code if isinstance(error.code, int) else 2
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="hegemon agent",
+        description="Be one member of a network that elects a leader. SIGHUP reads peers and keys again.",
+        epilog="Example: hegemon agent time-optimal --n 64 --peers peers --key key --listen 10.0.0.7:7400",
+    )
+    made.add_argument(
+        "protocol", nargs="?", metavar="PROTOCOL", help="an id of `hegemon list`, or your_file.py:YourClass"
+    )
+    made.add_argument("--n", type=int, help="at most so many members; the same at all of them")
+    made.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="parameter; repeatable")
+    made.add_argument("--peers", metavar="FILE", help="whom to ask: one host:port per line")
+    made.add_argument("--key", metavar="FILE", help="what all members share: one key per line, the first one seals")
+    made.add_argument("--listen", metavar="HOST:PORT", help="where this member is found")
+    made.add_argument("--rate", type=float, default=10.0, help="interactions that it begins per second (10)")
+    made.add_argument("--patience", type=float, default=1.0, help="seconds for which a silent peer is asked (1)")
+    made.add_argument("--start", help="its first state: random, or a start of equals")
+    made.add_argument("--health", default=DEFAULT_HEALTH, metavar="HOST:PORT", help="HTTP endpoint, or off (loopback)")
+    made.add_argument("--for", dest="seconds", type=float, help="leave after so many seconds")
+    made.add_argument("--new-key", nargs="?", const="-", metavar="FILE", help="make a key, print or write it, and end")
+    return made
+
+
+def make_key(place: str) -> None:
+    """A fresh key on standard output, or in a new file that nobody else can read."""
+    import os
+
+    from hegemon.network.keys import new_key
+
+    if place == "-":
+        print(new_key())
+        return
+    try:
+        handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InvalidInput(f"the key file {place} cannot be made: {reason}; give the name of a new file") from None
+    with os.fdopen(handle, "w") as file:
+        file.write(new_key() + "\n")
+
+
+def make_protocol(options):
+    from hegemon.protocols.loading import find_protocol
+
+    values = {}
+    for text in options.set:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip() or not value.strip() or name.strip() in ("n", "self"):
+            raise InvalidInput(f"--set {text!r} is not understood; write --set name=value, for example --set tau=2")
+        values[name.strip()] = (
+            int(value) if value.strip().lstrip("-").isdecimal() and len(value) < 20 else value.strip()
+        )
+    return find_protocol(options.protocol)(n=options.n, **values)
+
+
+async def live(protocol, options) -> int:
+    """Be a member until told to leave."""
+    from hegemon.network.health import Health
+    from hegemon.network.member import join
+    from hegemon.network.peers import parse_address, resolve
+
+    if options.seconds is not None and not options.seconds > 0:
+        raise InvalidInput(f"--for {options.seconds} is out of range; give a number of seconds above 0")
+    loop, leave = asyncio.get_running_loop(), asyncio.get_running_loop().create_future()
+    given = {"peers": Path(options.peers), "key": Path(options.key)}
+    pace = {"rate": options.rate, "patience": options.patience, "start": options.start}
+    async with join(protocol, listen=options.listen, **given, **pace) as member:
+        member.on_event(lambda event: log(event.kind, f"fence {event.fence}", event.time))
+        server = None
+        if options.health != "off":
+            health = resolve(*parse_address(options.health, "--health"))
+            server = await Health(member).serve(health)
+            log("health", "http://{}:{}".format(*server.sockets[0].getsockname()[:2]))
+        log("member", f"{protocol.id} on {member.address[0]}:{member.address[1]}, {len(member.peers)} peers")
+        if member.is_leader:
+            log("elected", f"fence {member.fence}")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, lambda number=number: leave.done() or leave.set_result(128 + number))
+        loop.add_signal_handler(signal.SIGHUP, reload, member, given)
+        try:
+            async with asyncio.timeout(options.seconds):
+                return await leave
+        except TimeoutError:
+            return 0
+        finally:
+            if server:
+                server.close()
+
+
+def reload(member, given) -> None:
+    """Peers and keys from their files again; a file that cannot be read changes nothing."""
+    try:
+        member.set_peers(given["peers"])
+        member.set_keys(given["key"])
+        log("reloaded", f"{len(member.peers)} peers")
+    except InvalidInput as error:
+        log("not reloaded", str(error))
+
+
+def log(what: str, more: str, when: float | None = None) -> None:
+    now = datetime.now(UTC) if when is None else datetime.fromtimestamp(when, UTC)
+    with contextlib.suppress(OSError):
+        print(f"{now.isoformat(timespec='milliseconds')} {what}: {more}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,203 @@
+"""`hegemon network` and `hegemon agent`: the same definition among real processes."""
+
+import os
+import select
+import sys
+import time
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from hegemon.cli.common import build, console, facts, figure, print_json
+from hegemon.errors import InvalidInput
+
+LOOKS_PER_SECOND = 20
+UNWATCHED_SECONDS = 20.0  # how long a network runs when nobody is there to stop it
+LONGEST_SECONDS = 7 * 86400.0
+KEYS = {"k": "kill", "r": "restart", "p": "pause", "o": "resume", "c": "corrupt", "x": "cut", "h": "heal"}
+
+
+def run_network(
+    protocol: Annotated[str, typer.Argument(help="an id of `hegemon list`, or your_file.py:YourClass")],
+    n: Annotated[int | None, typer.Option("--n", help="number of members, each a process")] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="parameter as name=value; repeatable")] = None,
+    graph: Annotated[str | None, typer.Option("--graph", help="who asks whom: ring:16, grid:4x4 … or a file")] = None,
+    rate: Annotated[float, typer.Option("--rate", help="interactions that a member begins per second")] = 10.0,
+    patience: Annotated[float, typer.Option("--patience", help="seconds for which a silent peer is asked")] = 1.0,
+    start: Annotated[str | None, typer.Option("--start", help="first states: random, or a start of equals")] = None,
+    faults: Annotated[str, typer.Option("--faults", help='a script such as "3 kill leader, 6 corrupt 10"')] = "",
+    seconds: Annotated[float | None, typer.Option("--for", help="stop after so many seconds")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="of the members that faults strike, and of random graphs")] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no live view")] = False,
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+):
+    """Run a protocol among real processes on this machine, watch it elect a leader, disturb it, watch it heal.
+
+    In the live view, k kills a member, K the leader; r restarts, p pauses, o resumes, c corrupts, x cuts off, h
+    heals (capitals: the leader); q ends. Members, key and sockets exist as long as the command runs.
+    """
+    from hegemon.network.faults import parse_faults
+    from hegemon.network.swarm import Swarm
+
+    watched = sys.stdin.isatty() and sys.stderr.isatty() and not quiet
+    if seconds is None and not watched:
+        seconds = UNWATCHED_SECONDS
+    if seconds is not None and not 0 < seconds <= LONGEST_SECONDS:
+        raise InvalidInput(f"--for {seconds} is out of range; give a number of seconds above 0, at most a week")
+    chosen, topology = build(protocol, n, graph, set_, seed)
+    script = parse_faults(faults, chosen.n, seconds)
+    swarm = Swarm(protocol, chosen, topology, rate=rate, patience=patience, start=start, seed=seed)
+    with swarm:
+        try:
+            with screen(watched) as view:
+                watch(swarm, script, seconds, view)
+            interrupted = False
+        except KeyboardInterrupt:
+            interrupted = seconds is not None
+        content = summary(swarm, chosen, topology)
+    if json:
+        print_json(content)
+    else:
+        print_summary(content)
+    if interrupted:
+        raise KeyboardInterrupt
+
+
+def watch(swarm, script, seconds, view) -> None:
+    """Look, strike, show and obey keys until the time is over or somebody has enough."""
+    from hegemon.network.faults import Fault
+
+    shown = 0.0
+    while seconds is None or swarm.seconds < seconds:
+        now = swarm.look()
+        while script and script[0].seconds <= now.seconds:
+            swarm.strike(script.pop(0), now.leaders)
+        if view and now.seconds - shown >= 0.2:
+            shown = now.seconds
+            view.update(picture(swarm, now))
+        key = pressed() if view else time.sleep(1 / LOOKS_PER_SECOND)
+        if key == "q":
+            return
+        if key and key.lower() in KEYS:
+            swarm.strike(Fault(now.seconds, KEYS[key.lower()], "leader" if key.isupper() else 1), now.leaders)
+
+
+@contextmanager
+def screen(watched: bool):
+    """The live view on the error stream, and a terminal that hands over keys at once; nothing when unwatched."""
+    if not watched:
+        yield None
+        return
+    import termios
+    import tty
+
+    from rich.console import Console
+    from rich.live import Live
+
+    before = termios.tcgetattr(sys.stdin)
+    try:
+        tty.setcbreak(sys.stdin)
+        with Live(console=Console(stderr=True, highlight=False), auto_refresh=False, transient=True) as live:
+            yield _Refreshing(live)
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+
+
+class _Refreshing:
+    def __init__(self, live):
+        self.live = live
+
+    def update(self, what) -> None:
+        self.live.update(what, refresh=True)
+
+
+def pressed() -> str:
+    """A key, if one is pressed within a twentieth of a second."""
+    ready, _, _ = select.select([sys.stdin], [], [], 1 / LOOKS_PER_SECOND)
+    return os.read(sys.stdin.fileno(), 1).decode(errors="replace") if ready else ""
+
+
+def picture(swarm, now):
+    """The network at a glance: one sign for each member, and what happened."""
+    from rich.console import Group
+    from rich.text import Text
+
+    signs = Text()
+    for member in range(swarm.n):
+        if member in swarm.dead:
+            signs.append("· ", "dim")
+        elif member in swarm.paused:
+            signs.append("‖ ", "yellow")
+        elif member in swarm.cut:
+            signs.append("x ", "magenta")
+        elif member in now.leaders:
+            signs.append("★ ", "bold green" if len(now.leaders) == 1 else "bold red")
+        else:
+            signs.append("o ")
+    lines = [
+        f"{now.seconds:7.1f} s   {now.members} members   {len(now.leaders)} leaders   "
+        f"{now.interactions / max(now.seconds, 0.1):,.0f} interactions/s   {now.elections} elections, "
+        + ("none yet" if now.last_election is None else f"the last change at {now.last_election:.1f} s"),
+        "k kill  r restart  p pause  o resume  c corrupt  x cut off  h heal   (capital: the leader)   q end",
+    ]
+    lines += [f"{r.at:7.1f} s   {r.fault.kind} {told(r)}" for r in swarm.recoveries[-8:]]
+    return Group(signs, *(Text(line) for line in lines))
+
+
+def told(recovery) -> str:
+    who = ", ".join(map(str, recovery.struck[:8])) + (" …" if len(recovery.struck) > 8 else "")
+    return who + (": not one leader yet" if recovery.healed is None else f": one leader after {recovery.healed:.1f} s")
+
+
+def summary(swarm, protocol, topology) -> dict:
+    now = swarm.look()
+    return {
+        "protocol": protocol.id,
+        "n": protocol.n,
+        "parameters": protocol.parameters,
+        "graph": topology.name,
+        "seconds": round(now.seconds, 3),
+        "members": now.members,
+        "leaders": len(now.leaders),
+        "interactions": now.interactions,
+        "interactions_per_second": round(now.interactions / now.seconds, 1),
+        "elections": now.elections,
+        "refused": now.refused,
+        "dropped": now.dropped,
+        "one_leader_share": round(swarm.alone / max(1, swarm.looks), 4),
+        "faults": [
+            {
+                "at": round(r.at, 3),
+                "kind": r.fault.kind,
+                "members": r.struck,
+                "recovery_seconds": None if r.healed is None else round(r.healed, 3),
+            }
+            for r in swarm.recoveries
+        ],
+    }
+
+
+def print_summary(content: dict) -> None:
+    rows = {
+        "protocol": f"{content['protocol']}, n = {content['n']}, on {content['graph']}",
+        "ran": f"{content['seconds']:.1f} s, {figure(content['interactions'])} interactions "
+        f"({figure(content['interactions_per_second'])} per second)",
+        "now": f"{content['members']} members, {content['leaders']} leaders",
+        "elections": figure(content["elections"]),
+        "one leader": f"{100 * content['one_leader_share']:.1f} % of the looks",
+        "refused, dropped": f"{figure(content['refused'])} exchanges, {figure(content['dropped'])} datagrams",
+    }
+    for fault in content["faults"]:
+        healed = fault["recovery_seconds"]
+        rows[f"{fault['at']:.1f} s"] = f"{fault['kind']} of {len(fault['members'])}: " + (
+            "not one leader at the end" if healed is None else f"one leader after {healed:.1f} s"
+        )
+    console().print(facts(rows))
+
+
+def run_agent(context: typer.Context):
+    """Be one member of a network of machines: `hegemon agent PROTOCOL --peers FILE --key FILE --listen HOST:PORT`."""
+    from hegemon.cli.agent import main
+
+    raise typer.Exit(main(context.args))

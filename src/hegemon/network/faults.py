@@ -1,0 +1,52 @@
+"""Faults to play with, as a script: `2 kill leader, 4 corrupt 10, 6 cut 3, 8 heal` (seconds, what, whom)."""
+
+import random
+from dataclasses import dataclass
+
+from hegemon.errors import InvalidInput
+
+KINDS = ("kill", "restart", "pause", "resume", "corrupt", "cut", "heal")
+MOST_FAULTS = 100_000
+USAGE = (
+    f"write `SECONDS KIND [WHOM]`, with commas between; KIND is one of {', '.join(KINDS)}; WHOM is leader or a number"
+)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """At `seconds`, `kind` happens to the leader (`whom` = "leader") or to so many members drawn at random."""
+
+    seconds: float
+    kind: str
+    whom: str | int = 1
+
+
+def parse_faults(text: str, members: int, seconds: float | None) -> list[Fault]:
+    """The faults that a script describes, in order of time."""
+    faults = []
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        words = part.split()
+        try:
+            at = float(words[0])
+        except ValueError:
+            raise InvalidInput(f"--faults: {part!r} does not begin with a time in seconds; {USAGE}") from None
+        if len(words) not in (2, 3) or words[1] not in KINDS:
+            raise InvalidInput(f"--faults: {part!r} is not understood; {USAGE}")
+        whom = words[2] if len(words) == 3 else "1"
+        if whom != "leader":
+            if not whom.isascii() or not whom.isdecimal() or len(whom) > 9 or not 1 <= int(whom) <= members:
+                raise InvalidInput(f"--faults: {part!r}: whom? Give leader, or how many of the {members} members")
+            whom = int(whom)
+        if not 0 <= at < (float("inf") if seconds is None else seconds):
+            raise InvalidInput(f"--faults: {part!r} is not within the {seconds} seconds of the run; raise --for")
+        faults.append(Fault(at, words[1], whom))
+    if len(faults) > MOST_FAULTS:
+        raise InvalidInput(f"--faults has {len(faults)} faults; at most {MOST_FAULTS} are made")
+    return sorted(faults, key=lambda fault: fault.seconds)
+
+
+def choose(fault: Fault, leaders: list[int], suitable: list[int], rng: random.Random) -> list[int]:
+    """Whom a fault strikes: the leader if there is one, or members to whom it can happen."""
+    if fault.whom == "leader":
+        return [member for member in leaders if member in suitable][:1]
+    return rng.sample(suitable, min(fault.whom, len(suitable)))

@@ -1,0 +1,110 @@
+"""How a member is, over HTTP: /health for people and supervisors, /ready, /metrics for Prometheus.
+
+A few lines of HTTP/1.0 are all that is needed: one request per connection, small, answered at once, within a
+second, by few at a time. It listens on loopback unless told otherwise, and never shows the key.
+"""
+
+import asyncio
+import json
+import time
+
+from hegemon.errors import InvalidInput
+from hegemon.network.member import Member
+
+LONGEST_REQUEST = 4096
+MOST_CONNECTIONS = 16
+REQUEST_SECONDS = 1.0
+ISOLATED_SECONDS = 10.0
+HELP = {
+    "requested": "exchanges that this member began",
+    "completed": "exchanges that it began and that came to their end",
+    "responded": "interactions that it made as responder: over all members, the number of interactions",
+    "refused": "exchanges that a promised peer refused",
+    "unreachable": "requests that nobody answered",
+    "unanswered": "states that nobody answered: the interaction was lost or one-sided",
+    "elections": "how often this member was elected",
+}
+
+
+class Health:
+    """Answers for one member until it is closed."""
+
+    def __init__(self, member: Member, clock=time.monotonic):
+        self.member, self.clock = member, clock
+        self.began = self._active = clock()
+        self._seen = -1
+        self._open = 0
+
+    async def serve(self, address: tuple[str, int]) -> asyncio.Server:
+        try:
+            return await asyncio.start_server(self._converse, *address, limit=LONGEST_REQUEST)
+        except OSError as error:
+            where = f"{address[0]}:{address[1]}"
+            raise InvalidInput(
+                f"the health endpoint cannot listen on {where}: {error.strerror}; choose another"
+            ) from None
+
+    @property
+    def idle_seconds(self) -> float:
+        """Since when no interaction was made, as far as anybody has asked."""
+        metrics = self.member.metrics
+        done = metrics["completed"] + metrics["responded"]
+        if done != self._seen:
+            self._seen, self._active = done, self.clock()
+        return self.clock() - self._active
+
+    async def _converse(self, reader, writer) -> None:
+        self._open += 1
+        try:
+            if self._open <= MOST_CONNECTIONS:
+                async with asyncio.timeout(REQUEST_SECONDS):
+                    request = await reader.readuntil(b"\r\n")
+                    status, kind, body = self.answer(request)
+                    head = f"HTTP/1.0 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
+                    writer.write(head.encode() + body)
+                    await writer.drain()
+        except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            pass  # whoever asked so gets no answer
+        finally:
+            self._open -= 1
+            writer.close()
+
+    def answer(self, request: bytes) -> tuple[str, str, bytes]:
+        words = request.split()
+        if len(words) < 2 or words[0] not in (b"GET", b"HEAD"):
+            return "405 Method Not Allowed", "text/plain", b"GET /health, /ready or /metrics\n"
+        if words[1] == b"/metrics":
+            return "200 OK", "text/plain; version=0.0.4", self.metrics().encode()
+        if words[1] == b"/health":
+            return "200 OK", "application/json", self.health().encode()
+        if words[1] == b"/ready":
+            ready = self.idle_seconds < ISOLATED_SECONDS
+            return ("200 OK" if ready else "503 Service Unavailable"), "application/json", self.health().encode()
+        return "404 Not Found", "text/plain", b"there are /health, /ready and /metrics\n"
+
+    def health(self) -> str:
+        member = self.member
+        return json.dumps(
+            {
+                "leader": member.is_leader,
+                "fence": member.fence,
+                "state": member.state,
+                "peers": len(member.peers),
+                "idle_seconds": round(self.idle_seconds, 3),
+                "up_seconds": round(self.clock() - self.began, 3),
+            }
+        )
+
+    def metrics(self) -> str:
+        lines = []
+        for name, value, what in (
+            ("leader", int(self.member.is_leader), "whether this member is the leader"),
+            ("fence", self.member.fence or 0, "fencing number of the present term, 0 without one"),
+            ("peers", len(self.member.peers), "peers that this member asks"),
+        ):
+            lines += [f"# HELP hegemon_{name} {what}", f"# TYPE hegemon_{name} gauge", f"hegemon_{name} {value}"]
+        for name, value in self.member.metrics.items():
+            if name in HELP:
+                lines += [f"# HELP hegemon_{name}_total {HELP[name]}"]
+            lines += [f"# TYPE hegemon_{name}_total counter", f"hegemon_{name}_total {value}"]
+        return "\n".join(lines) + "\n"

@@ -1,0 +1,170 @@
+"""The process from which the members of a network on one machine are forked: `python -m hegemon.network.nursery`.
+
+It loads what a member needs once, opens every member's socket, and then does as it is told, a line at a time:
+`start 7`, `signal 7 KILL`. It answers `started 7` and `gone 7`. When its input ends, all members end with it.
+"""
+
+import asyncio
+import ctypes
+import json
+import os
+import random
+import select
+import signal
+import socket
+import sys
+import time
+from pathlib import Path
+
+from hegemon.network.agent import DROPS
+from hegemon.network.board import Board, Slot
+from hegemon.network.member import Member, join
+from hegemon.network.udp import run
+from hegemon.protocols.loading import find_protocol
+
+BEAT_SECONDS = 0.1
+DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl(2)
+
+
+class Nursery:
+    def __init__(self, plan: dict):
+        self.plan = plan
+        self.protocol = find_protocol(plan["protocol"])(n=plan["n"], **plan["parameters"])
+        self.protocol.require_sound()
+        self.neighbours = plan["neighbours"]
+        self.sockets = [_socket() for _ in self.neighbours]
+        self.addresses = [one.getsockname()[:2] for one in self.sockets]
+        self.board = Board(Path(plan["board"]), len(self.sockets))
+        self.children: dict[int, int] = {}  # process id -> member
+        self.lives = [0] * len(self.sockets)
+
+    def serve(self) -> None:
+        rest = b""
+        while True:
+            ready, _, _ = select.select([0], [], [], 0.05)
+            self._reap()
+            if not ready:
+                continue
+            read = os.read(0, 65536)
+            if not read:
+                return
+            *lines, rest = (rest + read).split(b"\n")
+            for line in lines:
+                self._obey(line.decode().split())
+
+    def close(self) -> None:
+        for child in self.children:
+            os.kill(child, signal.SIGKILL)
+        while self.children:
+            self._reap()
+            time.sleep(0.01)
+
+    def _obey(self, words: list[str]) -> None:
+        member = int(words[1])
+        running = {who: child for child, who in self.children.items()}
+        if words[0] == "start" and member not in running:
+            self._start(member)
+        elif words[0] == "signal" and member in running:
+            os.kill(running[member], getattr(signal, f"SIG{words[2]}"))
+
+    def _start(self, member: int) -> None:
+        self.lives[member] += 1
+        child = os.fork()
+        if child:
+            self.children[child] = member
+            _say(f"started {member} {child}")
+            return
+        code = 1
+        try:
+            _die_with_parent()
+            run(self._live(member))
+            code = 0
+        finally:
+            os._exit(code)
+
+    def _reap(self) -> None:
+        while self.children:
+            child, _ = os.waitpid(-1, os.WNOHANG)
+            if not child:
+                return
+            _say(f"gone {self.children.pop(child)}")
+
+    async def _live(self, number: int) -> None:
+        """What a member does, in its own process."""
+        _drain(self.sockets[number])
+        options = {name: self.plan[name] for name in ("key", "patience", "start")}
+        degrees = [len(near) for near in self.neighbours]
+        rate = self.plan["rate"] * max(1, degrees[number]) * len(degrees) / max(1, sum(degrees))
+        peers = [self.addresses[other] for other in self.neighbours[number]]
+        loop, parent = asyncio.get_running_loop(), os.getppid()
+        async with join(self.protocol, peers=peers, listen=self.sockets[number], rate=rate, **options) as member:
+            loop.add_signal_handler(signal.SIGUSR1, member.corrupt)
+            loop.add_signal_handler(signal.SIGUSR2, lambda: member.cut_off(not member.is_cut_off))
+            member.on_event(lambda event: self._show(number, member))
+            while os.getppid() == parent:
+                self._show(number, member)
+                await asyncio.sleep(BEAT_SECONDS)
+
+    def _show(self, number: int, member: Member) -> None:
+        counts = member.metrics
+        self.board.write(
+            number,
+            Slot(
+                lives=self.lives[number],
+                beat=time.time(),
+                last_event=member.last_event.time if member.last_event else 0.0,
+                is_leader=int(member.is_leader),
+                is_cut_off=int(member.is_cut_off),
+                state=member.code,
+                fence=member.fence or 0,
+                elections=counts["elections"],
+                requested=counts["requested"],
+                completed=counts["completed"],
+                responded=counts["responded"],
+                refused=counts["refused"],
+                dropped=sum(counts[name] for name in DROPS),
+            ),
+        )
+
+
+def _socket() -> socket.socket:
+    made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    made.bind(("127.0.0.1", 0))
+    made.setblocking(False)
+    return made
+
+
+def _drain(port: socket.socket) -> None:
+    """What was sent to an earlier life is of no use to this one."""
+    for _ in range(100_000):
+        try:
+            port.recv(1)
+        except BlockingIOError:
+            return
+
+
+def _die_with_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C in the terminal is the supervisor's to answer
+    random.seed()
+    try:
+        ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
+    except (OSError, AttributeError):
+        pass  # elsewhere than on Linux a member looks at its parent's number instead
+
+
+def _say(line: str) -> None:
+    os.write(1, f"{line}\n".encode())
+
+
+def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    nursery = Nursery(json.loads(sys.stdin.buffer.raw.readline()))
+    _say("ready")
+    try:
+        nursery.serve()
+    finally:
+        nursery.close()
+
+
+if __name__ == "__main__":
+    main()

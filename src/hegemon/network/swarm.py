@@ -1,0 +1,233 @@
+"""A network on this machine: one process for each member, on loopback, watched and disturbed from outside."""
+
+import contextlib
+import json
+import os
+import random
+import select
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hegemon.errors import InvalidInput
+from hegemon.network.board import Board, Slot
+from hegemon.network.faults import Fault, choose
+from hegemon.network.keys import new_key
+from hegemon.network.meeting import Meeting, neighbours_of
+from hegemon.network.member import check_pace
+
+MOST_MEMBERS = 500  # processes of one network
+READY_SECONDS = 60
+SOURCE = str(Path(__file__).parents[2])
+SIGNALS = {"kill": "KILL", "pause": "STOP", "resume": "CONT", "corrupt": "USR1", "cut": "USR2", "heal": "USR2"}
+
+
+@dataclass
+class Recovery:
+    """One fault and when, if yet, there was exactly one leader again for good."""
+
+    fault: Fault
+    struck: list[int]
+    at: float
+    healed: float | None = None
+
+
+@dataclass
+class View:
+    """The whole network at one moment. Leaders and members are those that run and are not cut off."""
+
+    seconds: float
+    members: int
+    leaders: list[int]
+    interactions: int
+    elections: int
+    refused: int
+    dropped: int
+    one_sided: int
+    last_election: float | None
+    slots: list[Slot] = field(repr=False, default_factory=list)
+
+
+class Swarm:
+    """Use it as a context: members run from its beginning to its end, and not longer."""
+
+    def __init__(
+        self,
+        name: str,
+        protocol,
+        topology,
+        *,
+        rate: float = 10.0,
+        patience: float = 1.0,
+        start: str | None = None,
+        seed: int = 0,
+    ):
+        check_pace(rate, patience)
+        Meeting(protocol).start(start, random.Random(seed))  # refuses what no member could do
+        if protocol.n > MOST_MEMBERS:
+            raise InvalidInput(
+                f"{protocol.n} processes are too many for one machine; at most {MOST_MEMBERS} are started"
+            )
+        self.n = protocol.n
+        self.rng = random.Random(seed)
+        near = neighbours_of(self.n, topology)
+        self.plan = {"protocol": name, "n": self.n, "parameters": protocol.parameters, "neighbours": near}
+        self.plan |= {"rate": rate, "patience": patience, "start": start, "key": new_key()}
+        self.dead: set[int] = set(range(self.n))
+        self.paused: set[int] = set()
+        self.cut: set[int] = set()
+        self.recoveries: list[Recovery] = []
+        self.alone = self.looks = 0  # looks at which there was exactly one leader, and all looks
+        self._earlier = [Slot()] * self.n  # totals of the lives before the present one
+        self._newest = [Slot()] * self.n
+        self._single_since: float | None = None
+
+    def __enter__(self) -> "Swarm":
+        self._stack = contextlib.ExitStack()
+        folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="hegemon-network-")))
+        self.board = Board(folder / "board", self.n, create=True)
+        self._stack.callback(self.board.close)
+        path = os.pathsep.join(filter(None, (SOURCE, os.environ.get("PYTHONPATH"))))
+        self._nursery = subprocess.Popen(
+            [sys.executable, "-m", "hegemon.network.nursery"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | {"PYTHONPATH": path},
+            bufsize=0,
+        )
+        self._stack.callback(self._end)
+        self._said = b""
+        self._tell(json.dumps(self.plan | {"board": str(folder / "board")}))
+        self._await("ready")
+        for member in range(self.n):
+            self._tell(f"start {member}")
+            self.dead.discard(member)
+        self.began = time.time()
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self._stack.close()
+
+    @property
+    def seconds(self) -> float:
+        return time.time() - self.began
+
+    # -- looking ---------------------------------------------------------------------------------------------
+
+    def look(self) -> View:
+        """The network now. Recoveries are told by what successive looks see."""
+        self._listen()
+        for member in range(self.n):
+            slot = self.board.read(member)
+            if slot.lives != self._newest[member].lives:
+                self._earlier[member] = _sum(self._earlier[member], self._newest[member])
+            self._newest[member] = slot
+        slots = self._newest
+        totals = [_sum(earlier, slot) for earlier, slot in zip(self._earlier, slots, strict=True)]
+        reachable = [m for m in range(self.n) if m not in self.dead | self.paused | self.cut and slots[m].lives]
+        leaders = [member for member in reachable if slots[member].is_leader]
+        self._follow(len(leaders) == 1)
+        return View(
+            seconds=self.seconds,
+            members=len(reachable),
+            leaders=leaders,
+            interactions=sum(slot.responded for slot in totals),
+            elections=sum(slot.elections for slot in totals),
+            refused=sum(slot.refused for slot in totals),
+            dropped=sum(slot.dropped for slot in totals),
+            one_sided=sum(slot.responded - slot.completed for slot in totals),
+            last_election=max((slot.last_event for slot in slots), default=0.0) - self.began or None,
+            slots=list(slots),
+        )
+
+    def _follow(self, is_single: bool) -> None:
+        now = self.seconds
+        self.looks += 1
+        self.alone += is_single
+        if not is_single:
+            self._single_since = None
+        elif self._single_since is None:
+            self._single_since = now
+        for recovery in self.recoveries:
+            still = recovery is self.recoveries[-1] or recovery.healed is None
+            if still:
+                healed = self._single_since
+                recovery.healed = None if healed is None else max(0.0, healed - recovery.at)
+
+    # -- disturbing ------------------------------------------------------------------------------------------
+
+    def strike(self, fault: Fault, leaders: list[int]) -> list[int]:
+        """Let a fault happen now; whom it struck."""
+        struck = choose(fault, leaders, self._suitable(fault.kind), self.rng)
+        for member in struck:
+            if fault.kind == "restart":
+                self._tell(f"start {member}")
+                self.dead.discard(member)
+                continue
+            self._tell(f"signal {member} {SIGNALS[fault.kind]}")
+            if fault.kind == "kill":
+                self.dead.add(member)
+                self.paused.discard(member)
+                self.cut.discard(member)
+            else:
+                add, drop = {"pause": self.paused, "cut": self.cut}, {"resume": self.paused, "heal": self.cut}
+                add.get(fault.kind, set()).add(member)
+                drop.get(fault.kind, set()).discard(member)
+        if struck:
+            self._single_since = None  # whoever leads now must be seen to lead after the fault
+            self.recoveries.append(Recovery(fault, struck, self.seconds))
+        return struck
+
+    def _suitable(self, kind: str) -> list[int]:
+        running = set(range(self.n)) - self.dead
+        able = {
+            "restart": self.dead,
+            "resume": self.paused,
+            "heal": self.cut,
+            "kill": running,
+            "pause": running - self.paused,
+        }
+        return sorted(able.get(kind, running - self.paused - (self.cut if kind == "cut" else set())))
+
+    # -- the nursery -----------------------------------------------------------------------------------------
+
+    def _tell(self, line: str) -> None:
+        try:
+            self._nursery.stdin.write(f"{line}\n".encode())
+        except BrokenPipeError:
+            raise InvalidInput("the process that starts the members has ended; look above for what it said") from None
+
+    def _listen(self, timeout: float = 0.0) -> list[str]:
+        """What the nursery has said since; a member that ended by itself is dead too."""
+        ready, _, _ = select.select([self._nursery.stdout], [], [], timeout)
+        if not ready:
+            return []
+        self._said += os.read(self._nursery.stdout.fileno(), 65536)
+        *lines, self._said = self._said.split(b"\n")
+        return [line.decode() for line in lines]
+
+    def _await(self, word: str) -> None:
+        end = time.monotonic() + READY_SECONDS
+        while time.monotonic() < end:
+            if word in self._listen(0.1):
+                return
+            if self._nursery.poll() is not None:
+                break
+        raise InvalidInput("the process that starts the members did not come up; try again with fewer members")
+
+    def _end(self) -> None:
+        self._nursery.stdin.close()
+        try:
+            self._nursery.wait(10)
+        except subprocess.TimeoutExpired:
+            self._nursery.kill()
+            self._nursery.wait()
+        self._nursery.stdout.close()
+
+
+def _sum(earlier: Slot, slot: Slot) -> Slot:
+    counted = ("elections", "requested", "completed", "responded", "refused", "dropped")
+    return slot._replace(**{name: getattr(earlier, name) + getattr(slot, name) for name in counted})

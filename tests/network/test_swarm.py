@@ -1,0 +1,139 @@
+"""Real processes on loopback: `hegemon network` and `hegemon agent`, from the outside."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+import hegemon
+from hegemon.cli.main import main
+from hegemon.errors import InvalidInput
+from hegemon.network.faults import Fault, parse_faults
+from hegemon.network.swarm import Swarm
+from hegemon.protocols import Timer
+
+PATIENCE = 90  # seconds until a test gives up
+SOURCE = str(Path(hegemon.__file__).parents[1])
+
+
+def wait_for(condition):
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError("it did not happen")
+
+
+def one_leader(swarm):
+    view = swarm.look()
+    return view if len(view.leaders) == 1 and view.members else None
+
+
+def test_a_network_of_processes_heals_and_leaves_nothing_behind():
+    with Swarm("timer", Timer(n=6, s=40), None, rate=50, patience=0.4) as swarm:
+        view = wait_for(lambda: one_leader(swarm))
+        children = child_processes(swarm._nursery.pid)
+        assert len(children) == 6
+        for kind, undo in (("kill", "restart"), ("pause", "resume"), ("cut", "heal")):
+            (struck,) = swarm.strike(Fault(0, kind, "leader"), view.leaders)
+            view = wait_for(lambda: one_leader(swarm))
+            assert view.leaders != [struck] and view.members == 5
+            assert swarm.strike(Fault(0, undo), view.leaders) == [struck]
+            view = wait_for(lambda: (v := one_leader(swarm)) and v.members == 6 and v)
+        assert len(swarm.strike(Fault(0, "corrupt", 6), view.leaders)) == 6
+        wait_for(lambda: one_leader(swarm))
+        assert swarm.look().interactions > 100
+        assert all(recovery.healed is not None for recovery in swarm.recoveries)
+        children |= child_processes(swarm._nursery.pid)
+    wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
+
+
+def child_processes(parent: int) -> set[int]:
+    return {int(child) for child in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()}
+
+
+def test_the_command(capsys):
+    arguments = ["network", "timer", "--n", "4", "--set", "s=30", "--rate", "50", "--for", "3", "--json"]
+    assert main([*arguments, "--faults", "1 kill leader, 1.5 restart"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["members"] == 4 and content["interactions"] > 0
+    assert {fault["kind"] for fault in content["faults"]} <= {"kill", "restart"}
+
+
+@pytest.mark.parametrize(
+    "script", ["kill", "1 explode", "1 kill everybody", "1 kill 0", "1 kill 9", "-1 kill", "nan kill", "5 kill", "1"]
+)
+def test_scripts_that_are_not_understood(script):
+    with pytest.raises(InvalidInput, match="--faults"):
+        parse_faults(script, members=8, seconds=5.0)
+
+
+def test_a_script():
+    assert parse_faults("3 corrupt 10, 1.5 kill leader,", members=20, seconds=None) == [
+        Fault(1.5, "kill", "leader"),
+        Fault(3.0, "corrupt", 10),
+    ]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["network", "cai-izumi-wada", "--n", "4"],
+        ["network", "timer", "--n", "100000"],
+        ["network", "timer", "--n", "4", "--rate", "0"],
+        ["network", "timer", "--n", "4", "--for", "0"],
+        ["network", "timer", "--n", "4", "--start", "safe"],
+        ["agent", "timer"],
+        ["agent", "timer", "--n", "4", "--peers", "/nowhere", "--key", "/nowhere", "--listen", "127.0.0.1:0"],
+        ["agent", "timer", "--n", "4", "--set", "n=3"],
+        ["agent", "nothing", "--n", "4", "--peers", "p", "--key", "k", "--listen", "127.0.0.1:0"],
+        ["agent", "--n", "many"],
+        ["agent", "--new-key", "/nowhere/key"],
+    ],
+)
+def test_bad_input_is_one_sentence(arguments, capsys):
+    assert main(arguments) == 2
+    heard = capsys.readouterr()
+    assert heard.out == "" and "Traceback" not in heard.err and heard.err.strip()
+
+
+def test_an_agent_reloads_answers_and_leaves(tmp_path):
+    assert main(["agent", "--new-key", str(tmp_path / "key")]) == 0
+    assert (tmp_path / "key").stat().st_mode & 0o077 == 0
+    (tmp_path / "peers").write_text("127.0.0.1:9\n")
+    command = [sys.executable, "-m", "hegemon.cli.agent", "pairwise", "--n", "4", "--listen", "127.0.0.1:0"]
+    command += ["--peers", str(tmp_path / "peers"), "--key", str(tmp_path / "key"), "--for", str(PATIENCE)]
+    environment = os.environ | {"PYTHONPATH": SOURCE}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as agent:
+        try:
+            lines = [agent.stdout.readline() for _ in range(3)]
+            assert "1 peers" in lines[1] and "elected: fence" in lines[2]
+            url = lines[0].split()[-1]
+            assert url.startswith("http://127.0.0.1:")
+            health = json.load(urllib.request.urlopen(f"{url}/health", timeout=PATIENCE))
+            assert health["leader"] is True and health["peers"] == 1 and health["state"] == {"leader": 1}
+            metrics = urllib.request.urlopen(f"{url}/metrics", timeout=PATIENCE).read().decode()
+            assert "hegemon_leader 1\n" in metrics and "# TYPE hegemon_responded_total counter" in metrics
+            secret = (tmp_path / "key").read_text().strip()
+            assert secret not in metrics + json.dumps(health)
+            with pytest.raises(urllib.error.HTTPError, match="404"):
+                urllib.request.urlopen(f"{url}/key", timeout=PATIENCE)
+            (tmp_path / "peers").write_text("127.0.0.1:9\n127.0.0.1:19\n")
+            agent.send_signal(signal.SIGHUP)
+            assert "reloaded: 2 peers" in agent.stdout.readline()
+            (tmp_path / "peers").write_text("nonsense\n")
+            agent.send_signal(signal.SIGHUP)
+            assert "not reloaded" in agent.stdout.readline()
+            agent.send_signal(signal.SIGTERM)
+            assert agent.wait(PATIENCE) == 143
+        finally:
+            agent.kill()
