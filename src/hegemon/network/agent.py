@@ -84,6 +84,7 @@ class Agent:
         self.counters: Counter[str] = Counter(dict.fromkeys(COURSE + DROPS, 0))
         self.terms = Terms(tell, self.rng, **({"wall": wall} if wall else {}))
         self.met: Callable[[Hashable, int, int], None] | None = None  # hears of each interaction: peer, its state, ours
+        self.ended: Callable[[bool], None] | None = None  # hears how an exchange in which it sent its state ended
         self._offers: OrderedDict[bytes, OrderedDict[bytes, Offer]] = OrderedDict()
         self._asked: dict[bytes, Pending] = {}  # requests not answered yet
         self._promised: Pending | None = None  # the one exchange in which this agent has sent its state
@@ -151,6 +152,8 @@ class Agent:
             return
         self.counters["unreachable" if pending.kind == REQUEST else "unanswered"] += 1
         self._forget(pending)
+        if self.ended and pending.kind == STATE:
+            self.ended(False)
 
     def _forget(self, pending: Pending) -> None:
         pending.timer.cancel()
@@ -179,6 +182,8 @@ class Agent:
         self._forget(pending)
         self.counters["completed"] += 1
         self.state = letter.state
+        if self.ended:
+            self.ended(True)
 
     def _refused(self, letter: Letter, address) -> None:
         for pending in (self._asked.get(letter.exchange), self._promised):

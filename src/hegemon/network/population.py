@@ -42,8 +42,10 @@ class Population:
         self.codes = self._first_codes()
         self.agents: dict[int, Agent] = {}
         self.counters: Counter[str] = Counter()  # of agents that are gone
-        self.steps = 0
+        self.steps = self.one_sided = 0
         self.pairs: list[tuple[int, int]] | None = None  # set it to [] to keep every pair
+        self._half_done: dict[int, int] = {}  # initiators whose responder has changed: the step at which it did
+        self._first, self._changes = list(self.codes), []  # what every step changed, for `first_step_in`
         for number, code in enumerate(self.codes):
             self.enter(number, code)
 
@@ -65,6 +67,7 @@ class Population:
             random_bytes=rng.randbytes,
             wall=self.clock.time,
         )
+        agent.ended = lambda is_complete: self._ended(number, is_complete)
         agent.met = lambda peer, theirs, own: self._met(peer, number, theirs, own)
         self.network.receivers[number] = agent.receive
         self.agents[number] = agent
@@ -80,10 +83,21 @@ class Population:
         self.counters += agent.counters
 
     def _met(self, initiator: int, responder: int, theirs: int, own: int) -> None:
+        self._half_done[initiator] = self.steps
+        self._changes.append((initiator, responder, theirs, own))
         self.steps += 1
         self.codes[initiator], self.codes[responder] = theirs, own
         if self.pairs is not None:
             self.pairs.append((initiator, responder))
+
+    def _ended(self, number: int, is_complete: bool) -> None:
+        """Agent `number` has its answer, or has given up: if the responder had changed, that was one-sided."""
+        step = self._half_done.pop(number, None)
+        if step is not None and not is_complete:
+            self.one_sided += 1
+            self.codes[number] = self.agents[number].state
+            _, responder, _, own = self._changes[step]
+            self._changes[step] = (responder, responder, own, own)
 
     @property
     def leaders(self) -> int:
@@ -108,15 +122,30 @@ class Population:
 
         def arrived() -> bool:
             nonlocal last
-            if self.steps == last:
+            if self.steps == last and not self.network.conditions.loss:
                 return False
             last = self.steps
-            return last >= limit or self.is_in(chosen)
+            return last >= limit or (not (self.network.conditions.loss and self._half_done) and self.is_in(chosen))
 
         if self.is_in(chosen):
             return 0
         self.clock.run(arrived)
-        return self.steps if self.is_in(chosen) else None
+        if not self.is_in(chosen):
+            return None
+        return self._first_step_in(chosen) if self.network.conditions.loss else self.steps
+
+    def _first_step_in(self, chosen) -> int:
+        """The same once it is known which interactions were one-sided: they are gone through again."""
+        codes, last = list(self._first), self.codes
+        try:
+            self.codes = codes
+            for step, (initiator, responder, theirs, own) in enumerate(self._changes, start=1):
+                codes[initiator], codes[responder] = theirs, own
+                if self.is_in(chosen):
+                    return step
+        finally:
+            self.codes = last
+        return self.steps
 
     def _first_codes(self) -> list[int]:
         import numpy as np
