@@ -15,6 +15,7 @@ import os
 import struct
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from hegemon.errors import InvalidInput
@@ -28,6 +29,7 @@ TAG_BYTES = 16
 DATAGRAM_BYTES = HEADER.size + BODY.size + TAG_BYTES
 LIFE_BYTES, EXCHANGE_BYTES, NONCE_BYTES = 16, 8, 16
 WINDOW = 256  # how far behind the newest a datagram may come
+SHARED_CIPHERS = 4096
 STRANGERS_PER_SECOND = 500  # lives never heard of whose key is tried: a flood of them costs no more
 
 
@@ -75,9 +77,13 @@ class _Secret:
         root = HKDF(SHA256(), 32, salt=None, info=b"hegemon network " + bytes([VERSION])).derive(secret)
         self.name = self._expand(b"name")[:4]
         self.fingerprint = fingerprint
+        self.cipher = lru_cache(SHARED_CIPHERS)(self._make_cipher)  # shared by all agents of one process
 
-    def cipher(self, life: bytes):
+    def _make_cipher(self, life: bytes):
         return self._cipher(self._expand(b"life" + life + self.fingerprint))
+
+
+_secret = lru_cache(16)(_Secret)
 
 
 @dataclass
@@ -114,7 +120,7 @@ class Wire:
 
     def use(self, keys: Keys) -> None:
         """Take other keys, as in a rotation. The counter goes on, so no nonce is ever used twice."""
-        self._secrets = {secret.name: secret for secret in (_Secret(s, self.fingerprint) for s in keys.secrets)}
+        self._secrets = {secret.name: secret for secret in (_secret(s, self.fingerprint) for s in keys.secrets)}
         first = next(iter(self._secrets.values()))
         self._own = first.cipher(self.life)
         self._prefix = MAGIC, VERSION, first.name, self.fingerprint[:4], self.life

@@ -1,0 +1,91 @@
+"""How many interactions per second a machine carries: 1,000 agents with a socket each, in two processes.
+
+    python -m benchmarks.network [AGENTS] [SECONDS] [RATE]
+
+Interactions are counted by the responders. The clocks ask for more than there can be, so the answer is what limits.
+"""
+
+import asyncio
+import multiprocessing
+import resource
+import sys
+import time
+
+from hegemon.network.agent import Agent
+from hegemon.network.keys import Keys, new_key
+from hegemon.network.meeting import Meeting
+from hegemon.network.udp import UdpPort, run
+from hegemon.network.wire import Wire, fingerprint_of
+from hegemon.protocols import TimeOptimal
+
+PROCESSES = 2
+
+
+def serve(agents: int, share: int, seconds: float, rate: float, key: str, pipe) -> None:
+    pipe.send(run(live(agents, share, seconds, rate, key, pipe)))
+
+
+async def live(agents: int, share: int, seconds: float, rate: float, key: str, pipe) -> dict:
+    loop = asyncio.get_running_loop()
+    protocol = TimeOptimal(n=agents)
+    meeting, keys = Meeting(protocol), Keys((bytes.fromhex(key),))
+    fingerprint = fingerprint_of(protocol)
+    ports = [await UdpPort.open(("127.0.0.1", 0)) for _ in range(share)]
+    pipe.send([port.address for port in ports])
+    addresses = pipe.recv()
+    members = []
+    for port in ports:
+        wire = Wire(keys, fingerprint, most_senders=4 * agents)
+        others = [address for address in addresses if address != port.address]
+        member = Agent(meeting, wire, port, loop, state=meeting.size - 1, peers=others, rate=rate)
+        member.state = member.rng.randrange(meeting.size)
+        port.receive = member.receive
+        members.append(member)
+        member.start()
+    await asyncio.sleep(seconds / 2)  # keys of all senders are made in this time
+    before, clock, used = responded(members), time.perf_counter(), time.process_time()
+    await asyncio.sleep(seconds / 2)
+    wall = time.perf_counter() - clock
+    totals = {name: sum(member.counters[name] for member in members) for name in members[0].counters}
+    for member, port in zip(members, ports, strict=True):
+        member.stop()
+        port.close()
+    return {
+        "per_second": (responded(members) - before) / wall,
+        "processor": (time.process_time() - used) / wall,
+        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "totals": {name: value for name, value in totals.items() if value},
+    }
+
+
+def responded(members) -> int:
+    return sum(member.counters["responded"] for member in members)
+
+
+def main() -> None:
+    given = [float(text) for text in sys.argv[1:]] + [None] * 3
+    agents, seconds, rate = int(given[0] or 1000), given[1] or 20.0, given[2] or 15.0
+    key, share = new_key(), agents // PROCESSES
+    pipes, workers = [], []
+    for _ in range(PROCESSES):
+        ours, theirs = multiprocessing.Pipe()
+        worker = multiprocessing.Process(target=serve, args=(agents, share, seconds, rate, key, theirs), daemon=True)
+        worker.start()
+        pipes.append(ours)
+        workers.append(worker)
+    addresses = [address for pipe in pipes for address in pipe.recv()]
+    for pipe in pipes:
+        pipe.send(addresses)
+    answers = [pipe.recv() for pipe in pipes]
+    for worker in workers:
+        worker.join()
+    print(f"{agents} agents, {rate:g} rings per second each, in {PROCESSES} processes")
+    total = sum(answer["per_second"] for answer in answers)
+    used = sum(answer["processor"] for answer in answers)
+    print(f"{total:,.0f} interactions per second with {used:.2f} processors: {total / used:,.0f} per processor")
+    for answer in answers:
+        print(f"  {answer['processor']:.2f} processors, {answer['megabytes']:.0f} MB, {answer['totals']}")
+
+
+if __name__ == "__main__":
+    main()
