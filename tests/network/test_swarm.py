@@ -40,7 +40,7 @@ def one_leader(swarm):
 
 def test_a_network_of_processes_heals_and_leaves_nothing_behind():
     with Swarm("timer", Timer(n=6, s=40), None, rate=50, patience=0.4) as swarm:
-        view = wait_for(lambda: one_leader(swarm))
+        view = wait_for(lambda: (v := one_leader(swarm)) and v.members == 6 and v)
         children = child_processes(swarm._nursery.pid)
         assert len(children) == 6
         for kind, undo in (("kill", "restart"), ("pause", "resume"), ("cut", "heal")):
