@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hegemon.analysis import sequences
 from hegemon.errors import InvalidInput
 
 MOST = 100_000  # trials of a case, if nothing else is said
@@ -41,8 +40,10 @@ class Precision:
     def label(self) -> str:
         return f"q{100 * self.level:g}" if self.what == "quantile" else self.what
 
-    def look(self, values: np.ndarray, reached: np.ndarray, trials: int) -> sequences.Look | None:
+    def look(self, values: np.ndarray, reached: np.ndarray, trials: int):
         """What the first `trials` trials say; None if a cut-off trial leaves the mean unknown."""
+        from hegemon.analysis import sequences  # with scipy.optimize, which takes half a second
+
         points = sorted({min(sequences.FIRST, trials), trials})
         values, reached = values[:trials], reached[:trials]
         if self.what == "share":

@@ -9,7 +9,6 @@ from hegemon.experiments.case import Case
 from hegemon.experiments.driver import Driver, Listener
 from hegemon.experiments.executors.pool import open_pool
 from hegemon.experiments.fingerprints import code_fingerprint
-from hegemon.experiments.goals import goals_of
 from hegemon.experiments.probe import probe
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.provenance import Provenance, drivers
@@ -82,7 +81,7 @@ def run_study(
     folder.clean()
     provenance = Provenance(folder.drivers, command, pool.name, code_fingerprint())
     backwards = any(driver["alive"] for driver in drivers(folder.drivers))
-    goals = goals_of(study.precise, study.trials)
+    goals = _goals(study)
     folder.read_again()
     listener = listener or Listener()
     ended = "failed"
@@ -140,6 +139,12 @@ def says(case: Case) -> dict:
     return {"protocol": protocol.id, "n": protocol.n, **protocol.parameters, **case.course, "seed": case.seed}
 
 
+def _goals(study: Study):
+    from hegemon.experiments.goals import goals_of  # with scipy.optimize, which takes half a second
+
+    return goals_of(study.precise, study.trials)
+
+
 def _missing(folder: Folder, key: str, goals) -> bool:
     goal = goals.goal(key, folder)
     return folder.done[key].count(goal) < goal
@@ -161,7 +166,7 @@ def case_states(folder: Folder, study: Study) -> tuple[list[dict], list[dict]]:
     """How far every case is, and which have failed, from the store alone."""
     sound, failed = check_cases(study)
     folder.read_again()
-    goals = goals_of(study.precise, study.trials)
+    goals = _goals(study)
     states = []
     for case, key in sound:
         goal = goals.goal(key, folder)

@@ -29,8 +29,7 @@ class Dask(Pool):
         if self._client is None:
             self._connect()
         # What a task says about a dead worker is for the driver to judge, who knows what is in the store.
-        self._executor = self._client.get_executor(pure=False, retries=0)
-        return self._executor
+        return self._client.get_executor(pure=False, retries=0)
 
     def _connect(self) -> None:
         try:
@@ -57,7 +56,9 @@ class Dask(Pool):
         return self._slots
 
     def abandon(self) -> None:
-        self._executor.shutdown(wait=False, cancel_futures=True)
+        """Close the client, which forgets its tasks; a cluster of our own goes with it."""
         self._client.close(timeout=2)
+        self._client = None
         if self._cluster:
             self._cluster.close(timeout=2)
+            self._cluster = None
