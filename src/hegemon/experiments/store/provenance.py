@@ -57,11 +57,25 @@ def drivers(folder: Path) -> list[dict]:
     for path in sorted(folder.glob("*.json")):
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-            content["alive"] = content["ended"] is None and time.time() - path.stat().st_mtime < ALIVE_SECONDS
+            fresh = time.time() - path.stat().st_mtime < ALIVE_SECONDS
+            content["alive"] = content["ended"] is None and fresh and _may_run(content)
         except (OSError, ValueError, KeyError, TypeError):
             continue  # half a file is nobody's
         found.append(content)
     return sorted(found, key=lambda content: str(content.get("started")))
+
+
+def _may_run(content: dict) -> bool:
+    """False if the driver was of this machine and its process is gone."""
+    if content["machine"]["host"] != socket.gethostname():
+        return True
+    try:
+        os.kill(content["pid"], 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def _version(name: str) -> str | None:
