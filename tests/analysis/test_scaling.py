@@ -16,9 +16,14 @@ def noisy(law, rng, trials=200):
 @pytest.mark.parametrize(("law", "rival"), [(N_LOG, N_LOG_SQUARED), (SQUARE, CUBE), (LOG, LOG_SQUARED)])
 def test_the_place_between_two_laws(law, rival):
     rng = np.random.default_rng(1)
-    near = between(SIZES, noisy(law, rng), law, rival, 0.999)
-    far = between(SIZES, noisy(rival, rng), law, rival, 0.999)
-    assert near.low < 0 < near.high < 0.5 < far.low < 1 < far.high
+    near = between(SIZES, noisy(law, rng), law, rival)
+    far = between(SIZES, noisy(rival, rng), law, rival)
+    (low, high), (far_low, far_high) = near.slope.interval(0.999), far.slope.interval(0.999)
+    assert low < 0 < high < 0.5 < far_low < 1 < far_high
+    assert near.slope.p_at_least(0.5) < 0.001 < 0.999 < far.slope.p_at_least(0.5)
+    assert far.slope.p_at_most(0.5) < 0.001 and near.slope.p_at_most(0.5) == pytest.approx(
+        1 - near.slope.p_at_least(0.5)
+    )
     assert near.spread < near.rival_spread and far.rival_spread < far.spread
 
 
@@ -27,7 +32,7 @@ def test_intervals_of_exponents_cover_as_promised():
     covered = 0
     for _ in range(400):
         samples = [n**1.5 * rng.gamma(4, size=30) for n in (10.0, 30.0, 100.0)]
-        _, low, high = exponent((10, 30, 100), samples, 0.9)
+        low, high = exponent((10, 30, 100), samples).interval(0.9)
         covered += low <= 1.5 <= high
     assert 0.85 <= covered / 400 <= 0.95
 

@@ -1,5 +1,7 @@
 """Protocols with one thing wrong each: the claims must say so."""
 
+import random
+
 from hegemon.models import Bit, Group, Parameter
 from hegemon.protocols.countdown import Countdown
 from hegemon.protocols.epidemic import Epidemic
@@ -245,3 +247,19 @@ class TrainsThatDoNotCount(Trains):
         else:
             wagon_update(me, expects_marked, bit, p)
             me.L_bit, me.L_carry = bit, 0
+
+
+class TrainsWithMoreCoins(Trains):
+    """A leader that creates a wagon draws one more coin than its two bits."""
+
+    def update(me, neighbours, coins, p):
+        Trains.update(me, neighbours, coins, p)
+        if me.leader == 1 and random.random() < 0.5:
+            me.rand = 1 - me.rand
+
+
+class SlowTimeOptimal(Timer):
+    """Time-optimal in name alone: the election by timeout, from the start that takes longest."""
+
+    def start_false_detection(self, rng):
+        return self.start_no_leader(rng)

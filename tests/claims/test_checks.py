@@ -5,8 +5,10 @@ import pytest
 
 from hegemon.analysis.scaling import N_LOG, N_LOG_SQUARED
 from hegemon.claims import checks
-from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED, Finding, all_claims, choose, finding_from
-from hegemon.claims.store import plain
+from hegemon.claims.canonical import plain
+from hegemon.claims.family import LEVEL, holm, judged
+from hegemon.claims.laboratory import Sample
+from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED, Outcome, all_claims, choose, outcome_of
 from hegemon.errors import InvalidInput
 
 RNG = np.random.default_rng(5)
@@ -47,25 +49,81 @@ def test_laws_and_powers():
     fast = [N_LOG_SQUARED.of(float(n)) * RNG.gamma(9, size=50) for n in sizes]
     assert checks.follows("", sizes, slow, N_LOG, N_LOG_SQUARED).verdict == HOLDS
     assert checks.follows("", sizes, fast, N_LOG, N_LOG_SQUARED).verdict == VIOLATED
-    assert checks.follows("", sizes, [v[:2] for v in slow], N_LOG, N_LOG_SQUARED).verdict == UNDECIDED
+    few = [N_LOG.of(float(n)) * np.array([0.1, 2.0]) for n in sizes]
+    assert checks.follows("", sizes, few, N_LOG, N_LOG_SQUARED).verdict == UNDECIDED
     assert checks.follows("", sizes, [slow[0], slow[1], []], N_LOG, N_LOG_SQUARED).verdict == VIOLATED
     assert checks.power_at_least("", sizes, slow, 0.9, "").verdict == HOLDS
     assert checks.power_at_least("", sizes, slow, 2, "").verdict == VIOLATED
+    rates = [np.exp(n) * RNG.gamma(9, size=50) for n in (4, 6, 8)]
+    assert checks.exponential_at_least("", (4, 6, 8), rates, 0.8, "").verdict == HOLDS
+    assert checks.exponential_at_least("", (4, 6, 8), rates, 1.2, "").verdict == VIOLATED
+
+
+def test_trials_that_were_cut_off_are_never_dropped():
+    """Without the ten that were cut off these means would follow the law; with them nobody knows."""
+    sizes = (100, 1000, 10_000)
+    law = [N_LOG.of(float(n)) * RNG.gamma(9, size=50) for n in sizes]
+    some = [Sample(n, values, np.full(10, values.max())) for n, values in zip(sizes, law, strict=True)]
+    assert checks.follows("", sizes, law, N_LOG, N_LOG_SQUARED).verdict == HOLDS
+    check = checks.follows("", sizes, some, N_LOG, N_LOG_SQUARED)
+    assert check.verdict == UNDECIDED and "30 trials were cut off" in check.measured
+    worse = [Sample(n, v, np.full(50, 40 * N_LOG_SQUARED.of(n))) for n, v in zip(sizes, law, strict=True)]
+    assert checks.follows("", sizes, worse, N_LOG, N_LOG_SQUARED).verdict == VIOLATED
+    assert checks.mean_is("", Sample(10, np.full(40, 5.0), np.array([9.0])), 5).verdict == VIOLATED
+    assert checks.mean_at_least("", Sample(10, RNG.normal(10, 1, 50), np.full(5, 20.0)), 5, "").verdict == HOLDS
+    assert checks.mean_at_least("", Sample(10, np.empty(0), np.full(5, 3.0)), 5, "").verdict == UNDECIDED
+    assert checks.power_at_least("", sizes, some, 0.5, "").verdict == UNDECIDED
+
+
+def test_holm_is_holms():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.5, 0.9]) == [1.0, 1.0] and holm([]) == []
+
+
+def coins(rng, number: int, trials: int = 200):
+    """Checks of true statements: each coin's probability is exactly the bound."""
+    return [checks.share_at_least(f"{k}", int(rng.binomial(trials, 0.5)), trials, 0.5) for k in range(number)]
+
+
+def test_a_hundred_true_statements_raise_few_false_alarms():
+    """As a family at most one run in twenty has one; each by itself, nearly every run has several."""
+    rng = np.random.default_rng(8)
+    runs = [coins(rng, 100) for _ in range(100)]
+    assert sum(any(check.verdict == VIOLATED for check in judged(run)) for run in runs) <= 100 * LEVEL
+    assert sum(any(check.verdict == HOLDS for check in judged(run)) for run in runs) <= 100 * LEVEL
+    assert sum(any(check.verdict == VIOLATED for check in run) for run in runs) > 90
+
+
+def test_the_family_still_sees_a_violation_and_leaves_facts_alone():
+    rng = np.random.default_rng(8)
+    wrong = checks.share_at_least("wrong", 20, 200, 0.5)
+    fact = checks.number_is("fact", 1, 1)
+    found = judged([*coins(rng, 50), wrong, fact])
+    assert found[-2].verdict == VIOLATED and found[-2].corrected == pytest.approx(51 * wrong.against)
+    assert found[-1] == fact
+
+
+def test_a_mean_that_was_looked_at_again_and_again_needs_more_evidence():
+    values = RNG.exponential(10, 400)
+    fixed, looked = checks.mean_is("", values, 9), checks.mean_is("", values, 9, first=50)
+    assert looked.against > fixed.against and looked.interval[1] > fixed.interval[1]
+    assert checks.mean_is("", RNG.normal(10, 1, 500), 10, first=50).verdict == HOLDS
+    assert checks.mean_is("", RNG.normal(10, 1, 500), 12, first=50).verdict == VIOLATED
+    assert checks.mean_is("", RNG.normal(10.3, 0.1, 500), 10).verdict == VIOLATED  # close, but not exactly
 
 
 def test_a_claim_is_as_good_as_its_weakest_part():
     good, bad, open_ = (checks.always("", 1, 1), checks.always("", 0, 1), checks.always("", 1, 1, least=2))
-    assert Finding([good, good]).verdict == HOLDS
-    assert Finding([good, open_]).verdict == UNDECIDED
-    assert Finding([open_, bad, good]).verdict == VIOLATED
-    assert Finding([]).verdict == UNDECIDED
+    assert Outcome([good, good]).verdict == HOLDS
+    assert Outcome([good, open_]).verdict == UNDECIDED
+    assert Outcome([open_, bad, good]).verdict == VIOLATED
+    assert Outcome([]).verdict == UNDECIDED
 
 
-def test_a_finding_survives_being_stored():
-    finding = Finding([checks.share_at_least("a", 3, 4, 0.1)], "headline", notes="n")
-    content = plain(finding.content())
-    again = finding_from({key: content[key] for key in ("checks", "headline", "plots", "tables", "notes")})
-    assert plain(again.content()) == content
+def test_an_outcome_survives_being_stored():
+    outcome = Outcome([checks.share_at_least("a", 3, 4, 0.1)], "headline", notes="n")
+    content = plain(outcome.content())
+    assert plain(outcome_of(content).content()) == content
 
 
 def test_choosing_claims():

@@ -3,13 +3,16 @@
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
+from hegemon.claims.canonical import sealed
 from hegemon.claims.laboratory import SEED, Laboratory
 from hegemon.claims.registry import VIOLATED, choose
 from hegemon.claims.report import write_report
@@ -17,7 +20,9 @@ from hegemon.claims.reproduce import Listener, reproduce, run_claim
 from hegemon.claims.store import Folder
 from hegemon.cli.main import main
 from hegemon.errors import InvalidInput
+from hegemon.models.sets import exactly
 from hegemon.protocols.pairwise import Pairwise
+from tests.claims.test_verdicts import CASES
 
 
 class Ear(Listener):
@@ -54,17 +59,93 @@ def test_finished_claims_are_not_made_again(finished):
     assert ear.heard == [(claim.id, True) for claim in claims]
 
 
-@pytest.mark.parametrize("damage", ["cut off", "other code", "other seed"])
-def test_a_record_that_does_not_fit_is_not_taken(finished, damage, tmp_path):
-    _, claims, records = finished
-    folder, record, seed = Folder(tmp_path), dict(records[0]), SEED
-    if damage == "other code":
-        record["identity"] = {**record["identity"], "code": "0" * 16}
+def edited(record: dict, damage: str) -> str:
+    """The stored text after somebody, or a disk, has been at it."""
+    if damage == "another verdict":
+        record["verdict"] = record["checks"][0]["verdict"] = VIOLATED
+    elif damage == "a tripled number":
+        record["checks"][0]["figure"] *= 3
+    elif damage == "other code":
+        inner = {key: value for key, value in record.items() if key != "digest"}
+        return json.dumps(sealed({**inner, "identity": {**inner["identity"], "code": "0" * 16}}))
     text = json.dumps(record)
-    (tmp_path / "claims").mkdir()
-    (tmp_path / "claims" / f"{claims[0].id}.json").write_text(text[:-40] if damage == "cut off" else text)
-    assert folder.load(claims[0], "quick", seed + (damage == "other seed")) is None
+    return {"cut off": text[:-40], "an empty list": "[]", "nothing": "{}", "deep": "[" * 100_000}.get(damage, text)
+
+
+DAMAGES = ("another verdict", "a tripled number", "other code", "cut off", "an empty list", "nothing", "deep")
+
+
+@pytest.mark.parametrize("damage", [*DAMAGES, "other data", "other seed", "none"])
+def test_a_record_that_does_not_fit_is_not_taken(finished, damage, tmp_path):
+    whole, claims, records = finished
+    shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
+    place = tmp_path / "claims" / f"{claims[0].id}.json"
+    place.write_text(edited(json.loads(place.read_text()), damage))
+    if damage == "other data":
+        data = tmp_path / "data" / f"{claims[0].id}.csv"
+        data.write_text(data.read_text().replace("1", "3"))
+    folder = Folder(tmp_path)
+    taken = folder.load(claims[0], "quick", SEED + (damage == "other seed"))
+    assert (taken is not None) == (damage == "none")
     assert folder.load(claims[0], "full", SEED) is None
+
+
+@pytest.mark.parametrize("damage", ["[]", "{}", "tripled", "", '{"rows": []}'])
+def test_a_part_that_does_not_fit_is_measured_again(damage, tmp_path):
+    parts = Folder(tmp_path).parts(choose("survey.pairwise")[0], "quick", SEED)
+    rows = Laboratory(store=parts, workers=1).trials(Pairwise(n=10), 3)
+    place = next(parts.folder.glob("*.json"))
+    steps = f'"steps":{rows[0]["steps"]}'
+    assert steps in place.read_text()
+    place.write_text(
+        place.read_text().replace(steps, f'"steps":{3 * rows[0]["steps"]}') if damage == "tripled" else damage
+    )
+    assert Laboratory(store=parts, workers=1).trials(Pairwise(n=10), 3) == rows
+
+
+def test_seeds_and_keys_are_made_from_plain_content_only(tmp_path):
+    laboratory = Laboratory(workers=1)
+    assert laboratory.seed_for("a", 1, {"b": 2, "a": 1}) == laboratory.seed_for("a", 1, {"a": 1, "b": 2})
+    with pytest.raises(TypeError):
+        laboratory.seed_for("a", lambda a, p: True)
+    with pytest.raises(TypeError):
+        laboratory.trials(Pairwise(n=10), 2, until=exactly(1, lambda a, p: a.leader == 1))
+    with pytest.raises(TypeError):
+        laboratory.remember([exactly(1, len)], lambda: [])
+
+
+TWICE = """
+import sys
+from hegemon.claims.canonical import canonical, plain
+from hegemon.claims.laboratory import Laboratory
+from tests.claims.test_verdicts import CASES
+for name in sys.argv[1:]:
+    experiment, sizes, _ = CASES[name]
+    keys = []
+    class Store:
+        def load(self, name): keys.append(name)
+        def save(self, name, rows): pass
+    laboratory = Laboratory(workers=1, store=Store())
+    outcome = experiment(laboratory, **sizes)
+    print(canonical(plain([name, keys, laboratory.rows, outcome.content()])))
+"""
+
+
+def made_in_a_process(names, hash_seed: str) -> bytes:
+    environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+    return subprocess.run(
+        [sys.executable, "-c", TWICE, *names], env=environment, check=True, stdout=subprocess.PIPE
+    ).stdout
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("trains.lemma4.6", "ring.lemma1"), pytest.param(tuple(CASES), marks=pytest.mark.full)],
+    ids=["some", "all"],
+)
+def test_every_claim_gives_the_same_bytes_in_every_process(names):
+    first = made_in_a_process(names, "1")
+    assert first == made_in_a_process(names, "2") and first.count(b"\n") == len(names)
 
 
 def test_a_laboratory_goes_on_where_it_was_interrupted(tmp_path):
@@ -124,13 +205,65 @@ def test_the_command_line(finished, capsys):
     assert "ring.lemma1" in printed and "report.html" in printed
 
 
-def test_a_violated_claim_has_exit_code_1(finished, capsys):
-    folder, claims, records = finished
-    path = folder / "claims" / "trains.lemma4.2.json"
-    kept = path.read_text()
-    path.write_text(json.dumps({**records[1], "verdict": VIOLATED}))
-    assert main(["reproduce", "--only", "trains.lemma4.2", "--out", str(folder)]) == 1
-    path.write_text(kept)
+def test_a_violated_claim_has_exit_code_1(finished, capsys, tmp_path):
+    whole, _, _ = finished
+    shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
+    path = tmp_path / "claims" / "trains.lemma4.2.json"
+    record = {key: value for key, value in json.loads(path.read_text()).items() if key != "digest"}
+    record["checks"][0]["verdict"] = VIOLATED
+    path.write_text(json.dumps(sealed(record)))
+    assert main(["reproduce", "--only", "trains.lemma4.2", "--out", str(tmp_path)]) == 1
+    assert "1 violated" in capsys.readouterr().out
+
+
+def test_a_full_disk_loses_no_result(tmp_path):
+    """No file may grow: the claim is made and its record is here, with a sentence that says what could not be kept."""
+    program = """
+import resource, sys
+from hegemon.claims.registry import choose
+from hegemon.claims.reproduce import run_claim
+from hegemon.claims.store import Folder
+folder = Folder(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+record = run_claim(choose("ring.lemma1")[0], "quick", folder, 2021, 1)
+print(record["verdict"], "|", record["unsaved"])
+"""
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True)
+    verdict, _, sentence = done.stdout.partition(" | ")
+    assert verdict == "holds" and "cannot be written" in sentence
+    assert not list(tmp_path.rglob("*.json")) and not list(tmp_path.rglob("*.csv"))
+
+
+def test_workers_end_with_their_parent(tmp_path):
+    """A parent that is killed can tell nobody; its workers see that it is gone."""
+    program = """
+import sys
+from hegemon.claims.registry import choose
+from hegemon.claims.reproduce import Listener, reproduce
+class Voice(Listener):
+    def started(self, claim):
+        import multiprocessing
+        print(*(child.pid for child in multiprocessing.active_children()), flush=True)
+if __name__ == "__main__":
+    reproduce(choose("to.lemma5"), "full", sys.argv[1], jobs=1, listener=Voice())
+"""
+    script = tmp_path / "parent.py"
+    script.write_text(program)
+    parent = subprocess.Popen([sys.executable, str(script), str(tmp_path / "out")], stdout=subprocess.PIPE, text=True)
+    worker = int(parent.stdout.readline())
+    parent.kill()
+    parent.wait()
+    deadline = time.monotonic() + 60
+    while is_alive(worker) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not is_alive(worker)
+
+
+def is_alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 
 @dataclass(frozen=True)
@@ -26,60 +26,80 @@ CUBE = Law("n³", lambda n: n**3)
 
 
 @dataclass(frozen=True)
+class Slope:
+    """A slope with its standard error, and Welch's degrees of freedom."""
+
+    estimate: float
+    error: float
+    freedom: float
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        half = float(stdtrit(self.freedom, (1 + confidence) / 2)) * self.error if self.error else 0.0
+        return self.estimate - half, self.estimate + half
+
+    def p_at_most(self, value: float) -> float:
+        """How likely so large a slope is if the true one is at most `value`."""
+        if not self.error:
+            return 0.0 if self.estimate > value else 1.0
+        return float(stdtr(self.freedom, (value - self.estimate) / self.error))
+
+    def p_at_least(self, value: float) -> float:
+        """How likely so small a slope is if the true one is at least `value`."""
+        if not self.error:
+            return 0.0 if self.estimate < value else 1.0
+        return float(stdtr(self.freedom, (self.estimate - value) / self.error))
+
+
+@dataclass(frozen=True)
 class Place:
     """`share` is 0 if the means follow the claimed law, 1 if the rival, 1/2 if halfway between them."""
 
-    share: float
-    low: float
-    high: float
+    slope: Slope
     constant: float  # mean of value / claimed law over the sizes (geometric)
     spread: float  # largest over smallest value / claimed law
     rival_spread: float
 
+    @property
+    def share(self) -> float:
+        return self.slope.estimate
 
-def slope(x, samples, confidence: float) -> tuple[float, float, float]:
-    """Least-squares slope of log(mean) on x, with an interval from the scatter of the trials.
+
+def fit(x, samples) -> Slope:
+    """Least-squares slope of log(mean) on x, with an error from the scatter of the trials.
 
     The slope is a fixed linear combination of the log means; each log mean has the relative standard error
-    of its mean, and Welch's degrees of freedom go with the sum. Lack of fit is not part of the interval:
-    the slope is what the means do over these sizes, not what they do beyond.
+    of its mean, and Welch's degrees of freedom go with the sum. Lack of fit is not part of the error: the
+    slope is what the means do over these sizes, not what they do beyond.
     """
     x = np.asarray(x, float)
     means = np.array([np.mean(values) for values in samples])
     weights = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
-    estimate = float(weights @ np.log(means))
     errors = np.array([_relative_error(values) for values in samples])
     parts = (weights * errors) ** 2
     variance = float(parts.sum())
-    if variance == 0:
-        return estimate, estimate, estimate
     sizes = np.array([max(len(values) - 1, 1) for values in samples])
-    freedom = variance**2 / float((parts**2 / sizes).sum())
-    half = float(stdtrit(freedom, (1 + confidence) / 2)) * math.sqrt(variance)
-    return estimate, estimate - half, estimate + half
+    freedom = variance**2 / float((parts**2 / sizes).sum()) if variance else math.inf
+    return Slope(float(weights @ np.log(means)), math.sqrt(variance), freedom)
 
 
-def between(sizes, samples, law: Law, rival: Law, confidence: float) -> Place:
+def between(sizes, samples, law: Law, rival: Law) -> Place:
     """Fit mean = c * law^(1-s) * rival^s over the sizes and locate s."""
     sizes = np.asarray(sizes, float)
     claimed, other = law.of(sizes), rival.of(sizes)
     scaled = [np.asarray(values, float) / claimed[k] for k, values in enumerate(samples)]
-    share, low, high = slope(np.log(other / claimed), scaled, confidence)
     ratios = np.array([values.mean() for values in scaled])
     rivals = ratios * claimed / other
     return Place(
-        share,
-        low,
-        high,
+        fit(np.log(other / claimed), scaled),
         constant=float(np.exp(np.log(ratios).mean())),
         spread=float(ratios.max() / ratios.min()),
         rival_spread=float(rivals.max() / rivals.min()),
     )
 
 
-def exponent(sizes, samples, confidence: float) -> tuple[float, float, float]:
-    """The power of the size that the means follow over this range, with its interval."""
-    return slope(np.log(np.asarray(sizes, float)), samples, confidence)
+def exponent(sizes, samples) -> Slope:
+    """The power of the size that the means follow over this range."""
+    return fit(np.log(np.asarray(sizes, float)), samples)
 
 
 def _relative_error(values) -> float:

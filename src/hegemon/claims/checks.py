@@ -1,20 +1,26 @@
-"""From figures to verdicts. Every interval is at one confidence, high enough for about a hundred checks."""
+"""From figures to checks: what was measured, an interval to read, and p-values for the family to judge."""
 
 import math
 
 import numpy as np
+from scipy.special import betainc, stdtr
 
-from hegemon.analysis.scaling import Law, between, exponent
-from hegemon.analysis.statistics import clopper_pearson, mean_interval
+from hegemon.analysis import sequences
+from hegemon.analysis.scaling import Law, Slope, between, fit
+from hegemon.analysis.statistics import clopper_pearson, mean_interval, standard_error
+from hegemon.claims.family import judged
+from hegemon.claims.laboratory import Sample
 from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED, Check
 
-CONFIDENCE = 0.999  # a hundred checks of true claims raise a false alarm in at most one run of ten
+CONFIDENCE = 0.95  # of every interval that is shown, each by itself
 
 
-def brief(value: float) -> str:
+def brief(value: float | None) -> str:
     """A number as people read it."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    if value is None or math.isnan(value):
         return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
     if abs(value) >= 1e7:
         return f"{value:.3g}"
     if abs(value) >= 1000 or float(value).is_integer():
@@ -22,23 +28,36 @@ def brief(value: float) -> str:
     return f"{value:.3g}"
 
 
-def span(low: float, high: float) -> str:
-    return f"[{brief(low)}, {brief(high)}]"
+def span(interval: tuple[float, float] | None) -> str:
+    return "" if interval is None else f"[{brief(interval[0])}, {brief(interval[1])}]"
 
 
-def mean_is(what: str, values, exact: float, widest: float = 0.1) -> Check:
-    """The mean equals `exact`: its interval contains it, and is narrow enough to mean something."""
+def alone(what: str, claimed: str, measured: str, figure, interval, against: float, support: float) -> Check:
+    """A check in which chance has a part, with the verdict that it has by itself."""
+    check = Check(what, claimed, measured, UNDECIDED, float(figure), interval, float(against), float(support))
+    return judged([check])[0]
+
+
+def mean_is(what: str, sample, exact: float, widest: float = 0.1, first: int | None = None) -> Check:
+    """The mean equals `exact`: against it, the test of that very value; for it, that the mean is within `widest`
+    of it on either side. `first` is the first look, where the number of trials was not fixed beforehand."""
     claimed = f"exactly {brief(exact)}"
-    if len(values) < 2:
-        return Check(what, claimed, "no trial ended in time", VIOLATED)
-    low, high = mean_interval(values, CONFIDENCE)
+    values, cut = finished(sample)
+    if len(values) < 2 or len(cut):
+        return Check(what, claimed, unfinished(values, cut), VIOLATED)
     mean = float(np.mean(values))
-    if not low <= exact <= high:
-        verdict = VIOLATED
+    ends = (exact * (1 - widest), exact * (1 + widest))
+    if first is None:
+        interval = mean_interval(values, CONFIDENCE)
+        against = 2 * min(mean_tails(values, exact))
+        support = max(mean_tails(values, ends[0])[0], mean_tails(values, ends[1])[1])
     else:
-        verdict = HOLDS if high - low <= 2 * widest * abs(mean) else UNDECIDED
-    measured = f"{brief(mean)} {span(low, high)}"
-    return Check(what, claimed, measured, verdict, mean, (low, high))
+        look = sequences.mean(values, sorted({first, len(values)}), CONFIDENCE)[-1]
+        interval = (look.low, look.high)
+        against = sequences.mean_p_value(values, exact, first)
+        inside = ends[0] < mean < ends[1]
+        support = max(sequences.mean_p_value(values, end, first) for end in ends) if inside else 1.0
+    return alone(what, claimed, f"{brief(mean)} {span(interval)}", mean, interval, against, support)
 
 
 def number_is(what: str, found: float, claimed: float) -> Check:
@@ -52,6 +71,11 @@ def number_at_most(what: str, found: float, bound: float, claimed: str | None = 
     return Check(what, claimed or f"at most {brief(bound)}", brief(found), verdict, float(found))
 
 
+def number_at_least(what: str, found: float, bound: float, claimed: str | None = None) -> Check:
+    verdict = HOLDS if found >= bound else VIOLATED
+    return Check(what, claimed or f"at least {brief(bound)}", brief(found), verdict, float(found))
+
+
 def always(what: str, good: int, trials: int, claimed: str = "always", least: int = 1) -> Check:
     """A statement about every case: one counterexample violates it, `least` tries without one support it."""
     if good < trials:
@@ -62,55 +86,111 @@ def always(what: str, good: int, trials: int, claimed: str = "always", least: in
 
 
 def share_at_least(what: str, successes: int, trials: int, bound: float, claimed: str | None = None) -> Check:
-    """A probability is at least `bound`."""
-    low, high = clopper_pearson(successes, trials, CONFIDENCE)
-    verdict = HOLDS if low >= bound else VIOLATED if high < bound else UNDECIDED
-    share = successes / trials
-    measured = f"{share:.4g} of {trials:,} {span(low, high)}"
-    return Check(what, claimed or f"probability ≥ {brief(bound)}", measured, verdict, share, (low, high))
+    """A probability is at least `bound`: the exact binomial tails."""
+    below, above = binomial_tails(successes, trials, bound)
+    return share(what, successes, trials, claimed or f"probability ≥ {brief(bound)}", below, above)
 
 
 def share_at_most(what: str, successes: int, trials: int, bound: float, claimed: str | None = None) -> Check:
     """A probability is at most `bound`."""
-    mirrored = share_at_least(what, trials - successes, trials, 1 - bound)
-    low, high = 1 - mirrored.interval[1], 1 - mirrored.interval[0]
-    share = successes / trials
-    measured = f"{share:.4g} of {trials:,} {span(low, high)}"
-    return Check(what, claimed or f"probability ≤ {brief(bound)}", measured, mirrored.verdict, share, (low, high))
+    below, above = binomial_tails(successes, trials, bound)
+    return share(what, successes, trials, claimed or f"probability ≤ {brief(bound)}", above, below)
 
 
-def mean_at_least(what: str, values, bound: float, claimed: str) -> Check:
-    if len(values) < 2:
+def share(what: str, successes: int, trials: int, claimed: str, against: float, support: float) -> Check:
+    figure, interval = successes / trials, clopper_pearson(successes, trials, CONFIDENCE)
+    measured = f"{figure:.4g} of {trials:,} {span(interval)}"
+    return alone(what, claimed, measured, figure, interval, against, support)
+
+
+def binomial_tails(successes: int, trials: int, p: float) -> tuple[float, float]:
+    """P(at most so many successes) and P(at least so many)."""
+    below = float(betainc(trials - successes, successes + 1, 1 - p)) if successes < trials else 1.0
+    above = float(betainc(successes, trials - successes + 1, p)) if successes else 1.0
+    return below, above
+
+
+def mean_at_least(what: str, sample, bound: float, claimed: str) -> Check:
+    """The mean is at least `bound`. Trials that were cut off are lower bounds of theirs, which is fair here."""
+    values, cut = finished(sample)
+    everything = np.concatenate([values, cut])
+    if len(everything) < 2:
         return Check(what, claimed, "no trial ended in time", UNDECIDED)
-    low, high = mean_interval(values, CONFIDENCE)
-    verdict = HOLDS if low >= bound else VIOLATED if high < bound else UNDECIDED
-    mean = float(np.mean(values))
-    return Check(what, claimed, f"{brief(mean)} {span(low, high)}", verdict, mean, (low, high))
+    mean, interval = float(everything.mean()), mean_interval(everything, CONFIDENCE)
+    support, against = mean_tails(everything, bound)
+    measured = f"{'at least ' if len(cut) else ''}{brief(mean)} {span(interval)}"
+    return alone(what, claimed, measured + cut_off(cut), mean, interval, 1.0 if len(cut) else against, support)
+
+
+def mean_tails(values: np.ndarray, at: float) -> tuple[float, float]:
+    """The p-values of "the mean is at most this" and "the mean is at least this": Student's, on the scale of
+    logarithms for values that are never negative, as `mean_interval`."""
+    mean, error = float(np.mean(values)), standard_error(values)
+    if not error:
+        return (0.0 if mean > at else 1.0), (0.0 if mean < at else 1.0)
+    if np.min(values) < 0:
+        distance = (mean - at) / error
+    else:
+        distance = math.log(mean / at) * mean / error if at > 0 else math.inf
+    return float(stdtr(len(values) - 1, -distance)), float(stdtr(len(values) - 1, distance))
 
 
 def follows(what: str, sizes, samples, law: Law, rival: Law, order: str = "O") -> Check:
     """The means follow `law` rather than `rival` over these sizes: consistent with it, never a proof of it.
 
     The figure is the place between the two (0: the law, 1: the rival), so growth on the far side of the law
-    counts for it. That is what O (with a faster rival) and Omega (with a slower one) say.
+    counts for it. That is what O (with a faster rival) and Omega (with a slower one) say. Trials that were cut
+    off count with the time that they lasted at least: such data can speak against a law, never for it.
     """
     claimed = f"{order}({law.name})"
-    if any(len(values) < 2 for values in samples):
+    pairs = [finished(sample) for sample in samples]
+    if any(len(values) < 2 for values, _ in pairs):
         return Check(what, claimed, "some sizes have no finished trials", VIOLATED)
-    place = between(sizes, samples, law, rival, CONFIDENCE)
-    verdict = HOLDS if place.high < 0.5 else VIOLATED if place.low > 0.5 else UNDECIDED
+    cut = np.concatenate([cut for _, cut in pairs])
+    place = between(sizes, [np.concatenate(pair) for pair in pairs], law, rival)
+    interval = place.slope.interval(CONFIDENCE)
     measured = (
         f"mean / ({law.name}) varies by ×{place.spread:.2f}, / ({rival.name}) by ×{place.rival_spread:.2f}; "
-        f"place between them {place.share:.2f} {span(place.low, place.high)}"
+        f"place between them {place.share:.2f} {span(interval)}"
     )
-    return Check(what, claimed + " consistent", measured, verdict, place.share, (place.low, place.high))
+    against, support = place.slope.p_at_most(0.5), 1.0 if len(cut) else place.slope.p_at_least(0.5)
+    return alone(what, claimed + " consistent", measured + cut_off(cut), place.share, interval, against, support)
 
 
 def power_at_least(what: str, sizes, samples, power: float, claimed: str) -> Check:
     """The means grow at least like this power of the size over this range."""
-    if any(len(values) < 2 for values in samples):
+    return grows(what, np.log(np.asarray(sizes, float)), samples, power, claimed, "n^{:.2f}")
+
+
+def exponential_at_least(what: str, sizes, samples, rate: float, claimed: str) -> Check:
+    """The means grow at least like e^(rate · size) over this range."""
+    return grows(what, sizes, samples, rate, claimed, "e^({:.2f} N)")
+
+
+def grows(what: str, x, samples, least: float, claimed: str, form: str) -> Check:
+    """The slope of log(mean) on x is at least `least`."""
+    pairs = [finished(sample) for sample in samples]
+    if any(len(values) < 2 for values, _ in pairs):
         return Check(what, claimed, "some sizes have no finished trials", UNDECIDED)
-    estimate, low, high = exponent(sizes, samples, CONFIDENCE)
-    verdict = HOLDS if low >= power else VIOLATED if high < power else UNDECIDED
-    measured = f"grows like n^{estimate:.2f} {span(low, high)}"
-    return Check(what, claimed, measured, verdict, estimate, (low, high))
+    cut = np.concatenate([cut for _, cut in pairs])
+    slope: Slope = fit(x, [np.concatenate(pair) for pair in pairs])
+    interval = slope.interval(CONFIDENCE)
+    measured = f"grows like {form.format(slope.estimate)} {span(interval)}{cut_off(cut)}"
+    fair = not len(cut)  # where some were cut off, the growth is neither known to be larger nor smaller
+    against, support = (slope.p_at_least(least), slope.p_at_most(least)) if fair else (1.0, 1.0)
+    return alone(what, claimed, measured, slope.estimate, interval, against, support)
+
+
+def finished(sample) -> tuple[np.ndarray, np.ndarray]:
+    """The times of a sample, and where its other trials were cut off; bare values are all finished."""
+    if isinstance(sample, Sample):
+        return sample.values, sample.cut
+    return np.asarray(sample, float), np.empty(0)
+
+
+def cut_off(cut) -> str:
+    return f"; {len(cut):,} trials were cut off" if len(cut) else ""
+
+
+def unfinished(values, cut) -> str:
+    return "no trial ended in time" if not len(values) else f"{len(cut):,} of {len(values) + len(cut):,} were cut off"

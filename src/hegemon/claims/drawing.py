@@ -4,14 +4,15 @@ import numpy as np
 
 from hegemon.analysis.scaling import Law
 from hegemon.analysis.statistics import mean_interval
-from hegemon.claims.checks import CONFIDENCE, brief
+from hegemon.claims.checks import CONFIDENCE, brief, finished
 from hegemon.claims.registry import Series, Table
 
 
 def means(label: str, sizes, samples, kind: str = "both") -> Series:
     """The mean at every size; sizes at which nothing was measured are left out."""
-    kept = [(size, np.asarray(values, float)) for size, values in zip(sizes, samples, strict=True) if len(values)]
-    intervals = [mean_interval(values, CONFIDENCE) or (values[0], values[0]) for _, values in kept]
+    pairs = [(size, finished(sample)[0]) for size, sample in zip(sizes, samples, strict=True)]
+    kept = [(size, values) for size, values in pairs if len(values)]
+    intervals = [mean_interval(values, CONFIDENCE) or (float(values[0]),) * 2 for _, values in kept]
     return Series(
         label,
         [float(size) for size, _ in kept],
@@ -25,17 +26,27 @@ def means(label: str, sizes, samples, kind: str = "both") -> Series:
 def law_line(label: str, law: Law, sizes, samples) -> Series:
     """The law, scaled to go through the middle of the measured means."""
     sizes = np.asarray(sizes, float)
-    ratios = [np.mean(values) / law.of(size) for size, values in zip(sizes, samples, strict=True) if len(values)]
+    pairs = [(size, finished(sample)[0]) for size, sample in zip(sizes, samples, strict=True)]
+    ratios = [np.mean(values) / law.of(size) for size, values in pairs if len(values)]
     ratio = np.exp(np.mean(np.log(ratios))) if ratios else 1.0
     grid = np.geomspace(sizes.min(), sizes.max(), 50)
     return Series(label, grid.tolist(), (ratio * law.of(grid)).tolist(), kind="line")
 
 
+def laws(sizes, samples, law: Law, rival: Law) -> list[Series]:
+    """The claimed law and its rival, to be drawn beside what was measured."""
+    return [
+        law_line(f"∝ {law.name} (claimed)", law, sizes, samples),
+        law_line(f"∝ {rival.name} (rival)", rival, sizes, samples),
+    ]
+
+
 def sizes_table(title: str, heading: str, sizes, samples, exact=None) -> Table:
     """Size, trials, mean, interval and, where there is one, the exact value."""
-    columns = [heading, "trials", "mean", "interval"] + (["exact"] if exact is not None else [])
+    columns = [heading, "trials", "mean", "95 % interval"] + (["exact"] if exact is not None else [])
     rows = []
-    for k, (size, values) in enumerate(zip(sizes, samples, strict=True)):
+    for k, (size, sample) in enumerate(zip(sizes, samples, strict=True)):
+        values, _ = finished(sample)
         if len(values):
             interval = mean_interval(values, CONFIDENCE)
             shown = "–" if interval is None else f"{brief(interval[0])} … {brief(interval[1])}"

@@ -1,12 +1,11 @@
 """Where experiments are made: runs trials, keeps every measured row, remembers what was measured before."""
 
-import hashlib
-import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from hegemon.analysis import sequences
+from hegemon.claims.canonical import digest, plain
 from hegemon.runs.trials import run_trials
 
 SEED = 2021
@@ -16,18 +15,41 @@ LARGEST_BATCH = 50_000_000  # agents in the configurations of trials that are ke
 
 @dataclass(frozen=True)
 class Sample:
-    """The steps of the trials that met the stop at one size, and how many did not."""
+    """The times of the trials that met the stop at one size, and where the others were cut off."""
 
     n: int
     values: np.ndarray
-    missed: int
+    cut: np.ndarray = field(default_factory=lambda: np.empty(0))
+
+    @property
+    def missed(self) -> int:
+        return len(self.cut)
 
     @property
     def mean(self) -> float:
         return float(self.values.mean()) if len(self.values) else float("nan")
 
     def scaled(self, factor: float) -> "Sample":
-        return Sample(self.n, self.values * factor, self.missed)
+        return Sample(self.n, self.values * factor, self.cut * factor)
+
+
+def pooled(samples: list[Sample]) -> Sample:
+    """Several samples of one size as one."""
+    return Sample(
+        samples[0].n, np.concatenate([one.values for one in samples]), np.concatenate([one.cut for one in samples])
+    )
+
+
+def counted(samples) -> tuple[int, int]:
+    """How many trials met the stop, of how many."""
+    samples = list(samples)
+    good = sum(len(sample.values) for sample in samples)
+    return good, good + sum(sample.missed for sample in samples)
+
+
+def all_ended(samples) -> bool:
+    """Whether there are times at every size, and no trial was cut off."""
+    return all(len(sample.values) and not sample.missed for sample in samples)
 
 
 class Laboratory:
@@ -40,21 +62,22 @@ class Laboratory:
 
     def seed_for(self, *description) -> int:
         """Every measurement has its own seed, so that different sizes are independent of each other."""
-        digest = hashlib.sha256(json.dumps([self.seed, *description]).encode()).hexdigest()
-        return int(digest[:8], 16)
+        return int(digest([self.seed, *description])[:8], 16)
 
     def trials(self, protocol, trials: int, *, first: int = 0, label=None, measure=None, **options) -> list[dict]:
-        """One row per trial. `label` names a start that is no name; `measure(run)` adds columns to the row."""
+        """One row per trial. `label` names a start that is no name; `measure(run)` adds columns to the row.
+
+        Seeds and keys are made from names and numbers: `until` and `start` are texts, a graph goes by its name.
+        """
         start = label or options.get("start") or options.get("wake") or protocol.default_start
         graph = options.get("graph")
-        seed = self.seed_for(
-            protocol.id, protocol.n, protocol.parameters, start, str(options.get("until", "safe")), str(graph)
-        )
+        named = getattr(graph, "name", graph)
+        described = {name: value for name, value in options.items() if name not in ("start", "graph")}
+        seed = self.seed_for(protocol.id, protocol.n, protocol.parameters, start, options.get("until", "safe"), named)
         context = {"protocol": protocol.id, "n": protocol.n, **protocol.parameters, "start": start}
         if graph is not None:
-            context["graph"] = getattr(graph, "name", graph)
-        described = {k: v for k, v in options.items() if k not in ("start", "graph")}
-        key = [context, {k: str(v) for k, v in described.items()}, seed, first, trials]
+            context["graph"] = named
+        key = [context, described, seed, first, trials]
         rows = self.remember(key, lambda: self._run(protocol, trials, first, seed, context, measure, options))
         self.rows += rows
         return rows
@@ -87,10 +110,10 @@ class Laboratory:
 
     def remember(self, key, compute) -> list[dict]:
         """What was measured under this key before the last interruption, or what `compute` measures now."""
-        name = hashlib.sha256(json.dumps(key, sort_keys=True, default=str).encode()).hexdigest()[:24]
+        name = digest(key)[:24]
         rows = self.store.load(name) if self.store else None
         if rows is None:
-            rows = compute()
+            rows = plain(compute())
             if self.store:
                 self.store.save(name, rows)
         return rows
@@ -106,8 +129,7 @@ class Laboratory:
             rows = rows + self.trials(protocol, trials - len(rows), first=len(rows), **options)
         while most and len(rows) < most and all(row["reached"] for row in rows) and not narrow(rows, trials, relative):
             rows = rows + self.trials(protocol, min(len(rows), most - len(rows)), first=len(rows), **options)
-        values = _times(rows)
-        return Sample(protocol.n, values, len(rows) - len(values))
+        return Sample(protocol.n, _times(rows), _times(rows, reached=False))
 
     def note(self, **row) -> None:
         """A row of data that did not come from a trial: an exact value, a hand-made count."""
@@ -119,6 +141,6 @@ def narrow(rows, first: int, relative: float) -> bool:
     return sequences.mean(_times(rows), [first, len(rows)][len(rows) == first :])[-1].relative <= relative
 
 
-def _times(rows) -> np.ndarray:
+def _times(rows, reached: bool = True) -> np.ndarray:
     unit = "rounds" if rows and "rounds" in rows[0] else "steps"
-    return np.array([row[unit] for row in rows if row["reached"]], float)
+    return np.array([row[unit] for row in rows if row["reached"] == reached], float)

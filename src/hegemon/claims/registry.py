@@ -21,7 +21,13 @@ PAPERS = {
 
 @dataclass(frozen=True)
 class Check:
-    """One figure against one statement. `interval` is at the confidence of `checks.CONFIDENCE`."""
+    """One figure against one statement. `interval` is at the confidence of `checks.CONFIDENCE`, for reading.
+
+    Where chance has a part in it, two p-values decide, together with those of all other checks (`family`):
+    `against` is how likely data that speak so much against the statement are if it is true, `support` how
+    likely data that speak so much for it are if it is false. Where chance has none, both are None and the
+    verdict stands by itself. `corrected` is the p-value that decided, after the correction.
+    """
 
     what: str
     claimed: str
@@ -29,6 +35,9 @@ class Check:
     verdict: str
     figure: float | None = None
     interval: tuple[float, float] | None = None
+    against: float | None = None
+    support: float | None = None
+    corrected: float | None = None
 
 
 @dataclass(frozen=True)
@@ -61,8 +70,8 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What an experiment found: checks first, then what a reader wants to see besides."""
+class Outcome:
+    """What came out of an experiment: checks first, then what a reader wants to see besides."""
 
     checks: list[Check]
     headline: str = ""
@@ -73,20 +82,23 @@ class Finding:
     @property
     def verdict(self) -> str:
         """One violated part violates the claim; it holds only if every part does."""
-        verdicts = [check.verdict for check in self.checks]
-        if VIOLATED in verdicts:
-            return VIOLATED
-        return UNDECIDED if UNDECIDED in verdicts or not verdicts else HOLDS
+        return weakest([check.verdict for check in self.checks])
 
     def content(self) -> dict:
         """As JSON has it."""
         return {"verdict": self.verdict, **asdict(self)}
 
 
-def finding_from(content: dict) -> Finding:
-    """The inverse of `Finding.content`."""
+def weakest(verdicts: list[str]) -> str:
+    if VIOLATED in verdicts:
+        return VIOLATED
+    return UNDECIDED if UNDECIDED in verdicts or not verdicts else HOLDS
+
+
+def outcome_of(content: dict) -> Outcome:
+    """The inverse of `Outcome.content`; a record of the store will do."""
     plots = [Plot(**{**plot, "series": [Series(**one) for one in plot["series"]]}) for plot in content["plots"]]
-    return Finding(
+    return Outcome(
         checks=[Check(**check) for check in content["checks"]],
         headline=content["headline"],
         plots=plots,
@@ -97,7 +109,7 @@ def finding_from(content: dict) -> Finding:
 
 @dataclass(frozen=True)
 class Claim:
-    """`experiment(laboratory, **sizes)` answers a Finding; its protocol classes are parameters with defaults,
+    """`experiment(laboratory, **sizes)` answers an Outcome; its protocol classes are parameters with defaults,
     so that a test can put a broken protocol in their place."""
 
     id: str

@@ -6,9 +6,10 @@ from html import escape
 from pathlib import Path
 
 from hegemon.claims.checks import CONFIDENCE
+from hegemon.claims.family import LEVEL, by_chance, judged_records
 from hegemon.claims.plots import picture
-from hegemon.claims.registry import HOLDS, PAPERS, UNDECIDED, VIOLATED, Finding
-from hegemon.claims.store import finding_of, write
+from hegemon.claims.registry import HOLDS, PAPERS, UNDECIDED, VIOLATED, Outcome, outcome_of
+from hegemon.files import write_text
 
 MARKS = {HOLDS: ("holds", "✓"), VIOLATED: ("violated", "✗"), UNDECIDED: ("open", "?")}
 
@@ -39,7 +40,7 @@ code { background: #f1f0ea; padding: .1rem .3rem; border-radius: 3px; }
 
 
 def write_report(records: list[dict], scale: str, seed: int, seconds: float, path) -> None:
-    write(Path(path), page(records, scale, seed, seconds))
+    write_text(Path(path), page(judged_records(records), scale, seed, seconds))
 
 
 def page(records: list[dict], scale: str, seed: int, seconds: float) -> str:
@@ -48,7 +49,7 @@ def page(records: list[dict], scale: str, seed: int, seconds: float) -> str:
         opening(records, scale, seed, seconds),
         overview(records),
         *(chapter(paper, chosen, scale) for paper, chosen in by_paper.items() if chosen),
-        reading(),
+        reading(records),
     ]
     return (
         "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"
@@ -95,29 +96,29 @@ def chapter(paper: str, records, scale: str) -> str:
 
 
 def section(record, scale: str) -> str:
-    finding = finding_of(record)
+    outcome = outcome_of(record)
     kind, sign = MARKS[record["verdict"]]
     verdict = f"<span class='pill {kind}'>{sign} {escape(record['verdict'])}</span>"
     again = f"hegemon reproduce{' --full' if scale == 'full' else ''} --only {name(record)}"
     parts = [
         f"<h3 id='{name(record)}'>{escape(record['place'])}: {escape(record['title'])}{verdict}</h3>",
         f"<p>{escape(record['statement'])}</p>",
-        f"<img alt='{escape(finding.plots[0].title)}' src='{picture(finding.plots)}'>" if finding.plots else "",
-        *(table(one.title, one.columns, one.rows) for one in finding.tables),
-        checks_table(finding),
-        f"<p>{escape(finding.notes)}</p>" if finding.notes else "",
+        f"<img alt='{escape(outcome.plots[0].title)}' src='{picture(outcome.plots)}'>" if outcome.plots else "",
+        *(table(one.title, one.columns, one.rows) for one in outcome.tables),
+        checks_table(outcome),
+        f"<p>{escape(outcome.notes)}</p>" if outcome.notes else "",
         f"<p class='small'>{record['rows']:,} rows in <code>data/{name(record)}.csv</code>; "
         f"{record['seconds']:,.0f} s. Only this one: <code>{again}</code></p>",
     ]
     return "".join(parts)
 
 
-def checks_table(finding: Finding) -> str:
+def checks_table(outcome: Outcome) -> str:
     heads = "".join(f"<th>{head}</th>" for head in ("check", "claimed", "measured", ""))
     rows = "".join(
         f"<tr><td>{escape(c.what)}</td><td>{escape(c.claimed)}</td><td>{escape(c.measured)}</td>"
         f"<td>{mark(c.verdict)}</td></tr>"
-        for c in finding.checks
+        for c in outcome.checks
     )
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
 
@@ -131,20 +132,28 @@ def table(title: str, columns, rows) -> str:
     )
 
 
-def reading() -> str:
+def reading(records) -> str:
     return (
-        "<h2>How to read this</h2>"
-        f"<p>Every interval, in brackets, is at {CONFIDENCE:.1%} confidence: Student's for means, Clopper and "
-        "Pearson's for proportions. A check <b>holds</b> when its whole interval agrees with the claim, is "
-        "<b>violated</b> when its whole interval contradicts it, and is otherwise <b>not decided by this data</b>. "
-        "A claim holds when all its checks do. At this confidence a hundred checks of true claims raise a false "
-        "alarm in at most one run out of ten.</p>"
+        "<h2 id='reading'>How to read this</h2>"
+        "<p>A check <b>holds</b> when the data would be too unlikely if its statement were false, is <b>violated</b> "
+        "when they would be too unlikely if it were true, and is otherwise <b>not decided by this data</b>. A claim "
+        "holds when all its checks do.</p>"
+        f"<p>Chance has a part in {by_chance(records)} of the checks, and they are judged as one family: their "
+        "p-values are corrected by Holm's method, once for those against the statements and once for those in "
+        f"support. So the probability that this page calls any true statement violated is at most {LEVEL:.0%}, and "
+        f"so is the probability that it says of any false one that it holds. The intervals in brackets are at "
+        f"{CONFIDENCE:.0%} each, by themselves, for reading: Student's on the scale of logarithms for means, Clopper "
+        "and Pearson's for proportions; where the number of trials was not fixed beforehand, a confidence sequence, "
+        "which stays valid whenever one stops. Means assume a finite variance and enough trials for their mean to "
+        "be close to normal; proportions assume nothing. Statements about every case, checked on many, hold when no "
+        "case failed: no p-value is meant.</p>"
         "<p>A law such as O(n log n) speaks of all n, and no measurement can prove it. What is measured is the place "
         "of the means between the claimed law (0) and its nearest rival (1): fit mean = c · law^(1−s) · rival^s over "
-        "the sizes, and look where s lies. Below ½ the data are consistent with the law over this range.</p>"
-        "<p>Statements about every configuration are checked on every configuration where n is small, and on many "
-        "configurations elsewhere. Trials go on until the mean is known well enough, or a limit is reached. Every "
-        "measurement has its own seed, derived from the one above and listed in the data.</p>"
+        "the sizes, and look where s lies. Below ½ the data are consistent with the law over this range. Trials that "
+        "were cut off count with the time that they lasted at least; such data never speak for a law.</p>"
+        "<p>Statements about every configuration are checked on every configuration where n is small, and from the "
+        "slowest starts known elsewhere. Every measurement has its own seed, derived from the one above and listed "
+        "in the data. What a claim does not test is said below its checks.</p>"
     )
 
 

@@ -1,16 +1,21 @@
 """Runs claims in worker processes, one claim after the other in each, and keeps every finished one on disk."""
 
+import dataclasses
 import json
 import multiprocessing
+import os
 import signal
+import threading
 import time
 import traceback
 from collections import deque
 from multiprocessing.connection import wait
 
+from hegemon.claims.family import LEVEL, by_chance, judged, judged_records
 from hegemon.claims.laboratory import SEED, Laboratory
 from hegemon.claims.registry import Claim, all_claims
-from hegemon.claims.store import Folder, write
+from hegemon.claims.store import Folder
+from hegemon.errors import InvalidInput
 
 NOTES_PER_SECOND = 5
 
@@ -26,9 +31,10 @@ class Listener:
 
 
 def reproduce(claims, scale: str, out, jobs: int, seed: int = SEED, listener: Listener | None = None) -> list[dict]:
-    """The records of all claims in their order, those that were finished before among them.
+    """The records of all claims in their order, those that were finished before among them, judged as one family.
 
-    An interrupt stops the workers; what they have finished, and the measurements of what they have not, stay.
+    While they come in, the listener hears the verdict that each has by itself. An interrupt stops the workers;
+    what they have finished, and the measurements of what they have not, stay.
     """
     listener = listener or Listener()
     folder = Folder(out)
@@ -44,18 +50,28 @@ def reproduce(claims, scale: str, out, jobs: int, seed: int = SEED, listener: Li
     try:
         _run_all(waiting, scale, out, min(jobs, len(waiting)), jobs, seed, listener, records)
     finally:
-        ordered = [records[claim.id] for claim in claims if claim.id in records]
-        write(folder.root / "claims.json", json.dumps(summary(ordered, scale, seed), indent=1, allow_nan=False))
+        ordered = judged_records([records[claim.id] for claim in claims if claim.id in records])
+        _write_summary(folder, ordered, scale, seed)
     return ordered
+
+
+def _write_summary(folder: Folder, records: list[dict], scale: str, seed: int) -> None:
+    try:
+        folder.write("claims.json", json.dumps(summary(records, scale, seed), indent=1, allow_nan=False))
+    except InvalidInput as error:
+        for record in records:
+            record.setdefault("unsaved", str(error))  # the records themselves are what matters, and they are here
 
 
 def summary(records: list[dict], scale: str, seed: int) -> dict:
     """What `claims.json` holds: everything but the plots' points, which are in the claims' own files."""
+    records = judged_records(records)
     kept = ("paper", "place", "title", "statement", "verdict", "headline", "checks", "notes", "seconds", "rows")
     claims = [{"id": record["identity"]["id"], **{key: record[key] for key in kept}} for record in records]
     verdicts = [record["verdict"] for record in records]
     counts = {verdict: verdicts.count(verdict) for verdict in dict.fromkeys(verdicts)}
-    return {"scale": scale, "seed": seed, "verdicts": counts, "claims": claims}
+    correction = {"method": "Holm", "level": LEVEL, "checks": by_chance(records)}
+    return {"scale": scale, "seed": seed, "verdicts": counts, "correction": correction, "claims": claims}
 
 
 def _run_all(waiting, scale, out, processes, workers, seed, listener, records) -> None:
@@ -78,7 +94,10 @@ def _run_all(waiting, scale, out, processes, workers, seed, listener, records) -
                 try:
                     kind, name, content = connection.recv()
                 except EOFError:
-                    raise RuntimeError("a worker process ended unexpectedly (out of memory?)") from None
+                    raise InvalidInput(
+                        "a worker process was ended by the system, probably for lack of memory; what is finished is "
+                        "kept: try again with fewer --jobs"
+                    ) from None
                 if kind == "note":
                     listener.noted(claims[name], content)
                 elif kind == "failed":
@@ -105,6 +124,7 @@ def _hand_out(connection, take, upcoming, listener) -> None:
 def _work(connection, scale: str, out: str, seed: int, workers: int) -> None:
     """A worker: takes ids until its parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     claims, folder = all_claims(), Folder(out)
     while True:
         try:
@@ -118,12 +138,21 @@ def _work(connection, scale: str, out: str, seed: int, workers: int) -> None:
             return
 
 
+def _end_with_parent() -> None:
+    """However the parent ends, a kill included, its workers do not go on without it."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
 def run_claim(claim: Claim, scale: str, folder: Folder, seed: int, workers: int | None, report=None) -> dict:
     """Make one experiment and store what it found."""
     begin = time.perf_counter()
     laboratory = Laboratory(seed, workers, folder.parts(claim, scale, seed), report)
-    finding = claim.experiment(laboratory, **claim.sizes(scale))
-    return folder.save(claim, scale, seed, finding, laboratory.rows, time.perf_counter() - begin)
+    outcome = claim.experiment(laboratory, **claim.sizes(scale))
+    outcome = dataclasses.replace(outcome, checks=judged(outcome.checks))
+    return folder.save(claim, scale, seed, outcome, laboratory.rows, time.perf_counter() - begin)
 
 
 def _messenger(connection, name: str):

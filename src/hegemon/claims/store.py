@@ -1,19 +1,22 @@
-"""The output folder: every file is written beside and moved into place, so no kill leaves half of one."""
+"""The output folder: records with digests, so that nothing which was changed or cut off passes for a result.
+
+Every file is written beside and moved into place. What does not fit its digest is as good as absent: it is
+measured again.
+"""
 
 import csv
 import hashlib
+import io
 import json
-import math
-import os
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-
-from hegemon.claims.registry import Claim, Finding, finding_from
+from hegemon.claims.canonical import canonical, plain, sealed, unsealed
+from hegemon.claims.registry import Claim, Outcome
 from hegemon.errors import InvalidInput
+from hegemon.files import write_text
 
-PRESENTATION = ("cli", "pictures.py", "report.py", "plots.py", "progress.py")  # no part of a result
+PRESENTATION = ("cli", "web", "network", "pictures.py", "graph_pictures.py", "report.py", "plots.py")  # no result
 
 
 @cache
@@ -28,24 +31,14 @@ def code_fingerprint() -> str:
     return digest.hexdigest()[:16]
 
 
-def write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    partial.write_text(text)
-    partial.replace(path)
-
-
 class Folder:
-    """`claims/ID.json` (findings), `data/ID.csv` (raw rows), `parts/` (measurements of unfinished claims)."""
+    """`claims/ID.json` (outcomes), `data/ID.csv` (raw rows), `parts/` (measurements of unfinished claims)."""
 
     def __init__(self, root):
         self.root = Path(root)
         if self.root.exists() and not self.root.is_dir():
             raise InvalidInput(f"--out {root} is a file; give the name of a folder")
-        try:
-            self.root.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InvalidInput(f"--out {root} cannot be created ({error.strerror}); give another folder") from None
+        make_folder(self.root)
 
     def sweep(self) -> None:
         """Remove what a kill left behind; only while nobody else writes here."""
@@ -58,16 +51,19 @@ class Folder:
         return {"id": claim.id, "seed": seed, "sizes": sizes, "code": code_fingerprint()}
 
     def load(self, claim: Claim, scale: str, seed: int) -> dict | None:
-        """The stored record of this very claim, or None."""
+        """The stored record of this very claim, if record and data are what was written; otherwise None."""
         try:
-            record = json.loads((self.root / "claims" / f"{claim.id}.json").read_text())
-        except (OSError, ValueError):
+            record = unsealed(json.loads((self.root / "claims" / f"{claim.id}.json").read_text(encoding="utf-8")))
+            data = (self.root / "data" / f"{claim.id}.csv").read_bytes()
+        except (OSError, ValueError, RecursionError):
             return None
-        return record if record.get("identity") == self.identity(claim, scale, seed) else None
+        if record is None or record.get("identity") != self.identity(claim, scale, seed):
+            return None
+        return record if record.get("data") == hashlib.sha256(data).hexdigest() else None
 
-    def save(self, claim: Claim, scale: str, seed: int, finding: Finding, rows: list[dict], seconds: float) -> dict:
+    def save(self, claim: Claim, scale: str, seed: int, outcome: Outcome, rows: list[dict], seconds: float) -> dict:
         """Data first, the record last: a record is the proof that all of it is there."""
-        write_csv(self.root / "data" / f"{claim.id}.csv", rows)
+        table = as_csv(rows)
         record = {
             "identity": self.identity(claim, scale, seed),
             "paper": claim.paper,
@@ -76,15 +72,25 @@ class Folder:
             "statement": claim.statement,
             "seconds": round(seconds, 1),
             "rows": len(rows),
-            **finding.content(),
+            "data": hashlib.sha256(table.encode()).hexdigest(),
+            **outcome.content(),
         }
         record = plain(record)
-        write(self.root / "claims" / f"{claim.id}.json", json.dumps(record, indent=1, allow_nan=False))
+        try:
+            self.write(Path("data") / f"{claim.id}.csv", table)
+            self.write(Path("claims") / f"{claim.id}.json", json.dumps(sealed(record), indent=1, allow_nan=False))
+        except InvalidInput as error:
+            return {**record, "unsaved": str(error)}  # a full disk loses the file, not the result
         self.parts(claim, scale, seed).clear()
         return record
 
+    def write(self, name: str | Path, text: str) -> None:
+        place = self.root / name
+        make_folder(place.parent)
+        write_text(place, text)
+
     def parts(self, claim: Claim, scale: str, seed: int) -> "Parts":
-        identity = json.dumps(self.identity(claim, scale, seed), sort_keys=True)
+        identity = canonical(self.identity(claim, scale, seed))
         name = f"{claim.id}-{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
         return Parts(self.root / "parts" / name)
 
@@ -97,12 +103,17 @@ class Parts:
 
     def load(self, name: str) -> list[dict] | None:
         try:
-            return json.loads((self.folder / f"{name}.json").read_text())
-        except (OSError, ValueError):
+            part = unsealed(json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8")))
+        except (OSError, ValueError, RecursionError):
             return None
+        return part["rows"] if part is not None and part["name"] == name else None
 
     def save(self, name: str, rows: list[dict]) -> None:
-        write(self.folder / f"{name}.json", json.dumps(plain(rows), allow_nan=False))
+        try:
+            make_folder(self.folder)
+            write_text(self.folder / f"{name}.json", canonical(sealed({"name": name, "rows": rows})))
+        except InvalidInput:
+            pass  # only what would save time after an interruption; the record itself says that the disk is full
 
     def clear(self) -> None:
         for path in self.folder.glob("*.json"):
@@ -114,29 +125,17 @@ class Parts:
                 pass  # absent, or another claim's parts are still there
 
 
-def write_csv(path: Path, rows: list[dict]) -> None:
+def make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"the folder {folder} cannot be made: {error.strerror}; give --out another one") from None
+
+
+def as_csv(rows: list[dict]) -> str:
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    with open(partial, "w", newline="") as file:
-        writer = csv.DictWriter(file, columns)
-        writer.writeheader()
-        writer.writerows(rows)
-    partial.replace(path)
-
-
-def finding_of(record: dict) -> Finding:
-    return finding_from({key: record[key] for key in ("checks", "headline", "plots", "tables", "notes")})
-
-
-def plain(value):
-    """The same content as JSON has it: Python's own numbers and lists, and nothing for what is not a number."""
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns)
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

@@ -45,6 +45,7 @@ def reproduce_claims(
     try:
         with board:
             records = reproduce(claims, scale, folder, processes, number, board)
+            board.records = {record["identity"]["id"]: record for record in records}  # now judged as one family
     finally:
         finished = [board.records[claim.id] for claim in claims if claim.id in board.records]
         if finished:

@@ -5,11 +5,11 @@ import math
 import numpy as np
 
 from hegemon.analysis.scaling import CUBE, SQUARE, Law, exponent
-from hegemon.claims.checks import CONFIDENCE, always, brief, follows, number_at_most, number_is
+from hegemon.claims.checks import always, brief, follows, number_at_most, number_is
 from hegemon.claims.drawing import means
-from hegemon.claims.laboratory import FEW, Sample
+from hegemon.claims.laboratory import FEW, Sample, all_ended, counted
 from hegemon.claims.papers.oracle import simulate_with_oracle
-from hegemon.claims.registry import Claim, Finding, Plot, Series, Table
+from hegemon.claims.registry import Claim, Outcome, Plot, Series, Table
 from hegemon.compute.randomness import generator
 from hegemon.exact.verification import verify
 from hegemon.protocols.fischer_jiang import FischerJiang
@@ -44,7 +44,7 @@ def longest_flight(protocol, rng, steps: int) -> tuple[int, int]:
     return longest, ended
 
 
-def lemma1(lab, protocol=Ring, *, cases, trials, steps) -> Finding:
+def lemma1(lab, protocol=Ring, *, cases, trials, steps) -> Outcome:
     checks, flights, ended = [], [], 0
     for n, N in cases:
         case = protocol(n=n, N=N)
@@ -69,7 +69,7 @@ def lemma1(lab, protocol=Ring, *, cases, trials, steps) -> Finding:
         ],
     )
     closest = max(flight / (N - 1) for flight, N in zip(flights, bounds, strict=True))
-    return Finding(checks, f"{ended:,} bullets ended; the longest flight was {closest:.0%} of N − 1", [plot])
+    return Outcome(checks, f"{ended:,} bullets ended; the longest flight was {closest:.0%} of N − 1", [plot])
 
 
 def stays(lab, protocol, name: str, n: int, trials: int, looks: int) -> tuple[int, int]:
@@ -90,7 +90,7 @@ def stays(lab, protocol, name: str, n: int, trials: int, looks: int) -> tuple[in
 def closed_set(name: str, keeps_leader: bool = False):
     """The experiment on one of the nested sets: exact on small rings, looked at again and again on larger ones."""
 
-    def experiment(lab, protocol=Ring, *, exact, sizes, trials, looks) -> Finding:
+    def experiment(lab, protocol=Ring, *, exact, sizes, trials, looks) -> Outcome:
         checks, covered = [], 0
         for n, N in exact:
             lab.report(f"all configurations of n = {n}, N = {N}")
@@ -112,26 +112,23 @@ def closed_set(name: str, keeps_leader: bool = False):
         what = f"n = {', '.join(map(str, sizes))}: still inside when looked at"
         checks.append(always(what, inside, looked, "closed"))
         headline = f"exact on {covered:,} member configurations; inside at {inside:,} of {looked:,} later looks"
-        return Finding(checks, headline)
+        return Outcome(checks, headline)
 
     return experiment
 
 
-def theorem1(lab, protocol=Ring, *, sizes, trials, ratios, ratio_trials, exact) -> Finding:
-    checks, samples, good, made = [], {start: [] for start in STARTS}, 0, 0
+def theorem1(lab, protocol=Ring, *, sizes, trials, ratios, ratio_trials, exact) -> Outcome:
+    checks, samples = [], {start: [] for start in STARTS}
     for start in STARTS:
         for n, number in zip(sizes, trials, strict=True):
-            sample = lab.times(protocol(n=n), number, start=start, max_steps=200 * n * n)
-            samples[start].append(sample.values)
-            good, made = good + len(sample.values), made + len(sample.values) + sample.missed
+            samples[start].append(lab.times(protocol(n=n), number, start=start, max_steps=200 * n * n))
     by_ratio = {1: samples["no-leader"]}
     for ratio in ratios:
         by_ratio[ratio] = []
         for n in sizes:
             case = protocol(n=n, N=ratio * n)
-            sample = lab.times(case, ratio_trials, start="no-leader", max_steps=200 * n * case.N)
-            by_ratio[ratio].append(sample.values)
-            good, made = good + len(sample.values), made + len(sample.values) + sample.missed
+            by_ratio[ratio].append(lab.times(case, ratio_trials, start="no-leader", max_steps=200 * n * case.N))
+    good, made = counted(sample for group in (*samples.values(), *by_ratio.values()) for sample in group)
     checks.append(always(f"one leader from {', '.join(STARTS)}", good, made))
     for n, N in exact:
         answer = verify(protocol(n=n, N=N), property="reached")
@@ -152,7 +149,10 @@ def theorem1(lab, protocol=Ring, *, sizes, trials, ratios, ratio_trials, exact) 
             "Convergence on rings, N = n",
             "n",
             "steps / n²",
-            [means(start, sizes, [v / n**2 for n, v in zip(sizes, samples[start], strict=True)]) for start in STARTS],
+            [
+                means(start, sizes, [v.scaled(n**-2) for n, v in zip(sizes, samples[start], strict=True)])
+                for start in STARTS
+            ],
             logx=True,
         ),
         Plot(
@@ -160,15 +160,17 @@ def theorem1(lab, protocol=Ring, *, sizes, trials, ratios, ratio_trials, exact) 
             "n",
             "steps / (nN)",
             [
-                means(f"N = {ratio}n", sizes, [v / (ratio * n**2) for n, v in zip(sizes, values, strict=True)])
+                means(
+                    f"N = {ratio}n", sizes, [v.scaled(1 / (ratio * n**2)) for n, v in zip(sizes, values, strict=True)]
+                )
                 for ratio, values in by_ratio.items()
             ],
             logx=True,
         ),
     ]
-    constant = np.mean(samples["random"][-1]) / N**2 if len(samples["random"][-1]) else math.nan
+    constant = samples["random"][-1].mean / N**2
     headline = f"{good:,} of {made:,} runs elect one leader; {constant:.2f}·n² steps at n = N = {N:,}"
-    return Finding(checks, headline, plots)
+    return Outcome(checks, headline, plots)
 
 
 def with_oracle(lab, protocol, n: int, trials: int, start: str) -> Sample:
@@ -188,31 +190,27 @@ def with_oracle(lab, protocol, n: int, trials: int, start: str) -> Sample:
 
     rows = lab.remember([protocol.id, n, trials, start, seed], compute)
     lab.rows += rows
-    values = np.array([row["steps"] for row in rows if row["reached"]], float)
-    return Sample(n, values, len(rows) - len(values))
+    times = {met: np.array([row["steps"] for row in rows if row["reached"] == met], float) for met in (True, False)}
+    return Sample(n, times[True], times[False])
 
 
-def table1(lab, protocol=Ring, oracle_protocol=FischerJiang, *, sizes, trials, oracle_sizes, oracle_trials) -> Finding:
+def table1(lab, protocol=Ring, oracle_protocol=FischerJiang, *, sizes, trials, oracle_sizes, oracle_trials) -> Outcome:
     ours = [lab.times(protocol(n=n), trials, start="all-leaders", max_steps=200 * n * n) for n in sizes]
     opposed = [with_oracle(lab, oracle_protocol, n, oracle_trials, "opposed") for n in oracle_sizes]
     random = [with_oracle(lab, oracle_protocol, n, oracle_trials, "random") for n in oracle_sizes]
-    values = [[sample.values for sample in group] for group in (ours, opposed, random)]
     checks = [
-        follows("P_RL, all leaders: steps", sizes, values[0], SQUARE, CUBE),
-        follows("Fischer and Jiang, two opposed leaders: steps", oracle_sizes, values[1], CUBE, FOURTH),
-        follows("Fischer and Jiang, two opposed leaders: steps", oracle_sizes, values[1], CUBE, SQUARE, "Ω"),
+        follows("P_RL, all leaders: steps", sizes, ours, SQUARE, CUBE),
+        follows("Fischer and Jiang, two opposed leaders: steps", oracle_sizes, opposed, CUBE, FOURTH),
+        follows("Fischer and Jiang, two opposed leaders: steps", oracle_sizes, opposed, CUBE, SQUARE, "Ω"),
     ]
-    missed = sum(sample.missed for group in (ours, opposed, random) for sample in group)
-    made = missed + sum(len(one) for group in values for one in group)
-    checks.append(always("every run ends with one leader that stays", made - missed, made))
+    checks.append(always("every run ends with one leader that stays", *counted((*ours, *opposed, *random))))
     rows = []
     for name, assumes, claimed, chosen, group, states in (
-        ("Yokota et al. 2021 (P_RL)", "N ≥ n known", "O(nN)", sizes, values[0], lambda n: protocol(n=n).states),
-        ("Fischer, Jiang 2006", "oracle Ω?", "Θ(n³)", oracle_sizes, values[1], lambda n: oracle_protocol(n=n).states),
+        ("Yokota et al. 2021 (P_RL)", "N ≥ n known", "O(nN)", sizes, ours, lambda n: protocol(n=n).states),
+        ("Fischer, Jiang 2006", "oracle Ω?", "Θ(n³)", oracle_sizes, opposed, lambda n: oracle_protocol(n=n).states),
     ):
-        power, *_ = exponent(chosen, group, CONFIDENCE) if all(len(one) for one in group) else (math.nan,)
-        n = chosen[-1]
-        mean = float(np.mean(group[-1])) if len(group[-1]) else math.nan
+        power = exponent(chosen, [one.values for one in group]).estimate if all_ended(group) else math.nan
+        n, mean = chosen[-1], group[-1].mean
         rows.append([name, assumes, claimed, f"{brief(mean)} at n = {n:,}", f"n^{power:.2f}", f"{states(n):,}"])
     columns = ["system", "assumes", "claimed steps", "measured", "grows like", "states"]
     plot = Plot(
@@ -220,9 +218,9 @@ def table1(lab, protocol=Ring, oracle_protocol=FischerJiang, *, sizes, trials, o
         "n",
         "steps",
         [
-            means("P_RL, N = n, all leaders", sizes, values[0]),
-            means("Fischer–Jiang with Ω?, opposed", oracle_sizes, values[1]),
-            means("Fischer–Jiang with Ω?, random", oracle_sizes, values[2]),
+            means("P_RL, N = n, all leaders", sizes, ours),
+            means("Fischer–Jiang with Ω?, opposed", oracle_sizes, opposed),
+            means("Fischer–Jiang with Ω?, random", oracle_sizes, random),
         ],
         logx=True,
         logy=True,
@@ -233,7 +231,7 @@ def table1(lab, protocol=Ring, oracle_protocol=FischerJiang, *, sizes, trials, o
         "responds. The slow case of Fischer and Jiang has two shields that must meet by chance."
     )
     headline = f"{rows[0][4]} for P_RL against {rows[1][4]} for Fischer and Jiang with the oracle"
-    return Finding(checks, headline, [plot], [Table("Table 1, measured", columns, rows)], notes)
+    return Outcome(checks, headline, [plot], [Table("Table 1, measured", columns, rows)], notes)
 
 
 _SMALL = {"exact": ((2, 2), (2, 3), (3, 3)), "sizes": (8, 16), "trials": 10, "looks": 30}

@@ -1,45 +1,48 @@
 """The survey's three protocols: a predicate, the simplest election, and election by timeout."""
 
+import itertools
+import math
+
 import numpy as np
 
-from hegemon.analysis.scaling import LINEAR, N_LOG, slope
-from hegemon.claims.checks import CONFIDENCE, always, brief, follows, mean_is, number_is, span
-from hegemon.claims.drawing import law_line, means, sizes_table
-from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED, Check, Claim, Finding, Plot, Series
+from hegemon.analysis.scaling import LINEAR, N_LOG
+from hegemon.claims.checks import always, brief, exponential_at_least, follows, mean_is, number_at_least, number_is
+from hegemon.claims.drawing import laws, means, sizes_table
+from hegemon.claims.laboratory import counted
+from hegemon.claims.registry import Claim, Outcome, Plot, Series, Table
 from hegemon.exact.verification import verify
 from hegemon.protocols.pairwise import Pairwise
 from hegemon.protocols.threshold import Threshold
 from hegemon.protocols.timer import Timer
 
 
-def threshold(lab, protocol=Threshold, *, exact, n, trials) -> Finding:
+def threshold(lab, protocol=Threshold, *, exact, n, trials) -> Outcome:
     checks = []
     for small_n, k in exact:
         answer = verify(protocol(n=small_n, k=k), property="predicate")
-        good = sum(finding.holds for finding in answer.findings)
-        lab.note(protocol=protocol.id, n=small_n, k=k, inputs=len(answer.findings), computed=good)
+        right = sum(finding.holds for finding in answer.findings)
+        lab.note(protocol=protocol.id, n=small_n, k=k, inputs=len(answer.findings), computed=right)
         what = f"n = {small_n}, k = {k}: the right answer is reached and kept (exact, every input)"
-        checks.append(always(what, good, len(answer.findings), "from every input"))
+        checks.append(always(what, right, len(answer.findings), "from every input"))
     times = []
     for marked in range(n + 1):
         times.append(lab.times(protocol(n=n, marked=marked), trials, max_steps=200 * n * n))
-    finished = sum(len(sample.values) for sample in times)
-    missed = sum(sample.missed for sample in times)
+    good, made = counted(times)
     what = f"n = {n}, k = 10: simulated runs end with every agent right"
-    checks.append(always(what, finished, finished + missed, "from every input"))
+    checks.append(always(what, good, made, "from every input"))
     k = protocol(n=n).k
     plot = Plot(
         f"Until every agent knows whether at least k = {k} of {n} are marked",
         "marked agents",
         "steps",
-        [means("measured", range(n + 1), [sample.values for sample in times])],
+        [means("measured", range(n + 1), times)],
     )
-    headline = f"right from all {len(exact)} sets of inputs (exact) and in {finished:,} of {finished + missed:,} runs"
+    headline = f"right from all {len(exact)} sets of inputs (exact) and in {good:,} of {made:,} runs"
     notes = "At exactly k marked agents every single mark has to be collected by one agent: hence the peak."
-    return Finding(checks, headline, [plot], notes=notes)
+    return Outcome(checks, headline, [plot], notes=notes)
 
 
-def pairwise(lab, protocol=Pairwise, *, exact, sizes, trials, most, relative) -> Finding:
+def pairwise(lab, protocol=Pairwise, *, exact, sizes, trials, most, relative) -> Outcome:
     checks = []
     for n in exact:
         expected = verify(protocol(n=n), property="time").hitting.from_starts["all-leaders"]
@@ -48,9 +51,9 @@ def pairwise(lab, protocol=Pairwise, *, exact, sizes, trials, most, relative) ->
     samples = []
     for n in sizes:
         options = {"relative": relative, "max_steps": 100 * n * n}
-        samples.append(lab.times(protocol(n=n), trials, most=most, **options).values)
-        checks.append(mean_is(f"n = {n:,}: mean steps", samples[-1], (n - 1) ** 2))
-    ratios = [values / (n - 1) ** 2 for n, values in zip(sizes, samples, strict=True)]
+        samples.append(lab.times(protocol(n=n), trials, most=most, **options))
+        checks.append(mean_is(f"n = {n:,}: mean steps", samples[-1], (n - 1) ** 2, first=trials))
+    ratios = [sample.scaled((n - 1) ** -2) for n, sample in zip(sizes, samples, strict=True)]
     plot = Plot(
         "Steps to one leader, over (n − 1)²",
         "n",
@@ -60,42 +63,42 @@ def pairwise(lab, protocol=Pairwise, *, exact, sizes, trials, most, relative) ->
     )
     table = sizes_table("Steps from all leaders", "n", sizes, samples, [(n - 1) ** 2 for n in sizes])
     low, high = exact[0], exact[-1]
-    headline = f"(n − 1)² to the last digit for n = {low}…{high}; {brief(ratios[-1].mean())} of it at n = {sizes[-1]:,}"
-    return Finding(checks, headline, [plot], [table])
+    headline = f"(n − 1)² to the last digit for n = {low}…{high}; {brief(ratios[-1].mean)} of it at n = {sizes[-1]:,}"
+    return Outcome(checks, headline, [plot], [table])
 
 
-def timer(lab, protocol=Timer, *, sizes, trials, holding, holding_trials, patience, exact_holding) -> Finding:
+def timer(lab, protocol=Timer, *, sizes, trials, holding, holding_trials, patience, exact_holding) -> Outcome:
     starts = ("random", "all-leaders", "no-leader")
-    checks, samples, good, made = [], {start: [] for start in starts}, 0, 0
+    checks, samples = [], {start: [] for start in starts}
     for start in starts:
         for n in sizes:
             sample = lab.times(protocol(n=n), trials, start=start, max_steps=40 * 96 * n * n)
-            samples[start].append(sample.values / n)
-            good, made = good + len(sample.values), made + len(sample.values) + sample.missed
+            samples[start].append(sample.scaled(1 / n))
+    good, made = counted(sample for group in samples.values() for sample in group)
     checks.append(always("from any start the safe set is reached", good, made, "always"))
-    what = "parallel convergence time from no leader, N = n"
-    checks.append(follows(what, sizes, samples["no-leader"], LINEAR, N_LOG))
-    n = sizes[-1]
-    checks.append(number_is(f"states at N = {n}", protocol(n=n).states, 2 * (96 * n + 1)))
-    held, longer = [], []
+    for start in starts:
+        checks.append(follows(f"parallel time from {start}, N = n", sizes, samples[start], LINEAR, N_LOG))
+    held = {"s = N": [], "s = N/2": []}
     for n in holding:
-        sample = lab.times(protocol(n=n, s=n), holding_trials, start="safe", until="broken", max_steps=patience)
-        held.append(sample.values / n)
-        sample = lab.times(protocol(n=n, s=n // 2), holding_trials, start="safe", until="broken", max_steps=patience)
-        longer.append(sample.values / n)
-    checks.append(exponential("parallel holding time with the small timer s = N", holding, held))
-    exact = []
-    for n in exact_holding:
-        answer = verify(protocol(n=n, s=n), start="all", property="holding").holding
-        exact.append(answer.worst / n)
-        lab.note(protocol=protocol.id, n=n, s=n, worst_expected_holding_steps=answer.worst)
+        for label, s in (("s = N", n), ("s = N/2", n // 2)):
+            options = {"start": "barely-safe", "until": "broken", "max_steps": patience}
+            held[label].append(lab.times(protocol(n=n, s=s), holding_trials, **options).scaled(1 / n))
+    what = "parallel holding time from barely-safe, with the small timer s = N"
+    checks.append(exponential_at_least(what, holding, held["s = N"], 1, "Ω(e^N) consistent"))
+    exact = {factor: [exact_worst_holding(lab, protocol, n, factor * n) for n in exact_holding] for factor in (1, 2)}
+    longer = sum(two > one for one, two in zip(exact[1], exact[2], strict=True))
+    what = f"exact, n = {', '.join(map(str, exact_holding))}: s = 2N holds longer than s = N from the worst safe start"
+    checks.append(always(what, longer, len(exact_holding), "longer timers hold longer"))
+    slowest = min((b / a for a, b in itertools.pairwise(exact[2])), default=math.nan)
+    what = "exact, s = 2N, worst safe start: growth of holding from N to N + 1, least"
+    checks.append(number_at_least(what, slowest, math.e, "at least ×e"))
     plots = [
         Plot(
             "Convergence of timer, N = n",
             "n",
             "parallel time",
             [means(start, sizes, samples[start]) for start in starts]
-            + [law_line("∝ n", LINEAR, sizes, samples["no-leader"])],
+            + laws(sizes, samples["no-leader"], LINEAR, N_LOG),
             logx=True,
             logy=True,
         ),
@@ -104,31 +107,35 @@ def timer(lab, protocol=Timer, *, sizes, trials, holding, holding_trials, patien
             "n = N",
             "parallel time until the leader is lost",
             [
-                means("s = N", holding, held),
-                means("s = N/2", holding, longer),
-                Series("worst safe start, exact (s = N)", list(exact_holding), exact, kind="points"),
+                *(means(f"{label}, barely-safe", holding, group) for label, group in held.items()),
+                Series("s = N, worst safe start, exact", list(exact_holding), exact[1], kind="points"),
+                Series("s = 2N, worst safe start, exact", list(exact_holding), exact[2], kind="points"),
                 Series("e^N", list(holding), [float(np.exp(n)) for n in holding], kind="line"),
             ],
             logy=True,
         ),
     ]
-    rate = brief(checks[-1].figure)
+    rate = next(brief(check.figure) for check in checks if check.what.startswith("parallel holding"))
     headline = f"{good:,} of {made:,} runs reach one leader; holding grows like e^({rate}·N) at s = N"
+    table = Table("Read off the definition, not measured", ["N", "states, 2(s + 1)"], [
+        [f"{n}", f"{protocol(n=n).states:,}"] for n in sizes
+    ])  # fmt: skip
     notes = (
-        "With the published timer s = 96N no loss of a leader can be waited for, so holding is measured with "
-        "s = N and s = N/2. Timers only grow with s, and so does holding: what holds at s = N holds at 96N."
+        "Not tested: holding with the published timer s = 96N, whose loss of a leader cannot be waited for. Tested "
+        "instead: s = N from the lowest timers that are safe, where e^N is already reached, and, exactly and from "
+        "the worst of all safe configurations of small populations, that twice the timer holds longer and grows "
+        "faster. That this goes on up to 96N is the paper's proof, not a measurement. The number of states is that "
+        "of the definition."
     )
-    return Finding(checks, headline, plots, notes=notes)
+    return Outcome(checks, headline, plots, [table], notes)
 
 
-def exponential(what: str, sizes, samples) -> Check:
-    """The means grow at least like e^N."""
-    if any(len(values) < 2 for values in samples):
-        return Check(what, "Ω(e^N) consistent", "some sizes have no finished trials", UNDECIDED)
-    rate, low, high = slope(sizes, samples, CONFIDENCE)
-    verdict = HOLDS if low >= 1 else VIOLATED if high < 1 else UNDECIDED
-    measured = f"grows like e^({rate:.2f} N) {span(low, high)}"
-    return Check(what, "Ω(e^N) consistent", measured, verdict, rate, (low, high))
+def exact_worst_holding(lab, protocol, n: int, s: int) -> float:
+    """The least expected parallel time for which any safe configuration keeps its leader."""
+    lab.report(f"exact holding of n = {n}, s = {s}")
+    worst = verify(protocol(n=n, s=s), start="all", property="holding").holding.worst
+    lab.note(protocol=protocol.id, n=n, s=s, worst_expected_holding_steps=worst)
+    return worst / n
 
 
 CLAIMS = (
@@ -164,8 +171,8 @@ CLAIMS = (
         "(later proved: O(N)), with 2(s + 1) states; the leader is then kept for Ω(e^N) parallel time.",
         timer,
         quick={"sizes": (8, 16, 32, 64, 128), "trials": 20, "holding": (4, 6, 8), "holding_trials": 200,
-               "patience": 10**7, "exact_holding": (2, 3, 4, 5)},
+               "patience": 10**7, "exact_holding": (3, 4, 5)},
         full={"sizes": (8, 16, 32, 64, 128, 256, 512), "trials": 40, "holding": (4, 6, 8, 10, 12),
-              "holding_trials": 100, "patience": 10**9, "exact_holding": (2, 3, 4, 5, 6, 7)},
+              "holding_trials": 100, "patience": 10**9, "exact_holding": (3, 4, 5, 6)},
     ),
 )  # fmt: skip

@@ -7,7 +7,7 @@ import numpy as np
 from hegemon.analysis.scaling import N_LOG, N_LOG_SQUARED, Law
 from hegemon.claims.checks import follows, mean_is, share_at_least
 from hegemon.claims.drawing import law_line, means, sizes_table
-from hegemon.claims.registry import Check, Claim, Finding, Plot, Series
+from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series
 from hegemon.models.configuration import Configuration, Group
 from hegemon.protocols.countdown import Countdown
 from hegemon.protocols.epidemic import Epidemic
@@ -28,13 +28,13 @@ def tail_check(what: str, steps, limit: float, n: int) -> Check:
     return share_at_least(what, within, len(steps), 1 - 1 / n, claimed)
 
 
-def epidemic(lab, protocol=Epidemic, *, sizes, trials, most, tail) -> Finding:
+def epidemic(lab, protocol=Epidemic, *, sizes, trials, most, tail) -> Outcome:
     samples, checks = [], []
     for n in sizes:
         limit = 50 * n * math.ceil(math.log2(n))
-        values = lab.times(protocol(n=n), trials, most=most, relative=0.01, max_steps=limit).values
-        samples.append(values)
-        checks.append(mean_is(f"n = {n:,}: mean steps, against (n−1)·H(n−1)", values, (n - 1) * harmonic(n - 1), 0.05))
+        samples.append(lab.times(protocol(n=n), trials, most=most, relative=0.01, max_steps=limit))
+        what = f"n = {n:,}: mean steps, against (n−1)·H(n−1)"
+        checks.append(mean_is(what, samples[-1], (n - 1) * harmonic(n - 1), 0.05, first=trials))
     checks.append(follows("growth of the mean", sizes, samples, N_LOG, N_LOG_SQUARED))
     n, number = tail
     limit = 3 * n * math.log(n)
@@ -46,7 +46,9 @@ def epidemic(lab, protocol=Epidemic, *, sizes, trials, most, tail) -> Finding:
         "n",
         "steps / (n log n)",
         [
-            means("measured", sizes, [v / N_LOG.of(n) for n, v in zip(sizes, samples, strict=True)], "points"),
+            means(
+                "measured", sizes, [v.scaled(1 / N_LOG.of(n)) for n, v in zip(sizes, samples, strict=True)], "points"
+            ),
             Series(
                 "(n−1)·H(n−1), exact",
                 list(sizes),
@@ -58,14 +60,14 @@ def epidemic(lab, protocol=Epidemic, *, sizes, trials, most, tail) -> Finding:
     )
     exact = [(n - 1) * harmonic(n - 1) for n in sizes]
     table = sizes_table("Steps from one source", "n", sizes, samples, exact)
-    share = samples[-1].mean() / exact[-1] if len(samples[-1]) else math.nan
-    return Finding(checks, f"{share:.4f} of (n−1)·H(n−1) at n = {sizes[-1]:,}", [plot], [table])
+    share = samples[-1].mean / exact[-1]
+    return Outcome(checks, f"{share:.4f} of (n−1)·H(n−1) at n = {sizes[-1]:,}", [plot], [table])
 
 
-def countdown(lab, protocol=Countdown, *, sizes, trials, n_fixed, falls, tail) -> Finding:
+def countdown(lab, protocol=Countdown, *, sizes, trials, n_fixed, falls, tail) -> Outcome:
     def time(n, top, number, **options):
         limit = 50 * n * (top + math.ceil(math.log2(n)))
-        return lab.times(protocol(n=n, top=top), number, start="full", max_steps=limit, **options).values
+        return lab.times(protocol(n=n, top=top), number, start="full", max_steps=limit, **options)
 
     by_size = [time(n, 8 * math.ceil(math.log2(n)), trials) for n in sizes]
     checks = [follows("growth with n while l1 − l2 = 8 log n", sizes, by_size, N_LOG, N_LOG_SQUARED)]
@@ -94,16 +96,16 @@ def countdown(lab, protocol=Countdown, *, sizes, trials, n_fixed, falls, tail) -
             "l1 − l2",
             "steps / n",
             [
-                means("measured", falls, [values / n_fixed for values in by_fall]),
-                law_line("∝ l1−l2 + log n", together, falls, [values / n_fixed for values in by_fall]),
+                means("measured", falls, [sample.scaled(1 / n_fixed) for sample in by_fall]),
+                law_line("∝ l1−l2 + log n", together, falls, [sample.scaled(1 / n_fixed) for sample in by_fall]),
             ],
         ),
     ]
-    speed = by_fall[-1].mean() / n_fixed / (falls[-1] + math.log2(n_fixed)) if len(by_fall[-1]) else math.nan
-    return Finding(checks, f"{speed:.2f}·n·(l1−l2 + log n) steps at l1−l2 = {falls[-1]}", plots)
+    speed = by_fall[-1].mean / n_fixed / (falls[-1] + math.log2(n_fixed))
+    return Outcome(checks, f"{speed:.2f}·n·(l1−l2 + log n) steps at l1−l2 = {falls[-1]}", plots)
 
 
-def spread(lab, protocol=Countdown, *, sizes, trials_per_agent, factor=4) -> Finding:
+def spread(lab, protocol=Countdown, *, sizes, trials_per_agent, factor=4) -> Outcome:
     checks, shares, times = [], [], []
     for n in sizes:
         log = math.ceil(math.log2(n))
@@ -123,7 +125,7 @@ def spread(lab, protocol=Countdown, *, sizes, trials_per_agent, factor=4) -> Fin
         logx=True,
     )
     headline = f"close within {factor} n log n steps in {min(shares):.2%} of the runs or more, at every n"
-    return Finding(checks, headline, [plot])
+    return Outcome(checks, headline, [plot])
 
 
 def winners(run) -> dict:
@@ -134,7 +136,7 @@ def winners(run) -> dict:
     return {"winners": int(weights[(agents["leader"] == 1) & (agents["level"] == top)].sum())}
 
 
-def quick_elimination(lab, protocol=QuickElimination, *, sizes, trials) -> Finding:
+def quick_elimination(lab, protocol=QuickElimination, *, sizes, trials) -> Outcome:
     checks, curves, made = [], {}, 0
     fresh = {"level": 0, "done": 0}
     for label, leaders_of in (("all leaders", lambda n: n), ("√n leaders", math.isqrt), ("2 leaders", lambda n: 2)):
@@ -157,7 +159,7 @@ def quick_elimination(lab, protocol=QuickElimination, *, sizes, trials) -> Findi
     series.append(Series("claimed at least 1/16", [sizes[0], sizes[-1]], [1 / 16, 1 / 16], kind="line"))
     plot = Plot("A unique winner of the lottery", "n", "share of runs", series, logx=True)
     lowest = min(point[0] for points in curves.values() for point in points)
-    return Finding(checks, f"at least {lowest:.3f} at every n and start ({made:,} runs); claimed 0.0625", [plot])
+    return Outcome(checks, f"at least {lowest:.3f} at every n and start ({made:,} runs); claimed 0.0625", [plot])
 
 
 CLAIMS = (

@@ -1,0 +1,46 @@
+"""Content as JSON has it, in the one way that seeds, keys and digests are made from.
+
+Nothing here reads the text of an object: a function's has its address in it, and differs from process to process.
+"""
+
+import hashlib
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+
+def plain(value: Any) -> Any:
+    """The same content in Python's own numbers and lists, and nothing for what is not a number."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def canonical(content: Any) -> str:
+    """One text for one content. What is not plain content is a mistake in the program, and raises TypeError."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def digest(content: Any) -> str:
+    return hashlib.sha256(canonical(content).encode()).hexdigest()
+
+
+def sealed(content: dict) -> dict:
+    """The content with its digest, so that whoever reads it can tell whether it was changed."""
+    return {**content, "digest": digest(content)}
+
+
+def unsealed(content: Any) -> dict | None:
+    """The content without its digest, or None if the digest does not fit it."""
+    if not isinstance(content, dict) or "digest" not in content:
+        return None
+    inner = {key: value for key, value in content.items() if key != "digest"}
+    return inner if digest(inner) == content["digest"] else None
