@@ -13,6 +13,7 @@ from hegemon.cli.run import run
 from hegemon.cli.search import search_worst_start
 from hegemon.cli.sweep import study_results, sweep_study
 from hegemon.cli.verify import verify_protocol
+from hegemon.cli.watch import watch_protocol
 from hegemon.errors import InvalidInput
 
 app = typer.Typer(
@@ -28,6 +29,7 @@ app.command("show")(show_protocol)
 app.command("run")(run)
 app.command("sweep")(sweep_study)
 app.command("results")(study_results)
+app.command("watch")(watch_protocol)
 app.command("reproduce")(reproduce_claims)
 app.command("verify")(verify_protocol)
 app.command("prove")(prove_protocol)

@@ -14,6 +14,7 @@ from hegemon.analysis.statistics import summarize_runs
 from hegemon.cli.common import build, console, facts, figure, number, print_json
 from hegemon.errors import InvalidInput
 from hegemon.models.expressions import whole_number
+from hegemon.runs.disturbances import read_disturbances
 from hegemon.runs.run import Fault
 from hegemon.runs.trials import Trials, run_trials
 
@@ -35,6 +36,7 @@ def run(
     wake: Annotated[str | None, typer.Option("--wake", help="messages: all, one-by-one, random or a file")] = None,
     mixing_time: Annotated[str | None, typer.Option("--mixing-time", help="messages: exact, spectral or K")] = None,
     fault: Annotated[list[str] | None, typer.Option("--fault", help="step=K,agents=J[,field=value]")] = None,
+    disturbances: Annotated[str | None, typer.Option("--disturbances", help="a file of faults, as watch saves")] = None,
     observe: Annotated[str | None, typer.Option("--observe", help="what to record, such as leaders")] = None,
     every: Annotated[str | None, typer.Option("--every", help="record every so many steps")] = None,
     at: Annotated[str | None, typer.Option("--at", help="record at these steps, such as 0,100,1e4")] = None,
@@ -54,7 +56,15 @@ def run(
     check_output_files(plot, history, final, draw)
     if draw:
         check_drawable(topology)
-    given = {"start": start, "fault": fault, "observe": observe, "every": every, "at": at, "history": history}
+    given = {
+        "start": start,
+        "fault": fault,
+        "disturbances": disturbances,
+        "observe": observe,
+        "every": every,
+        "at": at,
+        "history": history,
+    }
     given |= {"final": final, "draw": draw, "until": None if until == "safe" else until}
     if chosen.model == "message":
         refuse(given, chosen, "--wake, --variant, --mixing-time, --set and --max-steps")
@@ -67,7 +77,8 @@ def run(
         "until": until,
         "max_steps": None if max_steps is None else whole_number(max_steps, "max-steps"),
         "engine": engine,
-        "faults": tuple(parse_fault(text) for text in fault or ()),
+        "faults": tuple(parse_fault(text) for text in fault or ())
+        + (read_disturbances(disturbances) if disturbances else ()),
     }
     if chosen.model == "message":
         options = {"wake": wake or "all", "max_steps": options["max_steps"], "engine": engine}

@@ -61,10 +61,7 @@ class Driver:
 
     def corrupt(self, fault: Fault, rng) -> None:
         """Replace the states of randomly chosen agents."""
-        if not 1 <= fault.agents <= self.protocol.n:
-            raise InvalidInput(f"a fault with agents={fault.agents} is out of range 1..{self.protocol.n}")
-        corrupted = corrupted_counts if self.engine.as_multiset else corrupted_agents
-        self.engine.load(corrupted(fault, self.engine.configuration(), rng))
+        self.engine.load(corrupted(fault, self.engine, rng))
         self._record()
 
     def _pass(self, goal: int) -> bool:
@@ -113,19 +110,56 @@ class Driver:
             self.history.record(self.engine.step, self.engine.configuration())
 
 
+def corrupted(fault: Fault, engine, rng) -> Configuration:
+    """The engine's configuration after a fault."""
+    configuration = engine.configuration()
+    if not 1 <= fault.size <= configuration.n:
+        raise InvalidInput(f"a fault with agents={fault.agents} is out of range 1..{configuration.n}")
+    if engine.as_multiset and not isinstance(fault.agents, int):
+        raise InvalidInput(f"engine {engine.name} keeps counts and knows no agent by its number; use engine agents")
+    return (corrupted_counts if engine.as_multiset else corrupted_agents)(fault, configuration, rng)
+
+
 def corrupted_agents(fault: Fault, configuration: Configuration, rng) -> Configuration:
     space, agents = configuration.space, configuration.agents
-    victims = rng.choice(len(agents), size=fault.agents, replace=False)
+    victims = _victims(fault, space, agents, rng)
     agents[victims] = space.decode_array(fault_codes(fault, space, space.encode_array(agents[victims]), rng))
     return Configuration(space, agents=agents)
+
+
+def _victims(fault: Fault, space, agents, rng) -> np.ndarray:
+    if not isinstance(fault.agents, int):
+        if len(set(fault.agents)) < fault.size or not all(0 <= agent < len(agents) for agent in fault.agents):
+            raise InvalidInput(
+                f"a fault names the agents {list(fault.agents)}; give different ones of 0..{len(agents) - 1}"
+            )
+        return np.array(fault.agents)
+    if fault.of is None:
+        return rng.choice(len(agents), size=fault.agents, replace=False)
+    candidates = np.flatnonzero(space.encode_array(agents) == space.code(space.parse(fault.of)))
+    _require_enough(fault, len(candidates))
+    return rng.choice(candidates, size=fault.agents, replace=False)
+
+
+def _require_enough(fault: Fault, present: int) -> None:
+    if fault.size > present:
+        raise InvalidInput(
+            f"a fault at step {fault.step} takes {fault.size} agents of {fault.of}, but there are {present}"
+        )
 
 
 def corrupted_counts(fault: Fault, configuration: Configuration, rng) -> Configuration:
     """The same for a multiset, at a cost that does not depend on the number of agents."""
     space = configuration.space
     codes, counts = configuration.multiset
-    spared, victims = counts.copy(), np.empty_like(counts)
-    take(rng.integers(2**64, size=4, dtype=np.uint64), spared, len(codes), counts.sum(), fault.agents, victims)
+    spared, victims = counts.copy(), np.zeros_like(counts)
+    if fault.of is None:
+        take(rng.integers(2**64, size=4, dtype=np.uint64), spared, len(codes), counts.sum(), fault.agents, victims)
+    else:
+        chosen = codes == space.code(space.parse(fault.of))
+        _require_enough(fault, int(counts[chosen].sum()))
+        spared[chosen] -= fault.agents
+        victims[chosen] += fault.agents
     if fault.values:
         changed = fault_codes(fault, space, codes, rng)
     else:
@@ -146,6 +180,9 @@ def fault_codes(fault: Fault, space, codes: np.ndarray, rng) -> np.ndarray:
         state = space.namespace(code)
         for name, value in fault.values.items():
             space.require_field(name)
-            setattr(state, name, space.domains[name].index(value))
+            index = space.domains[name].index(value)
+            if not isinstance(index, int | np.integer):
+                raise InvalidInput(f"a fault writes {name} = {value!r}, which is not a value of {name}")
+            setattr(state, name, index)
         changed[code] = space.code(state)
     return np.array([changed[code] for code in codes])

@@ -9,11 +9,19 @@ POINTS = 250
 
 @dataclass(frozen=True)
 class Fault:
-    """At `step`, `agents` randomly chosen agents get the given values; without any, uniformly random states."""
+    """At `step`, `agents` randomly chosen agents get the given values; without any, uniformly random states.
+
+    `agents` may also name them, as a tuple of their numbers; or `of` is the state that the chosen ones are in.
+    """
 
     step: int
-    agents: int
+    agents: int | tuple[int, ...]
     values: dict | None = None
+    of: dict | None = None
+
+    @property
+    def size(self) -> int:
+        return self.agents if isinstance(self.agents, int) else len(self.agents)
 
 
 @dataclass(frozen=True)

@@ -179,6 +179,11 @@ class Agents(Engine):
             return Configuration(self.space, agents=self.space.decode_array(self._population))
         return Configuration(self.space, agents=self._population.copy())
 
+    @property
+    def codes(self) -> np.ndarray | None:
+        """Every agent's code, not to be written to; None where agents are kept as records."""
+        return self._population if self._in_table else None
+
     def occupancy(self):
         """The codes of the states that agents are in, ascending, and how many are in each."""
         if not self._in_table:

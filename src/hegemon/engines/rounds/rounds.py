@@ -129,6 +129,14 @@ class Rounds(Engine):
         self._unpack(words, agents, self.world[1])
         return Configuration(self.space, agents=agents)
 
+    def snapshot(self):
+        """The round and its configuration: coins depend on the round alone. Without fast-forward only."""
+        return self.step, self.words.copy()
+
+    def restore(self, snapshot) -> None:
+        self._state[TIME], words = snapshot
+        self.load(self.unpacked(words))
+
     def counts_hold(self) -> bool:
         """Whether the stop, its whole predicates included, is met now."""
         return self._status(0) == MET and self._whole_holds()

@@ -1,0 +1,106 @@
+"""`hegemon watch`: a page on which one sees a protocol work, disturbs it and steps through it."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hegemon.cli.common import build, console
+from hegemon.errors import InvalidInput
+from hegemon.models.expressions import whole_number
+
+
+def watch_protocol(
+    protocol: Annotated[str | None, typer.Argument(help="an id of `hegemon list`, or your_file.py:YourClass")] = None,
+    n: Annotated[str | None, typer.Option("--n", help="number of agents, such as 40 or 1e9")] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="parameter as name=value; repeatable")] = None,
+    graph: Annotated[str | None, typer.Option("--graph", help="ring:64, grid:8x8, regular:1000,4 … or a file")] = None,
+    start: Annotated[str | None, typer.Option("--start", help="a named start, a file, or a story of verify")] = None,
+    wake: Annotated[str | None, typer.Option("--wake", help="messages: all, one-by-one, random or a file")] = None,
+    seed: Annotated[str, typer.Option("--seed", help="the same seed gives the same run")] = "0",
+    engine: Annotated[str, typer.Option("--engine", help="auto, or the name of an engine")] = "auto",
+    save: Annotated[str | None, typer.Option("--save", help="no page: write a film (.html, .gif, .mp4)")] = None,
+    until: Annotated[str | None, typer.Option("--until", help="where a film ends: a set, or steps:K")] = None,
+    max_steps: Annotated[str | None, typer.Option("--max-steps", help="the longest a film may be")] = None,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="print the address and open nothing")] = False,
+    host: Annotated[str, typer.Option("--host", help="beyond loopback, others can connect")] = "127.0.0.1",
+    port: Annotated[str, typer.Option("--port", help="0 takes a free one")] = "0",
+):  # fmt: skip
+    """Watch a run in the browser: play, step, go back, disturb; or save it as a film without one."""
+    from hegemon.web.film import shoot
+    from hegemon.web.server import is_loopback
+    from hegemon.web.watch import Builder, Watching, check_film_path, save_film
+
+    name, n, graph, set_ = from_story(protocol, n, graph, set_, start)
+    seed_number = whole_number(seed, "seed")
+    port_number = whole_number(port, "port")
+    chosen, _ = build(name, n, graph, set_, seed_number)
+    options = {"graph": graph, "start": start, "wake": wake, "seed": seed_number, "engine": engine}
+    if chosen.model == "message" and start:
+        raise InvalidInput(f"--start means nothing to {chosen.id} (message model); use --wake")
+    if chosen.model != "message" and wake:
+        raise InvalidInput(f"--wake means nothing to {chosen.id} ({chosen.model} model); use --start")
+    builder = Builder(chosen, name, options)
+    if save:
+        check_film_path(save)
+        limit = None if max_steps is None else whole_number(max_steps, "max-steps")
+        film = shoot(builder(), until, limit)
+        save_film(film, save)
+        size = Path(save).stat().st_size
+        end = f"{chosen.time_unit[:-1]} {film['heads'][-1]['step']:,}"
+        console().print(f"{save}: {len(film['heads'])} frames to {end}, {size / 1000:,.0f} kB", soft_wrap=True)
+        return
+    if until or max_steps:
+        raise InvalidInput("--until and --max-steps say where a film ends: give --save FILE, or leave them away")
+    serve_page(Watching(builder, host, port_number), is_loopback(host), no_browser)
+
+
+def serve_page(page, is_private: bool, no_browser: bool) -> None:
+    """Say where the page is, open it, and stay until the terminal ends."""
+    import signal
+    import webbrowser
+
+    def announce():
+        print(f"watch at {page.url}")
+        if not is_private:
+            print(f"listening on {page.host}: whoever has this address, token included, can watch and steer the run; "
+                  "it is not encrypted", file=sys.stderr)  # fmt: skip
+        elif no_browser:
+            print(
+                f"from another machine: ssh -N -L {page.port}:127.0.0.1:{page.port} THIS_MACHINE, then the same address"
+            )
+        print("Ctrl-C ends it", flush=True)
+        if not no_browser:
+            webbrowser.open(page.url)
+
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
+    page.run(announce)
+
+
+def from_story(protocol, n, graph, settings, start):
+    """A story of `verify` says which protocol it is about, with which parameters and on which graph."""
+    content = {}
+    if start and str(start).lower().endswith(".json") and Path(start).is_file():
+        try:
+            content = json.loads(Path(start).read_text())
+        except (OSError, ValueError, RecursionError):
+            content = {}  # the reader of starts says what is wrong
+    if not isinstance(content, dict):
+        content = {}
+    if protocol is None:
+        protocol = content.get("protocol")
+        if not isinstance(protocol, str):
+            raise InvalidInput("which protocol? Give its name, or a story that verify has written: --start story.json")
+    agents = content.get("agents")
+    if n is None and graph is None:
+        if isinstance(content.get("graph"), str):
+            graph = content["graph"]
+        elif isinstance(agents, list):
+            n = str(len(agents))
+    given = {text.partition("=")[0].strip() for text in settings or ()}
+    parameters = content.get("parameters") if isinstance(content.get("parameters"), dict) else {}
+    extra = [f"{key}={value}" for key, value in parameters.items() if key not in given and value is not None]
+    return protocol, n, graph, [*(settings or ()), *extra]

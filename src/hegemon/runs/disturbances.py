@@ -1,0 +1,54 @@
+"""Faults as a file: what was done to a run and when, so that the same run can be had again."""
+
+import json
+from pathlib import Path
+
+from hegemon.errors import InvalidInput
+from hegemon.files import write_text
+from hegemon.runs.run import Fault
+
+HELP = 'a list such as [{"step": 100, "agents": [3], "values": {"leader": 0}}, {"step": 200, "agents": 5}]'
+
+
+def read_disturbances(path) -> tuple[Fault, ...]:
+    """The faults of a JSON file: a list, or an object whose `disturbances` is one."""
+    try:
+        content = json.loads(Path(path).read_text())
+    except (OSError, ValueError, RecursionError) as error:
+        raise InvalidInput(f"{path} cannot be read as JSON ({error}); give {HELP}") from None
+    rows = content.get("disturbances") if isinstance(content, dict) else content
+    if not isinstance(rows, list):
+        raise InvalidInput(f"{path} holds no list of disturbances; give {HELP}")
+    return tuple(_fault(row, f"{path}, entry {index}") for index, row in enumerate(rows))
+
+
+def _fault(row, place: str) -> Fault:
+    if not isinstance(row, dict) or set(row) - {"step", "agents", "values", "of"}:
+        raise InvalidInput(f"{place} is not a disturbance; give {HELP}")
+    step, agents = row.get("step"), row.get("agents")
+    if type(step) is not int or step < 0:
+        raise InvalidInput(f"{place}: step = {step!r} is out of range; give a whole number >= 0")
+    if isinstance(agents, list) and agents and all(type(agent) is int for agent in agents):
+        agents = tuple(agents)
+    elif type(agents) is not int:
+        raise InvalidInput(
+            f"{place}: agents = {agents!r} is neither a number of agents nor a list of them; give {HELP}"
+        )
+    for name in ("values", "of"):
+        state = row.get(name)
+        if state is not None and not (
+            isinstance(state, dict) and all(type(value) in (int, str) for value in state.values())
+        ):
+            raise InvalidInput(f"{place}: {name} = {state!r} does not say which field has which value")
+    return Fault(step, agents, row.get("values") or None, row.get("of"))
+
+
+def record(fault: Fault) -> dict:
+    """A fault as it appears in a file."""
+    agents = fault.agents if isinstance(fault.agents, int) else list(fault.agents)
+    row = {"step": fault.step, "agents": agents, "values": fault.values, "of": fault.of}
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def save_disturbances(faults, path) -> None:
+    write_text(path, json.dumps({"disturbances": [record(fault) for fault in faults]}, indent=1) + "\n")

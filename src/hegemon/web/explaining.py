@@ -1,0 +1,65 @@
+"""One transition told in words and in lines of source: which lines of `interact` it went through."""
+
+import inspect
+import sys
+import textwrap
+import types
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The author's text: blocks of (file-relative first line, lines), one per function."""
+
+    blocks: tuple[tuple[str, int, tuple[str, ...]], ...] = ()
+
+    def record(self) -> list[dict]:
+        return [{"name": name, "first": first, "lines": lines} for name, first, lines in self.blocks]
+
+
+def listing(function) -> Listing:
+    """The source of a transition and of the author's functions that it calls, in the order of the file."""
+    blocks = []
+    for found in _called(function, []):
+        try:
+            lines, first = inspect.getsourcelines(found)
+        except (OSError, TypeError):
+            continue
+        text = textwrap.dedent("".join(lines)).rstrip("\n").split("\n")
+        blocks.append((found.__qualname__, first, tuple(text)))
+    return Listing(tuple(sorted(blocks, key=lambda block: (block[0] != function.__qualname__, block[1]))))
+
+
+def _called(function, seen: list) -> list:
+    """The function and, in its package or file, whatever it calls."""
+    if function in seen:
+        return seen
+    seen.append(function)
+    home = function.__module__.rpartition(".")[0] or function.__module__
+    for name in function.__code__.co_names:
+        other = function.__globals__.get(name)
+        if isinstance(other, types.FunctionType) and other.__module__.startswith(home):
+            _called(other, seen)
+    return seen
+
+
+def traced(function, *arguments):
+    """Call a plain-Python function; its answer, and the lines it went through as [(function, line)…]."""
+    visited = []
+    names = {
+        found.__code__: found.__qualname__
+        for found in _called(inspect.unwrap(getattr(function, "__func__", function)), [])
+    }
+
+    def follow(frame, event, _):
+        if event == "line" and frame.f_code in names:
+            visited.append((names[frame.f_code], frame.f_lineno))
+        return follow if frame.f_code in names else None
+
+    before = sys.gettrace()
+    sys.settrace(follow)
+    try:
+        answer = function(*arguments)
+    finally:
+        sys.settrace(before)
+    return answer, sorted(set(visited))

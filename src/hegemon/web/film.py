@@ -1,0 +1,146 @@
+"""A film: a watched run as one HTML file that plays offline, with the page's own front end inside.
+
+The length of a run is not known beforehand, so a recorder keeps evenly spread frames by dropping every second
+one whenever there are twice as many as wanted. Large rasters are downsampled.
+"""
+
+import base64
+import json
+import math
+import struct
+import time
+import zlib
+from importlib.resources import files
+
+import numpy as np
+
+from hegemon.errors import InvalidInput
+from hegemon.models.expressions import whole_number
+from hegemon.web.frames import frame, greeting
+
+FRAMES = 150
+MOST_PIXELS = 120 * 120  # of a raster in a film
+MOST_MESSAGES = 300  # per frame
+TAIL = 0.1  # of the film goes on after its end is reached
+HEAD = ("step", "last", "note", "silent", "values", "lamps", "healing", "bands", "messages", "disturbances", "command")
+MODULES = ("look.js", "pens.js", "stage.js", "curves.js", "panels.js", "sources.js", "main.js")
+
+
+class Recorder:
+    """Frames of one time line, in order."""
+
+    def __init__(self, greeting: dict | None = None):
+        self.clear(greeting)
+
+    def clear(self, greeting: dict | None) -> None:
+        self.greeting, self.frames, self.stride, self._skip = greeting, [], 1, 0
+
+    def add(self, head: dict, picture: bytes) -> bool:
+        """Take a frame if it is its turn; whether the frames have just been thinned."""
+        if self.frames and head["step"] <= self.frames[-1][0]["step"]:  # back in time: a new future, or the same again
+            self.frames = [kept for kept in self.frames if kept[0]["step"] < head["step"]]
+            self._skip = 0
+        if self._skip:
+            self._skip -= 1
+            return False
+        self._skip = self.stride - 1
+        kept = {name: head[name] for name in HEAD if name in head}
+        if len(kept.get("messages", ())) > MOST_MESSAGES:
+            kept["messages"] = kept["messages"][:: len(kept["messages"]) // MOST_MESSAGES + 1]
+        self.frames.append((kept, self._small(picture)))
+        if len(self.frames) <= 2 * FRAMES:
+            return False
+        self.frames = self.frames[::2]
+        self.stride *= 2
+        return True
+
+    def _small(self, picture: bytes) -> bytes:
+        width = self.greeting.get("width")
+        if width is None or len(picture) <= MOST_PIXELS:
+            return picture
+        height = math.ceil(len(picture) / width)
+        step = math.ceil(math.sqrt(width * height / MOST_PIXELS))
+        whole = np.zeros(width * height, np.uint8)
+        whole[: len(picture)] = np.frombuffer(picture, np.uint8)
+        return whole.reshape(height, width)[::step, ::step].tobytes()
+
+    def film(self) -> dict:
+        """The greeting and the frames, as `film_page` and the pictures take them."""
+        content = {**self.greeting, "rows": []}
+        width = content.get("width")
+        if width is not None and self.frames and len(self.frames[0][1]) < content["n"]:
+            height = math.ceil(content["n"] / width)
+            step = math.ceil(math.sqrt(width * height / MOST_PIXELS))
+            content |= {"width": math.ceil(width / step), "downsampled": step}
+        return {
+            "greeting": content,
+            "heads": [head for head, _ in self.frames],
+            "pictures": [p for _, p in self.frames],
+        }
+
+
+def shoot(
+    session, until: str | None = None, max_steps: int | None = None, seconds: float = 60.0, progress=None
+) -> dict:
+    """Run a session without a page, and film it: to its end, to the limit, or as far as the clock allows."""
+    recorder = Recorder(greeting(session))
+    limit, lamp = _end(session, until, max_steps)
+    spacing, tail, deadline = 1, None, time.monotonic() + seconds
+    while True:
+        readings = session.readings()
+        picture = frame(session, command=session.command(), disturbances=len(session.disturbances()), **readings)
+        recorder.stride = 1
+        if recorder.add(*picture):
+            spacing *= 2
+            recorder.stride = 1
+        if progress and progress(session.step):
+            break
+        if tail is None and (readings["lamps"].get(lamp) or session.world.is_silent):
+            tail = max(4, int(TAIL * len(recorder.frames)))
+        if tail is not None:
+            tail -= 1
+            if tail < 0:
+                break
+        if session.step >= limit or time.monotonic() > deadline:
+            break
+        session.advance(min(limit, session.step + spacing), tell=session.world.kind == "graph")
+        if session.world.is_silent and session.protocol.model == "message":
+            tail = min(tail or 4, 4)
+    return recorder.film()
+
+
+def _end(session, until: str | None, max_steps: int | None) -> tuple[float, str]:
+    limit = float("inf") if max_steps is None else max_steps
+    unit = session.protocol.time_unit
+    if until is None and session.schedule:
+        return len(session.schedule), ""
+    if until is not None and until.startswith(f"{unit}:"):
+        return min(limit, whole_number(until.partition(":")[2], f"until {unit}")), ""
+    lamps = session.world.readings()[1]
+    lamp = until or ("safe" if "safe" in lamps else "finished")
+    if until is not None and lamp not in lamps:
+        raise InvalidInput(f"until {until!r} is not known; a film ends in one of {', '.join(lamps)}, or at {unit}:K")
+    return limit, lamp
+
+
+def read_page(name: str) -> str:
+    return files("hegemon.web").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def film_page(film: dict) -> str:
+    """The film as one HTML text: the front end inlined, the frames compressed."""
+    text = json.dumps({"greeting": film["greeting"], "heads": film["heads"]}, separators=(",", ":")).encode()
+    sizes = [len(picture) for picture in film["pictures"]]
+    index = struct.pack("<II", len(text), len(sizes)) + struct.pack(f"<{len(sizes)}I", *sizes)
+    blob = base64.b64encode(zlib.compress(index + text + b"".join(film["pictures"]), 9)).decode()
+    script = "\n".join(_plain_script(read_page(name)) for name in MODULES)
+    page = read_page("index.html")
+    page = page.replace('<link rel="stylesheet" href="style.css">', f"<style>\n{read_page('style.css')}</style>")
+    data = f'<script>window.HEGEMON_FILM = "{blob}";</script>\n<script type="module">\n{script}\n</script>'
+    return page.replace('<script type="module" src="main.js"></script>', data)
+
+
+def _plain_script(text: str) -> str:
+    """A module as part of a larger one: imports go, exports become plain."""
+    lines = [line.removeprefix("export ") for line in text.split("\n") if not line.startswith("import ")]
+    return "\n".join(lines)

@@ -1,0 +1,88 @@
+"""What is sent: a greeting once, then frames. A frame is the length of a JSON head, the head, and the picture.
+
+The picture is one byte per agent, uncompressed; for counts it is empty and the head has the bands.
+"""
+
+import inspect
+import json
+import math
+import struct
+
+import numpy as np
+
+from hegemon.web.layout import edges, places
+
+
+def greeting(session) -> dict:
+    """All that does not change while a run is watched."""
+    protocol, world, topology = session.protocol, session.world, session.topology
+    content = {
+        "protocol": protocol.id,
+        "name": session.name,
+        "summary": protocol.summary(),
+        "reference": protocol.reference,
+        "model": protocol.model,
+        "unit": protocol.time_unit,
+        "n": protocol.n,
+        "parameters": {key: value for key, value in protocol.parameters.items() if value is not None},
+        "graph": topology.name,
+        "directed": topology.directed,
+        "seed": session.seed,
+        "engine": world.engine.name,
+        "reason": world.reason,
+        "start": str(session.start),
+        "starts": _documented(protocol.starts) if world.can_disturb else {},
+        "kind": world.kind,
+        "channels": [channel.record() for channel in world.look.channels],
+        "fields": world.fields(),
+        "sets": {name: chosen.doc for name, chosen in protocol.sets.items()},
+        "observables": _observables(protocol),
+        "listing": world.listing.record(),
+        "canDisturb": world.can_disturb,
+        "hasOutput": world.has_output,
+        "kinds": list(getattr(world.look, "kinds", ())),
+        "story": len(session.schedule),
+        "rows": [[step, values] for step, values in session.rows],
+    }
+    if world.kind == "graph":
+        content["places"] = np.round(places(topology), 4).tolist()
+        content["edges"] = edges(topology).ravel().tolist()
+    elif world.kind == "raster":
+        content["width"] = raster_width(topology)
+    return content
+
+
+def raster_width(topology) -> int:
+    """Grids keep their shape; everything else is as square as it can be."""
+    if topology.name.startswith(("grid:", "torus:")):
+        return int(topology.name.partition(":")[2].split("x")[1])
+    return math.ceil(math.sqrt(topology.n))
+
+
+def _documented(functions: dict) -> dict:
+    return {name: (inspect.getdoc(function) or "").split("\n")[0] for name, function in functions.items()}
+
+
+def _observables(protocol) -> dict:
+    if protocol.model == "message":
+        return {}
+    return {name: observable.doc for name, observable in protocol.watched().items()}
+
+
+def frame(session, **head) -> tuple[dict, bytes]:
+    """The head and the picture of now."""
+    world = session.world
+    head = {"step": session.step, "last": session.last, "note": session.note, "silent": world.is_silent, **head}
+    if world.kind == "bands":
+        head["bands"] = [[byte, str(count)] for byte, count in world.bands()]
+        return head, b""
+    messages = world.messages()
+    if messages:
+        head["messages"] = messages
+    return head, world.picture().tobytes()
+
+
+def packed(head: dict, picture: bytes) -> bytes:
+    text = json.dumps(head, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 4)
+    return struct.pack("<I", len(text)) + text + picture

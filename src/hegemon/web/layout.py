@@ -1,0 +1,81 @@
+"""Where nodes are drawn: every family of graphs in its own layout, in the square from -1 to 1."""
+
+import math
+
+import numpy as np
+
+LARGEST_DRAWN = 3000  # nodes drawn one by one; beyond, a raster
+LARGEST_RASTER = 1_000_000  # agents in a raster; beyond, counts
+MOST_EDGES = 12_000
+LARGEST_SPRING = 600
+
+
+def places(topology) -> np.ndarray:
+    """Two coordinates per node."""
+    family = topology.name.partition(":")[0]
+    n = topology.n
+    if family in ("ring", "directed-ring") or (family == "complete" and n <= 60):
+        return _circle(n)
+    if family == "complete":
+        return _sunflower(n)
+    if family in ("grid", "torus"):
+        rows, columns = (int(side) for side in topology.name.partition(":")[2].split("x"))
+        return _lattice(rows, columns)
+    if family == "path":
+        return _snake(n)
+    if family == "star":
+        return np.vstack([np.zeros((1, 2)), _circle(n - 1)])
+    return _springs(topology)
+
+
+def edges(topology) -> np.ndarray:
+    """The pairs to draw a line between; none where every pair is an edge, or where there are too many."""
+    if topology.is_complete and topology.n > 12 or topology.arcs > 2 * MOST_EDGES:
+        return np.empty((0, 2), np.int32)
+    pairs = np.stack([topology.sources, topology.targets], axis=1)
+    return pairs if topology.directed else pairs[pairs[:, 0] < pairs[:, 1]]
+
+
+def _circle(n: int) -> np.ndarray:
+    angle = 2 * np.pi * np.arange(n) / max(n, 1) - np.pi / 2
+    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+
+
+def _sunflower(n: int) -> np.ndarray:
+    """Evenly over a disc (Vogel 1979)."""
+    k = np.arange(n) + 0.5
+    radius, angle = np.sqrt(k / n), k * np.pi * (3 - math.sqrt(5))
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+
+
+def _lattice(rows: int, columns: int) -> np.ndarray:
+    y, x = np.divmod(np.arange(rows * columns), columns)
+    side = max(rows, columns, 2) - 1
+    return np.stack([(2 * x - columns + 1) / side, (2 * y - rows + 1) / side], axis=1)
+
+
+def _snake(n: int) -> np.ndarray:
+    """A path in rows, every second one backwards; short paths are a line."""
+    columns = n if n <= 24 else math.ceil(math.sqrt(2 * n))
+    y, x = np.divmod(np.arange(n), columns)
+    x = np.where(y % 2, columns - 1 - x, x)
+    rows = math.ceil(n / columns)
+    side = max(columns, 2) - 1
+    return np.stack([(2 * x - columns + 1) / side, (2 * y - rows + 1) * min(2, side / max(rows, 1)) / side], axis=1)
+
+
+def _springs(topology) -> np.ndarray:
+    """By distances where the graph is small, by springs, else evenly over a disc in the order of the nodes."""
+    n = topology.n
+    if n > LARGEST_SPRING or topology.arcs > 40 * n:
+        return _sunflower(n)
+    import networkx as nx
+
+    graph = topology.to_networkx().to_undirected()
+    if n <= 150:
+        found = nx.kamada_kawai_layout(graph)
+    else:
+        found = nx.spring_layout(graph, seed=0, iterations=80)
+    place = np.array([found[v] for v in range(n)])
+    place -= (place.max(axis=0) + place.min(axis=0)) / 2
+    return place / max(np.abs(place).max(), 1e-9)

@@ -1,0 +1,187 @@
+"""What an agent looks like, derived from its fields: one byte per agent, and what the byte means.
+
+A byte is a mixed-radix number over a few channels: whether the agent leads; its class (hue); the value of the
+first long range that its class has (shade); and small fields as badges. Which fields play which part follows
+from the declaration alone; a protocol may choose colours by one line, `colours = {"bullet=2": "#d55e00"}`.
+"""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from hegemon.engines.membership import Membership
+from hegemon.engines.stopping import Stop
+from hegemon.errors import InvalidInput
+from hegemon.models.protocol import output_leader
+
+MOST_CLASSES, MOST_SHADES, MOST_BADGES, SMALL = 8, 8, 4, 4
+LARGEST_TABLE = 1 << 16  # states: up to here one table from codes to bytes
+
+
+@dataclass(frozen=True)
+class Channel:
+    """`part` is leader, class, shade or badge; `labels` name its values; `colours` are the author's, if any."""
+
+    part: str
+    name: str
+    labels: tuple[str, ...]
+    colours: tuple[str | None, ...] = ()
+
+    @property
+    def size(self) -> int:
+        return len(self.labels)
+
+    def record(self) -> dict:
+        return {"part": self.part, "name": self.name, "labels": self.labels, "colours": self.colours}
+
+
+def chosen_colours(protocol) -> dict[tuple[str, str], str]:
+    """The author's line as (field, value) -> colour, checked: it goes into a page."""
+    chosen = {}
+    for key, colour in dict(getattr(protocol, "colours", {})).items():
+        field, equals, value = str(key).partition("=")
+        if not equals or field not in (*protocol.space.names, "output"):
+            raise InvalidInput(f'{protocol.id}: colours has the key {key!r}; write "field=value": "#0072b2"')
+        if not re.fullmatch(r"#[0-9a-fA-F]{6}", str(colour)):
+            raise InvalidInput(f"{protocol.id}: colours has {colour!r}; write a colour as #rrggbb")
+        chosen[field, value] = colour
+    return chosen
+
+
+class Look:
+    """The bytes of a protocol's configurations."""
+
+    def __init__(self, protocol):
+        self.protocol, self.space = protocol, protocol.space
+        self._colours = chosen_colours(protocol)
+        self._output = None
+        if hasattr(protocol, "output") and protocol.outputs and protocol.output is not output_leader:
+            self._output = Membership(protocol, Stop("output", (protocol.output,)))
+        self._choose()
+        self._table = None
+        if self.space.size <= LARGEST_TABLE:
+            self._table = self._bytes(self.space.decode_array(np.arange(self.space.size)))
+
+    # -- which field plays which part -------------------------------------------------------------------
+
+    def _choose(self) -> None:
+        space, free = self.space, [name for name in self.space.names if name != "leader" or self._output]
+        width = {name: space.bounds[name][1] - space.bounds[name][0] + 1 for name in space.names}
+        self.channels: list[Channel] = []
+        if self.protocol.outputs:
+            name = "leader" if self.protocol.elects_leader else "output"
+            self.channels.append(self._channel("leader", name, self.protocol.outputs, name))
+        self._hues = tuple(name for name in space.discriminators if name in free)
+        if len(space.variants) > MOST_CLASSES:
+            self._hues = self._hues[:1]
+        self._variants = self._classes() if self._hues else []
+        self._shaded = [next((n for n in v.free if width[n] > SMALL and n in free), None) for v in space.variants]
+        badges = [n for n in free if width[n] <= SMALL and n not in space.discriminators]
+        badges = sorted(badges, key=lambda n: -width[n])[:MOST_BADGES]
+        named = next((field for field, _ in self._colours if field in badges), None)
+        if not self._variants and (named or not any(self._shaded)) and badges:
+            chosen = named or badges[0]
+            badges.remove(chosen)
+            self._hues, self._variants = (
+                (chosen,),
+                [((chosen, k + space.bounds[chosen][0]),) for k in range(width[chosen])],
+            )
+        if self._variants:
+            labels = [" ".join(self._label(name, value) for name, value in fixed) for fixed in self._variants]
+            name = self._hues[0] if len(self._hues) == 1 else "class"
+            self.channels.append(self._channel("class", name, labels, self._hues[0]))
+        room = 256
+        for channel in self.channels:
+            room //= channel.size
+        self._badges = []
+        for name in badges:
+            if room // width[name] >= (4 if any(self._shaded) else 1):
+                room //= width[name]
+                self._badges.append(name)
+        shades = min(MOST_SHADES, room, max((width[n] for n in self._shaded if n), default=0))
+        self._shades = shades if shades > 1 else 0
+        if self._shades:
+            names = list(dict.fromkeys(name for name in self._shaded if name))
+            self.channels.append(Channel("shade", " / ".join(names), self._shade_labels(names)))
+        for name in self._badges:
+            low, high = space.bounds[name]
+            labels = [self._label(name, value) for value in range(low, high + 1)]
+            self.channels.append(self._channel("badge", name, labels, name))
+
+    def _classes(self) -> list:
+        seen = []
+        for variant in self.space.variants:
+            fixed = tuple((name, value) for name, value in variant.fixed if name in self._hues)
+            if fixed not in seen:
+                seen.append(fixed)
+        return seen
+
+    def _label(self, name, value) -> str:
+        text = str(self.space.domains[name].label(value))
+        return text if self.space.domains[name].names and len(self._hues) < 2 else f"{name}={text}"
+
+    def _channel(self, part, name, labels, field) -> Channel:
+        labels = tuple(str(label) for label in labels)
+        colours = [self._colours.get((field, label.rpartition("=")[2])) for label in labels]
+        if part == "leader":
+            colours = [self._colours.get((field, str(k)), colour) for k, colour in enumerate(colours)]
+        return Channel(part, name, labels, tuple(colours))
+
+    def _shade_labels(self, names) -> tuple[str, ...]:
+        low, high = self.space.bounds[names[0]]
+        edges = [low + -(-k * (high - low + 1) // self._shades) for k in range(self._shades + 1)]
+        if len(names) > 1:
+            return tuple("low" if k == 0 else "high" if k == self._shades - 1 else "" for k in range(self._shades))
+        return tuple(f"{a}" if a == b - 1 else f"{a}–{b - 1}" for a, b in zip(edges, edges[1:], strict=False))
+
+    # -- bytes ------------------------------------------------------------------------------------------
+
+    def of_codes(self, codes: np.ndarray) -> np.ndarray:
+        if self._table is not None:
+            return self._table.take(codes)
+        return self._bytes(self.space.decode_array(codes))
+
+    def of_agents(self, agents: np.ndarray) -> np.ndarray:
+        return self._bytes(agents)
+
+    def _bytes(self, agents: np.ndarray) -> np.ndarray:
+        result = np.zeros(len(agents), np.uint8)
+        for channel in self.channels:
+            result *= np.uint8(channel.size) if channel.size < 256 else np.uint8(0)
+            result += self._values(channel, agents)
+        return result
+
+    def _values(self, channel: Channel, agents) -> np.ndarray:
+        if channel.part == "leader":
+            if self._output is None:
+                return agents["leader"].astype(np.uint8)
+            return self._output.marks(agents).astype(np.uint8) & np.uint8(1)
+        if channel.part == "class":
+            value = np.zeros(len(agents), np.uint8)
+            for k, fixed in enumerate(self._variants):
+                chosen = np.ones(len(agents), bool)
+                for name, wanted in fixed:
+                    chosen &= agents[name] == wanted
+                value[chosen] = k
+            return value
+        if channel.part == "badge":
+            value = (agents[channel.name] - self.space.bounds[channel.name][0]).astype(np.uint8)
+            return np.where(self._present(channel.name, agents), value, np.uint8(0))
+        value = np.zeros(len(agents), np.uint8)
+        for variant, name in zip(self.space.variants, self._shaded, strict=True):
+            if name:
+                chosen = np.ones(len(agents), bool)
+                for other, wanted in variant.fixed:
+                    chosen &= agents[other] == wanted
+                low, high = self.space.bounds[name]
+                column = agents[name].astype(np.int64) - low
+                shade = np.clip(column * self._shades // (high - low + 1), 0, self._shades - 1)
+                value[chosen] = shade[chosen]
+        return value
+
+    def _present(self, name, agents) -> np.ndarray:
+        there = np.ones(len(agents), bool)
+        for other, value in self.space.domains[name].condition:
+            there &= self._present(other, agents) & (agents[other] == self.space.domains[other].index(value))
+        return there

@@ -1,0 +1,208 @@
+"""The world of message passing: nodes of engine `nodes`, and the messages of the last round on their edges."""
+
+import time
+
+import numpy as np
+
+from hegemon.engines.messages.initiators import WakeUp
+from hegemon.engines.messages.nodes import Nodes
+from hegemon.errors import InvalidInput
+from hegemon.models.messages import ELECTED, NON_ELECTED
+from hegemon.web.explaining import Listing, listing, traced
+from hegemon.web.layout import LARGEST_DRAWN, LARGEST_RASTER
+from hegemon.web.look import MOST_BADGES, Channel
+
+STATUS = ("asleep", "undecided", "NON-ELECTED", "ELECTED")
+MOST_MESSAGES = 4000  # drawn at once
+BASIC = {"degree", "round", "status", "sending", "calls"}
+
+
+class SeenNodes(Nodes):
+    """Engine `nodes` that remembers the messages of the last round, and tells what one node did in it."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.sent, self.focus, self.told = [], None, None
+
+    def play_next(self) -> bool:
+        """The next round in which anything happens; false when there is none."""
+        ahead = self._next_round()
+        if ahead is None:
+            return False
+        self.round, self.sent, self.told = ahead, [], None
+        self._play()
+        return True
+
+    @property
+    def next_round(self) -> int | None:
+        return self._next_round()
+
+    def _count(self, v, w, message) -> None:
+        super()._count(v, w, message)
+        self.sent.append((v, w, message))
+
+    def _ask(self, v, function, *arguments):
+        if self.focus is None or v != self.focus:
+            return super()._ask(v, function, *arguments)
+        answer, lines = traced(getattr(self.protocol, function), *arguments)
+        self.told = v, function, lines
+        return answer
+
+
+class MessageWorld:
+    """Message-passing protocols. Time goes back by playing again from the start, with the same coins."""
+
+    can_disturb = False
+    is_rounds = True
+    has_output = True
+
+    def __init__(self, protocol, topology, wake, seed: int, engine: str = "auto"):
+        if engine not in ("auto", Nodes.name):
+            raise InvalidInput(f"watch shows every message, which only engine nodes keeps; engine {engine!r} does not")
+        self.protocol, self.topology = protocol.adapt(topology), topology
+        self._wake, self._seed = wake or "all", seed
+        self.engine, self.reason = self._new(), "every message delivered one by one"
+        n = protocol.n
+        self.kind = "graph" if n <= LARGEST_DRAWN else "raster" if n <= LARGEST_RASTER else "bands"
+        self.look = NodeLook(protocol)
+        self.listing = Listing(listing(type(protocol).begin).blocks + listing(type(protocol).round).blocks)
+        self._time = 0
+
+    def _new(self) -> SeenNodes:
+        return SeenNodes(self.protocol, self.topology, WakeUp(self._wake, self.protocol), self._seed, 0)
+
+    @property
+    def step(self) -> int:
+        """The round, whether or not anything happened in it."""
+        return self._time
+
+    @property
+    def is_silent(self) -> bool:
+        return self.engine.next_round is None
+
+    def advance(self, limit: int) -> None:
+        """The next round of events, or to the limit if that comes first."""
+        ahead = self.engine.next_round
+        if ahead is not None and ahead <= limit:
+            self.engine.play_next()
+            self._time = ahead
+        else:
+            self._time = limit
+
+    def advance_to_change(self, limit: int, deadline: float) -> bool:
+        before = self._elected()
+        while time.monotonic() < deadline and self.engine.play_next():
+            self._time = self.engine.round
+            if self._elected() != before:
+                return True
+        return False
+
+    def _elected(self) -> set:
+        return {v for v, node in self.engine.nodes.items() if node.status == ELECTED}
+
+    def snapshot(self):
+        return (self._time,)
+
+    def restore(self, snapshot) -> None:
+        focus, self.engine = self.engine.focus, self._new()
+        self.engine.focus = focus
+        while (ahead := self.engine.next_round) is not None and ahead <= snapshot[0]:
+            self.engine.play_next()
+        self._time = snapshot[0]
+
+    def corrupt(self, fault, rng) -> None:
+        raise InvalidInput("messages are not disturbed: nodes of this model start once and decide once")
+
+    def entry(self, outside, name: str, limit: int) -> int | None:
+        return None
+
+    def told_step(self, focus: int | None) -> dict:
+        self.engine.focus = focus
+        if not self.engine.play_next():
+            return {}
+        self._time = self.engine.round
+        sent, engine = self.engine.sent, self.engine
+        kinds: dict[str, int] = {}
+        for _, _, message in sent:
+            kind = str(getattr(message, "kind", "message"))
+            kinds[kind] = kinds.get(kind, 0) + 1
+        text = f"round {engine.round}: " + (", ".join(f"{k:,} × {kind}" for kind, k in kinds.items()) or "no messages")
+        told = {"text": text, "changed": bool(sent), "lines": []}
+        if engine.told:
+            told |= {"node": engine.told[0], "lines": engine.told[2]}
+        return told
+
+    def picture(self) -> np.ndarray:
+        result = np.zeros(self.protocol.n, np.uint8)
+        for v, node in self.engine.nodes.items():
+            result[v] = self.look.byte(node)
+        return result
+
+    def bands(self) -> list[tuple[int, int]]:
+        seen: dict[int, int] = {0: self.protocol.n - len(self.engine.nodes)}
+        for node in self.engine.nodes.values():
+            byte = self.look.byte(node)
+            seen[byte] = seen.get(byte, 0) + 1
+        return sorted(seen.items())
+
+    def readings(self) -> tuple[dict, dict]:
+        nodes, engine = self.engine.nodes, self.engine
+        leaders = sum(node.status == ELECTED for node in nodes.values())
+        values = {"leaders": leaders, "messages": engine.messages, "bits": engine.bits}
+        values |= {"messages this round": len(engine.sent), "nodes awake": len(nodes)}
+        finished = engine.next_round is None
+        return values, {"one leader": leaders == 1, "finished": finished}
+
+    def state(self, agent: int) -> dict:
+        node = self.engine.nodes.get(agent)
+        if node is None:
+            return {"status": "asleep: it has neither begun nor heard anything"}
+        shown = {"status": node.status or "undecided", "degree": node.degree}
+        for name in self.look.variables:
+            shown[name] = _short(getattr(node, name))
+        return shown
+
+    def neighbours(self, agent: int) -> list[int]:
+        return [] if self.topology.is_complete else self.topology.neighbours(agent)[:64].tolist()
+
+    def fields(self) -> dict:
+        return {}
+
+    def messages(self) -> list:
+        """The messages of the last round as [from, to, kind]."""
+        kinds = self.look.kinds
+        step = max(1, len(self.engine.sent) // MOST_MESSAGES)
+        return [[v, w, kinds.get(str(getattr(m, "kind", "")), 0)] for v, w, m in self.engine.sent[::step]]
+
+
+class NodeLook:
+    """A node's byte: its status, and which of its variables differ from what they were at the beginning."""
+
+    def __init__(self, protocol):
+        first = {name: value for name, value in vars(protocol.Node).items() if not name.startswith("_")}
+        self.variables = [name for name in first if name not in BASIC]
+        self._first = first
+        self._badges = self.variables[:MOST_BADGES]
+        self.channels = [
+            Channel("leader", "status", ("not elected", "elected")),
+            Channel("class", "status", STATUS[:3]),
+        ]
+        self.channels += [Channel("badge", name, ("as at first", "set")) for name in self._badges]
+        declared = {field.name: field.domain for field in protocol.message_fields}
+        names = declared["kind"].names if "kind" in declared else ()
+        self.kinds = {name: k for k, name in enumerate(names)}
+
+    def byte(self, node) -> int:
+        elected = int(node.status == ELECTED)
+        value = elected * 3 + (2 if node.status in (NON_ELECTED, ELECTED) else 1)
+        for name in self._badges:
+            value = 2 * value + int(getattr(node, name) != self._first[name])
+        return value
+
+
+def _short(value):
+    if isinstance(value, bool | int | float | str) or value is None:
+        return value if not isinstance(value, int) or abs(value) < 2**53 else str(value)
+    if isinstance(value, set | frozenset | list | tuple | dict):
+        return f"{len(value)} items" if len(value) > 6 else str(value)[:80]
+    return str(value)[:80]

@@ -1,0 +1,232 @@
+// One page for a live run and for a film; `window.hegemon` tells what is on it.
+import { KINDS, Look } from "./look.js";
+import { Stage } from "./stage.js";
+import { Curves, figure } from "./curves.js";
+import { byId, markSource, showAgent, showBands, showFacts, showLamps, showLegend, showSource, tipText } from "./panels.js";
+import { Film, Live } from "./sources.js";
+
+const stage = new Stage(byId("canvas"));
+stage.kindColour = (kind) => KINDS[kind % KINDS.length];
+const curves = new Curves(byId("curves"));
+const state = { ready: false, frames: 0, film: false, selected: null, refused: "", gone: false };
+window.hegemon = state;
+let source = null;
+
+// -- light and dark
+
+const darkly = matchMedia("(prefers-color-scheme: dark)");
+let theme = new URLSearchParams(location.search).get("theme");
+const isDark = () => (theme ? theme === "dark" : darkly.matches);
+
+function applyTheme() {
+  document.documentElement.dataset.theme = isDark() ? "dark" : "light";
+  if (!state.greeting) return;
+  stage.restyle(new Look(state.greeting.channels, isDark()));
+  if (state.greeting.kind !== "bands") showLegend(stage);
+  if (curves.rows.length && curves.values) curves.draw();
+}
+byId("theme").onclick = () => { theme = isDark() ? "light" : "dark"; applyTheme(); };
+darkly.addEventListener("change", applyTheme);
+applyTheme();
+
+// -- what comes
+
+const take = {
+  greeting(greeting) {
+    state.greeting = greeting;
+    state.film = Boolean(greeting.film);
+    state.selected = null;
+    document.body.classList.toggle("film", state.film);
+    showFacts(greeting);
+    stage.greet(greeting, new Look(greeting.channels, isDark()));
+    curves.greet(greeting);
+    showSource(greeting);
+    if (greeting.kind !== "bands") showLegend(stage);
+    byId("unit").textContent = greeting.unit;
+    byId("round").hidden = greeting.unit === "rounds" || state.film;
+    byId("change").disabled = !greeting.hasOutput;
+    byId("disturbbox").hidden = state.film || !greeting.canDisturb;
+    byId("agentbox").hidden = greeting.kind === "bands" || state.film;
+    byId("commandbox").hidden = false;
+    byId("film").hidden = state.film;
+    byId("starts").replaceChildren(...Object.entries(greeting.starts).map(([name, doc]) => {
+      const option = document.createElement("option");
+      [option.value, option.textContent, option.title] = [name, name, doc];
+      return option;
+    }));
+    byId("starts").value = greeting.start;
+    byId("victims").max = greeting.n;
+    byId("kill").disabled = !greeting.fields.leader;
+    byId("scrub").hidden = !state.film;
+    byId("scrub").max = (greeting.film || 1) - 1;
+  },
+
+  frame(head, picture) {
+    const before = state.head;
+    Object.assign(state, { head, picture, ready: true, frames: state.frames + 1, step: head.step, playing: head.playing });
+    Object.assign(state, { values: head.values, lamps: head.lamps, healing: head.healing, command: head.command, speed: head.speed });
+    stage.show(head, picture);
+    if (head.values) curves.add(head.step, head.values, head.branch);
+    showLamps(state.greeting, head);
+    if (head.bands) showBands(stage, head);
+    byId("step").textContent = figure(head.step);
+    const play = byId("play");
+    if (!before || before.playing !== head.playing) {
+      play.textContent = head.playing ? "⏸" : "▶";
+      play.setAttribute("aria-label", head.playing ? "pause" : "play");
+    }
+    byId("happened").textContent = [head.last?.text, head.note].filter(Boolean).join(" · ");
+    if (head.last?.lines || !head.playing) markSource(head.last?.lines);
+    if (head.command) byId("command").textContent = head.command;
+    byId("disturbed").textContent = head.disturbances ? `${head.disturbances} so far` : "none so far";
+    if (state.film) byId("scrub").value = head.index;
+    else showSpeed(head.speed);
+    stage.canvas.setAttribute("aria-label", `${state.greeting.protocol} at ${state.greeting.unit.slice(0, -1)} ${figure(head.step)}`);
+    if (state.selected !== null && (!before || before.step !== head.step || before.branch !== head.branch)) refreshAgent();
+    if (head.playing) byId("refused").textContent = state.refused = "";
+  },
+
+  refused(text) {
+    byId("refused").textContent = state.refused = text;
+  },
+
+  gone() {
+    state.gone = true;
+    byId("refused").textContent = "The run has ended: its terminal is closed.";
+  },
+
+  name: (byte) => stage.look.name(byte),
+};
+
+// -- time
+
+const tell = (command) => { byId("refused").textContent = state.refused = ""; source.send(command); };
+const actions = {
+  first: () => tell({ do: "goto", step: 0 }),
+  back: () => tell({ do: "step", count: -1 }),
+  play: () => tell({ do: state.playing ? "pause" : "play" }),
+  forward: () => tell({ do: "step", count: 1 }),
+  round: () => tell({ do: "step", count: state.greeting.unit === "rounds" ? 1 : state.greeting.n }),
+  change: () => tell({ do: "change" }),
+};
+for (const [name, act] of Object.entries(actions)) byId(name).onclick = act;
+byId("scrub").oninput = () => tell({ do: "frameAt", index: Number(byId("scrub").value) });
+
+// ×1 … ×10⁶, and as fast as it goes
+const unitSpeed = () => (state.greeting.kind === "bands" && state.greeting.model === "population" ? state.greeting.n / 1000 : 1);
+function showSpeed(speed) {
+  const slider = byId("speed");
+  if (document.activeElement !== slider || !slider.matches(":active")) {
+    slider.value = speed === null ? 7 : Math.round(Math.log10(speed / unitSpeed()));
+  }
+  byId("speedtext").textContent = speed === null ? "as fast as it goes" : `×${(10 ** Number(slider.value)).toLocaleString("en")} /s`;
+}
+byId("speed").oninput = () => {
+  const exponent = Number(byId("speed").value);
+  tell({ do: "speed", value: exponent === 7 ? null : unitSpeed() * 10 ** exponent });
+};
+
+document.addEventListener("keydown", (event) => {
+  if (event.target.matches("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey || !state.ready) return;
+  const faster = (by) => { const s = byId("speed"); s.value = Number(s.value) + by; s.oninput(); };
+  const keys = {
+    " ": actions.play, ArrowLeft: actions.back, ArrowRight: event.shiftKey ? actions.round : actions.forward,
+    Home: actions.first, n: actions.change, ArrowUp: () => faster(1), ArrowDown: () => faster(-1),
+  };
+  if (!keys[event.key] || (event.target.matches("button, a") && event.key === " ")) return;
+  event.preventDefault();
+  keys[event.key]();
+});
+
+// -- one agent
+
+async function refreshAgent() {
+  const agent = state.selected;
+  const box = byId("agent");
+  if (box.contains(document.activeElement) && document.activeElement.matches("input")) return;
+  const found = await source.ask({ do: "state", agent });
+  if (found.refused || agent !== state.selected) return;
+  state.agent = found;
+  const change = state.greeting.canDisturb && !state.film ? (field, value) => tell({ do: "set", agent, field, value }) : null;
+  showAgent(state.greeting, found, change);
+}
+
+function select(agent) {
+  state.selected = stage.selected = agent;
+  source.send({ do: "focus", agent });
+  stage.draw();
+  if (agent !== null) refreshAgent();
+}
+state.select = select;
+
+let asking = false;
+byId("canvas").addEventListener("pointermove", async (event) => {
+  const agent = state.ready ? stage.at(event.offsetX, event.offsetY) : null;
+  const tip = byId("tip");
+  byId("canvas").style.cursor = agent === null ? "" : "pointer";
+  if (agent === null) { tip.hidden = true; return; }
+  if (asking) return;
+  asking = true;
+  const found = await source.ask({ do: "state", agent });
+  asking = false;
+  if (!found.state) return;
+  tip.textContent = tipText(state.greeting, found);
+  tip.hidden = false;
+  tip.style.left = `${Math.min(event.offsetX + 14, stage.width - tip.offsetWidth - 6)}px`;
+  tip.style.top = `${Math.min(event.offsetY + 14, stage.height - tip.offsetHeight - 6)}px`;
+});
+byId("canvas").addEventListener("pointerleave", () => { byId("tip").hidden = true; });
+byId("canvas").addEventListener("click", (event) => {
+  const agent = state.ready && !state.film ? stage.at(event.offsetX, event.offsetY) : null;
+  if (agent !== null) select(agent === state.selected ? null : agent);
+});
+
+// -- disturb
+
+byId("corrupt").onclick = () => tell({ do: "corrupt", agents: Number(byId("victims").value) });
+byId("kill").onclick = () => tell({ do: "kill" });
+byId("restart").onclick = () => tell({ do: "start", name: byId("starts").value });
+byId("rate").onchange = () => tell({ do: "rate", rate: Number(byId("rate").value), agents: Number(byId("victims").value) });
+const area = byId("stage");
+area.addEventListener("dragover", (event) => { if (!state.film && state.greeting?.canDisturb) { event.preventDefault(); byId("drop").hidden = false; } });
+area.addEventListener("dragleave", (event) => { if (!area.contains(event.relatedTarget)) byId("drop").hidden = true; });
+area.addEventListener("drop", async (event) => {
+  event.preventDefault();
+  byId("drop").hidden = true;
+  const file = event.dataTransfer.files[0];
+  if (!file) return;
+  try {
+    tell({ do: "start", states: JSON.parse(await file.text()), file: file.name });
+  } catch {
+    take.refused(`${file.name} is not JSON: drop a list of states, one per agent`);
+  }
+});
+
+// -- keep
+
+function download(content, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 5000);
+}
+const pictureName = (ending) => `${state.greeting.protocol}-${state.step}.${ending}`;
+byId("png").onclick = () => {
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [stage.canvas.width, stage.canvas.height];
+  const context = canvas.getContext("2d");
+  context.fillStyle = stage.look.ground;
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.drawImage(stage.canvas, 0, 0);
+  canvas.toBlob((blob) => download(blob, pictureName("png")));
+};
+byId("svg").onclick = () => download(new Blob([stage.svg()], { type: "image/svg+xml" }), pictureName("svg"));
+byId("copy").onclick = async () => {
+  await navigator.clipboard.writeText(byId("command").textContent);
+  byId("copy").textContent = "copied";
+  setTimeout(() => { byId("copy").textContent = "copy"; }, 1200);
+};
+state.svg = () => stage.svg();
+
+source = window.HEGEMON_FILM ? new Film(take, window.HEGEMON_FILM) : new Live(take);

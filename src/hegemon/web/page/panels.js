@@ -1,0 +1,170 @@
+// Everything beside the stage that is text: lamps, one agent, legend, source.
+import { figure } from "./curves.js";
+import { CanvasPen } from "./pens.js";
+
+export const byId = (name) => document.getElementById(name);
+
+function element(kind, text, name) {
+  const made = document.createElement(kind);
+  if (text !== undefined) made.textContent = text;
+  if (name) made.className = name;
+  return made;
+}
+
+export function showFacts(greeting) {
+  byId("protocol").textContent = greeting.protocol;
+  const parameters = Object.entries(greeting.parameters).map(([name, value]) => `${name} = ${figure(value)}`);
+  const graph = greeting.graph.startsWith("complete") ? "complete graph" : greeting.graph;
+  byId("facts").textContent = [`n = ${greeting.n.toLocaleString("en")}`, graph, ...parameters, `seed ${greeting.seed}`, `engine ${greeting.engine}`].join(" · ");
+  byId("facts").title = greeting.reason;
+  byId("summary").textContent = byId("summary").title = greeting.summary;
+  byId("reference").textContent = greeting.reference;
+  document.title = `${greeting.protocol} · hegemon`;
+}
+
+export function showLamps(greeting, head) {
+  const box = byId("lamps");
+  const lamps = head.lamps || {};
+  byId("lampbox").hidden = !Object.keys(lamps).length;
+  if (box.dataset.names !== Object.keys(lamps).join()) {
+    box.dataset.names = Object.keys(lamps).join();
+    box.replaceChildren(...Object.keys(lamps).map((name) => {
+      const row = element("div", undefined, "lamp");
+      row.dataset.name = name;
+      row.append(element("i"), element("b", name), element("span", greeting.sets[name] || ""));
+      return row;
+    }));
+  }
+  for (const row of box.children) {
+    const lit = lamps[row.dataset.name];
+    row.className = `lamp ${lit === null ? "unknown" : lit ? "on" : ""}`;
+    row.title = lit === null ? "too many agents to be looked at" : lit ? "inside" : "outside";
+  }
+  byId("healing").textContent = healing(greeting, head);
+}
+
+function healing(greeting, head) {
+  const found = head.healing;
+  if (!found || !("safe" in (head.lamps || {}))) return "";
+  const unit = greeting.unit;
+  const what = found.disturbed ? "healed" : "safe";
+  if (found.steps === undefined) return found.disturbed ? `disturbed at ${figure(found.since)}, not yet safe again` : "";
+  return found.disturbed
+    ? `${what} ${found.exact ? "after" : "after at most"} ${figure(found.steps)} ${unit}, at ${figure(found.step)}`
+    : `${what} ${found.exact ? "from" : "at the latest from"} ${unit.slice(0, -1)} ${figure(found.step)} on`;
+}
+
+export function showAgent(greeting, found, change) {
+  const box = byId("agent");
+  byId("agenttitle").textContent = `${greeting.model === "population" ? "Agent" : "Node"} ${found.agent}`;
+  const table = element("table");
+  for (const [name, value] of Object.entries(found.state)) {
+    const row = element("tr");
+    const cell = element("td");
+    const field = greeting.fields[name];
+    if (change && field) cell.append(editor(name, value, field, change));
+    else cell.textContent = figure(value);
+    row.append(element("td", name), cell);
+    table.append(row);
+  }
+  box.replaceChildren(table);
+}
+
+function editor(name, value, field, change) {
+  const few = field.names.length || field.high - field.low < 12;
+  const input = document.createElement(few ? "select" : "input");
+  input.setAttribute("aria-label", name);
+  input.dataset.field = name;
+  if (few) {
+    const values = field.names.length ? field.names : Array.from({ length: field.high - field.low + 1 }, (_, k) => field.low + k);
+    input.append(...values.map((one) => { const option = element("option", String(one)); option.value = one; return option; }));
+  } else {
+    Object.assign(input, { type: "number", min: field.low, max: field.high });
+  }
+  input.value = value;
+  input.addEventListener("change", () => change(name, field.names.length ? input.value : Number(input.value)));
+  return input;
+}
+
+export function tipText(greeting, found) {
+  const who = greeting.model === "population" ? "agent" : "node";
+  return `${who} ${found.agent}: ` + Object.entries(found.state).map(([name, value]) => `${name} ${value}`).join(", ");
+}
+
+export function showLegend(stage) {
+  const { look, greeting } = stage;
+  const box = byId("legend");
+  const sizes = look.channels.map((channel) => channel.labels.length);
+  const byteOf = (values) => values.reduce((sum, value, k) => sum * sizes[k] + value, 0);
+  const keys = [];
+  look.channels.forEach((channel, k) => {
+    const wanted = channel.part === "shade" ? [0, sizes[k] - 1] : channel.part === "class" ? [...Array(sizes[k]).keys()] : [...Array(sizes[k]).keys()].slice(1);
+    for (const value of wanted) {
+      const values = sizes.map(() => 0);
+      values[k] = value;
+      const label = channel.labels[value];
+      const text = channel.part === "shade" ? `${channel.name} ${label}` : channel.part === "badge" && !label.includes("=") ? `${channel.name} ${label}` : label;
+      keys.push(key(stage, byteOf(values), text));
+    }
+  });
+  for (const [k, name] of greeting.kinds.entries()) {
+    const one = element("span", undefined, "key");
+    const dot = element("i");
+    dot.style.cssText = `width:.7rem;height:.7rem;border-radius:50%;background:${stage.kindColour(k)}`;
+    one.append(dot, element("span", `message ${name}`));
+    keys.push(one);
+  }
+  box.replaceChildren(...keys);
+}
+
+function key(stage, byte, text) {
+  const one = element("span", undefined, "key");
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 44;
+  const context = canvas.getContext("2d");
+  context.scale(2, 2);
+  stage.paintAgents(new CanvasPen(context), stage.look.of(byte), [[11, 11]], 6.5);
+  one.append(canvas, element("span", text));
+  return one;
+}
+
+export function showBands(stage, head) {
+  const box = byId("legend");
+  const rows = head.bands.filter(([, count]) => count !== "0").sort((a, b) => Number(b[1]) - Number(a[1])).slice(0, 14);
+  box.replaceChildren(...rows.map(([byte, count]) => {
+    const row = element("div", undefined, "bandrow");
+    const dot = element("i");
+    dot.style.background = stage.look.of(byte).fill;
+    row.append(dot, element("span", stage.look.name(byte)), element("span", BigInt(count).toLocaleString("en")));
+    return row;
+  }));
+}
+
+export function showSource(greeting) {
+  const box = byId("source");
+  byId("sourcebox").hidden = !greeting.listing.length;
+  byId("sourcetitle").textContent = greeting.listing.length ? `Source of ${greeting.listing[0].name}` : "Source";
+  box.replaceChildren();
+  for (const block of greeting.listing) {
+    if (box.children.length) box.append(element("span", "", "gap"));
+    block.lines.forEach((line, k) => {
+      const row = element("span", line || " ");
+      row.dataset.line = `${block.name}:${block.first + k}`;
+      box.append(row);
+    });
+  }
+}
+
+export function markSource(lines) {
+  const box = byId("source");
+  const wanted = new Set((lines || []).map(([name, line]) => `${name}:${line}`));
+  let first = null;
+  for (const row of box.children) {
+    const hit = wanted.has(row.dataset.line);
+    row.classList.toggle("hit", hit);
+    if (hit && !first) first = row;
+  }
+  if (first && (first.offsetTop - box.offsetTop < box.scrollTop || first.offsetTop - box.offsetTop > box.scrollTop + box.clientHeight - 30)) {
+    box.scrollTop = first.offsetTop - box.offsetTop - 30;
+  }
+}

@@ -1,0 +1,312 @@
+"""One watched run: its time line, the disturbances on it, and everything that a frame tells.
+
+The past is kept as snapshots and repeated exactly from the nearest one. Whoever disturbs a moment of the past
+begins a new future there. All disturbances are faults, which `hegemon run --disturbances FILE` repeats.
+"""
+
+import bisect
+import random
+import shlex
+import time
+
+from hegemon.compute.randomness import FAULT, generator
+from hegemon.errors import InvalidInput
+from hegemon.runs.disturbances import record
+from hegemon.runs.run import Fault
+from hegemon.runs.schedules import read_schedule
+from hegemon.runs.setting import topology_for
+from hegemon.web.messages import MessageWorld
+from hegemon.web.worlds import AgentWorld
+
+MOST_SNAPSHOTS = 64
+MOST_BYTES = 400_000_000  # of snapshots
+POINTS = 400  # of the curves
+BETWEEN = 0.25  # seconds of work between two snapshots
+LARGEST_MURDER = 10_000  # leaders that may be named in one disturbance
+PATIENCE = 5.0  # seconds that one jump may take
+
+
+class Session:
+    def __init__(
+        self, protocol, *, name=None, graph=None, start=None, wake=None, seed=0, engine="auto", shown_start=None
+    ):
+        self.protocol, self.name, self.seed = protocol, name or protocol.id, seed
+        self.topology = topology_for(protocol, graph, seed)
+        self.graph_text = str(graph) if isinstance(graph, str) else None
+        self.wake, self._engine = wake, engine
+        self.focus: int | None = None
+        self.rate, self.rate_agents = 0.0, 1
+        self.branch = 0  # how often a new future has begun
+        self.start_over(start, shown_start)
+
+    def start_over(self, start=None, shown: str | None = None) -> None:
+        """A new run from a named start, a file given on the command line, or a list of states."""
+        is_messages = self.protocol.model == "message"
+        schedule = [] if is_messages else read_schedule(start, self.topology)
+        if schedule and (self.protocol.model != "population" or self._engine not in ("auto", "agents")):
+            raise InvalidInput(f"{start} prescribes interactions, which only engine agents follows")
+        if is_messages:
+            world = MessageWorld(self.protocol, self.topology, self.wake, self.seed, self._engine)
+        else:
+            world = AgentWorld(self.protocol, self.topology, start, self.seed, self._engine)
+        if schedule and world.kind == "bands":
+            raise InvalidInput(f"{start} prescribes interactions of agents, and beyond a million only counts are kept")
+        self.world, self.schedule = world, schedule
+        self.branch += 1
+        self.start = shown or (start if isinstance(start, str) else None) or self.protocol.default_start
+        self.faults: list[Fault] = []
+        self._applied, self._rng = 0, generator(self.seed, 0, FAULT)
+        self._chance = random.Random(self.seed)
+        self._snapshots, self._worked = [], 0.0
+        self.rows: list[tuple[int, dict]] = []
+        self._spacing = 0
+        self.last: dict = {}
+        self.note = ""
+        self._entries: dict[int, tuple[int, bool]] = {}  # after so many faults: when the safe set was entered
+        self._begin_healing()
+        self._keep()
+
+    # -- time -------------------------------------------------------------------------------------------
+
+    @property
+    def step(self) -> int:
+        return self.world.step
+
+    def advance(self, target: int, deadline: float | None = None, tell: bool = False) -> None:
+        """To the step `target` through all disturbances on the way; the clock may cut it short."""
+        chunk, begin = 1024, time.monotonic()
+        self.last = {}
+        while self.step < target:
+            self._plan_fault()
+            goal = min(target, self._next_fault())
+            if self.step < len(self.schedule):
+                self.last = self.world.meet(self.schedule[self.step])
+            elif tell and self.step == goal - 1:
+                self.last = self.world.told_step(self.focus)
+                if not self.last:
+                    break
+            else:
+                before = time.monotonic()
+                self.world.advance(min(goal - (tell and goal == target), self.step + chunk))
+                spent = time.monotonic() - before
+                chunk = max(1, chunk * 2 if spent < 0.004 else chunk // 2 if spent > 0.016 else chunk)
+            if self._apply():
+                self.last = {}
+            if deadline is not None and time.monotonic() >= deadline:
+                break
+        self._worked += time.monotonic() - begin
+        if self._worked > BETWEEN:
+            self._keep()
+
+    def go_to(self, target: int) -> None:
+        """Any step, past or future, exactly."""
+        if target < self.step:
+            index = bisect.bisect_right(self._snapshots, max(0, target), key=lambda kept: kept[0]) - 1
+            _, self._applied, state, snapshot = self._snapshots[index]
+            self._rng.bit_generator.state = state
+            self.world.restore(snapshot)
+            self.last = {}
+            self._recall_healing()
+        self.advance(target, tell=True)
+
+    def go_to_change(self) -> bool:
+        """The next change of an agent's output, or as far as a few seconds lead."""
+        self._plan_fault()
+        deadline, begin = time.monotonic() + PATIENCE, self.step
+        if self.step < len(self.schedule):
+            self.advance(len(self.schedule))
+        limit = min(self._next_fault(), 1 << 62)
+        met = self.world.advance_to_change(limit, deadline)
+        self._apply()
+        self.last = {}
+        if met and self.step > begin:  # the same step again, told
+            step = self.step
+            self._keep()
+            self.go_to(step - 1)
+            self.advance(step, tell=True)
+        self._keep()
+        self.note = "" if met else f"no output changed up to {self.protocol.time_unit[:-1]} {self.step:,}"
+        return met
+
+    def _keep(self) -> None:
+        """A snapshot of now; when there are too many, every second one goes, but never the first."""
+        self._worked = 0.0
+        step = self.step
+        self._snapshots = [kept for kept in self._snapshots if kept[0] != step or kept[1] != self._applied]
+        place = bisect.bisect_right(self._snapshots, (step, self._applied), key=lambda kept: kept[:2])
+        snapshot = self.world.snapshot()
+        self._snapshots.insert(place, (step, self._applied, self._rng.bit_generator.state, snapshot))
+        size = sum(getattr(part, "nbytes", 64) for part in snapshot)
+        if len(self._snapshots) > max(4, min(MOST_SNAPSHOTS, MOST_BYTES // size)):
+            self._snapshots = self._snapshots[:1] + self._snapshots[2::2]
+
+    # -- disturbances -----------------------------------------------------------------------------------
+
+    def _next_fault(self) -> int | float:
+        return self.faults[self._applied].step if self._applied < len(self.faults) else float("inf")
+
+    def _apply(self) -> bool:
+        """Whatever is due at this step."""
+        begin = self._applied
+        while self._applied < len(self.faults) and self.faults[self._applied].step <= self.step:
+            self.world.corrupt(self.faults[self._applied], self._rng)
+            self._applied += 1
+        if self._applied > begin:
+            self._begin_healing()
+            self._keep()
+        return self._applied > begin
+
+    def _plan_fault(self) -> None:
+        """With a rate of faults, the next one: after a geometric number of steps."""
+        if self.rate > 0 and self._applied == len(self.faults):
+            per_step = self.rate if self.world.is_rounds else self.rate / self.protocol.n
+            wait = max(1, round(self._chance.expovariate(per_step)))
+            self.faults.append(Fault(self.step + wait, self.rate_agents))
+
+    def disturb(self, *faults: Fault) -> None:
+        """Here and now; what had been recorded for later is gone."""
+        if not self.world.can_disturb:
+            raise InvalidInput("messages are not disturbed: nodes of this model start once and decide once")
+        future, self.faults = self.faults, self.faults[: self._applied]
+        before = self.world.snapshot(), self._applied, self._rng.bit_generator.state
+        try:
+            self.faults += faults
+            self._snapshots = [kept for kept in self._snapshots if kept[0] <= self.step and kept[1] <= self._applied]
+            self._entries = {applied: found for applied, found in self._entries.items() if applied <= self._applied}
+            self._apply()
+        except InvalidInput:
+            snapshot, self._applied, self._rng.bit_generator.state = before
+            self.world.restore(snapshot)
+            self.faults = future
+            raise
+        self.rows = [row for row in self.rows if row[0] <= self.step]
+        self.last, self.note = {}, ""
+        self.branch += 1
+
+    def set_field(self, agent: int, field: str, value) -> None:
+        self._require_agent(agent)
+        if field not in self.world.state(agent):
+            raise InvalidInput(f"agent {agent} has no field {field!r} in its present state")
+        self.disturb(Fault(self.step, (agent,), {field: value}))
+
+    def corrupt(self, agents: int) -> None:
+        self.disturb(Fault(self.step, agents))
+
+    def kill_leader(self) -> None:
+        """Every leader becomes a follower."""
+        if "leader" not in getattr(self.world, "fields", dict)():
+            raise InvalidInput(
+                f"{self.protocol.id} has no field `leader` to be taken from a leader; set a field instead"
+            )
+        if self.world.kind == "bands":
+            space = self.protocol.space
+            configuration = self.world.engine.configuration()
+            codes, counts = configuration.multiset
+            states = [space.mapping(record) for record in space.decode_array(codes)]
+            faults = [
+                Fault(self.step, int(k), {"leader": 0}, {name: _whole(v) for name, v in state.items()})
+                for state, k in zip(states, counts, strict=True)
+                if state["leader"] == 1
+            ]
+        else:
+            leaders = self.world.leaders().tolist()
+            if len(leaders) > LARGEST_MURDER:
+                raise InvalidInput(f"there are {len(leaders):,} leaders, and at most {LARGEST_MURDER:,} can be named")
+            faults = [Fault(self.step, tuple(leaders), {"leader": 0})] if leaders else []
+        if not faults:
+            raise InvalidInput("there is no leader to kill")
+        self.disturb(*faults)
+
+    def set_rate(self, rate: float, agents: int) -> None:
+        """So many faults per round (per n interactions) on average, each hitting so many agents; 0: none."""
+        if not self.world.can_disturb:
+            raise InvalidInput("messages are not disturbed: nodes of this model start once and decide once")
+        if not 0 <= rate <= 1000 or not 1 <= agents <= self.protocol.n:
+            raise InvalidInput(f"a rate of {rate} faults of {agents} agents is out of range 0..1000 and 1..n")
+        self.rate, self.rate_agents = float(rate), agents
+        self.faults = self.faults[: self._applied]
+
+    def disturbances(self) -> list[dict]:
+        """What was done up to now."""
+        return [record(fault) for fault in self.faults[: self._applied]]
+
+    def _require_agent(self, agent: int) -> None:
+        if not 0 <= agent < self.protocol.n:
+            raise InvalidInput(f"there is no agent {agent}; they are numbered 0..{self.protocol.n - 1}")
+
+    # -- healing ----------------------------------------------------------------------------------------
+
+    def _begin_healing(self) -> None:
+        self._disturbed_at, self._outside = self.step, (self.world.snapshot(), self._applied)
+
+    def _recall_healing(self) -> None:
+        """After a jump back."""
+        self._disturbed_at, self._outside = max([f.step for f in self.faults[: self._applied]], default=0), None
+
+    def _watch_healing(self, lamps: dict) -> None:
+        """When the safe set is entered: the exact step where the engine allows to find it again."""
+        if lamps.get("safe") is None or self._applied in self._entries:
+            return
+        if not lamps["safe"]:
+            self._outside = self.world.snapshot(), self._applied
+            return
+        entry = None
+        if self._outside and self._outside[1] == self._applied:
+            entry = self.world.entry(self._outside[0], "safe", self.step)
+        self._entries[self._applied] = (self.step if entry is None else entry), entry is not None
+
+    # -- what is told -----------------------------------------------------------------------------------
+
+    def readings(self) -> dict:
+        """The curves' values, the lamps and the healing, of now."""
+        values, lamps = self.world.readings()
+        self._watch_healing(lamps)
+        self._note_row(values)
+        healing = {"since": self._disturbed_at, "disturbed": self._applied > 0}
+        entry, exact = self._entries.get(self._applied, (None, False))
+        if entry is not None and entry <= self.step:
+            healing |= {"step": entry, "exact": exact, "steps": entry - self._disturbed_at}
+        return {"values": values, "lamps": lamps, "healing": healing}
+
+    def _note_row(self, values: dict) -> None:
+        steps = [row[0] for row in self.rows]
+        place = bisect.bisect_left(steps, self.step)
+        if place < len(self.rows) and self.rows[place][0] == self.step:
+            self.rows[place] = (self.step, values)
+        elif place < len(self.rows) or not self.rows or self.step - steps[-1] >= self._spacing:
+            self.rows.insert(place, (self.step, values))
+        if len(self.rows) > 2 * POINTS:
+            self.rows = self.rows[:1] + self.rows[2::2]
+            self._spacing = (self.rows[-1][0] - self.rows[0][0]) // POINTS
+
+    def command(self, disturbances_file: str = "disturbances.json") -> str:
+        """What repeats this run up to now."""
+        is_messages, unit = self.protocol.model == "message", self.protocol.time_unit
+        words = ["hegemon", "run", self.name]
+        words += ["--graph", self.graph_text] if self.graph_text else ["--n", str(self.protocol.n)]
+        given = getattr(self.protocol, "values", {})
+        for key, declaration in self.protocol.parameter_declarations.items():
+            value = given[key]
+            if value is not None and value != _default(declaration, key, self.protocol):
+                words += ["--set", f"{key}={value}"]
+        words += ["--wake", str(self.wake)] if self.wake else []
+        if not is_messages:
+            words += ["--start", str(self.start)]
+        words += ["--seed", str(self.seed), "--engine", self.world.engine.name]
+        if self.protocol.model not in ("population", "message"):
+            words += ["--no-fast-forward"]
+        if self._applied:
+            words += ["--disturbances", disturbances_file]
+        words += ["--max-steps", str(max(1, self.step))] if is_messages else ["--until", f"{unit}:{self.step}"]
+        return shlex.join(words)
+
+
+def _default(declaration, name, protocol):
+    try:
+        return declaration.resolve(name, None, protocol.values, protocol.id)
+    except InvalidInput:
+        return None
+
+
+def _whole(value):
+    return value if isinstance(value, str) else int(value)

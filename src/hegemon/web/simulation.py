@@ -1,0 +1,208 @@
+"""The simulation beside the server: takes commands, runs at the wanted speed, sends frames when asked for one.
+
+It talks through a connection and knows nothing of browsers; it may be a process or, for protocols that another
+process could not import, a thread.
+"""
+
+import json
+import math
+import time
+
+from hegemon.errors import InvalidInput
+from hegemon.web.film import Recorder, film_page
+from hegemon.web.frames import frame, greeting, packed
+from hegemon.web.session import Session
+
+FRAME = 1 / 45  # seconds between two frames at least
+SLICE = 0.02  # seconds of work between two looks at the commands
+SLOW = 0.1  # seconds between two readings of a large population
+MANY = 20_000  # agents from which readings are slow
+TOLD = 400  # steps per second up to which each shown step is told
+LARGEST_START = 200_000  # states in a dropped configuration
+
+
+def serve(connection, build) -> None:
+    """Until the other side is gone. `build()` answers a Session."""
+    try:
+        session = build()
+    except InvalidInput as error:
+        connection.send(("refused", str(error)))
+        return
+    try:
+        Simulation(connection, session).run()
+    except (EOFError, BrokenPipeError, OSError, KeyboardInterrupt):
+        return
+
+
+class Simulation:
+    def __init__(self, connection, session: Session):
+        self.connection, self.session = connection, session
+        self.playing, self.speed = False, default_speed(session)  # steps per second; infinite: as fast as it goes
+        self.wanted = False  # somebody waits for a frame
+        self.changed = True
+        self.recorder = Recorder()
+        self._debt, self._then = 0.0, time.monotonic()
+        self._sent = self._read = -math.inf
+        self._readings: dict = {}
+        self._greet()
+
+    def _greet(self) -> None:
+        content = greeting(self.session)
+        self.recorder.clear(content)
+        self.connection.send(("greeting", json.dumps(content)))
+
+    def run(self) -> None:
+        while True:
+            while self.connection.poll(self._pause()):
+                self._take(self.connection.recv())
+            now = time.monotonic()
+            elapsed, self._then = now - self._then, now
+            if self.playing:
+                self._play(elapsed)
+            if self.wanted and self.changed and now - self._sent >= FRAME:
+                self._send_frame()
+
+    def _pause(self) -> float | None:
+        """How long to wait for a command before there is something else to do."""
+        if self.wanted and self.changed:
+            return max(0.0, self._sent + FRAME - time.monotonic()) if not self.playing else 0.0
+        if not self.playing:
+            return 5.0
+        if math.isinf(self.speed):
+            return 0.0
+        return min(0.25, max(0.0, (1 - self._debt) / self.speed))
+
+    def _play(self, elapsed: float) -> None:
+        session = self.session
+        if session.world.is_silent and session._applied == len(session.faults) and not session.rate:
+            self.playing, self.changed = False, True
+            session.note = "nothing will ever change again"
+            return
+        deadline = time.monotonic() + SLICE
+        before = session.step
+        if math.isinf(self.speed):
+            session.advance(1 << 200, deadline)
+        else:
+            self._debt = min(self._debt + elapsed * self.speed, 0.25 * self.speed + 1)
+            whole = int(self._debt)
+            if whole:
+                session.advance(before + whole, deadline, tell=self.speed <= TOLD)
+                self._debt -= session.step - before
+        self.changed |= session.step != before
+
+    def _send_frame(self) -> None:
+        now = time.monotonic()
+        session = self.session
+        self._sent, self.wanted, self.changed = now, False, False
+        if session.protocol.n < MANY or not self.playing or now - self._read > SLOW:
+            self._readings, self._read = session.readings(), now
+        head, picture = frame(
+            session,
+            playing=self.playing,
+            speed=None if math.isinf(self.speed) else self.speed,
+            command=session.command(),
+            start=str(session.start),
+            disturbances=len(session.disturbances()),
+            branch=session.branch,
+            rate=[session.rate, session.rate_agents],
+            **self._readings,
+        )
+        self.recorder.add(head, picture)
+        self.connection.send(("frame", packed(head, picture)))
+
+    # -- commands ---------------------------------------------------------------------------------------
+
+    def _take(self, command: dict) -> None:
+        """One command of the page; what it asks wrongly is answered by a sentence."""
+        try:
+            answer = self._obey(command)
+        except InvalidInput as error:
+            answer = {"refused": str(error)}
+        except (KeyError, TypeError, ValueError, OverflowError):
+            answer = {"refused": "the page sent a command that is not understood"}
+        if command.get("id") is not None:
+            self.connection.send(("answer", command["id"], answer or {}))
+
+    def _obey(self, command: dict):
+        session, do = self.session, command["do"]
+        if do == "frame":
+            self.wanted = True
+            self.changed |= bool(command.get("now"))
+            return None
+        if do == "state":
+            agent = int(command["agent"])
+            session._require_agent(agent)
+            return {"agent": agent, "state": session.world.state(agent), "neighbours": session.world.neighbours(agent)}
+        if do == "film":
+            return {"film": film_page(self.recorder.film())}
+        if do == "disturbances":
+            return {"disturbances": session.disturbances()}
+        self.changed = True
+        self._then, self._debt = time.monotonic(), 0.0
+        if do in ("play", "pause"):
+            self.playing = do == "play"
+            session.note = ""
+        elif do == "speed":
+            value = command["value"]
+            self.speed = math.inf if value is None else min(1e18, max(0.1, float(value)))
+        elif do == "focus":
+            session.focus = None if command["agent"] is None else int(command["agent"])
+        elif do == "rate":
+            session.set_rate(float(command["rate"]), int(command["agents"]))
+        else:
+            self.playing = False
+            self._change(do, command)
+        return None
+
+    def _change(self, do: str, command: dict) -> None:
+        session = self.session
+        session.note = ""
+        if do == "step":
+            count = int(command.get("count", 1))
+            if abs(count) > 10**18:
+                raise ValueError
+            session.go_to(max(0, session.step + count))
+        elif do == "goto":
+            session.go_to(max(0, int(command["step"])))
+        elif do == "change":
+            session.go_to_change()
+        elif do == "set":
+            value = command["value"]
+            if type(value) not in (int, str):
+                raise ValueError
+            session.set_field(int(command["agent"]), str(command["field"]), value)
+        elif do == "corrupt":
+            session.corrupt(int(command["agents"]))
+        elif do == "kill":
+            session.kill_leader()
+        elif do == "start":
+            self._start_over(command)
+        else:
+            raise ValueError
+
+    def _start_over(self, command: dict) -> None:
+        session, protocol = self.session, self.session.protocol
+        states = command.get("states")
+        if states is None:
+            name = command.get("name", session.start)
+            if protocol.model == "message":
+                session.start_over()
+            elif name in protocol.starts:  # a name, never a path: the page cannot make anyone read a file
+                session.start_over(str(name))
+            else:
+                raise InvalidInput(f"{protocol.id} has no start {name!r}; choose {', '.join(protocol.starts)}")
+        else:
+            rows = states.get("agents") if isinstance(states, dict) else states
+            if not isinstance(rows, list) or len(rows) > LARGEST_START or not all(isinstance(r, dict) for r in rows):
+                raise InvalidInput("the dropped file must hold a list of states, one per agent")
+            session.start_over(rows, shown=str(command.get("file", "dropped.json"))[:100])
+        self._greet()
+
+
+def default_speed(session: Session) -> float:
+    """A round a second for small populations, more for large ones; rounds are slower to understand."""
+    if session.schedule:
+        return 1.0
+    if session.world.is_rounds:
+        return 4.0
+    return float(10 ** min(6, max(1, len(str(session.protocol.n)) - 1))) if session.world.kind != "bands" else math.inf

@@ -1,0 +1,219 @@
+"""`hg.watch(protocol)`: open the page of a run, from a terminal, from Python or in a notebook."""
+
+import contextlib
+import html
+import pickle
+import secrets
+import sys
+import threading
+import time
+from multiprocessing import Pipe, get_context
+
+from hegemon.errors import InvalidInput
+from hegemon.files import reserve, write_text
+from hegemon.web.film import film_page, shoot
+from hegemon.web.server import Doorkeeper, Hall, application, bind, require_web
+from hegemon.web.session import Session
+from hegemon.web.simulation import serve
+
+PATIENCE = 120  # seconds until a simulation must have greeted
+
+
+class Builder:
+    """How to make the session, in whichever process: from a name, which is found again, or from an instance."""
+
+    def __init__(self, protocol, name: str | None, options: dict):
+        self.protocol, self.name, self.options = protocol, name, options
+
+    def __getstate__(self):
+        values = {key: self.protocol.values[key] for key in self.protocol.parameter_declarations}
+        source = self.name or f"{type(self.protocol).__module__}:{type(self.protocol).__qualname__}"
+        return source, bool(self.name), self.protocol.n, values, self.options
+
+    def __setstate__(self, state):
+        source, is_name, n, values, self.options = state
+        self.name = source if is_name else None
+        if is_name:
+            from hegemon.protocols.loading import find_protocol
+
+            found = find_protocol(source)
+        else:
+            import importlib
+            from functools import reduce
+
+            module, _, path = source.partition(":")
+            found = reduce(getattr, path.split("."), importlib.import_module(module))
+        self.protocol = found(n=n, **{key: value for key, value in values.items() if value is not None})
+
+    @property
+    def can_travel(self) -> bool:
+        """Whether another process can make the same protocol."""
+        if self.name is not None:
+            return True
+        kind = type(self.protocol)
+        if kind.__module__ == "__main__" or kind.__module__.startswith("hegemon_user_") or "<" in kind.__qualname__:
+            return False
+        try:
+            pickle.dumps(self.options)
+        except Exception:
+            return False
+        return True
+
+    def __call__(self) -> Session:
+        return Session(self.protocol, name=self.name, **self.options)
+
+
+class Watching:
+    """A page that is being served: `url`, `stop()`; in a notebook it shows itself."""
+
+    def __init__(self, builder: Builder, host: str = "127.0.0.1", port: int = 0):
+        require_web()
+        self._listener = bind(host, port)
+        self.host, self.port = host, self._listener.getsockname()[1]
+        self.token = secrets.token_urlsafe(16)
+        self._here, there = Pipe()
+        if builder.can_travel:
+            self._worker = get_context("spawn").Process(target=serve, args=(there, builder), daemon=True)
+            self._worker.start()
+            there.close()
+        else:
+            self._worker = threading.Thread(target=serve, args=(there, builder), daemon=True)
+            self._worker.start()
+        self._server = None
+        self._hall = Hall(self._here)
+        try:
+            self._wait_for_greeting()
+        except BaseException:
+            self._end_simulation()
+            self._listener.close()
+            raise
+
+    def _wait_for_greeting(self) -> None:
+        """Bad input is refused here, before any page is open."""
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            if self._here.poll(0.1):
+                try:
+                    kind, content = self._here.recv()
+                except EOFError:
+                    break
+                if kind == "refused":
+                    raise InvalidInput(content)
+                self._hall.greeting = content
+                return
+            if not self._worker.is_alive():
+                break
+        raise InvalidInput("the simulation ended before it began; run the same with `hegemon run` to see why")
+
+    @property
+    def url(self) -> str:
+        host = "127.0.0.1" if self.host in ("0.0.0.0", "::", "localhost") else self.host
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/{self.token}/"
+
+    def run(self, ready=None) -> None:
+        """Serve until interrupted."""
+        import asyncio
+
+        import uvicorn
+
+        async def everything():
+            app = application(self._hall, Doorkeeper(self.host, self.port, self.token))
+            config = uvicorn.Config(
+                app, log_level="critical", ws="websockets-sansio", ws_per_message_deflate=False, lifespan="off",
+                timeout_graceful_shutdown=1, access_log=False,
+            )  # fmt: skip
+            self._server = uvicorn.Server(config)
+            following = asyncio.ensure_future(self._hall.follow())
+            following.add_done_callback(lambda _: setattr(self._server, "should_exit", True))
+            if ready:
+                ready()
+            await self._server.serve(sockets=[self._listener])
+            following.cancel()
+
+        try:
+            asyncio.run(everything())
+        finally:
+            self._end_simulation()
+            self._listener.close()
+
+    def start(self) -> "Watching":
+        """Serve beside, from a thread of its own."""
+        ready = threading.Event()
+        self._thread = threading.Thread(target=self.run, args=(ready.set,), daemon=True)
+        self._thread.start()
+        ready.wait(10)
+        return self
+
+    def stop(self) -> None:
+        if self._server is not None:
+            self._server.should_exit = True
+            self._thread.join(5)
+        self._end_simulation()
+
+    def _end_simulation(self) -> None:
+        with contextlib.suppress(OSError):
+            self._here.close()
+        if hasattr(self._worker, "terminate"):
+            self._worker.join(0.5)
+            self._worker.terminate()
+
+    def _repr_html_(self) -> str:
+        address = html.escape(self.url, quote=True)
+        return f'<iframe src="{address}" width="100%" height="720" style="border:0" title="hegemon watch"></iframe>'
+
+
+class Film:
+    """A run on film: `save(path)`; in a notebook it plays itself."""
+
+    def __init__(self, content: dict):
+        self.content = content
+
+    def save(self, path) -> None:
+        save_film(self.content, path)
+
+    def _repr_html_(self) -> str:
+        page = html.escape(film_page(self.content), quote=True)
+        return f'<iframe srcdoc="{page}" width="100%" height="720" style="border:0" title="hegemon film"></iframe>'
+
+
+def check_film_path(path) -> None:
+    if not str(path).lower().endswith((".html", ".gif", ".mp4")):
+        raise InvalidInput(f"a film is saved as .html, .gif or .mp4, not as {path}")
+    reserve(path)
+
+
+def save_film(content: dict, path) -> None:
+    """As HTML that plays offline, or as an animated picture."""
+    check_film_path(path)
+    if str(path).lower().endswith(".html"):
+        write_text(path, film_page(content))
+    else:
+        from hegemon.web.animation import save_animation
+
+        save_animation(content, path)
+
+
+def watch(
+    protocol, *, graph=None, start=None, wake=None, seed: int = 0, engine: str = "auto", film: bool = False,
+    until: str | None = None, max_steps: int | None = None, host: str = "127.0.0.1", port: int = 0,
+    browser: bool = True,
+):  # fmt: skip
+    """Watch a run of a protocol on a page; answers the page, which `stop()` ends.
+
+    In a notebook the answer shows itself. With `film=True` nothing is served: the run is made to its end (or
+    `until` a set or `steps:K`, or `max_steps`) and the answer is a film that can be saved or shown.
+    """
+    options = {"graph": graph, "start": start, "wake": wake, "seed": seed, "engine": engine}
+    builder = Builder(protocol, None, options)
+    if film:
+        return Film(shoot(builder(), until, max_steps))
+    page = Watching(builder, host, port).start()
+    if browser and not in_notebook():
+        import webbrowser
+
+        webbrowser.open(page.url)
+    return page
+
+
+def in_notebook() -> bool:
+    return "ipykernel" in sys.modules

@@ -1,0 +1,281 @@
+"""What is watched, model by model: something that advances, goes back, and can be looked at.
+
+A world of agents stands on the engine contract alone. `Look` says what the agents look like.
+"""
+
+import dataclasses
+import time
+
+import numpy as np
+
+from hegemon.compute.philox import coins_from, word_at
+from hegemon.compute.randomness import KERNEL, next_index, next_pair, stream
+from hegemon.engines.batch.batch import Batch
+from hegemon.engines.choice import ENGINES
+from hegemon.engines.membership import Membership, Watcher
+from hegemon.engines.population.agents import Agents
+from hegemon.engines.rounds.rounds import Rounds
+from hegemon.engines.stopping import Stop, never, parse_stop
+from hegemon.errors import InvalidInput
+from hegemon.exact.traces import Interaction, Round
+from hegemon.models.configuration import Configuration
+from hegemon.runs.driver import Driver, corrupted
+from hegemon.runs.setting import initial_configuration
+from hegemon.web.explaining import listing, traced
+from hegemon.web.layout import LARGEST_DRAWN, LARGEST_RASTER
+from hegemon.web.look import Look
+
+LARGEST_WHOLE = 200_000  # agents: up to here whole predicates are looked at
+
+
+def outputs_change(protocol) -> Stop:
+    """Met when any agent's output changes, and by nothing else."""
+    return Stop("change", (protocol.output,), np.array([1]), np.array([0]), watch=1)
+
+
+class AgentWorld:
+    """Population protocols and the state model: every agent has a state made of fields."""
+
+    can_disturb = True
+
+    def __init__(self, protocol, topology, start, seed: int, engine: str = "auto"):
+        protocol.require_sound()
+        self.protocol, self.topology, self.space = protocol, topology, protocol.space
+        self.is_rounds = protocol.model != "population"
+        kind, self.reason = self._engine(engine)
+        self.kind = "bands" if kind.as_multiset else "graph" if protocol.n <= LARGEST_DRAWN else "raster"
+        self.has_output = bool(protocol.outputs) and hasattr(protocol, "output")
+        self._loud = outputs_change(protocol) if self.has_output else None
+        quiet = never("never")
+        if self._loud and kind is not Batch:
+            quiet = dataclasses.replace(self._loud, watch=0)
+        self._quiet = quiet
+        self._key = stream(seed, 0, KERNEL)
+        configuration = initial_configuration(protocol, start, seed, 0, kind.as_multiset, topology)
+        self._options = {"fast_forward": False} if self.is_rounds else {}
+        self.engine = kind(protocol, topology, configuration, quiet, self._key, **self._options)
+        self.look = Look(protocol)
+        self.listing = listing(protocol.update if self.is_rounds else protocol.interact)
+        self._watcher = Watcher(protocol, protocol.watched(), topology)
+        self._lamps = {name: Membership(protocol, parse_stop(name, protocol), topology) for name in protocol.sets}
+
+    def _engine(self, name: str):
+        n = self.protocol.n
+        if self.is_rounds:
+            if name not in ("auto", Rounds.name):
+                raise InvalidInput(f"engine {name!r} does not run {self.protocol.id}; choose auto or {Rounds.name}")
+            chosen, reason = Rounds, "the engine of rounds, every round made"
+        elif name != "auto":
+            if name not in ENGINES:
+                raise InvalidInput(f"engine {name!r} is not known; choose auto, {', '.join(ENGINES)}")
+            chosen, reason = ENGINES[name], "as asked"
+        elif n > LARGEST_RASTER and self.topology.is_complete:
+            chosen, reason = Batch, "more agents than can be seen one by one: counts"
+        else:
+            chosen, reason = Agents, "one interaction at a time"
+        if n > LARGEST_RASTER and not chosen.as_multiset:
+            raise InvalidInput(
+                f"n = {n} is too large to be watched agent by agent; at most {LARGEST_RASTER:,} are, "
+                "or any number on a complete graph with engine batch"
+            )
+        return chosen, reason
+
+    # -- time -------------------------------------------------------------------------------------------
+
+    @property
+    def step(self) -> int:
+        return int(self.engine.step)
+
+    @property
+    def is_silent(self) -> bool:
+        return bool(self.engine.is_silent)
+
+    def advance(self, limit: int) -> None:
+        """Towards the step `limit`; may come back early."""
+        self.engine.advance(limit)
+
+    def advance_to_change(self, limit: int, deadline: float) -> bool:
+        """To the next step at which an agent's output changes, as far as the limit and the clock allow."""
+        if not self.has_output:
+            raise InvalidInput(f"{self.protocol.id} has no output, so no change of it can be looked for")
+        scout = self.engine
+        if isinstance(scout, Batch):
+            scout = Batch(self.protocol, self.topology, self.engine.configuration(), self._loud, self._key.copy())
+            scout.restore(self.engine.snapshot())
+        else:
+            scout.stop = self._loud
+        met, chunk = False, max(64, self.protocol.n)
+        while not met and scout.step < limit and time.monotonic() < deadline and not scout.is_silent:
+            met = scout.advance(min(limit, scout.step + chunk))
+            chunk = min(2 * chunk, 10**9 if isinstance(scout, Batch) else 2_000_000)
+        if isinstance(scout, Batch):
+            while self.engine.step < scout.step:
+                self.engine.advance(scout.step)
+        else:
+            scout.stop = self._quiet
+        return met
+
+    def snapshot(self):
+        return self.engine.snapshot()
+
+    def restore(self, snapshot) -> None:
+        self.engine.restore(snapshot)
+
+    def corrupt(self, fault, rng) -> None:
+        self.engine.load(corrupted(fault, self.engine, rng))
+
+    def entry(self, outside, name: str, limit: int) -> int | None:
+        """The exact first step inside a set after the snapshot `outside`, which is outside; None: not known."""
+        if not isinstance(self.engine, Agents | Rounds):
+            return None
+        now = self.snapshot()
+        self.restore(outside)
+        configuration = self.engine.configuration()
+        stop, key = parse_stop(name, self.protocol), self._key.copy()
+        self.restore(now)
+        driver = Driver(
+            self.protocol, self.topology, type(self.engine), configuration, stop, key, None, None, **self._options
+        )
+        if self.is_rounds:
+            driver.engine.restore(outside)
+        else:
+            driver.engine.step = outside[0]
+        return driver.engine.step if driver.run(limit, until_met=True) else None
+
+    # -- one step, told ---------------------------------------------------------------------------------
+
+    def told_step(self, focus: int | None) -> dict:
+        """Make one step, and tell what happened in it."""
+        if self.is_rounds:
+            return self._told_round(focus)
+        if not isinstance(self.engine, Agents):
+            self._pass_one()
+            return {}
+        rng = self._key.copy()
+        if self.topology.is_complete:
+            pair = next_pair(rng, self.topology.n)
+        else:
+            arc = next_index(rng, self.topology.arcs)
+            pair = self.topology.sources[arc], self.topology.targets[arc]
+        pair = int(pair[0]), int(pair[1])
+        before = self._codes(pair)
+        self._pass_one()
+        return self.told(pair, before)
+
+    def _pass_one(self) -> None:
+        goal = self.engine.step + 1
+        while self.engine.step < goal:
+            self.engine.advance(goal)
+
+    def meet(self, pair: tuple[int, int]) -> dict:
+        """A prescribed interaction instead of a drawn one."""
+        before = self._codes(pair)
+        agents = self.engine.configuration().agents
+        agents[list(pair)] = self.space.decode_array(np.array(self.protocol.transition_codes(*before)))
+        self.engine.load(Configuration(self.space, agents=agents))
+        self.engine.step += 1
+        return self.told(pair, before)
+
+    def told(self, pair, before) -> dict:
+        """The interaction of two states in words and in lines of `interact`."""
+        a, b = (self.space.namespace(code) for code in before)
+        old = self.space.mapping(a), self.space.mapping(b)
+        _, lines = traced(self.protocol.interact, a, b, self.protocol.p)
+        new = self.space.mapping(a), self.space.mapping(b)
+        text = Interaction(*pair, old, new).sentence()
+        return {"pair": pair, "text": text, "lines": lines, "changed": old != new}
+
+    def _codes(self, agents) -> list[int]:
+        if self.engine.codes is not None:
+            return [int(self.engine.codes[agent]) for agent in agents]
+        records = self.engine.configuration().agents
+        return [int(code) for code in self.space.encode_array(records[list(agents)])]
+
+    def _told_round(self, focus: int | None) -> dict:
+        """The round of one node: the one in focus, else one whose output changes, else one that changes."""
+        protocol, now = self.protocol, self.step
+        old = self.engine.configuration().agents
+        self._pass_one()
+        new = self.engine.configuration().agents
+        changed = np.flatnonzero(old != new)
+        if focus is None:
+            leaders = [v for v in changed if "leader" in self.space.names and old[v]["leader"] != new[v]["leader"]]
+            focus = int(leaders[0] if leaders else changed[0] if len(changed) else 0)
+        bits = protocol.random_bits
+        per_word = 64 // bits if bits else 1 << 62
+        coins = int(coins_from(word_at(self._key[0], now, focus // per_word), focus % per_word, bits))
+        near = self.topology.neighbours(focus)
+        states = [self.space.namespace(code) for code in self.space.encode_array(old[[focus, *near]])]
+        before = self.space.mapping(states[0])
+        _, lines = traced(protocol.update, states[0], states[1:], coins, protocol.p)
+        text = f"{len(changed):,} of {protocol.n:,} nodes changed; "
+        text += Round(((focus, before, self.space.mapping(states[0])),)).sentence()
+        return {"node": focus, "text": text, "lines": lines, "changed": bool(len(changed))}
+
+    # -- what is seen -----------------------------------------------------------------------------------
+
+    def picture(self) -> np.ndarray:
+        """One byte per agent."""
+        codes = getattr(self.engine, "codes", None)
+        return self.look.of_agents(self.engine.configuration().agents) if codes is None else self.look.of_codes(codes)
+
+    def bands(self) -> list[tuple[int, int]]:
+        """How many agents have which byte."""
+        codes, counts = self.engine.configuration().multiset
+        seen, places = np.unique(self.look.of_codes(codes), return_inverse=True)
+        totals = np.zeros(len(seen), np.int64)
+        np.add.at(totals, places, counts)
+        return [(int(byte), int(total)) for byte, total in zip(seen, totals, strict=True)]
+
+    def _counted(self) -> Configuration:
+        """The configuration in the form that is measured fastest."""
+        if getattr(self.engine, "codes", None) is not None and self.protocol.n > LARGEST_DRAWN:
+            codes, counts = self.engine.occupancy()
+            return Configuration(self.space, codes=codes, counts=counts)
+        return self.engine.configuration()
+
+    def readings(self) -> tuple[dict, dict]:
+        """The observables, and of every set whether the configuration is inside (None: not looked at)."""
+        configuration = self._counted()
+        values = {name: _plain(value) for name, value in self._watcher.measure(configuration).items()}
+        agents, weights = configuration.weighted()
+        return values, {name: self._inside(lamp, agents, weights) for name, lamp in self._lamps.items()}
+
+    def _inside(self, membership, agents, weights) -> bool | None:
+        stop = membership.stop
+        if len(stop.conditions) and not stop.holds(membership.counts(agents, weights)):
+            return False
+        if not stop.whole:
+            return True
+        if self.engine.as_multiset or self.protocol.n > LARGEST_WHOLE:
+            return None
+        return bool(membership.whole_holds(self.engine.configuration().agents if weights is not None else agents))
+
+    def leaders(self) -> np.ndarray:
+        """The agents whose output is 1."""
+        agents = self.engine.configuration().agents
+        marks = Membership(self.protocol, Stop("leaders", (self.protocol.output,))).marks(agents)
+        return np.flatnonzero(marks & 1)
+
+    def state(self, agent: int) -> dict:
+        if self.kind == "bands":
+            raise InvalidInput("beyond a million agents only counts are kept, and no single agent can be looked at")
+        return {name: _plain(v) for name, v in self.space.mapping(self.engine.configuration().agents[agent]).items()}
+
+    def neighbours(self, agent: int) -> list[int]:
+        return [] if self.topology.is_complete else self.topology.neighbours(agent)[:64].tolist()
+
+    def fields(self) -> dict:
+        """What each field may hold, for those who want to set it."""
+        described = {}
+        for name in self.space.names:
+            low, high = self.space.bounds[name]
+            described[name] = {"low": low, "high": high, "names": list(self.space.domains[name].names)}
+        return described
+
+    def messages(self) -> list:
+        return []
+
+
+def _plain(value):
+    return value.item() if isinstance(value, np.generic) else value
