@@ -85,6 +85,7 @@ def shoot(
     """Run a session without a page, and film it: to its end, to the limit, or as far as the clock allows."""
     recorder = Recorder(greeting(session))
     limit, lamp = _end(session, until, max_steps)
+    session.readings()  # what must be compiled is compiled before the clock runs
     spacing, tail, deadline = 1, None, time.monotonic() + seconds
     while True:
         readings = session.readings()

@@ -64,7 +64,7 @@ def _documented(functions: dict) -> dict:
 
 
 def _observables(protocol) -> dict:
-    if protocol.model == "message":
+    if protocol.model in ("message", "objects"):
         return {}
     return {name: observable.doc for name, observable in protocol.watched().items()}
 

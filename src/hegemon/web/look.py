@@ -16,6 +16,8 @@ from hegemon.errors import InvalidInput
 from hegemon.models.protocol import output_leader
 
 MOST_CLASSES, MOST_SHADES, MOST_BADGES, SMALL = 8, 8, 4, 4
+TELLING = ("bullet", "shield", "signal", "flag", "mark", "detect", "done")  # words that papers give what is to be seen
+FEW_STATES = 4096  # up to here outputs are computed in plain Python
 LARGEST_TABLE = 1 << 16  # states: up to here one table from codes to bytes
 
 
@@ -57,7 +59,8 @@ class Look:
         self._colours = chosen_colours(protocol)
         self._output = None
         if hasattr(protocol, "output") and protocol.outputs and protocol.output is not output_leader:
-            self._output = Membership(protocol, Stop("output", (protocol.output,)))
+            few = self.space.size <= FEW_STATES
+            self._output = self._plain_output if few else Membership(protocol, Stop("output", (protocol.output,))).marks
         self._choose()
         self._table = None
         if self.space.size <= LARGEST_TABLE:
@@ -66,7 +69,8 @@ class Look:
     # -- which field plays which part -------------------------------------------------------------------
 
     def _choose(self) -> None:
-        space, free = self.space, [name for name in self.space.names if name != "leader" or self._output]
+        space, elects = self.space, self.protocol.elects_leader
+        free = [name for name in space.names if not (elects and name == "leader")]
         width = {name: space.bounds[name][1] - space.bounds[name][0] + 1 for name in space.names}
         self.channels: list[Channel] = []
         if self.protocol.outputs:
@@ -78,7 +82,12 @@ class Look:
         self._variants = self._classes() if self._hues else []
         self._shaded = [next((n for n in v.free if width[n] > SMALL and n in free), None) for v in space.variants]
         badges = [n for n in free if width[n] <= SMALL and n not in space.discriminators]
-        badges = sorted(badges, key=lambda n: -width[n])[:MOST_BADGES]
+        telling = {name: any(name.endswith(word) for word in TELLING) for name in badges}
+        hidden = getattr(self.protocol, "private", ())
+        badges.sort(key=lambda n: (n in hidden, not telling[n], -width[n]))
+        badges = badges[: MOST_BADGES - 1 if self._variants else MOST_BADGES]
+        if any(telling[n] for n in badges):
+            badges = [n for n in badges if telling[n]]
         named = next((field for field, _ in self._colours if field in badges), None)
         if not self._variants and (named or not any(self._shaded)) and badges:
             chosen = named or badges[0]
@@ -156,7 +165,7 @@ class Look:
         if channel.part == "leader":
             if self._output is None:
                 return agents["leader"].astype(np.uint8)
-            return self._output.marks(agents).astype(np.uint8) & np.uint8(1)
+            return self._output(agents).astype(np.uint8) & np.uint8(1)
         if channel.part == "class":
             value = np.zeros(len(agents), np.uint8)
             for k, fixed in enumerate(self._variants):
@@ -179,6 +188,11 @@ class Look:
                 shade = np.clip(column * self._shades // (high - low + 1), 0, self._shades - 1)
                 value[chosen] = shade[chosen]
         return value
+
+    def _plain_output(self, agents) -> np.ndarray:
+        codes, places = np.unique(self.space.encode_array(agents), return_inverse=True)
+        found = [int(self.protocol.output(self.space.namespace(code), self.protocol.p)) for code in codes]
+        return np.array(found, np.uint8)[places]
 
     def _present(self, name, agents) -> np.ndarray:
         there = np.ones(len(agents), bool)

@@ -159,7 +159,7 @@ class MessageWorld:
             return {"status": "asleep: it has neither begun nor heard anything"}
         shown = {"status": node.status or "undecided", "degree": node.degree}
         for name in self.look.variables:
-            shown[name] = _short(getattr(node, name))
+            shown[name] = shortened(getattr(node, name))
         return shown
 
     def neighbours(self, agent: int) -> list[int]:
@@ -200,7 +200,7 @@ class NodeLook:
         return value
 
 
-def _short(value):
+def shortened(value):
     if isinstance(value, bool | int | float | str) or value is None:
         return value if not isinstance(value, int) or abs(value) < 2**53 else str(value)
     if isinstance(value, set | frozenset | list | tuple | dict):

@@ -16,6 +16,7 @@ from hegemon.runs.run import Fault
 from hegemon.runs.schedules import read_schedule
 from hegemon.runs.setting import topology_for
 from hegemon.web.messages import MessageWorld
+from hegemon.web.objects import ObjectWorld
 from hegemon.web.worlds import AgentWorld
 
 MOST_SNAPSHOTS = 64
@@ -42,10 +43,12 @@ class Session:
     def start_over(self, start=None, shown: str | None = None) -> None:
         """A new run from a named start, a file given on the command line, or a list of states."""
         is_messages = self.protocol.model == "message"
-        schedule = [] if is_messages else read_schedule(start, self.topology)
+        schedule = [] if self.protocol.model in ("message", "objects") else read_schedule(start, self.topology)
         if schedule and (self.protocol.model != "population" or self._engine not in ("auto", "agents")):
             raise InvalidInput(f"{start} prescribes interactions, which only engine agents follows")
-        if is_messages:
+        if self.protocol.model == "objects":
+            world = ObjectWorld(self.protocol, self.topology, start, self.seed, self._engine)
+        elif is_messages:
             world = MessageWorld(self.protocol, self.topology, self.wake, self.seed, self._engine)
         else:
             world = AgentWorld(self.protocol, self.topology, start, self.seed, self._engine)
@@ -166,7 +169,7 @@ class Session:
     def disturb(self, *faults: Fault) -> None:
         """Here and now; what had been recorded for later is gone."""
         if not self.world.can_disturb:
-            raise InvalidInput("messages are not disturbed: nodes of this model start once and decide once")
+            self.world.corrupt(None, None)  # says why not
         future, self.faults = self.faults, self.faults[: self._applied]
         before = self.world.snapshot(), self._applied, self._rng.bit_generator.state
         try:
@@ -220,7 +223,7 @@ class Session:
     def set_rate(self, rate: float, agents: int) -> None:
         """So many faults per round (per n interactions) on average, each hitting so many agents; 0: none."""
         if not self.world.can_disturb:
-            raise InvalidInput("messages are not disturbed: nodes of this model start once and decide once")
+            self.world.corrupt(None, None)  # says why not
         if not 0 <= rate <= 1000 or not 1 <= agents <= self.protocol.n:
             raise InvalidInput(f"a rate of {rate} faults of {agents} agents is out of range 0..1000 and 1..n")
         self.rate, self.rate_agents = float(rate), agents
@@ -293,7 +296,7 @@ class Session:
         if not is_messages:
             words += ["--start", str(self.start)]
         words += ["--seed", str(self.seed), "--engine", self.world.engine.name]
-        if self.protocol.model not in ("population", "message"):
+        if self.protocol.model not in ("population", "message", "objects"):
             words += ["--no-fast-forward"]
         if self._applied:
             words += ["--disturbances", disturbances_file]

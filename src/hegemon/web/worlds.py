@@ -12,7 +12,7 @@ from hegemon.compute.philox import coins_from, word_at
 from hegemon.compute.randomness import KERNEL, next_index, next_pair, stream
 from hegemon.engines.batch.batch import Batch
 from hegemon.engines.choice import ENGINES
-from hegemon.engines.membership import Membership, Watcher
+from hegemon.engines.membership import Membership
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.rounds.rounds import Rounds
 from hegemon.engines.stopping import Stop, never, parse_stop
@@ -24,8 +24,7 @@ from hegemon.runs.setting import initial_configuration
 from hegemon.web.explaining import listing, traced
 from hegemon.web.layout import LARGEST_DRAWN, LARGEST_RASTER
 from hegemon.web.look import Look
-
-LARGEST_WHOLE = 200_000  # agents: up to here whole predicates are looked at
+from hegemon.web.readings import FEW, CompiledReadings, PlainReadings, plain
 
 
 def outputs_change(protocol) -> Stop:
@@ -56,8 +55,8 @@ class AgentWorld:
         self.engine = kind(protocol, topology, configuration, quiet, self._key, **self._options)
         self.look = Look(protocol)
         self.listing = listing(protocol.update if self.is_rounds else protocol.interact)
-        self._watcher = Watcher(protocol, protocol.watched(), topology)
-        self._lamps = {name: Membership(protocol, parse_stop(name, protocol), topology) for name in protocol.sets}
+        self._is_small = protocol.n <= FEW
+        self._readings = (PlainReadings if self._is_small else CompiledReadings)(protocol, topology)
 
     def _engine(self, name: str):
         n = self.protocol.n
@@ -236,20 +235,10 @@ class AgentWorld:
 
     def readings(self) -> tuple[dict, dict]:
         """The observables, and of every set whether the configuration is inside (None: not looked at)."""
-        configuration = self._counted()
-        values = {name: _plain(value) for name, value in self._watcher.measure(configuration).items()}
-        agents, weights = configuration.weighted()
-        return values, {name: self._inside(lamp, agents, weights) for name, lamp in self._lamps.items()}
-
-    def _inside(self, membership, agents, weights) -> bool | None:
-        stop = membership.stop
-        if len(stop.conditions) and not stop.holds(membership.counts(agents, weights)):
-            return False
-        if not stop.whole:
-            return True
-        if self.engine.as_multiset or self.protocol.n > LARGEST_WHOLE:
-            return None
-        return bool(membership.whole_holds(self.engine.configuration().agents if weights is not None else agents))
+        if self._is_small:
+            return self._readings.read(self.engine.configuration())
+        whole = None if self.engine.as_multiset else lambda: self.engine.configuration().agents
+        return self._readings.read(self._counted(), whole)
 
     def leaders(self) -> np.ndarray:
         """The agents whose output is 1."""
@@ -260,7 +249,7 @@ class AgentWorld:
     def state(self, agent: int) -> dict:
         if self.kind == "bands":
             raise InvalidInput("beyond a million agents only counts are kept, and no single agent can be looked at")
-        return {name: _plain(v) for name, v in self.space.mapping(self.engine.configuration().agents[agent]).items()}
+        return {name: plain(v) for name, v in self.space.mapping(self.engine.configuration().agents[agent]).items()}
 
     def neighbours(self, agent: int) -> list[int]:
         return [] if self.topology.is_complete else self.topology.neighbours(agent)[:64].tolist()
@@ -275,7 +264,3 @@ class AgentWorld:
 
     def messages(self) -> list:
         return []
-
-
-def _plain(value):
-    return value.item() if isinstance(value, np.generic) else value

@@ -72,7 +72,7 @@ const take = {
     byId("step").textContent = figure(head.step);
     const play = byId("play");
     if (!before || before.playing !== head.playing) {
-      play.textContent = head.playing ? "⏸" : "▶";
+      byId("playicon").setAttribute("d", head.playing ? "M6 4h4.5v16H6zM13.5 4H18v16h-4.5z" : "M7 4v16l13-8z");
       play.setAttribute("aria-label", head.playing ? "pause" : "play");
     }
     byId("happened").textContent = [head.last?.text, head.note].filter(Boolean).join(" · ");

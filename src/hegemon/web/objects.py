@@ -1,0 +1,136 @@
+"""The world of agents that are Python objects: plain Python, one interaction at a time."""
+
+import random
+import time
+
+import numpy as np
+
+from hegemon.compute.randomness import START, generator
+from hegemon.engines.population.objects import Objects
+from hegemon.errors import InvalidInput
+from hegemon.web.explaining import listing, traced
+from hegemon.web.layout import LARGEST_DRAWN
+from hegemon.web.look import MOST_CLASSES, Channel
+from hegemon.web.messages import shortened
+
+
+class ObjectWorld:
+    can_disturb = False
+    is_rounds = False
+    has_output = True
+
+    def __init__(self, protocol, topology, start, seed: int, engine: str = "auto"):
+        if engine not in ("auto", Objects.name):
+            raise InvalidInput(f"engine {engine!r} does not run {protocol.id}; choose auto or {Objects.name}")
+        if protocol.n > LARGEST_DRAWN:
+            raise InvalidInput(f"n = {protocol.n} agents that are Python objects are too many; at most {LARGEST_DRAWN}")
+        agents = protocol.agents_of(str(start or protocol.default_start), generator(seed, 0, START))
+        protocol.check_interact(random.Random(0), agents)
+        self.protocol, self.topology = protocol, topology
+        self.engine, self.reason, self.kind = Objects(protocol, topology, agents, seed, 0), "Python objects", "graph"
+        self.look = ObjectLook(protocol, agents)
+        self.listing = listing(protocol.interact)
+
+    @property
+    def step(self) -> int:
+        return self.engine.step
+
+    is_silent = False
+
+    def advance(self, limit: int) -> None:
+        self.engine.advance(limit)
+
+    def _outputs(self) -> list[int]:
+        return [int(self.protocol.output(a, self.protocol.p)) for a in self.engine.agents]
+
+    def advance_to_change(self, limit: int, deadline: float) -> bool:
+        before = self._outputs()
+        while self.step < limit and time.monotonic() < deadline:
+            self.engine.advance(self.step + 1)
+            if self._outputs() != before:
+                return True
+        return False
+
+    def snapshot(self):
+        return self.engine.snapshot()
+
+    def restore(self, snapshot) -> None:
+        self.engine.restore(snapshot)
+
+    def corrupt(self, fault, rng) -> None:
+        raise InvalidInput("agents that are Python objects cannot be disturbed: their states cannot be listed")
+
+    def entry(self, outside, name: str, limit: int) -> int | None:
+        """The exact first step inside a set after a snapshot, looking at every step as a run does."""
+        now, chosen = self.snapshot(), self.protocol.sets[name]
+        self.restore(outside)
+        while not self.protocol.holds(chosen, self.engine.agents) and self.step < limit:
+            self.engine.advance(self.step + 1)
+        found = self.step if self.protocol.holds(chosen, self.engine.agents) else None
+        self.restore(now)
+        return found
+
+    def told_step(self, focus: int | None) -> dict:
+        """One interaction, made by hand with the same coins."""
+        engine, protocol = self.engine, self.protocol
+        i, j = engine._pair(engine.rng)
+        coins, a, b = protocol.draw_coins(engine.rng), engine.agents[i], engine.agents[j]
+        before = _shown(a), _shown(b)
+        _, lines = traced(protocol.interact, a, b, protocol.p, coins)
+        engine.step += 1
+        after = _shown(a), _shown(b)
+        text = "; ".join(
+            f"{role} {agent}: " + (", ".join(f"{k} {x.get(k)}→{y[k]}" for k in y if x.get(k) != y[k]) or "unchanged")
+            for role, agent, x, y in zip(("initiator", "responder"), (i, j), before, after, strict=True)
+        )
+        return {"pair": (i, j), "text": text, "lines": lines, "changed": before != after}
+
+    def picture(self) -> np.ndarray:
+        return np.array([self.look.byte(a) for a in self.engine.agents], np.uint8)
+
+    def readings(self) -> tuple[dict, dict]:
+        agents, protocol = self.engine.agents, self.protocol
+        values = {"leaders": protocol.count_leaders(agents)}
+        for name, labels in self.look.classes.items():
+            values |= {f"{name} {label}": sum(getattr(a, name, None) == label for a in agents) for label in labels}
+        return values, {name: protocol.holds(chosen, agents) for name, chosen in protocol.sets.items()}
+
+    def state(self, agent: int) -> dict:
+        return _shown(self.engine.agents[agent])
+
+    def neighbours(self, agent: int) -> list[int]:
+        return [] if self.topology.is_complete else self.topology.neighbours(agent)[:64].tolist()
+
+    def fields(self) -> dict:
+        return {}
+
+    def messages(self) -> list:
+        return []
+
+
+def _shown(agent) -> dict:
+    return {name: shortened(value) for name, value in vars(agent).items()}
+
+
+class ObjectLook:
+    """A byte: whether the agent leads, and the text among its attributes that names its class, if it has one."""
+
+    def __init__(self, protocol, agents: list):
+        self.protocol = protocol
+        self.channels = [Channel("leader", "leader", protocol.outputs or ("follower", "leader"))]
+        self.classes: dict[str, list[str]] = {}
+        for name, value in vars(agents[0]).items():
+            if isinstance(value, str) and len({getattr(a, name) for a in agents}) < MOST_CLASSES:
+                names = {c for c in protocol.interact.__globals__.values() if isinstance(c, str) and c.isidentifier()}
+                labels = sorted({getattr(a, name) for a in agents} | {c for c in names if not c.startswith("_")})
+                if len(labels) <= MOST_CLASSES:
+                    self.classes = {name: labels}
+                    self.channels.append(Channel("class", name, tuple(labels)))
+                break
+
+    def byte(self, agent) -> int:
+        value = int(self.protocol.output(agent, self.protocol.p))
+        for name, labels in self.classes.items():
+            found = getattr(agent, name, None)
+            value = value * len(labels) + (labels.index(found) if found in labels else 0)
+        return value

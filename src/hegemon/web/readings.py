@@ -1,0 +1,71 @@
+"""The observables and the sets of a configuration: in plain Python for few agents, compiled for many.
+
+Compiling what an author wrote takes seconds, and a page should open at once; plain Python is what defines it.
+"""
+
+import numpy as np
+
+from hegemon.engines.membership import Membership, Watcher
+from hegemon.engines.stopping import parse_stop
+from hegemon.models.configuration import Configuration
+
+FEW = 150  # agents: up to here plain Python is fast enough for every frame
+LARGEST_WHOLE = 200_000  # agents: up to here whole predicates are looked at
+
+
+def plain(value):
+    return value.item() if isinstance(value, np.generic) else value
+
+
+class PlainReadings:
+    """Every agent as a plain object, and the author's functions called as they stand."""
+
+    def __init__(self, protocol, topology):
+        self.protocol, self.observables = protocol, protocol.watched()
+        self._topology = topology
+        self._graph = (topology.offsets, topology.targets) if protocol.reads_graph else ()
+
+    def read(self, configuration: Configuration) -> tuple[dict, dict]:
+        space, p = self.protocol.space, self.protocol.p
+        agents = [space.namespace(code) for code in space.encode_array(configuration.agents)]
+        values = {name: self._measure(observable, agents, p) for name, observable in self.observables.items()}
+        lamps = {
+            name: bool(chosen.contains(agents, p, self.protocol.values, *self._graph))
+            for name, chosen in self.protocol.sets.items()
+        }
+        return values, lamps
+
+    def _measure(self, observable, agents, p):
+        if observable.reduce == "overall":
+            return plain(observable.value(agents, *self._graph, p))
+        if observable.value.__code__.co_argcount == 2:
+            found = [observable.value(a, p) for a in agents]
+        else:
+            near = [[agents[u] for u in self._topology.neighbours(v)] for v in range(len(agents))]
+            found = [observable.value(a, near[v], p) for v, a in enumerate(agents)]
+        return plain(observable.measure(np.array(found, float), None))
+
+
+class CompiledReadings:
+    """The same, compiled, on arrays or on counts of states."""
+
+    def __init__(self, protocol, topology):
+        self.protocol = protocol
+        self._watcher = Watcher(protocol, protocol.watched(), topology)
+        self._lamps = {name: Membership(protocol, parse_stop(name, protocol), topology) for name in protocol.sets}
+
+    def read(self, configuration: Configuration, agents=None) -> tuple[dict, dict]:
+        """`agents` answers the array of all agents, where there is one, for whole predicates."""
+        values = {name: plain(value) for name, value in self._watcher.measure(configuration).items()}
+        records, weights = configuration.weighted()
+        return values, {name: self._inside(lamp, records, weights, agents) for name, lamp in self._lamps.items()}
+
+    def _inside(self, membership, records, weights, agents) -> bool | None:
+        stop = membership.stop
+        if len(stop.conditions) and not stop.holds(membership.counts(records, weights)):
+            return False
+        if not stop.whole:
+            return True
+        if agents is None or self.protocol.n > LARGEST_WHOLE:
+            return None
+        return bool(membership.whole_holds(agents()))
