@@ -20,6 +20,7 @@ _HOMES = {
     "simulate": "hegemon.runs.simulate",
     "sweep": "hegemon.experiments.sweep",
     "verify": "hegemon.exact.verification",
+    "watch": "hegemon.web.watch",
 } | dict.fromkeys(
     [
         "AfekGafni",

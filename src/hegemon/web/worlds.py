@@ -202,7 +202,8 @@ class AgentWorld:
             focus = int(leaders[0] if leaders else changed[0] if len(changed) else 0)
         bits = protocol.random_bits
         per_word = 64 // bits if bits else 1 << 62
-        coins = int(coins_from(word_at(self._key[0], now, focus // per_word), focus % per_word, bits))
+        word = np.uint64(word_at(self._key[0], now, focus // per_word))
+        coins = int(coins_from(word, focus % per_word, bits))
         near = self.topology.neighbours(focus)
         states = [self.space.namespace(code) for code in self.space.encode_array(old[[focus, *near]])]
         before = self.space.mapping(states[0])

@@ -1,0 +1,218 @@
+"""The page in a real Chromium: what it tells about itself agrees with `hegemon run` at the same seed."""
+
+import json
+
+import pytest
+
+import hegemon as hg
+from hegemon.runs.disturbances import read_disturbances
+from hegemon.web.film import film_page, shoot
+from hegemon.web.session import Session
+from hegemon.web.watch import Builder, Watching
+
+from .browser import WAIT, chromium, open_page, state, until
+
+N, SEED = 12, 3
+
+
+def run(step: int, faults=(), start=None):
+    return hg.simulate(
+        hg.FischerJiang(n=N), seed=SEED, engine="agents", until=f"steps:{step}", faults=faults, start=start
+    )
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def watching():
+    page = Watching(Builder(hg.FischerJiang(n=N), "fischer-jiang", {"seed": SEED})).start()
+    yield page
+    page.stop()
+
+
+@pytest.fixture
+def page(browser, watching):
+    page = open_page(browser, watching.url, viewport={"width": 1280, "height": 860})
+    page.evaluate("document.getElementById('restart').click()")
+    until(page, "h.step === 0 && !h.playing && h.head.disturbances === 0 && h.values")
+    yield page
+    assert not page.errors
+    page.close()
+
+
+def test_step_back_and_round(page):
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    until(page, "h.step === 3 && h.head.last.pair")
+    assert state(page, "values")[0]["leaders"] == run(3).leaders
+    marked = page.locator("#source .hit").count()
+    assert marked > 0
+    page.keyboard.press("Shift+ArrowRight")
+    until(page, f"h.step === {3 + N}")
+    assert state(page, "values")[0]["leaders"] == run(3 + N).leaders
+    page.keyboard.press("ArrowLeft")
+    until(page, f"h.step === {2 + N}")
+    page.keyboard.press("Home")
+    until(page, "h.step === 0")
+    assert state(page, "values")[0]["leaders"] == run(0).leaders
+
+
+def test_play_and_pause(page):
+    page.evaluate("() => { const s = document.getElementById('speed'); s.value = 4; s.oninput(); }")
+    until(page, "h.speed === 10000")
+    page.keyboard.press("Space")
+    until(page, "h.playing && h.step > 500")
+    page.keyboard.press("Space")
+    until(page, "!h.playing")
+    step, values, command = state(page, "step", "values", "command")
+    assert values["leaders"] == run(step).leaders
+    assert command.endswith(f"--seed {SEED} --engine agents --until steps:{step}")
+    assert page.inner_text("#step").replace(",", "") == str(step)
+
+
+def test_disturb_and_heal(browser):
+    timer = hg.Timer(n=10, s=20)
+    watching = Watching(Builder(timer, "timer", {"seed": SEED, "start": "safe"})).start()
+    try:
+        page = open_page(browser, watching.url)
+        page.keyboard.press("Shift+ArrowRight")
+        until(page, "h.step === 10 && h.lamps.safe")
+        page.click("#kill")
+        until(page, "h.values.leaders === 0 && !h.lamps.safe")
+        page.evaluate("window.hegemon.select(5)")
+        page.wait_for_selector("input[data-field=timer]", timeout=WAIT)
+        page.fill("input[data-field=timer]", "3")
+        page.press("input[data-field=timer]", "Tab")
+        until(page, "h.head.disturbances === 2")
+        assert "not yet safe" in page.inner_text("#healing")
+        page.evaluate("() => { const s = document.getElementById('speed'); s.value = 7; s.oninput(); }")
+        page.click("#play")
+        until(page, "h.healing && h.healing.steps !== undefined")
+        healing = state(page, "healing")[0]
+        with page.expect_download() as download:
+            page.click("#disturbances")
+        faults = read_disturbances(download.value.path())
+        healed = hg.simulate(timer, seed=SEED, start="safe", engine="agents", faults=faults)
+        assert healing["exact"] and healing["steps"] == healed.measures["recovery_steps"] > 0
+        assert "healed after" in page.inner_text("#healing") and not page.errors
+    finally:
+        watching.stop()
+
+
+def test_next_change_and_every_start(page):
+    before = state(page, "values")[0]["leaders"]
+    page.keyboard.press("n")
+    until(page, "h.step > 0 && h.head.last.changed")
+    step, values = state(page, "step", "values")
+    assert values["leaders"] == run(step).leaders != run(step - 1).leaders == before
+    page.select_option("#starts", "all-leaders")
+    page.click("#restart")
+    until(page, "h.step === 0 && h.head.start === 'all-leaders'")
+    assert state(page, "values")[0]["leaders"] == N
+    page.select_option("#starts", "random")
+
+
+def test_a_refusal_is_one_sentence_and_changes_nothing(page):
+    page.fill("#victims", "99")
+    page.click("#corrupt")
+    until(page, "h.refused")
+    assert "out of range" in page.inner_text("#refused")
+    assert state(page, "step")[0] == 0
+    page.fill("#victims", "1")
+
+
+def test_two_tabs_see_one_run(page, browser, watching):
+    other = open_page(browser, watching.url)
+    page.keyboard.press("Shift+ArrowRight")
+    until(page, f"h.step === {N}")
+    until(other, f"h.step === {N}")
+    other.close()
+
+
+def test_a_dropped_configuration(page):
+    states = [{"leader": 1, "bullet": 0, "shield": 1}] * 2 + [{"leader": 0, "bullet": 0, "shield": 0}] * (N - 2)
+    page.evaluate(
+        """text => {
+        const data = new DataTransfer();
+        data.items.add(new File([text], "mine.json"));
+        document.getElementById("stage").dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true }));
+    }""",
+        json.dumps(states),
+    )
+    until(page, "h.step === 0 && h.values.leaders === 2 && h.head.start === 'mine.json'")
+
+
+def test_pictures_and_film(page, browser, tmp_path):
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    until(page, "h.step === 4")
+    svg = page.evaluate("window.hegemon.svg()")
+    assert svg.startswith("<svg") and svg.count("<circle") >= N
+    with page.expect_download() as download:
+        page.click("#film")
+    film = tmp_path / "film.html"
+    download.value.save_as(film)
+    play_film(browser, film, last=4)
+
+
+def play_film(browser, file, last: int) -> None:
+    """Offline, from the file alone, to its end."""
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(file.as_uri())
+    until(page, f"h.film && h.step === {last} && !h.playing")
+    page.keyboard.press("Home")
+    until(page, "h.step === 0")
+    page.keyboard.press("ArrowRight")
+    until(page, "h.head.index === 1")
+    assert not errors
+    context.close()
+
+
+def test_a_film_made_without_a_browser(browser, tmp_path):
+    session = Session(hg.FischerJiang(n=N), seed=SEED)
+    film = shoot(session, until="steps:40")
+    (tmp_path / "film.html").write_text(film_page(film))
+    assert (tmp_path / "film.html").stat().st_size < 300_000
+    assert [head["values"]["leaders"] for head in film["heads"]][-1] == run(40).leaders
+    play_film(browser, tmp_path / "film.html", last=40)
+
+
+def test_messages_travel_on_their_edges(browser):
+    watching = Watching(Builder(hg.FloodMax(n=9, diameter=4), "flood-max", {"graph": "grid:3x3", "seed": 1})).start()
+    try:
+        page = open_page(browser, watching.url)
+        page.keyboard.press("ArrowRight")
+        until(page, "h.step === 1 && h.head.messages.length > 0")
+        expected = hg.simulate(hg.FloodMax(n=9, diameter=4), graph="grid:3x3", seed=1, engine="nodes", max_steps=1)
+        assert state(page, "values")[0]["messages"] == expected.measures["messages"]
+        assert page.is_hidden("#disturbbox") and not page.errors
+    finally:
+        watching.stop()
+
+
+def test_bands_of_counts_beyond_a_million(browser):
+    watching = Watching(Builder(hg.Pairwise(n=10**9), "pairwise", {"seed": 2})).start()
+    try:
+        page = open_page(browser, watching.url)
+        page.keyboard.press("Shift+ArrowRight")
+        until(page, f"h.step === {10**9}")
+        expected = hg.simulate(hg.Pairwise(n=10**9), seed=2, engine="batch", until=f"steps:{10**9}")
+        assert state(page, "values")[0]["leaders"] == expected.leaders
+        assert f"{expected.leaders:,}" in page.inner_text("#legend") and not page.errors
+    finally:
+        watching.stop()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_it_fits_a_desk_and_a_phone(browser, watching, width, scheme):
+    page = open_page(browser, watching.url, viewport={"width": width, "height": 800}, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert page.evaluate("document.documentElement.dataset.theme") == scheme
+    page.close()

@@ -1,0 +1,255 @@
+"""A watched run is the run that `hegemon run` makes, forwards, backwards and disturbed."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import hegemon as hg
+from hegemon.errors import InvalidInput
+from hegemon.exact.traces import Interaction, Trace
+from hegemon.runs.disturbances import read_disturbances
+from hegemon.web.session import Session
+
+from .same_run import again, codes, repeated
+
+
+@pytest.fixture(scope="module")
+def protocol():
+    return hg.FischerJiang(n=12)
+
+
+def test_a_watched_run_is_the_same_run(protocol):
+    session = Session(protocol, seed=5)
+    for step in (1, 2, 77, 400):
+        session.advance(step, tell=step % 2 == 0)
+        assert codes(session) == repeated(session)
+
+
+def test_another_seed_is_another_run(protocol):
+    """The negative control of the test above."""
+    session = Session(protocol, seed=5)
+    session.advance(400)
+    assert codes(session) != repeated(session, seed=6)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    moves=st.lists(
+        st.tuples(st.sampled_from(["go", "set", "corrupt", "kill", "change"]), st.integers(0, 300)),
+        min_size=1,
+        max_size=8,
+    ),
+    seed=st.integers(0, 3),
+)
+def test_whatever_is_done_run_repeats_it_exactly(protocol, moves, seed):
+    session = Session(protocol, seed=seed)
+    for move, number in moves:
+        if move == "go":
+            session.go_to(number)
+        elif move == "set":
+            session.set_field(number % 12, "bullet", number % 2)
+        elif move == "corrupt":
+            session.corrupt(1 + number % 12)
+        elif move == "kill":
+            try:
+                session.kill_leader()
+            except InvalidInput as error:
+                assert "no leader" in str(error)
+        else:
+            session.go_to_change()
+    assert codes(session) == repeated(session)
+
+
+def test_the_command_and_the_file_repeat_it(protocol, tmp_path, monkeypatch):
+    session = Session(protocol, seed=2)
+    session.advance(50)
+    session.corrupt(4)
+    session.advance(80)
+    session.set_field(3, "leader", 1)
+    session.advance(120)
+    assert again(session, tmp_path)["leaders"] == session.readings()["values"]["leaders"]
+    assert read_disturbances(tmp_path / "disturbances.json") == tuple(session.faults)
+
+
+def test_back_and_forth_is_the_same(protocol):
+    session = Session(protocol, seed=1)
+    session.advance(30)
+    session.corrupt(5)
+    seen = {}
+    for step in range(30, 90):
+        session.go_to(step)
+        seen[step] = codes(session)
+    for step in (89, 31, 60, 30, 88):
+        session.go_to(step)
+        assert codes(session) == seen[step]
+    assert len(set(seen.values())) > 3
+
+
+def test_disturbing_the_past_begins_a_new_future(protocol):
+    session = Session(protocol, seed=1)
+    session.advance(30)
+    session.corrupt(5)
+    session.advance(60)
+    session.go_to(10)
+    session.corrupt(2)
+    assert [fault.step for fault in session.faults] == [10]
+    session.go_to(60)
+    assert codes(session) == repeated(session)
+
+
+def test_the_recovery_time_is_that_of_run():
+    session = Session(hg.Timer(n=10, s=20), start="safe", seed=4)
+    session.advance(100)
+    session.readings()
+    session.corrupt(6)
+    for step in range(150, 100_000, 997):
+        session.advance(step)
+        if "steps" in session.readings()["healing"]:
+            break
+    healing = session.readings()["healing"]
+    run = hg.simulate(
+        session.protocol, start="safe", seed=4, engine="agents", faults=(hg.Fault(100, 6),), max_steps=100_000
+    )
+    assert healing["exact"] and healing["steps"] == run.measures["recovery_steps"] > 0
+
+
+def test_the_next_change_of_leader_is_the_very_step(protocol):
+    session = Session(protocol, seed=3)
+    session.readings()
+    assert session.go_to_change()
+    found = session.step
+    first = Session(protocol, seed=3)
+    before = [state & 1 for state in outputs(first)]
+    for step in range(1, found + 1):
+        first.advance(step)
+        assert (outputs(first) != before) == (step == found)
+    assert session.last["changed"]
+
+
+def outputs(session):
+    return [int(agent["leader"]) for agent in session.world.engine.configuration().agents]
+
+
+def test_a_told_step_tells_the_lines_that_python_runs(protocol):
+    session = Session(protocol, seed=3)
+    session.go_to_change()
+    told = session.last
+    blocks = {name: (first, lines) for name, first, lines in session.world.listing.blocks}
+    text = [blocks[name][1][line - blocks[name][0]] for name, line in told["lines"]]
+    assert any("leader" in line for line in text) and len(set(told["pair"])) == 2
+    assert "leader" in told["text"]
+
+
+def test_rounds_and_their_coins():
+    session = Session(hg.CATALOGUE["bfw"](n=9), seed=2)
+    for step in range(1, 12):
+        session.advance(step, tell=True)
+        told = session.last
+        assert codes(session) == repeated(session)
+        state = session.world.state(told["node"])
+        for part in told["text"].partition(f"node {told['node']}: ")[2].split(", "):
+            name, _, change = part.partition(" ")
+            if "→" in change and not name.startswith("unchanged"):
+                assert str(state[name]) == change.partition("→")[2]
+    session.go_to(4)
+    assert codes(session) == repeated(session)
+    session.corrupt(3)
+    session.advance(9)
+    assert codes(session) == repeated(session)
+
+
+def test_messages_are_those_of_engine_nodes():
+    session = Session(hg.Referees(n=60), seed=3)
+    session.advance(10)
+    run = hg.simulate(hg.Referees(n=60), seed=3, engine="nodes")
+    values, lamps = session.world.readings()
+    assert values["messages"] == run.measures["messages"] > 0 and lamps["finished"]
+    session.go_to(1)
+    run = hg.simulate(hg.Referees(n=60), seed=3, engine="nodes", max_steps=1)
+    assert session.world.readings()[0]["messages"] == run.measures["messages"] == len(session.world.engine.sent)
+    with pytest.raises(InvalidInput, match="not disturbed"):
+        session.corrupt(1)
+
+
+def test_a_story_is_followed_step_by_step(tmp_path):
+    pairwise = hg.Pairwise(n=3)
+    one, nobody = {"leader": 1}, {"leader": 0}
+    steps = Interaction(2, 0, (one, one), (one, nobody)), Interaction(1, 2, (one, one), (one, nobody))
+    Trace("pairwise", [one] * 3, steps).save(tmp_path / "story.json")
+    session = Session(pairwise, start=str(tmp_path / "story.json"))
+    session.advance(1)
+    assert session.last["pair"] == (2, 0) and outputs(session) == [0, 1, 1]
+    session.advance(2)
+    assert "responder 2: leader 1→0" in session.last["text"] and outputs(session) == [0, 1, 0]
+    session.go_to(1)
+    assert outputs(session) == [0, 1, 1]
+
+
+def test_a_rate_of_faults_is_recorded_and_repeated(protocol):
+    session = Session(protocol, seed=8)
+    session.set_rate(1.0, 2)
+    session.advance(200)
+    assert len(session.disturbances()) > 3
+    assert codes(session) == repeated(session)
+    session.set_rate(0, 1)
+    count = len(session.disturbances())
+    session.advance(400)
+    assert len(session.disturbances()) == count and codes(session) == repeated(session)
+
+
+def test_counts_beyond_a_million():
+    session = Session(hg.Pairwise(n=10**9), seed=3)
+    assert session.world.kind == "bands"
+    session.advance(5 * 10**8)
+    bands = session.world.bands()
+    run = hg.simulate(hg.Pairwise(n=10**9), seed=3, engine="batch", until=f"steps:{session.step}")
+    assert sum(count for _, count in bands) == 10**9 and dict(bands)[1] == run.leaders
+    session.kill_leader()
+    assert session.readings()["values"]["leaders"] == 0
+    session.go_to(10**8)
+    run = hg.simulate(hg.Pairwise(n=10**9), seed=3, engine="batch", until=f"steps:{session.step}")
+    assert session.readings()["values"]["leaders"] == run.leaders
+
+
+@pytest.mark.parametrize("n", [10, 400, 5000])
+def test_one_byte_per_agent_tells_leaders_from_followers(n):
+    session = Session(hg.TimeOptimal(n=n), start="safe", seed=1)
+    picture, look = session.world.picture(), session.world.look
+    assert len(picture) == n and picture.dtype == np.uint8
+    stride = 1
+    for channel in look.channels[1:]:
+        stride *= channel.size
+    assert np.array_equal(np.flatnonzero(picture // stride), session.world.leaders())
+
+
+def test_colours_are_one_line_and_checked():
+    class Painted(hg.Pairwise):
+        colours = {"leader=1": "#112233"}
+
+    channel = Session(Painted(n=4)).world.look.channels[0]
+    assert channel.colours[1] == "#112233"
+    Painted.colours = {"leader=1": "url(x)"}
+    with pytest.raises(InvalidInput, match="#rrggbb"):
+        Session(Painted(n=4))
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda s: s.set_field(12, "leader", 1), "numbered 0..11"),
+        (lambda s: s.set_field(0, "nose", 1), "no field"),
+        (lambda s: s.set_field(0, "leader", 7), "leader"),
+        (lambda s: s.corrupt(13), "out of range"),
+        (lambda s: s.set_rate(-1, 1), "out of range"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_and_changes_nothing(protocol, call, says):
+    session = Session(protocol, seed=1)
+    session.advance(20)
+    before = codes(session)
+    with pytest.raises(InvalidInput, match=says):
+        call(session)
+    assert codes(session) == before and not session.disturbances()
+    session.advance(30)
+    assert codes(session) == repeated(session)
