@@ -1,10 +1,9 @@
 """hegemon: a laboratory for randomized leader election in anonymous networks.
 
-Run: `simulate`, `run_trials`. Exact answers: `verify` for one n, `prove` for every n.
+Run: `simulate`, `run_trials`, `sweep`. Exact answers: `verify` for one n, `prove` for every n.
 Write a protocol: `from hegemon.models import ...`.
 The catalogue's classes are here under their names: `hegemon.TimeOptimal(n=1000, tau=2)`.
-
-Each name is loaded when it is first used: a member of a network must not pay for the compiler.
+Each name is loaded when it is first used: whoever asks for one does not wait for the compiler.
 """
 
 import importlib
@@ -12,6 +11,7 @@ import importlib
 from hegemon.errors import InvalidInput
 
 _HOMES = {
+    "CATALOGUE": "hegemon.protocols",
     "Fault": "hegemon.runs.run",
     "Run": "hegemon.runs.run",
     "mixing_time": "hegemon.graphs.mixing",
@@ -21,39 +21,22 @@ _HOMES = {
     "sweep": "hegemon.experiments.sweep",
     "verify": "hegemon.exact.verification",
     "watch": "hegemon.web.watch",
-} | dict.fromkeys(
-    [
-        "AfekGafni",
-        "CATALOGUE",
-        "CaiIzumiWada",
-        "Countdown",
-        "Epidemic",
-        "FischerJiang",
-        "FloodMax",
-        "Pairwise",
-        "QuickElimination",
-        "Referees",
-        "Ring",
-        "Threshold",
-        "TimeOptimal",
-        "Timer",
-        "Trains",
-        "Walks",
-    ],
-    "hegemon.protocols",
-)
-
-__all__ = ["InvalidInput", "network", *sorted(_HOMES)]
+}
+__all__ = ["InvalidInput", "network", *_HOMES]
 
 
 def __getattr__(name: str):
     if name == "network":
         return importlib.import_module("hegemon.network")
-    if name not in _HOMES:
+    home = importlib.import_module(_HOMES[name]) if name in _HOMES else None
+    if home is None and name[:1].isupper():  # a protocol's class
+        home = importlib.import_module("hegemon.protocols")
+    if not hasattr(home, name):
         raise AttributeError(f"module 'hegemon' has no attribute {name!r}")
-    value = globals()[name] = getattr(importlib.import_module(_HOMES[name]), name)
+    value = globals()[name] = getattr(home, name)
     return value
 
 
 def __dir__():
-    return sorted({*globals(), *__all__})
+    protocols = importlib.import_module("hegemon.protocols").CATALOGUE.values()
+    return sorted({*globals(), *__all__, *(protocol.__name__ for protocol in protocols)})

@@ -7,6 +7,7 @@ import pytest
 
 from hegemon.cli.main import main
 from hegemon.runs import trials
+from tests.cli import sentences
 
 MAJORITY = '''
 from hegemon.models import Choice, Group, Parameter, PopulationProtocol, everywhere
@@ -47,7 +48,7 @@ def refused(capsys, *arguments):
     assert main(list(arguments)) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err.startswith("hegemon: ") and captured.err.count("\n") == 1
+    assert captured.err.count("hegemon: ") == 1 == len(sentences(captured.err))
     assert "Traceback" not in captured.err
     return captured.err
 

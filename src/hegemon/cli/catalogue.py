@@ -3,18 +3,15 @@
 import inspect
 from typing import Annotated
 
-import typer
-from rich.table import Table
-
-from hegemon.cli.common import assignments, console, facts, figure, print_json
-from hegemon.models.expressions import whole_number
-from hegemon.protocols import CATALOGUE
-from hegemon.protocols.cited import CITED, GRADES
-from hegemon.protocols.loading import find_protocol
+from hegemon.cli import options
+from hegemon.cli.common import console, facts, figure, maker, new_table, print_json
 
 
-def list_protocols(json: Annotated[bool, typer.Option("--json", help="print JSON")] = False):
+def list_protocols(json: options.Json = False):
     """The catalogue: every protocol with its model, what it does and where it was published."""
+    from hegemon.protocols import CATALOGUE
+    from hegemon.protocols.cited import CITED, GRADES
+
     rows = [
         {
             "id": name,
@@ -32,9 +29,8 @@ def list_protocols(json: Annotated[bool, typer.Option("--json", help="print JSON
     if json:
         print_json(rows)
         return
-    table = Table(box=None, pad_edge=False)
-    for heading in ("id", "model", "grade", "what it does"):
-        table.add_column(heading, no_wrap=heading != "what it does", style="bold" if heading == "id" else None)
+    kept = {"no_wrap": True}
+    table = new_table(("id", kept | {"style": "bold"}), ("model", kept), ("grade", kept), "what it does")
     for row in rows:
         table.add_row(row["id"], row["model"] or "–", row["grade"], row["summary"])
     screen = console()
@@ -43,15 +39,13 @@ def list_protocols(json: Annotated[bool, typer.Option("--json", help="print JSON
 
 
 def show_protocol(
-    protocol: Annotated[str, typer.Argument(help="an id of `hegemon list`, or your_file.py:YourClass")],
-    n: Annotated[str, typer.Option("--n", help="number of agents")] = "100",
-    set_: Annotated[list[str] | None, typer.Option("--set", help="parameter as name=value; repeatable")] = None,
-    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    protocol: options.Protocol,
+    n: Annotated[int, options.integer("--n", "number of agents", low=1, high=options.MOST_AGENTS)] = 100,
+    set_: options.Set = None,
+    json: options.Json = False,
 ):
     """One protocol: reference, parameters, fields, number of states, starts, sets, observables."""
-    chosen = find_protocol(protocol)
-    instance = chosen(n=whole_number(n, "n", low=1), **assignments(set_))
-    content = describe(instance)
+    content = describe(maker(protocol, set_)(n))
     if json:
         print_json(content)
         return
@@ -79,9 +73,8 @@ def show_protocol(
         ("observables", ("name", "help")),
     ):
         if content[heading]:
-            table = Table(title=heading, title_justify="left", title_style="bold", box=None, pad_edge=False)
-            for column in columns:
-                table.add_column(column, overflow="fold")
+            folding = [(column, {"overflow": "fold"}) for column in columns]
+            table = new_table(*folding, title=heading, title_justify="left", title_style="bold")
             for row in content[heading]:
                 table.add_row(*(figure(row[column]) for column in columns))
             screen.print()

@@ -1,87 +1,82 @@
-"""What several commands share: reading protocols and parameters, and printing tables or JSON."""
+"""What several commands share: the subject of a command, its output files, and the end of its work."""
 
-import json
-import math
-import sys
+from collections.abc import Callable
+from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
-from hegemon.compute.randomness import GRAPH, generator
+from hegemon.cli import guard
+from hegemon.cli.options import MOST_AGENTS, assignments, whole
+from hegemon.cli.output import console, facts, figure, new_table, plain, print_json
 from hegemon.errors import InvalidInput
-from hegemon.graphs.families import parse
-from hegemon.models.expressions import whole_number
-from hegemon.protocols.loading import find_protocol
-from hegemon.runs.setting import topology_for
+from hegemon.files import reserve
+
+__all__ = ["build", "console", "deliver", "facts", "figure", "new_table", "outputs", "plain", "print_json"]
+
+PICTURES = (".png", ".svg", ".pdf")
 
 
-def assignments(texts) -> dict:
-    """`--set key=value` options as a dictionary; numbers become numbers, other texts stay."""
-    values = {}
-    for text in texts or ():
-        key, equals, value = text.partition("=")
-        if not equals or not key.strip() or not value.strip():
-            raise InvalidInput(f"--set {text!r} is not understood; write --set name=value, for example --set tau=2")
-        if key.strip() in values:
-            raise InvalidInput(f"--set gives {key.strip()} twice; give it once")
-        values[key.strip()] = number(value.strip())
-    return values
-
-
-def number(text: str):
-    for kind in (int, float):
-        try:
-            value = kind(text)
-        except ValueError:
-            continue
-        return value if math.isfinite(value) else text
-    return text
-
-
-def build(name: str, n, graph, settings, seed: int):
+def build(name: str, n: int | str | None, graph, settings, seed: int):
     """The protocol and the topology that a command's arguments describe. The graph may say what n is."""
-    protocol_class = find_protocol(name)
-    size = None if n is None else whole_number(n, "n", low=1)
+    from hegemon.compute.randomness import GRAPH, generator
+    from hegemon.graphs.families import parse
+    from hegemon.runs.setting import topology_for
+
     topology = None
+    n = None if n is None else whole("n", low=1, high=MOST_AGENTS)(n)
+    make = maker(name, settings)
     if graph:
-        topology = parse(graph, size, generator(seed, 0, GRAPH))
-        size = topology.n
-    if size is None:
+        topology = parse(graph, n, generator(seed, 0, GRAPH))
+        n = topology.n
+    if n is None:
         raise InvalidInput("how many agents? Give --n N, or a --graph with a size such as ring:64")
-    protocol = protocol_class(n=size, **assignments(settings))
+    protocol = make(n)
     return protocol, topology_for(protocol, topology, seed)
 
 
-def print_json(content) -> None:
-    json.dump(content, sys.stdout, indent=2, allow_nan=False)
-    print()
+def maker(name: str, settings) -> Callable:
+    """The protocol of that name as a function of n alone; what is set is looked at first."""
+    from hegemon.protocols.loading import find_protocol
+
+    chosen = find_protocol(name)
+    values = assignments(settings)
+    for key in values:
+        if key == "n":
+            raise InvalidInput("--set n=… is not the way to say how many agents there are; give --n N")
+        if key not in chosen.parameter_declarations:
+            known = ", ".join(chosen.parameter_declarations) or "none"
+            raise InvalidInput(f"{chosen.id} has no parameter {key!r}; its parameters are: {known}")
+    return lambda n: chosen(n=n, **values)
 
 
-def console() -> Console:
-    """Tables as wide as they need to be when nobody looks at a terminal."""
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+def outputs(**endings_of: tuple) -> None:
+    """Before any work: every output file has an ending that is known, and can be written. `plot=(path, endings)`."""
+    taken: dict[Path, str] = {}
+    for option, (path, endings) in endings_of.items():
+        if path is None:
+            continue
+        if endings and not str(path).lower().endswith(endings):
+            raise InvalidInput(f"--{option} {path} must end in {' or '.join(endings)}")
+        place = reserve(path).absolute()
+        if place in taken:
+            raise InvalidInput(f"--{option} and --{taken[place]} both name {path}; give two different files")
+        taken[place] = option
 
 
-def facts(rows: dict) -> Table:
-    """A two-column table of names and values."""
-    table = Table(show_header=False, box=None, pad_edge=False)
-    table.add_column(style="bold")
-    table.add_column(overflow="fold")
-    for name, value in rows.items():
-        table.add_row(name, str(value))
-    return table
+def deliver(show: Callable[[], None], files: dict | None = None) -> None:
+    """Print first, then write every file: what was measured is not lost when one of them cannot be written."""
+    guard.answered()
+    show()
+    failure = write_all(files or {})
+    if failure:
+        raise failure
 
 
-def figure(value) -> str:
-    """A number as people read it."""
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.0f}" if value >= 10_000 else f"{value:,.4g}"
-    if isinstance(value, list | tuple):
-        return " … ".join(figure(item) for item in value)
-    return str(value)
+def write_all(files: dict) -> Exception | None:
+    """Write every file that was asked for; answers the first failure, which must not keep the others back."""
+    failure = None
+    for path, write in files.items():
+        if path is not None:
+            try:
+                write(path)
+            except Exception as error:
+                failure = failure or error
+    return failure

@@ -1,65 +1,70 @@
-"""`hegemon`: the commands, and the one place where errors become sentences."""
+"""`hegemon`: from the words of a command line to an exit code. Light, so that the guard stands at once."""
 
+import os
+import signal
 import sys
 
-import typer
-
-from hegemon.cli.catalogue import list_protocols, show_protocol
-from hegemon.cli.messages import compare, lower_bound, show_mixing_time
-from hegemon.cli.network import run_agent, run_network
-from hegemon.cli.prove import prove_protocol
-from hegemon.cli.reproduce import reproduce_claims
-from hegemon.cli.run import run
-from hegemon.cli.search import search_worst_start
-from hegemon.cli.sweep import study_results, sweep_study
-from hegemon.cli.verify import verify_protocol
-from hegemon.cli.watch import watch_protocol
-from hegemon.errors import InvalidInput
-
-app = typer.Typer(
-    name="hegemon",
-    help="A laboratory for randomized leader election in anonymous networks.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-app.command("list")(list_protocols)
-app.command("show")(show_protocol)
-app.command("run")(run)
-app.command("sweep")(sweep_study)
-app.command("results")(study_results)
-app.command("watch")(watch_protocol)
-app.command("reproduce")(reproduce_claims)
-app.command("verify")(verify_protocol)
-app.command("prove")(prove_protocol)
-app.command("search-worst")(search_worst_start)
-app.command("mixing-time")(show_mixing_time)
-app.command("lower-bound")(lower_bound)
-app.command("compare-messages")(compare)
-app.command("network")(run_network)
-raw = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
-app.command("agent", context_settings=raw)(run_agent)
+from hegemon.cli import failures, guard
+from hegemon.cli.output import Sheet
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line. 0: done; 2: bad input; 130: interrupted, what was finished is printed."""
+    """Run the command line and answer the exit code (see failures.py); as a program, exit with it."""
+    if arguments is not None:
+        return perform(arguments)
+    if sys.argv[1:2] == ["agent"]:  # a member answers signals itself, and loads nothing that it does not need
+        from hegemon.cli.agent import main as be_member
+
+        sys.exit(be_member(sys.argv[2:]))
+    code = guard.split()
+    if code is None:
+        code = perform(sys.argv[1:])
+    sys.exit(code)
+
+
+def perform(arguments: list[str]) -> int:
+    """One command line, from its words to its exit code: whatever happens ends in one sentence."""
+    screen, sys.stdout = sys.stdout, Sheet(sys.stdout)
+    for stream in (screen, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a screen that lacks a character still shows the rest
     try:
-        code = app(args=arguments, standalone_mode=False)
-    except InvalidInput as error:
-        print(f"hegemon: {error}", file=sys.stderr)
-        code = 2
-    except (KeyboardInterrupt, typer.Abort):
-        print("hegemon: interrupted", file=sys.stderr)
-        code = 130
-    except BrokenPipeError:
-        sys.stderr.close()
-        code = 0
-    except Exception as error:
-        if not hasattr(error, "format_message"):  # a wrong option, in whichever class this Typer has for it
-            raise
-        print(f"hegemon: {error.format_message()} (see hegemon --help)", file=sys.stderr)
-        code = 2
-    if arguments is None:
-        sys.exit(code or 0)
-    return code or 0
+        from hegemon.cli.application import application
+
+        words = [*arguments, *os.environ.get("COMP_WORDS", os.environ.get("_TYPER_COMPLETE_ARGS", "")).split()]
+        code = application(words)(args=arguments, standalone_mode=False) or failures.YES
+        if code == 128 + signal.SIGINT:  # what Typer makes of an interrupt
+            raise KeyboardInterrupt
+        sys.stdout.flush()
+    except BaseException as error:  # a user's file may raise anything
+        if isinstance(error, SystemExit) and any("COMPLETE" in name for name in os.environ):
+            code, text = 0, ""  # the shell has its completions
+        elif isinstance(error, KeyboardInterrupt | failures.Interrupted) or type(error).__name__ == "Abort":
+            code, text = guard.exit_code(), str(error) or "interrupted"
+        else:
+            code, text = failures.sentence(error)
+        say(text)
+    finally:
+        sheet, sys.stdout = sys.stdout, screen
+    return code if sheet.failure is None else lost(sheet, code)
+
+
+def lost(sheet: Sheet, code: int) -> int:
+    """Standard output could not be written. A reader that has gone away wanted no more; a full disk is told."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that nothing is tried again at the end
+    except (OSError, ValueError):
+        pass
+    if isinstance(sheet.failure, BrokenPipeError):
+        return code
+    place = failures.keep("output", sheet.text)
+    say(f"the output cannot be written ({sheet.failure.strerror}); it is kept in {place}")
+    return failures.UNFINISHED
+
+
+def say(text: str) -> None:
+    try:
+        if text:
+            print(f"hegemon: {text}", file=sys.stderr, flush=True)
+    except (OSError, ValueError):
+        pass  # nobody can hear it

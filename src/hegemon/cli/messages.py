@@ -3,33 +3,32 @@
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
-from hegemon.analysis.pictures import check_picture_path
-from hegemon.cli.common import console, facts, figure, number, print_json
-from hegemon.compute.randomness import GRAPH, generator
+from hegemon.cli import options
+from hegemon.cli.common import PICTURES, console, deliver, facts, figure, new_table, outputs, print_json
+from hegemon.cli.options import MOST_TRIALS, integer, option
+from hegemon.cli.progress import Progress
 from hegemon.errors import InvalidInput
-from hegemon.experiments.comparisons import budget_sweep, compare_messages, draw_budget, draw_comparison
-from hegemon.graphs.families import parse
-from hegemon.graphs.mixing import mixing_time
-from hegemon.models.expressions import whole_number
-
-Json = Annotated[bool, typer.Option("--json", help="print JSON")]
-Seed = Annotated[str, typer.Option("--seed", help="the same seed gives the same numbers")]
-Plot = Annotated[str | None, typer.Option("--plot", help="write a picture (.png, .svg, .pdf)")]
-Workers = Annotated[str | None, typer.Option("--workers", help="threads; default: all cores")]
 
 
 def show_mixing_time(
-    graph: Annotated[str, typer.Argument(help="ring:64, hypercube:8, regular:1000,4 … or a file")],
-    method: Annotated[str, typer.Option("--method", help="exact, spectral, or auto: exact on small graphs")] = "auto",
+    graph: Annotated[str, typer.Argument(metavar="GRAPH", help="ring:64, hypercube:8, regular:1000,4 … or a file")],
+    method: Annotated[
+        str, option("--method", help="exact, spectral, or auto: exact on small graphs", metavar="NAME")
+    ] = "auto",
     lazy: Annotated[bool | None, typer.Option("--lazy/--not-lazy", help="default: lazy if bipartite")] = None,
-    seed: Seed = "0",
-    json: Json = False,
+    seed: options.Seed = 0,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ):
     """The mixing time of a random walk: the least k with every probability within 1/(2n) of its limit."""
-    topology = parse(graph, None, generator(whole_number(seed, "seed"), 0, GRAPH))
-    found = mixing_time(topology, lazy, method)
+    with Progress("working", quiet=quiet):
+        from hegemon.compute.randomness import GRAPH, generator
+        from hegemon.graphs.families import parse
+        from hegemon.graphs.mixing import mixing_time
+
+        topology = parse(graph, None, generator(seed, 0, GRAPH))
+        found = mixing_time(topology, lazy, method)
     content = {
         "graph": topology.name,
         "n": topology.n,
@@ -50,77 +49,83 @@ def show_mixing_time(
 
 
 def lower_bound(
-    n: Annotated[str, typer.Option("--n", help="sizes, such as 1e4,1e6")] = "1e4,1e6,1e8",
-    exponents: Annotated[str, typer.Option("--exponents", help="LOW:HIGH:STEP, or a list")] = "0.1:0.95:0.05",
-    candidates: Annotated[str, typer.Option("--candidates", help="expected numbers")] = "1,2*log(n)",
-    trials: Annotated[str, typer.Option("--trials", help="runs per point")] = "200",
-    seed: Seed = "0",
-    plot: Plot = None,
-    workers: Workers = None,
-    json: Json = False,
+    n: options.Sizes = "1e4,1e6,1e8",
+    exponents: Annotated[
+        options.Any, option("--exponents", help="or a list", read=options.exponents, metavar="LOW:HIGH:STEP")
+    ] = "0.1:0.95:0.05",
+    candidates: Annotated[str, option("--candidates", help="expected numbers", metavar="NUMBER,…")] = "1,2*log(n)",
+    trials: Annotated[int, integer("--trials", "runs per point", low=1, high=MOST_TRIALS)] = 200,
+    seed: options.Seed = 0,
+    workers: options.Workers = None,
+    plot: options.Plot = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ):
-    """Theorem 3 as an experiment: `referees` with n^a messages, and how often it still elects one leader."""
-    if plot:
-        check_picture_path(plot)
-    sweeps = [
-        budget_sweep(
-            whole_number(size, "n", low=2),
-            parse_exponents(exponents),
-            whole_number(trials, "trials", low=1),
-            whole_number(seed, "seed"),
-            number(expected),
-            None if workers is None else whole_number(workers, "workers", low=1),
-        )
-        for expected in candidates.split(",")
-        for size in n.split(",")
-    ]
+    """Theorem 3 as an experiment: `referees` with n^a messages, and how often it elects one leader."""
+    outputs(plot=(plot, PICTURES))
+    points = [(options.number(expected), size) for expected in candidates.split(",") for size in n]
+    sweeps: list[list[dict]] = []
+    interrupted = False
+    with Progress(quiet=quiet) as shown:
+        from hegemon.experiments.comparisons import budget_points, draw_budget
+
+        try:
+            for place, (expected, size) in enumerate(points):
+                sweeps.append([])
+                for row in budget_points(size, exponents, trials, seed, expected, workers):
+                    sweeps[-1].append(row)
+                    done = place * len(exponents) + len(sweeps[-1])
+                    shown.show(f"n = {size:,}: points", done, len(points) * len(exponents))
+        except KeyboardInterrupt:
+            interrupted = True
     rows = [row for sweep in sweeps for row in sweep]
     setting = ("n", "expected_candidates", "exponent", "referees")
     found = ("messages", "success_rate", "success_rate_ci95", "leaders", "clouds", "mean_cloud", "disjoint")
-    print_rows(rows, setting + found, json)
-    if plot:
-        draw_budget(sweeps, plot)
+    finish(rows, setting + found, json, {plot: lambda place: draw_budget([s for s in sweeps if s], place)}, interrupted)
 
 
 def compare(
-    n: Annotated[str, typer.Option("--n", help="sizes, such as 100,1000,1e4")] = "100,300,1e3,3e3,1e4,3e4,1e5,1e6,1e7",
-    trials: Annotated[str, typer.Option("--trials", help="runs per point")] = "5",
-    seed: Seed = "0",
-    plot: Plot = None,
-    workers: Workers = None,
-    json: Json = False,
+    n: options.Sizes = "100,300,1e3,3e3,1e4,3e4,1e5,1e6,1e7",
+    trials: Annotated[int, integer("--trials", "runs per point", low=1, high=MOST_TRIALS)] = 5,
+    seed: options.Seed = 0,
+    workers: options.Workers = None,
+    plot: options.Plot = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ):
     """Messages and rounds of the elections on complete graphs, sublinear against classical."""
-    if plot:
-        check_picture_path(plot)
-    sizes = [whole_number(size, "n", low=2) for size in n.split(",")]
-    threads = None if workers is None else whole_number(workers, "workers", low=1)
-    rows = compare_messages(sizes, whole_number(trials, "trials", low=1), whole_number(seed, "seed"), workers=threads)
-    print_rows(rows, ("algorithm", "n", "trials", "one_leader", "rounds", "messages", "messages_per_scale"), json)
-    if plot:
-        draw_comparison(rows, plot)
+    outputs(plot=(plot, PICTURES))
+    rows: list[dict] = []
+    interrupted = False
+    with Progress(quiet=quiet) as shown:
+        from hegemon.experiments.comparisons import compared_points, draw_comparison
+
+        try:
+            for row in compared_points(n, trials, seed, workers=workers):
+                rows.append(row)
+                shown.show(f"{row['algorithm']}, n = {row['n']:,}: points", len(rows))
+        except KeyboardInterrupt:
+            interrupted = True
+    columns = ("algorithm", "n", "trials", "one_leader", "rounds", "messages", "messages_per_scale")
+    finish(rows, columns, json, {plot: lambda place: draw_comparison(rows, place)}, interrupted)
 
 
-def parse_exponents(text: str) -> list[float]:
-    """`0.2:1:0.05` (both ends included) or `0.3,0.5`."""
-    try:
-        if ":" not in text:
-            return [float(part) for part in text.split(",")]
-        low, high, step = (float(part) for part in text.split(":"))
-        if step <= 0 or high < low or (high - low) / step > 1000:
-            raise ValueError
-        return [round(low + k * step, 10) for k in range(int((high - low) / step + 1e-9) + 1)]
-    except ValueError:
-        raise InvalidInput(f"exponents {text!r} is not understood; write LOW:HIGH:STEP or 0.3,0.5") from None
+def finish(rows: list[dict], columns, json: bool, files: dict, interrupted: bool) -> None:
+    """Print the points that are finished, and how it ended."""
+    if not rows and not interrupted:
+        raise InvalidInput("no algorithm is compared at these sizes; give smaller ones, such as --n 100,1e4")
+    deliver(lambda: print_rows(rows, columns, json), files if rows else {})
+    if interrupted:
+        raise KeyboardInterrupt
 
 
 def print_rows(rows: list[dict], columns, json: bool) -> None:
     if json:
         print_json(rows)
         return
-    table = Table(box=None, pad_edge=False)
-    for name in columns:
-        table.add_column(name.replace("_", " "), justify="left" if name == "algorithm" else "right")
+    table = new_table(
+        *((name.replace("_", " "), {"justify": "left" if name == "algorithm" else "right"}) for name in columns)
+    )
     for row in rows:
         table.add_row(*(figure(row[name]) for name in columns))
     console().print(table)

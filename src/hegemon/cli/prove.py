@@ -8,8 +8,9 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from hegemon.cli.common import assignments, console, facts, figure, print_json
-from hegemon.cli.verify import Bar
+from hegemon.cli.common import console, facts, figure, print_json
+from hegemon.cli.options import assignments
+from hegemon.cli.progress import Progress
 from hegemon.errors import InvalidInput
 from hegemon.exact.proofs.counterexamples import LARGEST
 from hegemon.exact.proofs.prover import GRAPHS, QUESTIONS, prove
@@ -40,7 +41,7 @@ def prove_protocol(
         raise InvalidInput(f"the file {certificate} must end in .json")
     if certificate:
         reserve(certificate)
-    with Bar() as bar:
+    with Progress() as bar:
         proof = prove(
             chosen, property=property_, start=start, graphs=graphs, parameters=assignments(set_), largest=most,
             progress=bar.show,

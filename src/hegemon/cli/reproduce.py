@@ -15,49 +15,71 @@ from hegemon.claims.laboratory import SEED
 from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED, choose
 from hegemon.claims.report import write_report
 from hegemon.claims.reproduce import Listener, reproduce, summary
+from hegemon.cli import failures, guard, options
 from hegemon.cli.common import console, print_json
+from hegemon.cli.options import MOST_WORKERS, integer, option
 from hegemon.errors import InvalidInput
-from hegemon.models.expressions import whole_number
+from hegemon.files import reserve
 
 STYLES = {HOLDS: "green", VIOLATED: "bold red", UNDECIDED: "yellow"}
 
 
 def reproduce_claims(
-    quick: Annotated[bool, typer.Option("--quick", help="small sizes, about a minute (the default)")] = False,
-    full: Annotated[bool, typer.Option("--full", help="large sizes, most of an hour")] = False,
-    only: Annotated[str | None, typer.Option("--only", help="these claims, such as to.lemma5,ring.thm1")] = None,
-    paper: Annotated[str | None, typer.Option("--paper", help="the claims of one paper, such as ring")] = None,
-    out: Annotated[str | None, typer.Option("--out", help="folder; default reproduction-quick or -full")] = None,
-    jobs: Annotated[str | None, typer.Option("--jobs", help="processes; default: all cores")] = None,
-    seed: Annotated[str, typer.Option("--seed", help="another seed gives other random numbers")] = str(SEED),
-    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    quick: Annotated[bool, option("--quick", help="small sizes, about a minute (the default)")] = False,
+    full: Annotated[bool, option("--full", help="large sizes, most of an hour")] = False,
+    only: Annotated[
+        str | None, option("--only", help="these claims, such as to.lemma5,ring.thm1", metavar="CLAIM,…")
+    ] = None,
+    paper: Annotated[
+        str | None, option("--paper", help="the claims of one paper, such as ring", metavar="PAPER")
+    ] = None,
+    out: Annotated[
+        str | None,
+        option("--out", help="default reproduction-quick or -full", metavar="FOLDER", panel=options.OUTPUT),
+    ] = None,
+    jobs: Annotated[int | None, integer("--jobs", "processes; default: all cores", low=1, high=MOST_WORKERS)] = None,
+    seed: options.Seed = SEED,
+    json: options.Json = False,
 ):  # fmt: skip
-    """Check the papers' claims on this machine. Exit code 1: a claim is violated. Run again to go on."""
+    """Check the papers' claims on this machine. Run again to go on.
+
+    The exit code is 1 when a claim is violated.
+    """
     if quick and full:
         raise InvalidInput("--quick and --full exclude each other; give one of them")
     scale = "full" if full else "quick"
     claims = choose(only, paper)
-    folder = Path(out or f"reproduction-{scale}")
-    processes = os.cpu_count() or 1 if jobs is None else whole_number(jobs, "jobs", low=1)
-    number = whole_number(seed, "seed")
-    board = Board(claims, scale, number)
+    folder = make_folder(out or f"reproduction-{scale}")
+    board = Board(claims, scale, seed)
     records = []
     try:
         with board:
-            records = reproduce(claims, scale, folder, processes, number, board)
+            records = reproduce(claims, scale, folder, jobs or os.cpu_count() or 1, seed, board)
             board.records = {record["identity"]["id"]: record for record in records}  # now judged as one family
     finally:
+        guard.answered()
         finished = [board.records[claim.id] for claim in claims if claim.id in board.records]
         if finished:
             seconds = sum(record["seconds"] for record in finished)
-            write_report(finished, scale, number, seconds, folder / "report.html")
+            write_report(finished, scale, seed, seconds, folder / "report.html")
     if json:
-        print_json(summary(records, scale, number))
+        print_json(summary(records, scale, seed))
     else:
         screen = console()
         screen.print(board.table(screen.width))
         screen.print(board.closing(folder))
-    raise typer.Exit(1 if any(record["verdict"] == VIOLATED for record in records) else 0)
+    raise typer.Exit(failures.NO if any(record["verdict"] == VIOLATED for record in records) else failures.YES)
+
+
+def make_folder(name: str) -> Path:
+    """Before any work: the folder of the results exists and can be written to."""
+    folder = Path(name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"the folder {name} cannot be made ({error}); give --out another folder") from None
+    reserve(folder / "report.html")
+    return folder
 
 
 class Board(Listener):

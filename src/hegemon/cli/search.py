@@ -2,58 +2,52 @@
 
 from typing import Annotated
 
-import typer
-
-from hegemon.cli.common import build, console, facts, figure, print_json
-from hegemon.cli.verify import Bar, check_files, exact, states
-from hegemon.exact.chain import MEMORY
-from hegemon.exact.verification import verify
-from hegemon.experiments.worst_starts import search_worst
-from hegemon.models.expressions import whole_number
+from hegemon.cli import options
+from hegemon.cli.common import build, console, deliver, facts, figure, outputs, print_json
+from hegemon.cli.options import MOST_TRIALS, integer, option, path
+from hegemon.cli.progress import Progress
+from hegemon.cli.verify import exact, states
 
 
 def search_worst_start(
-    protocol: Annotated[str, typer.Argument(help="an id of `hegemon list`, or your_file.py:YourClass")],
-    n: Annotated[str | None, typer.Option("--n", help="number of agents")] = None,
-    set_: Annotated[list[str] | None, typer.Option("--set", help="parameter as name=value; repeatable")] = None,
-    graph: Annotated[str | None, typer.Option("--graph", help="ring:64, grid:8x8 … or a file")] = None,
-    until: Annotated[str, typer.Option("--until", help="the set to be reached")] = "safe",
-    evaluations: Annotated[str, typer.Option("--evaluations", help="starts that are tried")] = "1000",
-    trials: Annotated[str, typer.Option("--trials", help="runs from each, at most about")] = "256",
-    final: Annotated[str, typer.Option("--final", help="fresh runs from the best")] = "2000",
-    seed: Annotated[str, typer.Option("--seed", help="the same seed finds the same start")] = "0",
-    max_steps: Annotated[str, typer.Option("--max-steps", help="cut a run off after so many")] = "1e7",
-    compare: Annotated[bool, typer.Option("--exact", help="also compute the exact worst start")] = False,
-    out: Annotated[str | None, typer.Option("--out", help="write the start found (.json)")] = None,
-    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    protocol: options.Protocol,
+    n: options.N = None,
+    set_: options.Set = None,
+    graph: options.Graph = None,
+    until: Annotated[str, option("--until", help="the set to be reached", metavar="SET")] = "safe",
+    evaluations: Annotated[int, integer("--evaluations", "starts that are tried", low=1, high=MOST_TRIALS)] = 1000,
+    trials: Annotated[int, integer("--trials", "runs from each, at most about", low=1, high=MOST_TRIALS)] = 256,
+    final: Annotated[int, integer("--final", "fresh runs from the best", low=1, high=MOST_TRIALS)] = 2000,
+    seed: Annotated[int, integer("--seed", "the same seed finds the same start", high=options.MOST_SEED)] = 0,
+    max_steps: Annotated[int, integer("--max-steps", "cut a run off after so many", low=1)] = 10**7,
+    budget: Annotated[int, integer("--budget", "steps of the whole search, about; then it ends", low=1)] = 2 * 10**9,
+    compare: Annotated[bool, option("--exact", help="also compute the exact worst start")] = False,
+    out: Annotated[str | None, path("--out", "write the start found (.json)")] = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ):  # fmt: skip
     """Search for a starting configuration with large expected convergence time."""
-    seed_number = whole_number(seed, "seed")
-    chosen, topology = build(protocol, n, graph, set_, seed_number)
-    check_files(None, None, None, out)
-    with Bar() as bar:
+    outputs(out=(out, (".json",)))
+    with Progress(quiet=quiet) as shown:
+        from hegemon.experiments.worst_starts import search_worst
+
+        chosen, topology = build(protocol, n, graph, set_, seed)
         found = search_worst(
-            chosen, graph=topology, until=until, evaluations=whole_number(evaluations, "evaluations", low=1),
-            trials=whole_number(trials, "trials", low=1), final=whole_number(final, "final", low=1),
-            seed=seed_number, max_steps=whole_number(max_steps, "max-steps", low=1), progress=bar.show,
+            chosen, graph=topology, until=until, evaluations=evaluations, trials=trials, final=final, seed=seed,
+            max_steps=max_steps, budget=budget, progress=shown.show,
         )  # fmt: skip
         content = {"protocol": chosen.id, "n": chosen.n, "parameters": chosen.parameters, "graph": topology.name}
-        content |= {"until": until, "seed": seed_number, **found.record()}
+        content |= {"until": until, "seed": seed, **found.record()}
         if compare:
-            content |= exact_comparison(chosen, topology, until, found, bar)
-    if out:
-        found.start.save(out)
-    if json:
-        print_json(content)
-    else:
-        print_report(content)
+            content |= exact_comparison(chosen, topology, until, found, shown)
+    deliver(lambda: print_json(content) if json else print_report(content), {out: found.start.save})
 
 
-def exact_comparison(protocol, topology, until, found, bar) -> dict:
+def exact_comparison(protocol, topology, until, found, shown) -> dict:
     """The exact expected steps of the start found and of the worst of all."""
-    everything = verify(
-        protocol, graph=topology, start="all", property=f"time:{until}", memory=MEMORY, progress=bar.show
-    )
+    from hegemon.exact.verification import verify
+
+    everything = verify(protocol, graph=topology, start="all", property=f"time:{until}", progress=shown.show)
     codes = [protocol.space.code(protocol.space.parse(state)) for state in found.start.configuration]
     here = everything.hitting.values[everything.chain.index(codes)]
     return {
@@ -79,6 +73,8 @@ def print_report(content: dict) -> None:
     }
     if content["unfinished"]:
         rows["unfinished"] = f"{figure(content['unfinished'])} runs were cut off: the mean is a lower bound"
+    if content["ended_early"]:
+        rows["ended early"] = f"{content['ended_early']}; raise --budget to search longer"
     if "exact" in content:
         rows["exact, start found"] = exact(content["exact"]["found"])
         rows["exact, worst of all"] = exact(content["exact"]["worst"])

@@ -4,70 +4,100 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
-from hegemon.cli.common import assignments, build, console, facts, figure, print_json
+from hegemon.cli import failures, guard, options
+from hegemon.cli.common import build, console, facts, figure, maker, new_table, outputs, print_json, write_all
+from hegemon.cli.options import integer, option, path
+from hegemon.cli.progress import Progress
 from hegemon.errors import InvalidInput
-from hegemon.exact.chain import MEMORY
-from hegemon.exact.closure import closure_everywhere
-from hegemon.exact.export import FORMATS, export
-from hegemon.exact.hitting import write_distribution
-from hegemon.exact.membership import members
-from hegemon.exact.verification import QUESTIONS, Verification, verify
-from hegemon.models.expressions import whole_number
-from hegemon.protocols.loading import find_protocol
 
 MOST_AGENTS = 12  # of a configuration that are printed
+MEMORY = 4.0  # GiB
+QUESTIONS = "closed, leader, reached, time, holding, predicate"
+FORMATS = ("prism", "drn", "dot")
 
 
 def verify_protocol(
-    protocol: Annotated[str, typer.Argument(help="an id of `hegemon list`, or your_file.py:YourClass")],
-    n: Annotated[str | None, typer.Option("--n", help="number of agents")] = None,
-    set_: Annotated[list[str] | None, typer.Option("--set", help="parameter as name=value; repeatable")] = None,
-    graph: Annotated[str | None, typer.Option("--graph", help="ring:4, star:5 … or a file")] = None,
-    start: Annotated[str | None, typer.Option("--start", help="all, a named start, or a .json or .csv file")] = None,
+    protocol: options.Protocol,
+    n: options.N = None,
+    set_: options.Set = None,
+    graph: options.Graph = None,
+    start: Annotated[
+        str | None, option("--start", help="all, a named start, or a .json or .csv file", metavar="START")
+    ] = None,
     property_: Annotated[
-        str | None, typer.Option("--property", help=f"a set, a question ({', '.join(QUESTIONS)}), or QUESTION:SET")
+        str | None,
+        option("--property", help=f"a set, a question ({QUESTIONS}), or both as QUESTION:SET", metavar="PROPERTY"),
     ] = None,
-    quantiles: Annotated[str | None, typer.Option("--quantiles", help="of the steps, such as 0.5,0.9")] = None,
-    distribution: Annotated[str | None, typer.Option("--distribution", help="write it as CSV")] = None,
-    counterexample: Annotated[str | None, typer.Option("--counterexample", help="write the first (.json)")] = None,
-    export_: Annotated[str | None, typer.Option("--export", help=f"the chain as {', '.join(FORMATS)}")] = None,
-    out: Annotated[str | None, typer.Option("--out", help="where to export it")] = None,
+    quantiles: Annotated[
+        options.Any,
+        option("--quantiles", help="of the steps, such as 0.5,0.9", metavar="NUMBER,…",
+               read=options.several(options.level, "--quantiles")),
+    ] = None,
     every_graph: Annotated[
-        str | None, typer.Option("--every-graph", help="instead: closed on all connected graphs of up to K nodes?")
+        int | None,
+        integer("--every-graph", "instead: closed on all connected graphs of up to so many nodes?", low=1, high=7),
     ] = None,
-    memory: Annotated[float, typer.Option("--memory", help="GiB that the chain may take")] = MEMORY,
+    memory: Annotated[
+        float, option("--memory", help="GiB that the chain may take", metavar="NUMBER",
+                      read=options.positive("memory", 1e6))
+    ] = MEMORY,
     symmetry: Annotated[bool, typer.Option(help="count configurations up to symmetry")] = True,
-    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    distribution: Annotated[str | None, path("--distribution", "write it as CSV")] = None,
+    counterexample: Annotated[str | None, path("--counterexample", "write the first (.json)")] = None,
+    export_: Annotated[
+        str | None,
+        option("--export", help=f"the chain as {', '.join(FORMATS)}", metavar="FORMAT", panel=options.OUTPUT),
+    ] = None,
+    out: Annotated[str | None, path("--out", "where to export it")] = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ):  # fmt: skip
-    """Exact answers on small instances: what always happens, and expectations. Exit code 1: a claim is refuted."""
+    """Exact answers on small instances: what always happens, and expectations.
+
+    The exit code is 1 when a claim of the protocol is refuted, or the property asked for does not hold.
+    """
     if every_graph is not None:
-        check_every_graph(protocol, whole_number(every_graph, "every-graph", low=1), set_, property_ or "safe", json)
-    chosen, topology = build(protocol, n, graph, set_, 0)
-    check_files(export_, out, distribution, counterexample)
-    if not memory > 0:
-        raise InvalidInput(f"--memory {memory} is out of range; give a positive number of GiB")
-    with Bar() as bar:
+        check_every_graph(protocol, every_graph, set_, property_ or "safe", json, quiet)
+    check_export(export_, out)
+    outputs(out=(out, ()), distribution=(distribution, (".csv",)), counterexample=(counterexample, (".json",)))
+    with Progress(quiet=quiet) as shown:
+        from hegemon.exact.verification import verify
+
+        chosen, topology = build(protocol, n, graph, set_, 0)
         answer = verify(
-            chosen, graph=topology, start=start, property=property_, levels=parse_levels(quantiles), memory=memory,
-            symmetry=symmetry, progress=bar.show,
+            chosen, graph=topology, start=start, property=property_, levels=quantiles or (), memory=memory,
+            symmetry=symmetry, progress=shown.show,
         )  # fmt: skip
-        files = write_files(answer, export_, out, distribution, counterexample)
-    content = answer.record() | {"files": [str(path) for path in files]}
-    if json:
-        print_json(content)
-    else:
-        print_report(content)
-    raise typer.Exit(0 if answer.ok else 1)
+        if distribution and answer.hitting is None:
+            raise InvalidInput("--distribution needs the question `time`; leave --property out or ask time:SET")
+    content = answer.record()
+    written: list[Path] = []
+    files = {
+        out: lambda place: written.extend(write_chain(answer, export_, place)),
+        distribution: lambda place: written.append(write_times(answer, place)),
+    }
+    first = first_counterexample(answer)
+    if first:
+        files[counterexample] = lambda place: written.append(first.save(place) or Path(place))
+    guard.answered()
+    failure = write_all(files)
+    content |= {"files": [str(place) for place in written]}
+    print_json(content) if json else print_report(content)
+    if failure:
+        raise failure
+    asked_in_vain = property_ is not None and not all(finding.holds for finding in answer.findings)
+    raise typer.Exit(failures.YES if answer.ok and not asked_in_vain else failures.NO)
 
 
-def check_every_graph(protocol: str, most: int, settings, name: str, json: bool) -> None:
+def check_every_graph(protocol: str, most: int, settings, name: str, json: bool, quiet: bool) -> None:
     """Closure of a listed set on every connected graph, all coins and all leader positions."""
-    with Bar() as bar:
-        checked = closure_everywhere(find_protocol(protocol), most, name, bar.show, **assignments(settings))
+    from hegemon.exact.closure import closure_everywhere
+    from hegemon.protocols.loading import find_protocol
+
+    maker(protocol, settings)
+    with Progress(quiet=quiet) as shown:
+        checked = closure_everywhere(find_protocol(protocol), most, name, shown.show, **options.assignments(settings))
     broken = [one for one in checked if not one.holds]
     content = {
         "protocol": protocol,
@@ -85,64 +115,34 @@ def check_every_graph(protocol: str, most: int, settings, name: str, json: bool)
         console().print(facts({key: figure(value) for key, value in content.items() if key != "flaws"}))
         for one in broken:
             console().print(f"{one.graph.name} ({one.graph.n} nodes): {one.flaw}")
-    raise typer.Exit(1 if broken else 0)
+    raise typer.Exit(failures.NO if broken else failures.YES)
 
 
-class Bar:
-    """Progress on the error stream; where that is no terminal, nothing is shown."""
-
-    def __enter__(self):
-        screen = Console(stderr=True)
-        columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()
-        self._progress = Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal)
-        self._task = self._progress.add_task("", total=None)
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_):
-        self._progress.stop()
-
-    def show(self, stage: str, done: int, total: int | None) -> None:
-        self._progress.update(self._task, description=stage, completed=done, total=total or None)
-
-
-def parse_levels(text: str | None) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in text.split(",")) if text else ()
-    except ValueError:
-        raise InvalidInput(f"--quantiles {text!r} is not understood; write numbers such as 0.5,0.9,0.99") from None
-
-
-def check_files(form, out, distribution, counterexample) -> None:
-    """Refuse bad paths before the work is done."""
+def check_export(form: str | None, out: str | None) -> None:
     if form and form not in FORMATS:
         raise InvalidInput(f"--export {form!r} is not known; choose {', '.join(FORMATS)}")
     if bool(form) != bool(out):
         raise InvalidInput("--export and --out belong together: say in which format and into which file")
-    for path, ending in ((distribution, ".csv"), (counterexample, ".json")):
-        if path and not path.lower().endswith(ending):
-            raise InvalidInput(f"the file {path} must end in {ending}")
-    for path in (out, distribution, counterexample):
-        if path and not Path(path).absolute().parent.is_dir():
-            raise InvalidInput(f"there is no folder {Path(path).parent} to write {path} into; make it first")
 
 
-def write_files(answer: Verification, form, out, distribution, counterexample) -> list[Path]:
-    written = []
-    if form:
-        sets = {name: members(answer.chain, chosen) for name, chosen in answer.protocol.sets.items()}
-        written += export(answer.chain, form, out, sets, "safe")
-    if distribution:
-        if answer.hitting is None:
-            raise InvalidInput("--distribution needs the question `time`; leave --property out or ask time:SET")
-        written.append(write_distribution(answer, distribution))
-    if counterexample:
-        found = [finding.counterexample for finding in answer.findings if finding.counterexample]
-        first = next((finding.counterexample for finding in answer.refuted), found[0] if found else None)
-        if first:
-            first.save(counterexample)
-            written.append(Path(counterexample))
-    return written
+def write_chain(answer, form: str, out) -> list[Path]:
+    from hegemon.exact.export import export
+    from hegemon.exact.membership import members
+
+    sets = {name: members(answer.chain, chosen) for name, chosen in answer.protocol.sets.items()}
+    return export(answer.chain, form, out, sets, "safe")
+
+
+def write_times(answer, place) -> Path:
+    from hegemon.exact.hitting import write_distribution
+
+    return write_distribution(answer, place)
+
+
+def first_counterexample(answer):
+    """Of a refuted claim if there is one, otherwise of whatever does not hold."""
+    found = [finding.counterexample for finding in (*answer.refuted, *answer.findings) if finding.counterexample]
+    return found[0] if found else None
 
 
 def print_report(content: dict) -> None:
@@ -156,7 +156,7 @@ def print_report(content: dict) -> None:
                 "graph": content["graph"],
                 "covers": content["covers"],
                 "configurations": f"{figure(content['configurations'])} up to symmetry ({content['symmetry']}), "
-                f"{figure(content['labelled_configurations'])} in all",
+                f"{figure(content['labelled_configurations'] or 'more than 1e308')} in all",
                 "transitions": f"{figure(content['transitions'])}, probabilities in 1/{content['denominator']}",
             }
         )
@@ -167,16 +167,16 @@ def print_report(content: dict) -> None:
     if content["holding"]:
         print_holding(screen, content["holding"], content["unit"])
     screen.print()
-    for path in content["files"]:
-        screen.print(f"written: {path}")
-    verdict = "every claim holds" if content["ok"] else "REFUTED: a claim does not hold"
-    screen.print(f"{verdict} ({content['seconds']:.2f} s)", style="bold green" if content["ok"] else "bold red")
+    for place in content["files"]:
+        screen.print(f"written: {place}")
+    fails = any(not row["holds"] for row in content["findings"])
+    style = "bold red" if not content["ok"] else "bold yellow" if fails else "bold green"
+    screen.print(f"{content['headline']} ({content['seconds']:.2f} s)", style=style)
 
 
 def print_findings(screen, findings: list[dict]) -> None:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("set", "question", "holds", "claimed", "because"):
-        table.add_column(heading, overflow="fold")
+    headings = ("set", "question", "holds", "claimed", "because")
+    table = new_table(*((heading, {"overflow": "fold"}) for heading in headings))
     for row in findings:
         table.add_row(row["set"], row["question"], figure(row["holds"]), figure(row["claimed"]), row["sentence"])
     screen.print()

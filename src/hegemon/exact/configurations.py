@@ -14,6 +14,7 @@ from hegemon.exact.traces import Interaction
 
 PLAIN_STATES = 100  # up to here a table filled by plain Python is ready before a compiled one
 LARGEST_KEY = 2**62
+LARGEST_N = 100_000
 
 # ruff: noqa: F821 - in kernels, `interact`, `encode` and `decode` are bound by specialize
 
@@ -57,6 +58,25 @@ def transition_tables(protocol) -> tuple[np.ndarray, np.ndarray]:
     return first, second
 
 
+def multiset_bits(n: int, q: int) -> float:
+    """The logarithm of the number of multisets of n among q states."""
+    return (math.lgamma(n + q) - math.lgamma(n + 1) - math.lgamma(q)) / math.log(2)
+
+
+def require_numberable(protocol, bits: float) -> None:
+    """Before any of them is made: the configurations, 2^bits of them, have keys of 64 bits, and few agents each."""
+    if bits >= LARGEST_KEY.bit_length() - 1:
+        raise InvalidInput(
+            f"{protocol.id} with n = {protocol.n} and {protocol.space.size} states has about "
+            f"10^{bits * math.log10(2):.0f} configurations, more than can be numbered; take a smaller n or smaller "
+            "parameters"
+        )
+    if protocol.n > LARGEST_N:
+        raise InvalidInput(
+            f"{protocol.id} with n = {protocol.n} is too large to be verified agent by agent; take n up to {LARGEST_N}"
+        )
+
+
 class Configurations:
     """Multisets on complete graphs, arrays up to rotation on rings, plain arrays elsewhere."""
 
@@ -66,11 +86,8 @@ class Configurations:
         on_ring = topology.is_directed_ring or is_ring(topology)
         self.rotations = symmetry and on_ring
         self.multiset = symmetry and topology.is_complete and not on_ring
-        if self.labelled_size >= LARGEST_KEY and not (self.multiset and self.size < LARGEST_KEY):
-            raise InvalidInput(
-                f"{protocol.id} with n = {self.n} and {self.q} states has {self.size:.3g} configurations, more "
-                "than can be numbered; take a smaller n or smaller parameters"
-            )
+        bits = multiset_bits(self.n, self.q) if self.multiset else self.n * math.log2(self.q)
+        require_numberable(protocol, bits)
 
     @property
     def symmetry(self) -> str:
@@ -161,6 +178,18 @@ class Configurations:
         weights = np.empty(len(keys))
         kernels.labelled(self.codes(keys), self.rotations, self.multiset, weights)
         return weights
+
+    def shares(self, keys) -> np.ndarray:
+        """The share of all arrays of agents that each key stands for; the numbers themselves may be beyond floats."""
+        weights = self.labelled(keys)
+        if not np.isfinite(weights.sum()):
+            codes = self.codes(keys)
+            logarithms = np.full(len(keys), math.lgamma(self.n + 1))
+            factorials = np.array([math.lgamma(k + 1) for k in range(self.n + 1)])
+            for state in range(self.q):
+                logarithms -= factorials[(codes == state).sum(axis=1)]
+            weights = np.exp(logarithms - logarithms.max())
+        return weights / weights.sum()
 
     def mappings(self, codes) -> list[dict]:
         space = self.protocol.space

@@ -51,7 +51,7 @@ def finite(value: float) -> float | None:
 def start_weights(chain: Chain) -> np.ndarray:
     """What `mean` is over: every array of agents alike, or the given starts alike."""
     if chain.is_whole:
-        return chain.labelled / chain.labelled.sum()
+        return chain.space.shares(chain.keys) if chain.space.multiset else chain.labelled / chain.labelled.sum()
     weights = np.zeros(chain.size)
     weights[list(chain.starts)] = 1 / len(chain.starts)
     return weights
@@ -65,7 +65,7 @@ def hitting_times(chain: Chain, name: str, inside: np.ndarray, starts: dict[str,
     solution = system.expected_steps()
     values = np.where(sure, solution.values, np.inf)
     weights = start_weights(chain)
-    candidates = np.flatnonzero(weights > 0)
+    candidates = np.arange(chain.size) if chain.is_whole else np.flatnonzero(weights > 0)
     worst = int(candidates[np.argmax(values[candidates])])
     with np.errstate(invalid="ignore"):
         mean = float(weights[candidates] @ values[candidates])

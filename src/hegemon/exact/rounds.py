@@ -4,15 +4,16 @@ A node's next state depends on its own state, its neighbours' and its coins, so 
 situation; a configuration's successors are the products over all nodes, weighted by numbers of coins.
 """
 
+import math
 from functools import cached_property
 
 import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import GIB, MEMORY, PER_CONFIGURATION, PER_ENTRY, Chain
+from hegemon.exact.configurations import require_numberable
 from hegemon.exact.traces import Round
 
-LARGEST_KEY = 2**62
 ROWS = 1 << 14  # configurations expanded at a time
 
 
@@ -26,11 +27,7 @@ class RoundConfigurations:
         self.protocol, self.topology = protocol, topology
         self.n, self.q = protocol.n, protocol.space.size
         self._situations: dict = {}
-        if self.size >= LARGEST_KEY:
-            raise InvalidInput(
-                f"{protocol.id} with n = {self.n} and {self.q} states has {self.size:.3g} configurations, more than "
-                "can be numbered; take a smaller n or smaller parameters"
-            )
+        require_numberable(protocol, self.n * math.log2(self.q))
 
     @property
     def size(self) -> int:

@@ -53,6 +53,29 @@ class Verification:
     def refuted(self) -> list[Finding]:
         return [finding for finding in self.findings if finding.refutes]
 
+    @property
+    def labelled_configurations(self) -> int | None:
+        """How many arrays of agents the configurations stand for; None where that is beyond floating point."""
+        total = self.chain.labelled.sum()
+        return int(total) if np.isfinite(total) else None
+
+    @property
+    def headline(self) -> str:
+        """What was claimed, what of it fails, and what was only asked."""
+        claimed = [f for f in self.findings if f.claimed]
+        failing = [f"{f.question} {f.set}" for f in self.findings if not f.claimed and not f.holds]
+        asked = len(self.findings) - len(claimed)
+        if self.refuted:
+            names = ", ".join(f"{f.question} {f.set}" for f in self.refuted)
+            said = f"REFUTED: {len(self.refuted)} of {len(claimed)} claims fail ({names})"
+        else:
+            plural = "s hold" if len(claimed) > 1 else " holds"
+            said = f"{len(claimed)} claim{plural}" if claimed else "nothing was claimed"
+        if failing:
+            verb = "DO" if len(failing) > 1 else "DOES"
+            return f"{said}; of {asked} only asked, {len(failing)} {verb} NOT HOLD ({', '.join(failing)})"
+        return f"{said}; of {asked} only asked, all hold" if asked else said
+
     def finding(self, question: str, name: str = "safe") -> Finding:
         return next(f for f in self.findings if (f.question, f.set) == (question, name))
 
@@ -66,12 +89,13 @@ class Verification:
             "covers": self.covers,
             "symmetry": self.chain.space.symmetry,
             "configurations": self.chain.size,
-            "labelled_configurations": int(self.chain.labelled.sum()),
+            "labelled_configurations": self.labelled_configurations,
             "transitions": self.chain.transitions,
             "denominator": self.chain.denominator,
             "estimated_gib": estimate(self.case.space).gib,
             "unit": self.protocol.time_unit,
             "ok": self.ok,
+            "headline": self.headline,
             "findings": [finding.record() for finding in self.findings],
             "expected_steps": self.hitting.record() if self.hitting else None,
             "holding": self.holding.record() if self.holding else None,
@@ -230,8 +254,9 @@ class Answers:
                 found.append(ask.is_closed(self.chain, name, inside, claimed))
             if "leader" in self.questions and self._unique_leader(name):
                 found.append(ask.keeps_leader(self.chain, name, inside, self.leaders, claimed))
-            if "reached" in self.questions and name == self.name:
-                found.append(ask.is_reached(self.chain, name, inside, name == "safe" and self._is_intended))
+            promised = name == self.case.protocol.reaches
+            if "reached" in self.questions and (name == self.name or promised):
+                found.append(ask.is_reached(self.chain, name, inside, promised and self._is_intended))
         return tuple(found)
 
     @property

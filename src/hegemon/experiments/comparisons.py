@@ -1,22 +1,29 @@
 """Experiments with message passing: a budget of messages (Theorem 3), and the comparison of algorithms."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from hegemon.analysis.pictures import COLOURS, INK, new_figure, save
 from hegemon.analysis.statistics import sublinear_scale, wilson
 from hegemon.compute.randomness import generator
 from hegemon.protocols import AfekGafni, FloodMax, Referees, Walks
-from hegemon.runs.trials import run_trials
+from hegemon.runs.run import Run
+from hegemon.runs.trials import Trials, run_trials
 
 
 def budget_sweep(n: int, exponents, trials: int, seed: int = 0, candidates=None, workers=None) -> list[dict]:
     """`referees` with a budget of n^a messages for every exponent a: how often it succeeds, and the clouds."""
-    rows = []
+    return list(budget_points(n, exponents, trials, seed, candidates, workers))
+
+
+def budget_points(n: int, exponents, trials: int, seed: int, candidates, workers) -> Iterator[dict]:
+    """The same, point by point; an interrupt ends it between two of them."""
     for place, exponent in enumerate(exponents):
         protocol = Referees(n=n, messages=float(n) ** exponent, candidates=candidates)
-        runs = run_trials(protocol, trials, seed=_fresh(seed, n, place), workers=workers).runs
+        runs = _all_of(run_trials(protocol, trials, seed=_fresh(seed, n, place), workers=workers))
         successes = sum(run.reached for run in runs)
-        rows.append(
+        yield (
             {
                 "n": n,
                 "exponent": exponent,
@@ -34,7 +41,6 @@ def budget_sweep(n: int, exponents, trials: int, seed: int = 0, candidates=None,
                 "disjoint": _mean(runs, "disjoint_clouds"),
             }
         )
-    return rows
 
 
 def draw_budget(sweeps: list[list[dict]], path) -> None:
@@ -75,14 +81,18 @@ COMPARED = {
 
 def compare_messages(sizes, trials: int, seed: int = 0, workers=None) -> list[dict]:
     """Messages and rounds of every compared algorithm on complete graphs of the given sizes."""
-    rows = []
+    return list(compared_points(sizes, trials, seed, workers))
+
+
+def compared_points(sizes, trials: int, seed: int, workers) -> Iterator[dict]:
+    """The same, point by point; an interrupt ends it between two of them."""
     for name, (make, most) in COMPARED.items():
         for n in sizes:
             if n > most:
                 continue
-            runs = run_trials(make(n), trials, seed=_fresh(seed, n), workers=workers).runs
+            runs = _all_of(run_trials(make(n), trials, seed=_fresh(seed, n), workers=workers))
             messages = _mean(runs, "messages")
-            rows.append(
+            yield (
                 {
                     "algorithm": name,
                     "n": n,
@@ -93,7 +103,6 @@ def compare_messages(sizes, trials: int, seed: int = 0, workers=None) -> list[di
                     "messages_per_scale": messages / sublinear_scale(n),
                 }
             )
-    return rows
 
 
 def draw_comparison(rows: list[dict], path) -> None:
@@ -114,6 +123,13 @@ def draw_comparison(rows: list[dict], path) -> None:
         axis.set_ylabel(key)
     left.legend(frameon=False, fontsize=8)
     save(figure, path)
+
+
+def _all_of(trials: Trials) -> list[Run]:
+    """The runs of a point that is complete: one that was cut off by an interrupt is no point."""
+    if trials.interrupted:
+        raise KeyboardInterrupt
+    return trials.runs
 
 
 def _fresh(seed: int, *point: int) -> int:

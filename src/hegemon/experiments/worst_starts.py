@@ -25,6 +25,8 @@ DOSE = 8  # runs between two looks at a challenger
 DOUBT = 1.0  # standard errors by which a challenger must be behind to be dropped early
 POOL = 24  # random candidates to begin with
 CHAMPIONS = 3
+LARGEST_N = 10**6
+FEWEST = 32  # fresh runs, however long each of them is
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class WorstStart:
     random_mean: float
     evaluations: int
     runs: int
+    ended_early: str = ""  # why not all evaluations were made
 
     def record(self) -> dict:
         return {
@@ -50,6 +53,7 @@ class WorstStart:
             "mean_from_random_starts": self.random_mean,
             "evaluations": self.evaluations,
             "runs": self.runs,
+            "ended_early": self.ended_early,
         }
 
 
@@ -77,7 +81,7 @@ class Simulator:
         if stop.watch or stop.limit is not None:
             raise InvalidInput(f"until {until!r} is not a set; search-worst needs one to be reached, such as safe")
         chosen, _ = choose_engine("agents", protocol, topology, stop, ())
-        self.space, self.max_steps, self.runs, self.unfinished = protocol.space, max_steps, 0, 0
+        self.space, self.max_steps, self.runs, self.unfinished, self.steps = protocol.space, max_steps, 0, 0, 0
         begin = Configuration(self.space, agents=self.space.decode_array(np.zeros(protocol.n, np.int64)))
         self._driver = Driver(protocol, topology, chosen, begin, stop, stream(seed, 0, KERNEL), None, None)
 
@@ -90,6 +94,7 @@ class Simulator:
             if not self._driver.run(self.max_steps, until_met=True):
                 self.unfinished += 1
             found.append(self._driver.engine.step)
+            self.steps += found[-1]
         self.runs += number
         return found
 
@@ -104,34 +109,57 @@ def search_worst(
     final: int = 2000,
     seed: int = 0,
     max_steps: int = 10**7,
+    budget: int = 2 * 10**9,
     progress=None,
 ) -> WorstStart:
     """Look for a start with large expected time: `evaluations` candidates, at most about `trials` runs each
-    (a champion collects more), and `final` fresh runs from the best."""
+    (a champion collects more), and `final` fresh runs from the best. The search ends after about `budget`
+    simulated steps, and at an interrupt from the keyboard; what it has found by then is answered."""
     if protocol.model != "population":
         raise InvalidInput(f"search-worst is for population protocols, and {protocol.id} is none")
-    for name, value in (("evaluations", evaluations), ("trials", trials), ("final", final), ("max_steps", max_steps)):
+    if protocol.n > LARGEST_N:
+        raise InvalidInput(
+            f"search-worst lists every agent of a start: n = {protocol.n} is more than {LARGEST_N}; take a smaller one"
+        )
+    wanted = {"evaluations": evaluations, "trials": trials, "final": final, "max_steps": max_steps, "budget": budget}
+    for name, value in wanted.items():
         if value < 1:
             raise InvalidInput(f"{name} = {value} is out of range; it must be at least 1")
     protocol.require_sound()
     rng = generator(seed, 0, START)
     topology = topology_for(protocol, graph, seed)
     simulator = Simulator(protocol, topology, until, seed, max_steps)
+    tell = progress or (lambda stage, done, total: None)
     pool = [Candidate(codes) for codes in first_candidates(protocol, topology, rng)]
-    champions = best_of(pool, simulator, trials)
-    for k in range(evaluations):
-        if progress:
-            progress("searching", k, evaluations)
-        champion = champions[int(rng.integers(len(champions)))]
-        challenger = Candidate(neighbour(protocol.space, champion.codes, rng))
-        if np.array_equal(np.sort(challenger.codes), np.sort(champion.codes)):
-            continue
-        if beats(challenger, champion, simulator, trials):
-            champions[champions.index(champion)] = challenger
-    winner, times = fresh_winner(champions, simulator, final)
-    unfinished = simulator.unfinished
-    draws = rng.integers(protocol.space.size, size=(min(final, 500), protocol.n))
-    uniform = [simulator.times(codes, 1)[0] for codes in draws]
+    champions, made, ended_early, winner = [], 0, "", None
+    try:
+        champions = best_of(pool, simulator, trials, tell)
+        for made in range(evaluations):  # noqa: B007 - how many were made is told
+            tell("searching", made, evaluations)
+            if simulator.steps > budget:
+                ended_early = f"after {made} of {evaluations} starts, {simulator.steps} steps were simulated"
+                break
+            champion = champions[int(rng.integers(len(champions)))]
+            challenger = Candidate(neighbour(protocol.space, champion.codes, rng))
+            if np.array_equal(np.sort(challenger.codes), np.sort(champion.codes)):
+                continue
+            if beats(challenger, champion, simulator, trials):
+                champions[champions.index(champion)] = challenger
+        else:
+            made = evaluations
+        longest = max(champion.mean for champion in champions)
+        final = min(final, max(FEWEST, int(budget / (len(champions) + 2) / longest)) if longest else final)
+        winner, times = fresh_winner(champions, simulator, final, tell)
+        unfinished = simulator.unfinished
+        draws = rng.integers(protocol.space.size, size=(min(final, 500), protocol.n))
+        uniform = [simulator.times(codes, 1)[0] for codes in draws]
+    except KeyboardInterrupt:
+        seen = [candidate for candidate in champions or pool if candidate.times]
+        if not seen:
+            raise
+        ended_early = "interrupted: the mean is over the runs of the search itself, and flatters"
+        winner = max(seen, key=lambda candidate: candidate.mean)
+        times, unfinished, uniform = winner.times, simulator.unfinished, pool[-1].times or winner.times
     space = protocol.space
     return WorstStart(
         start=Trace(protocol.id, [space.mapping(space.namespace(int(code))) for code in winner.codes]),
@@ -140,8 +168,9 @@ def search_worst(
         trials=len(times),
         unfinished=unfinished,
         random_mean=float(np.mean(uniform)),
-        evaluations=evaluations,
+        evaluations=made,
         runs=simulator.runs,
+        ended_early=ended_early,
     )
 
 
@@ -159,11 +188,12 @@ def first_candidates(protocol, topology, rng) -> list[np.ndarray]:
     return found
 
 
-def best_of(pool: list[Candidate], simulator: Simulator, trials: int) -> list[Candidate]:
+def best_of(pool: list[Candidate], simulator: Simulator, trials: int, tell) -> list[Candidate]:
     """Halve the field again and again, with twice the runs for those that remain."""
     number = DOSE
     while True:
-        for candidate in pool:
+        for place, candidate in enumerate(pool):
+            tell(f"first candidates, {number} runs each:", place, len(pool))
             candidate.times += simulator.times(candidate.codes, number)
         pool.sort(key=lambda candidate: -candidate.mean)
         if len(pool) <= CHAMPIONS:
@@ -182,12 +212,14 @@ def beats(challenger: Candidate, champion: Candidate, simulator: Simulator, tria
     return challenger.mean > champion.mean
 
 
-def fresh_winner(champions: list[Candidate], simulator: Simulator, final: int) -> tuple[Candidate, list[int]]:
+def fresh_winner(champions: list[Candidate], simulator: Simulator, final: int, tell) -> tuple[Candidate, list[int]]:
     """The champions once more with runs that the search has not seen; then the best alone, anew."""
-    for champion in champions:
+    for place, champion in enumerate(champions):
+        tell(f"{final} fresh runs from each of the best:", place, len(champions) + 1)
         champion.times = simulator.times(champion.codes, final)
     winner = max(champions, key=lambda champion: champion.mean)
     simulator.unfinished = 0
+    tell(f"{final} fresh runs from each of the best:", len(champions), len(champions) + 1)
     return winner, simulator.times(winner.codes, final)
 
 

@@ -32,6 +32,8 @@ class Configuration:
 
     @classmethod
     def from_groups(cls, space, groups: list[Group], rng, as_multiset: bool = False) -> "Configuration":
+        if not as_multiset:
+            _require_room(space, sum(group.count for group in groups))
         pieces = [_draw(space, group, rng, as_multiset) for group in groups if group.count]
         codes = np.concatenate([codes for codes, _ in pieces])
         counts = np.concatenate([counts for _, counts in pieces])
@@ -50,10 +52,7 @@ class Configuration:
     def agents(self) -> np.ndarray:
         """Every agent's record. A multiset is laid out state by state."""
         if self._agents is None:
-            if self.n * self.space.dtype.itemsize > LARGEST_ARRAY:
-                raise InvalidInput(
-                    f"n = {self.n} agents do not fit in memory as an array; use engine batch, which keeps counts"
-                )
+            _require_room(self.space, self.n)
             self._agents = self.space.decode_array(np.repeat(self._codes, self._counts))
         return self._agents
 
@@ -116,6 +115,12 @@ class Configuration:
         return cls.from_groups(space, groups, None, as_multiset)
 
 
+def _require_room(space, n: int) -> None:
+    """Before anything is allocated."""
+    if n * space.dtype.itemsize > LARGEST_ARRAY:
+        raise InvalidInput(f"n = {n} agents do not fit in memory as an array; use engine batch, which keeps counts")
+
+
 def _draw(space, group: Group, rng, as_multiset: bool):
     """Codes and counts of one group. Random fields: each agent uniform over all states with these values."""
     if not group.random:
@@ -125,6 +130,7 @@ def _draw(space, group: Group, rng, as_multiset: bool):
         codes = np.flatnonzero(counts)
         counts = counts[codes]
     else:
+        _require_room(space, group.count)
         codes = rng.integers(space.size, size=group.count)
         counts = np.ones(group.count, dtype=np.int64)
     if group.values:

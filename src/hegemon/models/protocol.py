@@ -44,6 +44,7 @@ class Protocol:
     needs_exact_n = False  # whether n is the very number of agents, and not an upper bound that they know
     needs_oracle = False  # whether somebody outside tells the agents what they cannot see
     arbitrary_start = True  # a stabilizing protocol starts anywhere, so it has the start `random`
+    reaches = "safe"  # the set that its author claims to be reached with probability 1
     input_parameter = ""  # for a predicate: the parameter that says how many agents start with input 1
     fields = ()
     outputs: tuple[str, ...] = ("follower", "leader")

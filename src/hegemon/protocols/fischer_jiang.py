@@ -51,6 +51,7 @@ class FischerJiang(PopulationProtocol):
     needs_oracle = True
     topology = "directed-ring"
     smallest_n = 3
+    reaches = "settled"  # the oracle lives outside: without its report a ring without leaders stays so
 
     class State:
         leader: Bit

@@ -46,7 +46,9 @@ def _load(path: Path):
         raise InvalidInput(f"{path}: {error}") from None
     except SyntaxError as error:
         raise InvalidInput(f"{path}, line {error.lineno}: {error.msg}; mend the file") from None
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # SystemExit too: the file is not the program
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
         place = f", line {lines[-1]}" if lines else ""
         raise InvalidInput(f"{path}{place}: {type(error).__name__}: {error}; mend the file") from None

@@ -1,0 +1,136 @@
+"""The commands: which there are, where each lives, and what --help says of it. Each is loaded when it is used."""
+
+import importlib
+from typing import Annotated
+
+import typer
+
+from hegemon.cli import failures
+
+# name: the function, and two examples that --help ends with
+COMMANDS = {
+    "list": ("catalogue:list_protocols", ("hegemon list", "hegemon list --json")),
+    "show": ("catalogue:show_protocol", ("hegemon show time-optimal", "hegemon show ring --n 50 --set N=100")),
+    "run": (
+        "run:run",
+        (
+            "hegemon run pairwise --n 1000 --trials 20",
+            "hegemon run ring --graph directed-ring:64 --start random --plot ring.png",
+        ),
+    ),
+    "sweep": (
+        "sweep:sweep_study",
+        ("hegemon sweep timer --n 10..80:x2 --trials 20", "hegemon sweep --status study"),
+    ),
+    "results": ("sweep:study_results", ("hegemon results study", "hegemon results study --by n --plot steps.png")),
+    "watch": ("watch:watch_protocol", ("hegemon watch ring --n 16", "hegemon watch timer --n 20 --save timer.html")),
+    "verify": (
+        "verify:verify_protocol",
+        ("hegemon verify pairwise --n 6", "hegemon verify timer --n 3 --set s=4 --property leader:safe"),
+    ),
+    "prove": (
+        "prove:prove_protocol",
+        ("hegemon prove pairwise", "hegemon prove pairwise --property reached:safe --certificate proof.json"),
+    ),
+    "search-worst": (
+        "search:search_worst_start",
+        ("hegemon search-worst timer --n 5", "hegemon search-worst timer --n 3 --set s=3 --exact --out worst.json"),
+    ),
+    "reproduce": (
+        "reproduce:reproduce_claims",
+        ("hegemon reproduce --quick", "hegemon reproduce --full --paper ring --out ring-claims"),
+    ),
+    "mixing-time": (
+        "messages:show_mixing_time",
+        ("hegemon mixing-time hypercube:8", "hegemon mixing-time regular:1000,4 --method spectral"),
+    ),
+    "lower-bound": (
+        "messages:lower_bound",
+        ("hegemon lower-bound --n 1e4 --trials 50", "hegemon lower-bound --n 1e6 --exponents 0.3,0.5,0.7 --plot b.png"),
+    ),
+    "compare-messages": (
+        "messages:compare",
+        ("hegemon compare-messages --n 100,1e4", "hegemon compare-messages --plot messages.svg"),
+    ),
+    "network": (
+        "network:run_network",
+        (
+            "hegemon network time-optimal --n 16 --for 20",
+            'hegemon network timer --n 8 --faults "3 kill leader" --for 10 --json',
+        ),
+    ),
+    "agent": (
+        "network:run_agent",
+        (
+            "hegemon agent --new-key key",
+            "hegemon agent time-optimal --n 64 --peers peers --key key --listen 10.0.0.7:7400",
+        ),
+    ),
+}
+# What the list of commands says of each: the first line of its docstring, kept here so that none need be loaded.
+SENTENCES = {
+    "list": "The catalogue: every protocol with its model, what it does and where it was published.",
+    "show": "One protocol: reference, parameters, fields, number of states, starts, sets, observables.",
+    "run": "Simulate a protocol exactly, from a start until a stop, as many times as asked.",
+    "sweep": "Run a study: every case of a grid, many trials of each. The same command again goes on where it was.",
+    "results": "The trials of a study in groups, with intervals, fitted laws and a picture.",
+    "watch": "Watch a run in the browser: play, step, go back, disturb; or save it as a film without one.",
+    "verify": "Exact answers on small instances: what always happens, and expectations.",
+    "prove": "Prove for every n at once, where states do not grow with n. Exit code 1: something asked is not proved.",
+    "search-worst": "Search for a starting configuration with large expected convergence time.",
+    "reproduce": "Check the papers' claims on this machine. Run again to go on.",
+    "mixing-time": "The mixing time of a random walk: the least k with every probability within 1/(2n) of its limit.",
+    "lower-bound": "Theorem 3 as an experiment: `referees` with n^a messages, and how often it elects one leader.",
+    "compare-messages": "Messages and rounds of the elections on complete graphs, sublinear against classical.",
+    "network": "Run a protocol among real processes on this machine, watch it elect a leader, disturb it, watch it heal.",
+    "agent": "Be one member of a network of machines: `hegemon agent PROTOCOL --peers FILE --key FILE --listen HOST:PORT`.",
+}
+
+HELPFUL = {"help_option_names": ["-h", "--help"]}
+RAW = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}  # read by argparse
+
+
+def application(words: list[str]) -> typer.Typer:
+    """The commands; only those that the words name are loaded, the others are there for the list of commands."""
+    app = typer.Typer(
+        name="hegemon",
+        help="A laboratory for randomized leader election in anonymous networks.",
+        epilog=failures.HELP,
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        context_settings=HELPFUL,
+    )
+    app.callback()(everything)
+    for name, (place, examples) in COMMANDS.items():
+        command = load(place) if name in words else _unloaded
+        epilog = "Examples:\n\n" + "\n\n".join(examples)
+        sentence = None if name in words else SENTENCES[name]
+        app.command(name, help=sentence, epilog=epilog, context_settings=RAW if name == "agent" else HELPFUL)(command)
+    return app
+
+
+def show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"hegemon {version('hegemon')}")
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool, typer.Option("--version", callback=show_version, is_eager=True, help="print the version and exit")
+]
+
+
+def everything(version: Version = False):
+    """A laboratory for randomized leader election in anonymous networks."""
+
+
+def load(place: str):
+    module, _, function = place.partition(":")
+    return getattr(importlib.import_module(f"hegemon.cli.{module}"), function)
+
+
+def _unloaded() -> None:
+    """Stands for a command that is not used now."""

@@ -1,0 +1,63 @@
+"""The one place where a failure becomes one sentence and an exit code.
+
+0    done, and the answer is yes: reached, or every claim holds
+1    done, and the answer is no: a trial did not reach its stop, a claim is refuted or violated
+2    bad input; the sentence says which value, what is allowed, and what to do
+3    could not be finished: the sentence says where the details, or the output, are kept
+129, 130, 143    stopped by a hang-up, by Ctrl-C, by SIGTERM; what was finished is printed
+"""
+
+import os
+import tempfile
+import traceback
+
+from hegemon.errors import InvalidInput
+
+YES, NO, BAD_INPUT, UNFINISHED = 0, 1, 2, 3
+LONGEST = 400  # characters of a sentence; a value from outside may be any length
+
+HELP = (
+    "Exit codes: 0 reached, or every claim holds; 1 not reached, refuted or violated; 2 bad input; "
+    "3 could not be finished; 129, 130, 143 stopped by a hang-up, by Ctrl-C, by SIGTERM."
+)
+
+
+class Refused(Exception):
+    """A value of an option that cannot be used. No ValueError, which an option parser would reword."""
+
+
+class Interrupted(BaseException):
+    """A signal has ended the work; the text says how far it came."""
+
+
+def sentence(error: BaseException) -> tuple[int, str]:
+    """The exit code and the one sentence that an exception becomes."""
+    if isinstance(error, InvalidInput | Refused):
+        return BAD_INPUT, short(str(error))
+    if hasattr(error, "format_message"):  # a wrong option, in whichever class this Typer has for it
+        return BAD_INPUT, short(f"{error.format_message()} (see hegemon --help)")
+    if isinstance(error, MemoryError):
+        return UNFINISHED, short(f"not enough memory ({error}); take a smaller n, fewer trials or fewer workers")
+    if isinstance(error, RecursionError):
+        return BAD_INPUT, "a value is nested too deeply; give a simpler one"
+    place = keep("details", "".join(traceback.format_exception(error)))
+    what = short(f"{type(error).__name__}: {error}", 150)
+    return UNFINISHED, f"something unexpected went wrong ({what}); the details are in {place}"
+
+
+def short(text: str, longest: int = LONGEST) -> str:
+    """One line of bounded length, whatever a value from outside has put into it."""
+    text = "".join(c if c.isprintable() else " " if c.isspace() else ascii(c)[1:-1] for c in text)
+    text = " ".join(text.split())
+    return text if len(text) <= longest else f"{text[: longest * 2 // 3]} … {text[-longest // 3 :]}"
+
+
+def keep(what: str, text: str) -> str:
+    """Write a text where it can be found again; answers where."""
+    try:
+        handle, name = tempfile.mkstemp(prefix=f"hegemon-{what}-", suffix=".txt")
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+        return name
+    except OSError:
+        return "no file, for the temporary folder cannot be written either"

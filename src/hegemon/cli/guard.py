@@ -1,0 +1,147 @@
+"""The work is done in a child process, so that a signal is answered within a second whatever the work is doing.
+
+A compiled kernel hears no signal before it returns. The parent does nothing but wait: it passes a signal on,
+gives the child a moment to print what is finished, and ends it if it does not answer. It also turns a crash,
+or a kill for lack of memory, into a sentence. The child ends if its parent is gone, so nothing is left behind.
+"""
+
+import os
+import select
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+from hegemon.cli.failures import UNFINISHED
+
+GRACE = 0.8  # seconds from a signal to the end of a child that does not answer
+DELIVERY = 30.0  # seconds for a child that has answered, and is writing what it has
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+received: int | None = None  # the first signal
+_answer: int | None = None  # the pipe to the parent
+
+
+def exit_code() -> int:
+    """128 and the signal that came, as shells have it."""
+    return 128 + (received or signal.SIGINT)
+
+
+def answered() -> None:
+    """The work has stopped and what is finished is about to be printed: the parent waits for that."""
+    if _answer is not None:
+        try:
+            os.write(_answer, b".")
+        except OSError:
+            pass
+
+
+def split() -> int | None:
+    """Fork. In the child: None. In the parent, once the child has ended: the exit code."""
+    global _answer
+    if not hasattr(os, "fork"):
+        listen()
+        return None
+    alive_end, alive = os.pipe()  # the child sees the end of it when the parent is gone
+    heard, _answer = os.pipe()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if child == 0:
+        os.close(alive)
+        os.close(heard)
+        threading.Thread(target=_end_with_parent, args=(alive_end,), daemon=True).start()
+        listen()
+        return None
+    os.close(alive_end)
+    os.close(_answer)
+    return _watch(child, heard)
+
+
+def listen() -> None:
+    """Every signal is an interrupt from the keyboard to Python code, once; which one it was is remembered."""
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+            signal.signal(number, _interrupt)
+
+
+def _interrupt(number, _frame) -> None:
+    global received
+    if received is None:
+        received = number
+        sys.unraisablehook = lambda _: None  # an interrupt inside a destructor says nothing
+        raise KeyboardInterrupt
+
+
+def _end_with_parent(pipe: int) -> None:
+    os.read(pipe, 1)
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(GRACE)
+    _kill_family(os.getpid())
+
+
+def _watch(child: int, heard: int) -> int:
+    """Wait for the child, pass the first signal on, and end the child if it does not answer in time."""
+    first: list[tuple[int, float]] = []
+
+    def pass_on(number, _frame) -> None:
+        if not first:
+            first.append((number, time.monotonic()))
+            _kill(child, number)
+
+    woken, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)  # so that select returns when a signal comes
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, pass_on)
+    patience, killed, ears = GRACE, False, [woken, heard]
+    while not (ended := os.waitpid(child, os.WNOHANG))[0]:
+        left = max(0.0, first[0][1] + patience - time.monotonic()) if first and not killed else None
+        ready, _, _ = select.select(ears, [], [], left)
+        for pipe in ready:
+            said = os.read(pipe, 4096)
+            if pipe == heard:
+                patience = DELIVERY if said else patience
+                if not said:
+                    ears.remove(heard)
+        if first and not killed and time.monotonic() >= first[0][1] + patience:
+            _kill_family(child)
+            killed = True
+    status = ended[1]
+    if first and os.WIFSIGNALED(status):
+        print("hegemon: interrupted", file=sys.stderr)
+        return 128 + first[0][0]
+    if os.WIFSIGNALED(status):
+        name = signal.Signals(os.WTERMSIG(status)).name
+        why = "; the memory was probably used up" if name == "SIGKILL" else ""
+        print(f"hegemon: the work was ended by the system ({name}{why}); try a smaller n", file=sys.stderr)
+        return UNFINISHED
+    return os.WEXITSTATUS(status)
+
+
+def _kill_family(process: int) -> None:
+    """End a process and all that it has started, the youngest first."""
+    for child in _children(process):
+        _kill_family(child)
+    _kill(process, signal.SIGKILL)
+
+
+def _children(process: int) -> list[int]:
+    found = []
+    for place in Path("/proc").glob("[0-9]*/stat"):  # where there is no such folder, workers end by themselves
+        try:
+            if int(place.read_text().rpartition(")")[2].split()[1]) == process:
+                found.append(int(place.parent.name))
+        except (OSError, IndexError, ValueError):
+            continue
+    return found
+
+
+def _kill(process: int, number: int) -> None:
+    try:
+        os.kill(process, number)
+    except ProcessLookupError:
+        pass

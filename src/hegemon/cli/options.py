@@ -1,0 +1,184 @@
+"""The options that commands share, and how their texts become values: each is read, and bounded, in one place.
+
+A reader answers a value or raises `Refused` with one sentence; nothing is allocated before all of them agree.
+"""
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from hegemon.cli.failures import Refused
+from hegemon.errors import InvalidInput
+
+MOST_AGENTS = 10**18
+MOST_TRIALS = 10**7  # results of so many are kept in memory
+MOST_STEPS = 10**36
+MOST_SEED = 2**64 - 1
+MOST_WORKERS = 1024
+MOST_POINTS = 100_000  # of a list, such as the steps that are recorded
+LONGEST_NUMBER = 300  # characters
+
+POPULATION, ROUNDS, MESSAGES = "Population and rounds models", "Rounds model", "Messages model"
+RECORDING, OUTPUT = "Recording", "Output"
+
+
+def refusing(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    """A reader for Typer: what it refuses stays its own sentence."""
+
+    def parse(text):
+        try:
+            return read(text)
+        except InvalidInput as error:
+            raise Refused(str(error)) from None
+
+    return parse
+
+
+def whole(what: str, low: int = 0, high: int = MOST_STEPS) -> Callable[[Any], int]:
+    """Reads a whole number as people write it (1000, 1e6, 2^20), within bounds."""
+
+    def read(text) -> int:
+        from hegemon.models.expressions import whole_number
+
+        shown = str(text)
+        if len(shown) > LONGEST_NUMBER:
+            raise InvalidInput(f"{what} = {shown[:20]}… has {len(shown)} characters; give at most {LONGEST_NUMBER}")
+        value = whole_number(shown, what, low=low)
+        if value > high:
+            raise InvalidInput(f"{what} = {shown} is out of range; give a whole number in {low}..{high:.6g}")
+        return value
+
+    return read
+
+
+def several(read: Callable[[str], Any], what: str) -> Callable[[str], tuple]:
+    """Reads a list such as 0,100,1e4."""
+
+    def parse(text: str) -> tuple:
+        parts = str(text).split(",")
+        if len(parts) > MOST_POINTS:
+            raise InvalidInput(f"{what} has {len(parts)} entries; give at most {MOST_POINTS}")
+        return tuple(read(part) for part in parts)
+
+    return parse
+
+
+def positive(what: str, high: float) -> Callable[[Any], float]:
+    """Reads a positive number."""
+
+    def read(text) -> float:
+        try:
+            value = float(text)
+        except (TypeError, ValueError):
+            value = 0.0
+        if not 0 < value <= high:
+            raise InvalidInput(f"{what} = {text} is out of range; give a positive number up to {high:g}")
+        return value
+
+    return read
+
+
+def level(text: str) -> float:
+    """Reads one quantile."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < 1:
+        raise InvalidInput(f"--quantiles has {text!r}; write numbers between 0 and 1 such as 0.5,0.9,0.99")
+    return value
+
+
+def number(text: str):
+    """A number if the text is one; any other text stays."""
+    if len(text) > LONGEST_NUMBER:
+        raise InvalidInput(f"the value {text[:20]}… has {len(text)} characters; give at most {LONGEST_NUMBER}")
+    for kind in (int, float):
+        try:
+            value = kind(text)
+        except ValueError:
+            continue
+        return value if value - value == 0 else text  # inf and nan are no numbers here
+    return text
+
+
+def assignments(texts) -> dict:
+    """`--set key=value` options as a dictionary; numbers become numbers, other texts stay."""
+    values: dict[str, Any] = {}
+    for text in texts or ():
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip() or not value.strip():
+            raise InvalidInput(f"--set {text!r} is not understood; write --set name=value, for example --set tau=2")
+        if key.strip() in values:
+            raise InvalidInput(f"--set gives {key.strip()} twice; give it once")
+        values[key.strip()] = number(value.strip())
+    return values
+
+
+def fault(text: str):
+    """`step=K,agents=J` and, optionally, the values that the victims get."""
+    from hegemon.runs.run import Fault
+
+    values: dict[str, str] = {}
+    for part in str(text).split(","):
+        key, equals, value = part.partition("=")
+        if not equals or key.strip() in values:
+            raise InvalidInput(f"--fault {text!r} is not understood; write step=K,agents=J,field=value…")
+        values[key.strip()] = value.strip()
+    if "step" not in values or "agents" not in values:
+        raise InvalidInput(f"--fault {text!r} must say step=K and agents=J")
+    step = whole("the fault's step")(values.pop("step"))
+    agents = whole("the fault's agents", low=1, high=MOST_AGENTS)(values.pop("agents"))
+    return Fault(step, agents, {name: number(value) for name, value in values.items()} or None)
+
+
+def exponents(text: str) -> tuple[float, ...]:
+    """`0.2:1:0.05` (both ends included) or `0.3,0.5`."""
+    try:
+        if ":" not in text:
+            found = [float(part) for part in text.split(",")]
+        else:
+            low, high, step = (float(part) for part in text.split(":"))
+            if not step > 0 or not low <= high or not (high - low) / step <= 1000:
+                raise ValueError
+            found = [round(low + k * step, 10) for k in range(int((high - low) / step + 1e-9) + 1)]
+        if len(found) > 1001 or not all(0 <= value <= 4 for value in found):
+            raise ValueError
+        return tuple(found)
+    except ValueError:
+        raise InvalidInput(
+            f"exponents {text!r} is not understood; write LOW:HIGH:STEP or 0.3,0.5, each in 0..4, at most 1001"
+        ) from None
+
+
+def option(*names: str, help: str, read=None, metavar: str | None = None, panel: str | None = None, **more):
+    """An option of a command; numbers are shown as such in --help."""
+    parser = None if read is None else refusing(read)
+    return typer.Option(*names, help=help, parser=parser, metavar=metavar, rich_help_panel=panel, **more)
+
+
+def integer(name: str, help: str, low: int = 0, high: int = MOST_STEPS, panel: str | None = None):
+    return option(name, help=help, read=whole(name.lstrip("-"), low, high), metavar="INTEGER", panel=panel)
+
+
+def integers(name: str, help: str, low: int = 0, high: int = MOST_STEPS, panel: str | None = None):
+    read = several(whole(name.lstrip("-"), low, high), name)
+    return option(name, help=help, read=read, metavar="INTEGER,…", panel=panel)
+
+
+def path(name: str, help: str):
+    return option(name, help=help, metavar="FILE", panel=OUTPUT)
+
+
+Protocol = Annotated[str, typer.Argument(metavar="PROTOCOL", help="an id of `hegemon list`, or your_file.py:YourClass")]
+N = Annotated[int | None, integer("--n", "number of agents, such as 1000 or 1e6", low=1, high=MOST_AGENTS)]
+Set = Annotated[list[str] | None, option("--set", help="parameter; repeatable", metavar="NAME=VALUE")]
+Graph = Annotated[str | None, option("--graph", help="ring:64, grid:8x8, regular:1000,4 … or a file", metavar="GRAPH")]
+Seed = Annotated[int, integer("--seed", "the same seed gives the same numbers", high=MOST_SEED)]
+Trials = Annotated[int, integer("--trials", "how many independent runs", low=1, high=MOST_TRIALS)]
+Workers = Annotated[int | None, integer("--workers", "threads; default: all cores", low=1, high=MOST_WORKERS)]
+Plot = Annotated[str | None, path("--plot", "write a picture (.png, .svg, .pdf)")]
+Json = Annotated[bool, option("--json", help="print JSON", panel=OUTPUT)]
+Quiet = Annotated[bool, option("--quiet", "-q", help="no progress on the error stream", panel=OUTPUT)]
+Sizes = Annotated[Any, integers("--n", "sizes, such as 1e4,1e6", low=2, high=MOST_AGENTS)]

@@ -1,0 +1,111 @@
+"""What is printed: tables or JSON, and the sheet that keeps them when standard output cannot be written."""
+
+import io
+import json
+import math
+import sys
+
+
+class Sheet(io.TextIOBase):
+    """Standard output that remembers: when a disk is full, what was to be printed is not lost."""
+
+    def __init__(self, under):
+        self._under = under
+        self._written: list[str] = []
+        self.failure: OSError | None = None
+
+    def write(self, text: str) -> int:
+        self._written.append(text)
+        self._try(lambda: self._under.write(text))
+        return len(text)
+
+    def flush(self) -> None:
+        self._try(self._under.flush)
+
+    def _try(self, action) -> None:
+        if self.failure is None:
+            try:
+                action()
+            except OSError as error:
+                self.failure = error
+
+    @property
+    def text(self) -> str:
+        return "".join(self._written)
+
+    @property
+    def encoding(self):
+        return getattr(self._under, "encoding", "utf-8")
+
+    def isatty(self) -> bool:
+        return self._under.isatty()
+
+    def fileno(self) -> int:
+        return self._under.fileno()
+
+    def writable(self) -> bool:
+        return True
+
+
+def print_json(content) -> None:
+    json.dump(plain(content), sys.stdout, indent=2, allow_nan=False)
+    print()
+
+
+def plain(value):
+    """As JSON can say it: what is no finite number is null, numbers of libraries are plain ones."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if value is None or isinstance(value, bool | str | int):
+        return value
+    if hasattr(value, "tolist"):  # NumPy's numbers and arrays
+        return plain(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return str(value)
+
+
+def console():
+    """Tables as wide as they need to be when nobody looks at a terminal and COLUMNS says nothing."""
+    import os
+
+    from rich.console import Console
+
+    wide = None if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit() else 160
+    return Console(highlight=False, width=wide, markup=False, emoji=False)
+
+
+def new_table(*columns, **options):
+    """A table without a frame; a column is its heading, or a heading and the options of rich."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, **options)
+    for column in columns:
+        heading, more = (column, {}) if isinstance(column, str) else column
+        table.add_column(heading, **more)
+    return table
+
+
+def facts(rows: dict):
+    """A two-column table of names and values."""
+    table = new_table(("", {"style": "bold"}), ("", {"overflow": "fold"}), show_header=False)
+    for name, value in rows.items():
+        table.add_row(name, str(value))
+    return table
+
+
+def figure(value) -> str:
+    """A number as people read it."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if value >= 10_000 else f"{value:,.4g}"
+    if isinstance(value, list | tuple):
+        return " … ".join(figure(item) for item in value)
+    return str(value)

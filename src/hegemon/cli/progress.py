@@ -1,0 +1,59 @@
+"""What a command is doing, on the error stream: a bar on a terminal, elsewhere a line every few seconds."""
+
+import sys
+import threading
+import time
+
+FIRST = 1.0  # seconds of silence before a word is said
+EVERY = 5.0  # seconds between two lines where nobody looks at a terminal
+
+
+class Progress:
+    """`show(stage, done, total)` as often as one likes; `with` ends it. Silence of a second is explained too."""
+
+    def __init__(self, stage: str = "preparing (compiled code is kept for the next time)", quiet: bool = False):
+        self._quiet = quiet
+        self._stage, self._done, self._total = stage, 0, None
+        self._begin = self._last = time.monotonic()
+        self._ended = threading.Event()
+        self._bar = None
+
+    def __enter__(self):
+        if not self._quiet:
+            if sys.stderr.isatty():
+                self._begin_bar()
+            else:
+                self._last = self._begin - EVERY + FIRST
+                threading.Thread(target=self._speak, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self._ended.set()
+        if self._bar:
+            self._bar.stop()
+
+    def show(self, stage: str, done: int = 0, total: int | None = None) -> None:
+        self._stage, self._done, self._total = stage, done, total
+        if self._bar:
+            self._bar.update(self._task, description=stage, completed=done, total=total or None)
+
+    def _begin_bar(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Bar
+
+        columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+        self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task(self._stage, total=None)
+        self._bar.start()
+
+    def _speak(self) -> None:
+        while not self._ended.wait(0.2):
+            now = time.monotonic()
+            if now - self._last >= EVERY:
+                self._last = now
+                count = f" {self._done:,} of {self._total:,}" if self._total else f" {self._done:,}" * bool(self._done)
+                try:
+                    print(f"… {self._stage}{count}, {now - self._begin:.0f} s", file=sys.stderr, flush=True)
+                except (OSError, ValueError):
+                    return

@@ -1,0 +1,178 @@
+"""Whatever goes wrong ends in one sentence and a documented exit code; a signal is answered within a second."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from hegemon.cli import application, failures
+from hegemon.cli.application import COMMANDS, SENTENCES, load
+from hegemon.cli.main import main
+from tests.cli import sentences
+
+HEGEMON = [sys.executable, "-c", "from hegemon.cli.main import main; main()"]
+
+
+def refused(capsys, *arguments) -> str:
+    assert main(list(arguments)) == failures.BAD_INPUT
+    captured = capsys.readouterr()
+    assert captured.out == "" and len(sentences(captured.err)) == 1 and len(captured.err) < 700
+    return captured.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["run", "pairwise", "--n", "5", "--set", "n=5"], "give --n N"),
+        (["run", "pairwise", "--n", "5", "--set", "self=1"], "no parameter 'self'"),
+        (["run", "pairwise", "--n", "5", "--trials", "1e19"], "trials = 1e19"),
+        (["run", "pairwise", "--n", "5", "--workers", "1e20"], "workers = 1e20"),
+        (["run", "pairwise", "--n", "1e400"], "n = 1e400"),
+        (["run", "pairwise", "--n", "9" * 5000], "5000 characters"),
+        (["run", "timer", "--n", "5", "--set", "s=" + "9" * 5000], "5000 characters"),
+        (["run", "pairwise", "--n", "5", "--seed", "1e30"], "seed = 1e30"),
+        (["run", "pairwise", "--n", "5", "--plot", "/"], "must end in"),
+        (["run", "pairwise", "--n", "5", "--history", "x" * 300 + ".csv"], "cannot be written"),
+        (["run", "pairwise", "--n", "5", "--final", "a\0b.json"], "null byte"),
+        (["run", "pairwise", "--n", "5", "--final", "\udc80.json", "--plot", "no/where.png"], "no/where.png"),
+        (["run", "pairwise", "--n", "5", "--plot", "x.png", "--draw", "x.png"], "two different files"),
+        (["verify", "pairwise", "--n", "1e18"], "n = 1000000000000000000"),
+        (["verify", "pairwise", "--n", "3", "--memory", "inf"], "memory = inf"),
+        (["verify", "pairwise", "--n", "3", "--quantiles", "nan"], "between 0 and 1"),
+        (["search-worst", "pairwise", "--n", "1e12"], "1000000000000"),
+        (["search-worst", "timer", "--n", "3", "--out", "no/where.json"], "no folder"),
+        (["run", "pairwise", "--n", "1e10", "--engine", "agents"], "engine batch"),
+        (["lower-bound", "--exponents", "nan"], "not understood"),
+        (["lower-bound", "--plot", "no/where.png"], "no folder"),
+        (["reproduce", "--out", "/dev/null/x"], "folder"),
+        (["run"], "PROTOCOL"),
+        (["runn"], "run"),
+    ],
+)
+def test_bad_input_is_refused_before_any_work(capsys, monkeypatch, tmp_path, arguments, part):
+    monkeypatch.chdir(tmp_path)
+    assert part in refused(capsys, *arguments)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_is_no_output_file(capsys, tmp_path):
+    (tmp_path / "folder.png").mkdir()
+    assert "is a folder" in refused(capsys, "run", "pairwise", "--n", "5", "--plot", str(tmp_path / "folder.png"))
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("by zero"), GeneratorExit("x"), BaseException("y\n" * 900)])
+def test_the_unexpected_is_one_sentence_with_the_details_in_a_file(capsys, monkeypatch, error):
+    def fail(place):
+        raise error
+
+    monkeypatch.setattr(application, "load", fail)
+    assert main(["run", "pairwise"]) == failures.UNFINISHED
+    (sentence,) = sentences(capsys.readouterr().err)
+    details = Path(sentence.rpartition(" ")[2])
+    assert len(sentence) < 400 and "Traceback" in details.read_text()
+    details.unlink()
+
+
+def test_not_reached_has_its_own_exit_code(capsys):
+    assert main(["run", "pairwise", "--n", "6"]) == failures.YES
+    assert main(["run", "pairwise", "--n", "6", "--max-steps", "1"]) == failures.NO
+    assert main(["verify", "pairwise", "--n", "3", "--property", "closed:safe"]) == failures.YES
+    asked = ["verify", "pairwise", "--n", "3", "--property", "closed:count(leader == 1) == 2"]
+    assert main([*asked]) == failures.NO
+    assert "nothing was claimed; of 1 only asked, 1 DOES NOT HOLD" in capsys.readouterr().out
+
+
+def test_claims_are_those_that_the_system_makes(capsys):
+    """Fischer and Jiang's oracle lives outside: without it `safe` is asked, and `settled` is what is claimed."""
+    assert main(["verify", "fischer-jiang", "--n", "3", "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    answers = {(row["question"], row["set"]): (row["claimed"], row["holds"]) for row in content["findings"]}
+    assert answers["reached", "safe"] == (False, False) and answers["reached", "settled"] == (True, True)
+    assert "reached safe" in content["headline"]
+
+
+def test_what_is_no_number_is_null_in_json(capsys):
+    from hegemon.cli.output import print_json
+
+    print_json({"a": float("inf"), "b": [float("nan"), 1.5], 3: None})
+    assert json.loads(capsys.readouterr().out) == {"a": None, "b": [None, 1.5], "3": None}
+
+
+def test_a_full_disk_loses_nothing():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*HEGEMON, "list", "--json"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == failures.UNFINISHED
+    (sentence,) = sentences(done.stderr)
+    kept = Path(sentence.rpartition(" ")[2])
+    assert "No space left" in sentence and json.loads(kept.read_text())
+    kept.unlink()
+
+
+def test_a_file_that_fails_in_the_end_does_not_keep_the_table_back(capsys, monkeypatch, tmp_path):
+    from hegemon.models.configuration import Configuration
+
+    def fail(self, path):
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(Configuration, "save", fail)
+    assert main(["run", "pairwise", "--n", "5", "--final", str(tmp_path / "f.json"), "--json"]) == failures.UNFINISHED
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["summary"]["reached"] == 1
+    assert "No space left on device" in sentences(captured.err)[0]
+
+
+def test_a_screen_without_letters_still_shows_figures():
+    environment = os.environ | {"PYTHONIOENCODING": "ascii", "NO_COLOR": "1"}
+    done = subprocess.run([*HEGEMON, "list"], capture_output=True, env=environment, timeout=60)
+    assert done.returncode == 0 and b"pairwise" in done.stdout and b"\x1b" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("number", "arguments"),
+    [
+        (signal.SIGINT, ["run", "cai-izumi-wada", "--n", "200", "--max-steps", "1e15", "--engine", "agents"]),
+        (signal.SIGTERM, ["run", "pairwise", "--n", "1e6", "--trials", "1e6", "--engine", "agents", "--json"]),
+        (signal.SIGHUP, ["search-worst", "pairwise", "--n", "1000", "--budget", "1e12"]),
+        (signal.SIGINT, ["lower-bound", "--trials", "1e6"]),
+    ],
+)
+def test_a_signal_is_answered_within_a_second(number, arguments, tmp_path):
+    """And leaves no process behind. Time enough is given for a machine that is busy."""
+    process = subprocess.Popen(
+        [*HEGEMON, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    )
+    time.sleep(2.5)
+    process.send_signal(number)
+    begin = time.monotonic()
+    out, error = process.communicate(timeout=40)
+    assert process.returncode == 128 + number and "Traceback" not in error
+    assert "interrupted" in error.splitlines()[-1] and time.monotonic() - begin < 20
+    if "--json" in arguments and out:
+        assert json.loads(out)["interrupted"]
+
+
+def test_a_child_that_hears_nothing_is_ended_and_one_that_crashes_is_told(tmp_path):
+    deaf = "import signal, time; from hegemon.cli import guard\n"
+    deaf += "code = guard.split()\nif code is None:\n    ACTION\nraise SystemExit(code)"
+    sleeping = "[signal.signal(s, signal.SIG_IGN) for s in guard.SIGNALS]; print(1, flush=True); time.sleep(60)"
+    process = subprocess.Popen(
+        [sys.executable, "-c", deaf.replace("ACTION", sleeping)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    process.stdout.readline()
+    process.terminate()
+    _, error = process.communicate(timeout=30)
+    assert process.returncode == 143 and error == b"hegemon: interrupted\n"
+    crash = deaf.replace("ACTION", "import os; os.kill(os.getpid(), signal.SIGSEGV)")
+    done = subprocess.run([sys.executable, "-c", crash], capture_output=True, timeout=30)
+    assert done.returncode == failures.UNFINISHED and done.stderr.count(b"\n") == 1 and b"SIGSEGV" in done.stderr
+
+
+def test_the_list_of_commands_says_what_the_commands_say():
+    for name, (place, examples) in COMMANDS.items():
+        assert load(place).__doc__.split("\n")[0] == SENTENCES[name]
+        assert len(examples) == 2 and all(example.startswith(f"hegemon {name}") for example in examples)
