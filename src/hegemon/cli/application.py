@@ -82,8 +82,10 @@ SENTENCES = {
     "mixing-time": "The mixing time of a random walk: the least k with every probability within 1/(2n) of its limit.",
     "lower-bound": "Theorem 3 as an experiment: `referees` with n^a messages, and how often it elects one leader.",
     "compare-messages": "Messages and rounds of the elections on complete graphs, sublinear against classical.",
-    "network": "Run a protocol among real processes on this machine, watch it elect a leader, disturb it, watch it heal.",
-    "agent": "Be one member of a network of machines: `hegemon agent PROTOCOL --peers FILE --key FILE --listen HOST:PORT`.",
+    "network": "Run a protocol among real processes on this machine, watch it elect a leader, disturb it, watch it "
+    "heal.",
+    "agent": "Be one member of a network of machines: `hegemon agent PROTOCOL --peers FILE --key FILE --listen "
+    "HOST:PORT`.",
 }
 
 HELPFUL = {"help_option_names": ["-h", "--help"]}
