@@ -77,7 +77,15 @@ def run(
             from hegemon.analysis.graph_pictures import check_drawable
 
             check_drawable(topology)
-        given = {"start": start, "fault": fault, "disturbances": disturbances, "observe": observe, "every": every, "at": at, "history": history}
+        given = {
+            "start": start,
+            "fault": fault,
+            "disturbances": disturbances,
+            "observe": observe,
+            "every": every,
+            "at": at,
+            "history": history,
+        }
         given |= {"final": final, "draw": draw, "until": None if until == "safe" else until}
         refuse_strange(chosen, given, wake, no_fast_forward)
         course = {"start": start, "until": until, "max_steps": max_steps, "engine": engine, "faults": faults}
