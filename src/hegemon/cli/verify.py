@@ -42,6 +42,9 @@ def verify_protocol(
         float, option("--memory", help="GiB that the chain may take", metavar="NUMBER",
                       read=options.positive("memory", 1e6))
     ] = MEMORY,
+    checkpoint: Annotated[
+        str | None, path("--checkpoint", "a chain too large to be stored goes on from this file (.npz)")
+    ] = None,
     symmetry: Annotated[bool, typer.Option(help="count configurations up to symmetry")] = True,
     distribution: Annotated[str | None, path("--distribution", "write it as CSV")] = None,
     counterexample: Annotated[str | None, path("--counterexample", "write the first (.json)")] = None,
@@ -60,14 +63,19 @@ def verify_protocol(
     if every_graph is not None:
         check_every_graph(protocol, every_graph, set_, property_ or "safe", json, quiet)
     check_export(export_, out)
-    outputs(out=(out, ()), distribution=(distribution, (".csv",)), counterexample=(counterexample, (".json",)))
+    outputs(
+        checkpoint=(checkpoint, (".npz",)),
+        out=(out, ()),
+        distribution=(distribution, (".csv",)),
+        counterexample=(counterexample, (".json",)),
+    )
     with Progress(quiet=quiet) as shown:
         from hegemon.exact.verification import verify
 
         chosen, topology = build(protocol, n, graph, set_, 0)
         answer = verify(
             chosen, graph=topology, start=start, property=property_, levels=quantiles or (), memory=memory,
-            symmetry=symmetry, progress=shown.show,
+            symmetry=symmetry, checkpoint=checkpoint, progress=shown.show,
         )  # fmt: skip
         if distribution and answer.hitting is None:
             raise InvalidInput("--distribution needs the question `time`; leave --property out or ask time:SET")
@@ -128,7 +136,10 @@ def check_export(form: str | None, out: str | None) -> None:
 def write_chain(answer, form: str, out) -> list[Path]:
     from hegemon.exact.export import export
     from hegemon.exact.membership import members
+    from hegemon.exact.recomputed import RecomputedChain
 
+    if isinstance(answer.chain, RecomputedChain):
+        raise InvalidInput("--export needs the chain to be stored; raise --memory, or take smaller parameters")
     sets = {name: members(answer.chain, chosen) for name, chosen in answer.protocol.sets.items()}
     return export(answer.chain, form, out, sets, "safe")
 

@@ -71,6 +71,12 @@ class Chain:
         return len(self.keys)
 
     @property
+    def labelled_size(self) -> int | None:
+        """How many arrays of agents the configurations stand for; None where that is beyond floating point."""
+        total = self.labelled.sum()
+        return int(total) if np.isfinite(total) else None
+
+    @property
     def is_whole(self) -> bool:
         return self.parents is None
 

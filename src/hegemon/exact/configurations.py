@@ -206,9 +206,12 @@ class Configurations:
             after = codes.copy()
             after[i], after[j] = first[a, b], second[a, b]
             if self.key(after) == key:
-                before, then = self.mappings(codes[[i, j]]), self.mappings(after[[i, j]])
-                return Interaction(int(i), int(j), tuple(before), tuple(then)), after
+                return self.interaction(codes, after, int(i), int(j)), after
         raise AssertionError("the path is not one of the chain")
+
+    def interaction(self, codes, after, i: int, j: int) -> Interaction:
+        """What agents i and j looked like before and after they met."""
+        return Interaction(i, j, tuple(self.mappings(codes[[i, j]])), tuple(self.mappings(after[[i, j]])))
 
 
 def is_ring(topology) -> bool:

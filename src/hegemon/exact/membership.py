@@ -1,5 +1,6 @@
 """Which configurations of a chain are in a set: counts by state, whole predicates on the arrays themselves."""
 
+import dataclasses
 from functools import lru_cache
 
 import numpy as np
@@ -26,6 +27,21 @@ def check_rows(agents, parameters, n, result):
 def check_rows_on_graph(agents, offsets, targets, parameters, n, result):
     for row in range(len(result)):
         result[row] = predicate(agents[row * n : (row + 1) * n], offsets, targets, parameters[0])
+
+
+def check_turns(codes, states, agents, parameters, turns, result):
+    """The predicate on every row of codes and its rotations: 1 in all of them, 0 in none, -1 if they differ."""
+    n = codes.shape[1]
+    for row in range(len(codes)):
+        for turn in range(turns):
+            for place in range(n):
+                agents[place] = states[codes[row, (place + turn) % n]]
+            holds = 1 if predicate(agents, parameters[0]) else 0
+            if turn == 0:
+                result[row] = holds
+            elif result[row] != holds:
+                result[row] = -1
+                break
 
 
 def named_set(protocol, name: str) -> ConfigurationSet:
@@ -65,6 +81,23 @@ def contains_rows(protocol, chosen: ConfigurationSet, codes: np.ndarray, topolog
     return inside
 
 
+def contains_turned_rows(protocol, chosen: ConfigurationSet, codes: np.ndarray) -> np.ndarray:
+    """Whether each row of codes is in the set, with all its rotations; counts do not see rotations."""
+    inside = contains_rows(protocol, dataclasses.replace(chosen, whole=()), codes, None)
+    states = protocol.space.decode_array(np.arange(protocol.space.size))
+    for predicate in chosen.whole:
+        candidates = np.flatnonzero(inside)
+        check = specialize(check_turns, protocol.record_types, predicate=predicate)
+        result = np.empty(len(candidates), np.int8)
+        check(codes[candidates], states, np.zeros(protocol.n, states.dtype), protocol.compiled_p, protocol.n, result)
+        if (result < 0).any():
+            raise InvalidInput(
+                f"a set of {protocol.id} changes when the ring is turned; verify without symmetry (--no-symmetry)"
+            )
+        inside[candidates] = result == 1
+    return inside
+
+
 def leaders(chain: Chain) -> np.ndarray | None:
     """How many leaders every configuration has; None for a protocol that elects none."""
     if not chain.space.protocol.elects_leader:
@@ -91,9 +124,10 @@ def _evaluate(protocol, predicate, codes: np.ndarray, topology) -> np.ndarray:
     kernel = check_rows_on_graph if graph else check_rows
     check = specialize(kernel, protocol.record_types, predicate=predicate)
     result = np.empty(len(codes), bool)
+    states = space.decode_array(np.arange(space.size)) if space.size <= ROWS else None
     for first in range(0, len(codes), ROWS):
         part = codes[first : first + ROWS]
-        agents = space.decode_array(part.ravel())
+        agents = space.decode_array(part.ravel()) if states is None else states[part.ravel()]
         check(agents, *graph, protocol.compiled_p, protocol.n, result[first : first + len(part)])
     return result
 

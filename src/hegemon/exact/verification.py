@@ -16,6 +16,8 @@ from hegemon.exact.findings import Finding
 from hegemon.exact.hitting import HittingTimes, hitting_times, quantiles
 from hegemon.exact.holding import HoldingTimes, holding_times
 from hegemon.exact.membership import leaders, members, named_set
+from hegemon.exact.recomputed import RecomputedChain, can_be_recomputed
+from hegemon.exact.recomputed_answers import RecomputedAnswers
 from hegemon.exact.rounds import RoundConfigurations, round_chain
 from hegemon.models.protocol import Protocol
 from hegemon.runs.setting import initial_configuration, topology_for
@@ -41,7 +43,7 @@ class Verification:
         return self.case.protocol
 
     @property
-    def chain(self) -> Chain:
+    def chain(self) -> Chain | RecomputedChain:
         return self.case.chain
 
     @property
@@ -52,12 +54,6 @@ class Verification:
     @property
     def refuted(self) -> list[Finding]:
         return [finding for finding in self.findings if finding.refutes]
-
-    @property
-    def labelled_configurations(self) -> int | None:
-        """How many arrays of agents the configurations stand for; None where that is beyond floating point."""
-        total = self.chain.labelled.sum()
-        return int(total) if np.isfinite(total) else None
 
     @property
     def headline(self) -> str:
@@ -89,7 +85,8 @@ class Verification:
             "covers": self.covers,
             "symmetry": self.chain.space.symmetry,
             "configurations": self.chain.size,
-            "labelled_configurations": self.labelled_configurations,
+            "labelled_configurations": self.chain.labelled_size,
+            "stored": isinstance(self.chain, Chain),
             "transitions": self.chain.transitions,
             "denominator": self.chain.denominator,
             "estimated_gib": estimate(self.case.space).gib,
@@ -112,6 +109,7 @@ def verify(
     levels: tuple[float, ...] = (),
     memory: float = MEMORY,
     symmetry: bool = True,
+    checkpoint=None,
     progress=None,
 ) -> Verification:
     """Exact answers about a protocol: over all configurations, or what is reachable from `start`.
@@ -119,6 +117,8 @@ def verify(
     `start` is "all", a named start, a file, a configuration or a list of states; without it, everything
     for a protocol that starts anywhere, and the default start otherwise. `property` is a question (closed,
     leader, reached, time, holding, predicate), a set, or QUESTION:SET; without it, all that applies.
+    A chain of all configurations that does not fit into `memory` (GiB) is not stored but recomputed in every pass;
+    `checkpoint` is then a file from which a run that was interrupted goes on.
     """
     begin = time.perf_counter()
     if protocol.model == "objects":
@@ -130,7 +130,10 @@ def verify(
     if questions == ("predicate",):
         return _verify_predicate(protocol, name, graph, memory, symmetry, progress, begin)
     case = Case(protocol, graph, start, symmetry, memory, progress)
-    answers = Answers(case, name, questions, everything=property is None, progress=progress)
+    if isinstance(case.chain, RecomputedChain):
+        answers = RecomputedAnswers(case, name, questions, property is None, checkpoint)
+    else:
+        answers = Answers(case, name, questions, everything=property is None, progress=progress)
     hitting = answers.hitting(levels)
     if property is None and protocol.input_parameter:
         more = _verify_predicate(protocol, name, graph, memory, symmetry, progress, begin).findings
@@ -194,10 +197,22 @@ class Case:
             # a predicate on the whole array may tell agents apart; on rings invariance is checked instead
             symmetry = False
         self.space = Configurations(protocol, self.topology, symmetry)
-        if starts is None:
+        if starts is None and self._is_better_recomputed(memory):
+            self.chain = RecomputedChain(self.space, progress)
+        elif starts is None:
             self.chain = whole_chain(self.space, memory, progress)
         else:
             self.chain = reachable_chain(self.space, starts, memory, progress)
+
+    def _is_better_recomputed(self, memory: float) -> bool:
+        """Storing pays where it is possible: many answers are then much faster."""
+        return estimate(self.space).gib > memory and can_be_recomputed(self.space, memory)
+
+    @property
+    def is_intended(self) -> bool:
+        """The author's claims are about the starts that the protocol is made for."""
+        default = self.protocol.default_start
+        return default == "random" or self.covers == f"reachable from {default}"
 
     @cached_property
     def starts(self) -> dict[str, int]:
@@ -248,22 +263,15 @@ class Answers:
         found = []
         others = [name for name in self.case.protocol.sets if name != self.name] if self.everything else []
         for name in [self.name, *others]:
-            claimed = named_set(self.case.protocol, name).closed and self._is_intended
+            claimed = named_set(self.case.protocol, name).closed and self.case.is_intended
             inside = self.inside(name)
             if "closed" in self.questions and (claimed or name == self.name):
                 found.append(ask.is_closed(self.chain, name, inside, claimed))
             if "leader" in self.questions and self._unique_leader(name):
                 found.append(ask.keeps_leader(self.chain, name, inside, self.leaders, claimed))
-            promised = name == self.case.protocol.reaches
-            if "reached" in self.questions and (name == self.name or promised):
-                found.append(ask.is_reached(self.chain, name, inside, promised and self._is_intended))
+            if "reached" in self.questions and name == self.name:
+                found.append(ask.is_reached(self.chain, name, inside, name == "safe" and self.case.is_intended))
         return tuple(found)
-
-    @property
-    def _is_intended(self) -> bool:
-        """The author's claims are about the starts that the protocol is made for."""
-        default = self.case.protocol.default_start
-        return default == "random" or self.case.covers == f"reachable from {default}"
 
     def _unique_leader(self, name: str) -> bool:
         if self.leaders is None:

@@ -1,0 +1,246 @@
+"""Chains too large to be stored: all configurations of a graph, their successors recomputed whenever they are needed.
+
+Kept are one bit per key (which are representatives), one byte per representative for each set, and one double for the
+expected steps: about 12 bytes per configuration instead of some hundreds. Passes over all configurations are shared by
+all cores. Expected steps are iterated in place in any order; what proves them is the residual at the end, exactly as
+for stored chains (see solving.py), so that a file of earlier values is only a better beginning.
+"""
+
+import hashlib
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from hegemon import files
+from hegemon.errors import InvalidInput
+from hegemon.exact import recomputed_kernels as kernels
+from hegemon.exact.chain import GIB
+from hegemon.exact.configurations import Configurations
+from hegemon.exact.membership import contains_rows, contains_turned_rows, named_set
+from hegemon.exact.solving import REQUIRED, ROUNDING
+
+PER_KEY = 0.25  # bytes: the map of representatives, and how many come before each word of it
+PER_CONFIGURATION = 16  # bytes: values, sets, levels
+WORDS = 1 << 12  # of the map, that one thread visits at a time
+MOST_PASSES = 20_000
+PRECISE = 1e-9  # change in one pass at which iteration ends; the residual is smaller still
+SAVED_EVERY = 120.0  # seconds
+LARGEST_SIZE = 2**31 - 1
+
+
+def recomputed_bytes(space: Configurations) -> float:
+    return space.labelled_size * PER_KEY + space.size * PER_CONFIGURATION + 10 * space.q**2
+
+
+def can_be_recomputed(space: Configurations, memory: float) -> bool:
+    return not space.multiset and space.size <= LARGEST_SIZE and recomputed_bytes(space) <= memory * GIB
+
+
+class RecomputedChain:
+    """Every configuration of a protocol on a graph, by rank."""
+
+    is_whole = True
+    starts: tuple[int, ...] = ()
+
+    def __init__(self, space: Configurations, progress=None):
+        self.space, self.progress = space, progress
+        self.threads = os.cpu_count() or 1
+        _, arcs, powers, _, first, second, changes = space.model
+        self.turns = space.labelled_size - 1 if space.rotations else 0
+        self.words = np.zeros((space.labelled_size + kernels.WORD - 1) // kernels.WORD, np.uint64)
+        self.before = np.zeros(len(self.words), np.int32)
+        sizes = space.labelled_size, space.n, space.q, self.turns
+        self.each("representatives", lambda a, b: kernels.mark_representatives(a, b, *sizes, self.words))
+        self.size = int(kernels.count_before(self.words, self.before))
+        assert self.size == space.size
+        self.model = arcs, powers, first, second, changes, self.words, self.before, self.turns
+
+    @property
+    def labelled_size(self) -> int:
+        return self.space.labelled_size
+
+    @property
+    def transitions(self) -> int:
+        """Counted by arcs: those with one target are not put together."""
+        return self.size * self.space.arcs
+
+    @property
+    def denominator(self) -> int:
+        return self.space.arcs
+
+    def each(self, stage: str, work, backwards: bool = False) -> list:
+        """`work(first, last)` for ranges of words, on all cores, in the order of the keys or against it."""
+        ranges = [(at, min(at + WORDS, len(self.words))) for at in range(0, len(self.words), WORDS)]
+        found, done = [], 0
+        with ThreadPoolExecutor(self.threads) as pool:
+            try:
+                for result in pool.map(lambda part: work(*part), reversed(ranges) if backwards else ranges):
+                    found.append(result)
+                    done += 1
+                    if self.progress:
+                        self.progress(stage, done, len(ranges))
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+        return found
+
+    def index(self, codes) -> int:
+        return int(kernels.rank_of(self.space.key(codes), self.words, self.before))
+
+    def key_at(self, rank: int) -> int:
+        """The representative of this rank."""
+        word = int(np.searchsorted(self.before, rank, side="right")) - 1
+        keys = np.empty(kernels.WORD, np.int64)
+        kernels.list_keys(word, word + 1, self.words, keys)
+        return int(keys[rank - self.before[word]])
+
+    def codes_at(self, rank: int) -> np.ndarray:
+        return self.space.codes([self.key_at(rank)])[0]
+
+    def members(self, name: str) -> np.ndarray:
+        """Which representatives are in a set; on rings, that all their rotations agree."""
+        protocol, topology, chosen = self.space.protocol, self.space.topology, named_set(self.space.protocol, name)
+        inside = np.zeros(self.size, bool)
+        turned = self.space.rotations and chosen.whole
+
+        def fill(first, last):
+            keys = np.empty((last - first) * kernels.WORD, np.int64)
+            codes = self.space.codes(keys[: kernels.list_keys(first, last, self.words, keys)])
+            part = contains_turned_rows(protocol, chosen, codes) if turned else (
+                contains_rows(protocol, chosen, codes, topology)
+            )  # fmt: skip
+            inside[self.before[first] : self.before[first] + len(codes)] = part
+
+        fill(0, min(WORDS, len(self.words)))  # alone: predicates are compiled once
+        self.each(f"membership in {name}", fill)
+        return inside
+
+    def members_by_count(self, marked: np.ndarray, number: int) -> np.ndarray:
+        """Which representatives have exactly so many agents in marked states."""
+        inside = np.zeros(self.size, bool)
+
+        def fill(first, last):
+            keys = np.empty((last - first) * kernels.WORD, np.int64)
+            codes = self.space.codes(keys[: kernels.list_keys(first, last, self.words, keys)])
+            inside[self.before[first] : self.before[first] + len(codes)] = marked[codes].sum(axis=1) == number
+
+        self.each("leaders", fill)
+        return inside
+
+    def exit_from(self, inside: np.ndarray, outputs: bool = False) -> tuple[int, int] | None:
+        """A representative (its key) and an arc that leads out of the set, or changes an output."""
+        stage = "outputs" if outputs else "closure"
+        found = self.each(stage, lambda a, b: kernels.find_exit(a, b, self.model, inside, outputs))
+        return next((exit for exit in found if exit[0] != kernels.DONE), None)
+
+    def exits(self, inside: np.ndarray) -> int:
+        return sum(self.each("closure", lambda a, b: kernels.count_exits(a, b, self.model, inside)))
+
+    def backwards_from(self, marked: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+        """All allowed configurations from which some way leads to a marked one, and the marked ones."""
+        found, new, passes = marked.copy(), 1, 0
+        while new:
+            passes += 1
+            stage = f"who can reach it, pass {passes}"
+            against = passes % 2 == 0
+            new = sum(self.each(stage, lambda a, b: kernels.spread(a, b, self.model, found, allowed), against))
+        return found
+
+    def levels_from(self, inside: np.ndarray) -> np.ndarray:
+        """How many steps without a change of output lead from the set to each configuration; -1: none do."""
+        level = np.where(inside, 0, -1).astype(np.int16)
+        now, new = 0, 1
+        while new:
+            stage = f"what follows the set, step {now + 1}"
+            new = sum(self.each(stage, lambda a, b, now=now: kernels.push(a, b, self.model, level, now)))
+            now += 1
+        return level
+
+    def way_from_set(self, level: np.ndarray, key: int) -> list[int]:
+        """Keys from the set to a configuration, a shortest way, found back step by step."""
+        path = [key]
+        rank = int(kernels.rank_of(key, self.words, self.before))
+        for now in range(int(level[rank]) - 1, -1, -1):
+            wanted = int(kernels.rank_of(path[-1], self.words, self.before))
+            found = self.each("the way back", lambda a, b: kernels.find_into(a, b, self.model, level, now, wanted))  # noqa: B023
+            path.append(next(key for key in found if key != kernels.DONE))
+        return path[::-1]
+
+    def expected_steps(self, active: np.ndarray, checkpoint=None, name: str = "safe") -> tuple[np.ndarray, float]:
+        """Expected steps until the active configurations are left, and a proved bound on the relative error."""
+        store = Checkpoint(self, checkpoint, name) if checkpoint else None
+        values = store.values() if store else np.zeros(self.size)
+        values[~active] = 0.0
+        self._iterate(values, active, self.denominator, store)
+        found = self.each("residual", lambda a, b: kernels.largest_residual(a, b, self.model, active, values))
+        residual, highest = (max(column, default=0.0) for column in zip(*found, strict=True))
+        error = residual + 8 * ROUNDING * (1 + 2 * highest)  # a dozen roundings of numbers of this size
+        if not error < REQUIRED:
+            raise InvalidInput(
+                f"the expected steps are too large to be computed reliably (relative error {error:.2g}); take a "
+                "smaller n or smaller parameters"
+            )
+        return values, error / (1 - error) + ROUNDING
+
+    def reach_probability(self, inside: np.ndarray, able: np.ndarray) -> np.ndarray:
+        values = inside.astype(float)
+        self._iterate(values, able & ~inside, 0, None)
+        return values
+
+    def _iterate(self, values, active, cost, store) -> None:
+        saved, best = time.monotonic(), np.inf
+        for number in range(1, MOST_PASSES):
+            against = number % 2 == 0
+            try:
+                changes = self.each(
+                    f"expected steps, pass {number} (last change {best:.1e})",
+                    lambda a, b, against=against: kernels.sweep(a, b, against, self.model, active, cost, values),
+                    against,
+                )
+            except KeyboardInterrupt:
+                if store:
+                    store.save(values)
+                raise
+            best = max(changes, default=0.0)
+            if best <= PRECISE or best <= 4 * ROUNDING * float(values.max(initial=0.0)):
+                return
+            if store and time.monotonic() - saved > SAVED_EVERY:
+                store.save(values)
+                saved = time.monotonic()
+
+    def mean(self, values: np.ndarray) -> float:
+        """Over all labelled configurations alike."""
+        sizes = self.space.n, self.space.q, self.words, self.before, self.turns
+        found = self.each("mean", lambda a, b: kernels.summed(a, b, *sizes, values))
+        total, number = (sum(column) for column in zip(*found, strict=True))
+        assert number == self.labelled_size
+        return total / number
+
+
+class Checkpoint:
+    """Values on disk between runs. A file of another question is refused; what it holds is never believed."""
+
+    def __init__(self, chain: RecomputedChain, path, name: str):
+        self.chain, self.path = chain, files.reserve(path)
+        space = chain.space
+        said = f"{space.protocol.id} {space.protocol.values} {space.topology.name} {space.symmetry} {name}"
+        tables = b"".join(np.ascontiguousarray(table).tobytes() for table in chain.model[:5])
+        self.digest = hashlib.sha256(said.encode() + tables).hexdigest()
+
+    def values(self) -> np.ndarray:
+        if not self.path.exists():
+            return np.zeros(self.chain.size)
+        try:
+            with np.load(self.path, allow_pickle=False) as stored:
+                digest, values = str(stored["digest"]), stored["values"]
+        except (OSError, ValueError, KeyError, EOFError) as error:
+            raise InvalidInput(f"{self.path} is not a checkpoint ({error}); remove it or give another file") from None
+        if digest != self.digest or values.shape != (self.chain.size,) or values.dtype != np.float64:
+            raise InvalidInput(f"{self.path} is a checkpoint of another question; remove it or give another file")
+        return np.where(np.isfinite(values) & (values >= 0), values, 0.0)
+
+    def save(self, values: np.ndarray) -> None:
+        with files.publish(self.path, "wb") as file:
+            np.savez(file, digest=self.digest, values=values)

@@ -1,0 +1,174 @@
+"""Chains that are not stored answer as stored ones do; checkpoints help and are never believed."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hegemon as hg
+from hegemon.cli.main import main
+from hegemon.exact import recomputed
+from hegemon.exact.configurations import Configurations
+from hegemon.exact.recomputed import RecomputedChain, can_be_recomputed
+from hegemon.exact.verification import Case
+from hegemon.models import PopulationProtocol, Range, at_least, everywhere, exactly
+from hegemon.runs.setting import topology_for
+
+
+@pytest.fixture
+def unstored(monkeypatch):
+    """Verify as if nothing could be stored."""
+
+    def verify(protocol, **options):
+        with monkeypatch.context() as patch:
+            patch.setattr(Case, "_is_better_recomputed", lambda *_: True)
+            answer = hg.verify(protocol, **options)
+        assert isinstance(answer.chain, RecomputedChain)
+        return answer
+
+    return verify
+
+
+def compare(stored, other):
+    assert other.chain.size == stored.chain.size and other.chain.labelled_size == stored.chain.labelled_size
+    assert len(stored.findings) == len(other.findings)
+    for one, two in zip(stored.findings, other.findings, strict=True):
+        assert (one.question, one.set, one.holds, one.claimed) == (two.question, two.set, two.holds, two.claimed)
+        if one.question != "reached":
+            assert one.sentence == two.sentence
+        if one.counterexample and one.question != "reached":
+            assert len(one.counterexample.interactions) == len(two.counterexample.interactions)
+            replay(other, two)
+    if stored.hitting:
+        for name in ("worst", "mean", "probability"):
+            assert getattr(other.hitting, name) == pytest.approx(getattr(stored.hitting, name), rel=1e-8), name
+        assert other.hitting.from_starts == pytest.approx(stored.hitting.from_starts, rel=1e-8)
+        assert other.hitting.error < 1e-8
+
+
+def replay(answer, finding):
+    """A counterexample is walked by the hand tool along edges of the graph."""
+    protocol, graph = answer.protocol, answer.case.topology
+    agents = [dict(state) for state in finding.counterexample.configuration]
+    for step in finding.counterexample.interactions:
+        i, j = step.initiator, step.responder
+        assert j in graph.neighbours(i) and (agents[i], agents[j]) == step.before
+        agents[i], agents[j] = protocol.transition(agents[i], agents[j])
+        assert (agents[i], agents[j]) == step.after
+    if finding.question == "closed":
+        states = [protocol.space.parse(state) for state in agents]
+        assert not protocol.sets[finding.set].contains(states, protocol.p, protocol.values)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "options"),
+    [
+        (hg.Ring(n=2, N=3), {}),
+        (hg.Ring(n=3, N=3), {"property": "closed"}),
+        (hg.Timer(n=3, s=2), {"graph": "path:3"}),
+        (hg.Timer(n=4, s=1), {"graph": "ring:4"}),
+        (hg.Pairwise(n=4), {"graph": "path:4", "start": "all"}),
+        (hg.Epidemic(n=4, top=2), {"graph": "star:4", "start": "all"}),
+        (hg.Timer(n=3, s=2), {"graph": "path:3", "property": "leader:count(leader == 1) >= 1"}),
+    ],
+    ids=lambda value: value.id if hasattr(value, "id") else "-".join(map(str, value.values())),
+)
+def test_the_same_answers(protocol, options, unstored):
+    compare(hg.verify(protocol, **options), unstored(protocol, **options))
+
+
+@given(st.data())
+@settings(max_examples=30)
+def test_the_same_answers_for_any_protocol(data):
+    size, n = data.draw(st.integers(2, 3)), data.draw(st.integers(3, 4))
+    state = st.integers(0, size - 1)
+    table = data.draw(st.lists(st.tuples(state, state), min_size=size**2, max_size=size**2))
+    goal = data.draw(st.lists(st.booleans(), min_size=size, max_size=size))
+    kind = data.draw(st.sampled_from([everywhere, lambda c: exactly(1, c), lambda c: at_least(2, c)]))
+
+    class Drawn(PopulationProtocol):
+        class State:
+            x: Range(0, size - 1)
+
+        def interact(a, b, p):
+            a.x, b.x = table[a.x * size + b.x]
+
+        def output(a, p):
+            return a.x == 0
+
+        safe = kind(lambda a, p: goal[a.x]).described("anything", closed=True)
+
+    graph = data.draw(st.sampled_from([f"path:{n}", f"star:{n}", "ring:4" if n == 4 else "path:3"]))
+    stored = hg.verify(Drawn(n), graph=graph)
+    better = Case._is_better_recomputed
+    try:
+        Case._is_better_recomputed = lambda *_: True
+        compare(stored, hg.verify(Drawn(n), graph=graph))
+    finally:
+        Case._is_better_recomputed = better
+
+
+def test_what_fits_is_stored_and_what_does_not_is_recomputed():
+    ring = hg.Ring(n=3, N=3)
+    space = Configurations(ring, topology_for(ring))
+    assert can_be_recomputed(space, 0.05) and not can_be_recomputed(space, 0.001)
+    assert type(Case(ring, memory=4).chain).__name__ == "Chain"
+    assert isinstance(Case(ring, memory=0.05).chain, RecomputedChain)
+    with pytest.raises(hg.InvalidInput, match="more than the 0.001 GiB"):
+        Case(ring, memory=0.001)
+
+
+def test_an_interrupted_run_goes_on_from_its_checkpoint(unstored, tmp_path):
+    ring, file = hg.Ring(n=2, N=3), tmp_path / "values.npz"
+    passes = []
+
+    def interrupted(stage, done, total):
+        if stage.startswith("expected steps, pass 3 "):
+            raise KeyboardInterrupt
+        passes.append(stage)
+
+    with pytest.raises(KeyboardInterrupt):
+        unstored(ring, property="time", checkpoint=file, progress=interrupted)
+    first = len({stage for stage in passes if stage.startswith("expected")})
+    whole, passes = passes, []
+    resumed = unstored(ring, property="time", checkpoint=file, progress=lambda stage, *_: passes.append(stage))
+    alone: list = []
+    fresh = unstored(ring, property="time", progress=lambda stage, *_: alone.append(stage))
+    assert resumed.hitting.worst == pytest.approx(fresh.hitting.worst, rel=1e-8) and whole and first == 2
+    count = [len({stage for stage in list_ if stage.startswith("expected")}) for list_ in (passes, alone)]
+    assert count[0] < count[1]
+
+
+def test_a_checkpoint_is_never_believed(unstored, tmp_path):
+    ring, file = hg.Ring(n=2, N=3), tmp_path / "values.npz"
+    case = Case(ring)
+    stored = hg.verify(ring, property="time")
+    chain = RecomputedChain(case.space)
+    store = recomputed.Checkpoint(chain, file, "safe")
+    rng = np.random.default_rng(1)
+    for lies in (rng.uniform(0, 1e6, chain.size), np.full(chain.size, np.nan), np.full(chain.size, -5.0)):
+        store.save(lies)
+        answer = unstored(ring, property="time", checkpoint=file)
+        assert answer.hitting.worst == pytest.approx(stored.hitting.worst, rel=1e-8)
+    with pytest.raises(hg.InvalidInput, match="another question"):
+        unstored(hg.Ring(n=2, N=4), property="time", checkpoint=file)
+    file.write_text("nonsense")
+    with pytest.raises(hg.InvalidInput, match="not a checkpoint"):
+        unstored(ring, property="time", checkpoint=file)
+
+
+def test_a_wrong_solution_is_noticed(unstored, monkeypatch):
+    """The residual, not the iteration, is what proves: stop too early, and the answer is refused."""
+    monkeypatch.setattr(recomputed, "MOST_PASSES", 3)
+    with pytest.raises(hg.InvalidInput, match="reliably"):
+        unstored(hg.Ring(n=2, N=4), property="time")
+
+
+def test_what_needs_a_stored_chain_is_refused(unstored, tmp_path, capsys):
+    with pytest.raises(hg.InvalidInput, match="stored"):
+        unstored(hg.Ring(n=2, N=2), levels=(0.5,))
+    with pytest.raises(hg.InvalidInput, match="stored"):
+        unstored(hg.Ring(n=2, N=2), property="holding")
+    words = ["verify", "ring", "--n", "3", "--memory", "0.05", "--property", "closed"]
+    assert main([*words, "--export", "drn", "--out", str(tmp_path / "x.drn")]) == 2
+    assert "stored" in capsys.readouterr().err
