@@ -269,8 +269,9 @@ class Answers:
                 found.append(ask.is_closed(self.chain, name, inside, claimed))
             if "leader" in self.questions and self._unique_leader(name):
                 found.append(ask.keeps_leader(self.chain, name, inside, self.leaders, claimed))
-            if "reached" in self.questions and name == self.name:
-                found.append(ask.is_reached(self.chain, name, inside, name == "safe" and self.case.is_intended))
+            promised = name == self.case.protocol.reaches
+            if "reached" in self.questions and (name == self.name or promised):
+                found.append(ask.is_reached(self.chain, name, inside, promised and self.case.is_intended))
         return tuple(found)
 
     def _unique_leader(self, name: str) -> bool:
