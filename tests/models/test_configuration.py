@@ -31,7 +31,16 @@ def test_saved_configurations_are_read_back(tmp_path_factory, n, seed, ending, a
         ("a.json", "3", "list of states"),
         ("a.json", '[{"leader": 1}]', "describes 1 agents but n = 3"),
         ("a.json", '[{"leader": 2}]', "entry 0: pairwise: leader = 2 is out of range"),
-        ("a.json", '[{"leader": 1, "count": -1}]', "negative"),
+        ("a.json", '[{"leader": 1, "count": -1}]', "count = -1 is out of range"),
+        ("a.json", '[{"leader": 1, "count": 1e999}]', "count = inf"),
+        ("a.json", '[{"leader": Infinity}]', "leader = inf is out of range"),
+        ("a.json", '[{"leader": NaN}]', "leader = nan is out of range"),
+        ("a.json", '[{"leader": 1, "count": 10000000000000}]', "describes at least 10000000000000 agents"),
+        ("a.json", "[" * 100_000, "nested too deeply"),
+        ("a.json", '[{"leader": ' + "[" * 100_000, "nested too deeply"),
+        ("a.json", "[" + "9" * 5000 + "]", "not valid JSON"),
+        ("a.csv", "leader\n" + "1" * 200_000 + "\n", "not a readable CSV table"),
+        ("a.csv", "leader\n" + "1" * 5000 + "\n", "line 2: pairwise: leader = '1+… is out of range"),
         ("a.json", '[{"leader": 1, "count": "many"}]', "entry 0"),
         ("a.json", '[{"boss": 1}]', "no field 'boss'"),
         ("a.csv", "leader\n1\nx\n0\n", "line 3"),
@@ -66,3 +75,29 @@ def test_an_array_that_does_not_fit_is_refused():
     huge = Configuration(space, codes=np.array([0]), counts=np.array([2**40]))
     with pytest.raises(hg.InvalidInput, match="use engine batch"):
         _ = huge.agents
+
+
+def test_what_compiled_code_is_given_is_canonical():
+    protocol = hg.TimeOptimal(n=3)
+    agents = np.zeros(3, protocol.space.dtype)
+    agents["timer_b"] = 5  # a checker has none
+    made = Configuration(protocol.space, agents=agents).checked(protocol.space, 3, "the start")
+    assert made.agents["timer_b"].tolist() == [0, 0, 0] and agents["timer_b"].tolist() == [5, 5, 5]
+    for codes, counts, part in (
+        ([0], [2], "describes 2 agents but n = 3"),
+        ([0, 1], [3], "one count for each"),
+        ([protocol.space.size], [3], "code outside"),
+        ([-1], [3], "code outside"),
+        ([0, 1], [4, -1], "negative"),
+        ([0.0], [3], "whole numbers"),
+    ):
+        with pytest.raises(hg.InvalidInput, match=part):
+            Configuration(protocol.space, codes=np.array(codes), counts=np.array(counts)).checked(
+                protocol.space, 3, "the start"
+            )
+
+
+def test_a_start_given_to_simulate_is_checked():
+    other = hg.Pairwise(n=4).initial("all-leaders", None)
+    with pytest.raises(hg.InvalidInput, match="describes at least 4 agents but n = 3"):
+        hg.simulate(hg.Pairwise(n=3), start=other)

@@ -60,9 +60,37 @@ class Wild(NeighbourProtocol):
         me.x += 1
 
 
+class Coinless(NeighbourProtocol):
+    """Reads coins and has none."""
+
+    class State:
+        x: Bit
+
+    def update(me, neighbours, coins, p):
+        me.x = coins & 1
+
+
+class Meddler(NeighbourProtocol):
+    """Changes a neighbour."""
+
+    class State:
+        x: Bit
+
+    def update(me, neighbours, coins, p):
+        for u in neighbours:
+            u.x = me.x
+
+
 @pytest.mark.parametrize(
     ("protocol", "complaint"),
-    [(Tally, "counts equal ones"), (Peek, "not public"), (Absent, "does not have"), (Wild, "wrote x = 4")],
+    [
+        (Coinless, r"reads coins \(test_rounds.py, line \d+\), but random_bits is 0"),
+        (Meddler, "changes a neighbour"),
+        (Tally, "counts equal ones"),
+        (Peek, "not public"),
+        (Absent, "does not have"),
+        (Wild, "wrote x = 4"),
+    ],
 )
 def test_unsound_updates_are_refused(protocol, complaint):
     with pytest.raises(InvalidInput, match=complaint):

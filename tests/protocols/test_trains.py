@@ -414,3 +414,16 @@ def test_flaws_are_found_in_arrays_of_records_too():
     graph, protocol = ring(5), Trains(5)
     nodes = legitimate(protocol, graph, 0, 4).view(np.recarray)
     assert first_flaw(nodes, *rows(graph), protocol.p)[0] == 0
+
+
+def test_a_leader_without_a_last_wagon_is_not_eliminated():
+    """The paper is silent: ⊥ has no flag, so the leader stays and begins a new unmarked train."""
+    empty = {"leader": 1, "rand": 0, "F": "empty", "L": "empty"}
+    wagon = {"F_idx": 0, "F_bit": 1, "F_carry": 0, "F_flag": 1}
+    head = {"leader": 0, "rand": 0, "F": "wagon", "L": "empty"} | wagon
+    for coins in range(4):
+        after = Trains(n=4).transition(empty, [head], coins)
+        last = {"L_idx": 0, "L_bit": 0, "L_carry": 0, "L_flag": 0}
+        assert after == {"leader": 1, "rand": int(coins == 0), "F": "empty", "L": "wagon"} | last
+    with_wagon = empty | {"L": "wagon", "L_idx": 2, "L_bit": 0, "L_carry": 0, "L_flag": 0}
+    assert Trains(n=4).transition(with_wagon, [head])["leader"] == 0  # Is-Eliminated

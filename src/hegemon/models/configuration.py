@@ -8,6 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from hegemon.errors import InvalidInput
+from hegemon.files import publish
+from hegemon.models.authors import kind
+from hegemon.models.expressions import whole_number
 from hegemon.models.state import StateSpace
 
 LARGEST_ARRAY = 2_000_000_000  # bytes: beyond, only the multiset form exists
@@ -35,6 +38,8 @@ class Configuration:
         if not as_multiset:
             _require_room(space, sum(group.count for group in groups))
         pieces = [_draw(space, group, rng, as_multiset) for group in groups if group.count]
+        if not pieces:
+            raise InvalidInput(f"{space.owner}: a configuration needs at least one agent")
         codes = np.concatenate([codes for codes, _ in pieces])
         counts = np.concatenate([counts for _, counts in pieces])
         if as_multiset:
@@ -85,33 +90,70 @@ class Configuration:
                 for record, c in zip(self.space.decode_array(codes), counts, strict=True)
             ]
         )
-        partial = path.with_name(path.name + ".partial")
-        with open(partial, "w", newline="") as file:
-            if path.suffix == ".csv":
+        with publish(path) as file:
+            if path.suffix.lower() == ".csv":
                 writer = csv.DictWriter(file, (() if ordered else ("count",)) + self.space.names)
                 writer.writeheader()
                 writer.writerows(rows)
             else:
                 json.dump(rows, file, indent=0)
-        partial.replace(path)
+
+    def checked(self, space: StateSpace, n: int, what: str) -> "Configuration":
+        """The same configuration, fit for compiled code: n agents of this space, in range, canonical.
+
+        Whatever a start, a file, a fault or a caller answers passes here before an engine sees it.
+        """
+        if self._agents is not None:
+            return Configuration(space, agents=_checked_agents(space, self._agents, n, what))
+        codes, counts = np.asarray(self._codes), np.asarray(self._counts)
+        if codes.dtype.kind not in "iu" or counts.dtype.kind not in "iu" or codes.shape != counts.shape:
+            raise InvalidInput(f"{what} needs codes and counts as whole numbers, one count for each code")
+        if len(codes) and (codes.min() < 0 or codes.max() >= space.size or counts.min() < 0):
+            raise InvalidInput(f"{what} has a code outside 0..{space.size - 1} or a negative count")
+        require_agents(sum(counts.tolist()), n, what)
+        codes, inverse = np.unique(codes[counts > 0].astype(np.int64), return_inverse=True)
+        merged = np.zeros(len(codes), dtype=np.int64)
+        np.add.at(merged, inverse, counts[counts > 0].astype(np.int64))
+        return Configuration(space, codes=codes, counts=merged)
+
+    @classmethod
+    def answered(cls, answer, space: StateSpace, n: int, rng, as_multiset: bool, what: str) -> "Configuration":
+        """What the author of a start answered: a list of Groups, an array of records, or a configuration."""
+        if isinstance(answer, np.ndarray):
+            return cls(space, agents=answer).checked(space, n, what)
+        if isinstance(answer, Configuration):
+            return answer.checked(space, n, what)
+        if not isinstance(answer, list | tuple) or not answer or not all(isinstance(g, Group) for g in answer):
+            raise InvalidInput(
+                f"{what} answers {kind(answer)}; it must answer a list such as [Group(self.n, {{…}})], or an array "
+                "of n records made by np.zeros(self.n, self.space.dtype)"
+            )
+        for group in answer:
+            if isinstance(group.count, bool) or not isinstance(group.count, int | np.integer) or group.count < 0:
+                raise InvalidInput(f"{what} has a Group of {group.count!r} agents; give a whole number >= 0")
+            if not isinstance(group.values, dict):
+                raise InvalidInput(f"{what} has a Group with the values {kind(group.values)}; give a dictionary")
+        require_agents(sum(int(group.count) for group in answer), n, what)
+        try:
+            return cls.from_groups(space, list(answer), rng, as_multiset)
+        except InvalidInput as error:
+            raise InvalidInput(f"{what}: {error}") from None
 
     @classmethod
     def load(cls, space: StateSpace, path, n: int, as_multiset: bool = False) -> "Configuration":
         """From a JSON list of states or a CSV table with one column per field; `count` repeats a row."""
         groups, total = [], 0
         for place, row in _rows(Path(path)):
-            count = row.pop("count", 1)
             try:
-                count = int(count)
+                count = whole_number(row.pop("count", 1), "count")
                 state = space.parse(row)
-            except (InvalidInput, TypeError, ValueError) as error:
+            except InvalidInput as error:
                 raise InvalidInput(f"{path}, {place}: {error}") from None
-            if count < 0:
-                raise InvalidInput(f"{path}, {place}: count = {count} is negative; use 0 or more")
             groups.append(Group(count, vars(state)))
             total += count
-        if total != n:
-            raise InvalidInput(f"{path} describes {total} agents but n = {n}; make them equal")
+            if total > n:
+                break
+        require_agents(total, n, str(path))
         return cls.from_groups(space, groups, None, as_multiset)
 
 
@@ -119,6 +161,30 @@ def _require_room(space, n: int) -> None:
     """Before anything is allocated."""
     if n * space.dtype.itemsize > LARGEST_ARRAY:
         raise InvalidInput(f"n = {n} agents do not fit in memory as an array; use engine batch, which keeps counts")
+
+
+def require_agents(number: int, n: int, what: str) -> None:
+    if number != n:
+        raise InvalidInput(
+            f"{what} describes {'at least ' if number > n else ''}{number} agents but n = {n}; make them equal"
+        )
+
+
+def _checked_agents(space: StateSpace, agents: np.ndarray, n: int, what: str) -> np.ndarray:
+    if agents.dtype != space.dtype or agents.ndim != 1:
+        records = agents.dtype if len(str(agents.dtype)) < 80 else "other records"
+        raise InvalidInput(
+            f"{what} is an array of {records} with {agents.ndim} dimension(s); make it by "
+            "np.zeros(self.n, self.space.dtype)"
+        )
+    require_agents(len(agents), n, what)
+    agents = np.asarray(agents)
+    wrong = space.first_out_of_range(agents)
+    if wrong:
+        place, name = wrong
+        low, high = space.bounds[name]
+        raise InvalidInput(f"{what}: agent {place} has {name} = {agents[name][place]}, outside {low}..{high}")
+    return space.canonical_array(agents)
 
 
 def _draw(space, group: Group, rng, as_multiset: bool):
@@ -136,34 +202,45 @@ def _draw(space, group: Group, rng, as_multiset: bool):
     if group.values:
         agents = space.decode_array(codes)
         for name, value in group.values.items():
+            space.require_field(name)
             if name in space.discriminators or space.domains[name].condition:
                 raise InvalidInput(
                     f"{space.owner}: a random group may only fix fields that every state has, not {name}"
                 )
-            agents[name] = space.domains[name].index(value)
+            low, high = space.bounds[name]
+            index = space.domains[name].index(value)
+            if isinstance(index, bool) or not isinstance(index, int | np.integer) or not low <= index <= high:
+                raise InvalidInput(f"{space.owner}: {name} = {value!r} is out of range {low}..{high}")
+            agents[name] = index
         codes = space.encode_array(agents)
     return codes, counts
 
 
 def _rows(path: Path):
     """The rows of a configuration file as (place, mapping)."""
-    if not path.is_file():
-        raise InvalidInput(f"there is no configuration file {path}; give a JSON or CSV file, or the name of a start")
     try:
-        text = path.read_text()
-    except (OSError, UnicodeDecodeError) as error:
+        if not path.is_file():
+            raise InvalidInput(
+                f"there is no configuration file {path}; give a JSON or CSV file, or the name of a start"
+            )
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeError) as error:
         raise InvalidInput(f"{path} cannot be read as text ({error}); give a JSON or CSV file") from None
     if path.suffix.lower() == ".csv":
-        for number, row in enumerate(csv.DictReader(text.splitlines()), start=2):
-            if None in row or None in row.values():
-                raise InvalidInput(f"{path}, line {number}: the number of cells differs from the header's")
-            cells = {name.strip(): cell.strip() for name, cell in row.items() if cell.strip() != ""}
-            yield f"line {number}", {name: _number(cell) for name, cell in cells.items()}
+        try:
+            for number, row in enumerate(csv.DictReader(text.splitlines()), start=2):
+                if None in row or None in row.values():
+                    raise InvalidInput(f"{path}, line {number}: the number of cells differs from the header's")
+                cells = {name.strip(): cell.strip() for name, cell in row.items() if cell.strip() != ""}
+                yield f"line {number}", {name: _number(cell) for name, cell in cells.items()}
+        except csv.Error as error:
+            raise InvalidInput(f"{path} is not a readable CSV table ({error}); give one column per field") from None
         return
     try:
         rows = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InvalidInput(f"{path} is not valid JSON ({error}); give a list of states") from None
+    except (ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise InvalidInput(f"{path} is not valid JSON ({reason}); give a list of states") from None
     if isinstance(rows, dict):
         rows = rows.get("agents")
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
@@ -173,6 +250,7 @@ def _rows(path: Path):
 
 
 def _number(cell: str):
+    """A cell as a whole number, or as it is: the name of a value."""
     try:
         return int(cell)
     except ValueError:

@@ -25,7 +25,7 @@ class ObjectProtocol(Protocol):
     """
 
     model = "objects"
-    functions = ("interact", "output")
+    functions = {"interact": "a, b, p, coins", "output": "a, p"}
     coin_fields = ()
 
     class Coins:

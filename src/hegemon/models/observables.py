@@ -1,5 +1,6 @@
 """What is worth watching along a run: a number computed from a configuration."""
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -17,6 +18,10 @@ class Observable:
     reduce: str
     value: Callable
     doc: str = ""
+
+    def mapped(self, change: Callable[[Callable], Callable]) -> "Observable":
+        """The same observable with its author's function changed."""
+        return dataclasses.replace(self, value=change(self.value))
 
     def measure(self, values: np.ndarray, counts: np.ndarray | None) -> float:
         """From the value of every agent, or of every occupied state together with its number of agents."""

@@ -4,14 +4,15 @@ import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.models.protocol import Protocol
+from hegemon.models.purity import require_pure
+from hegemon.models.soundness import check_functions, check_transition
 
 
 class PopulationProtocol(Protocol):
     """Declare `class State:` and `def interact(a, b, p)`, which changes initiator `a` and responder `b`."""
 
     model = "population"
-    functions = ("interact", "output")
-    _is_sound = False
+    functions = {"interact": "a, b, p", "output": "a, p"}
 
     def __init__(self, n: int, **given):
         if not self.fields or not hasattr(self, "interact"):
@@ -28,37 +29,34 @@ class PopulationProtocol(Protocol):
     def transition_codes(self, first: int, second: int) -> tuple[int, int]:
         """The same on codes."""
         a, b = self.space.namespace(first), self.space.namespace(second)
-        self.interact(a, b, self.p)
-        return self.space.code(a), self.space.code(b)
+        try:
+            self.interact(a, b, self.p)
+            return self.space.code(a), self.space.code(b)
+        except InvalidInput as error:
+            shown = [self.space.mapping(self.space.namespace(code)) for code in (first, second)]
+            raise InvalidInput(f"{error} (interaction of {shown[0]} and {shown[1]})") from None
 
-    def require_sound(self) -> None:
-        """Try `interact` on a few hundred pairs of states, or all if there are no more; see check_interact."""
-        if not self._is_sound:
-            self.check_interact(np.random.default_rng(0))
-            self._is_sound = True
+    def check_sound(self) -> None:
+        """Refuse a protocol whose functions cannot be trusted: see models/soundness.py."""
+        require_pure(self.interact, f"{self.id}: interact")
+        self.check_interact(np.random.default_rng(0))
+        check_functions(self)
 
     def check_interact(self, rng, samples: int = 300) -> None:
-        """Refuse an `interact` that fails, leaves a range or reads what a state does not have."""
+        """Try `interact` on a few hundred pairs of states, or on all if there are no more."""
         size = self.space.size
         few = size**2 <= samples
-        for first, second in np.ndindex(size, size) if few else rng.integers(size, size=(samples, 2)):
-            a, b = self.space.namespace(first), self.space.namespace(second)
-            before = self.space.mapping(a), self.space.mapping(b)
-            try:
-                self.interact(a, b, self.p)
-                after = self.space.code(a), self.space.code(b)
-                other = [self.space.namespace(code) for code in (first, second)]
-                for state, code in zip(other, (first, second), strict=True):
-                    self.scramble_absent(state, self.space.mapping(self.space.namespace(code)))
-                self.interact(other[0], other[1], self.p)
-                again = self.space.code(other[0]), self.space.code(other[1])
-            except InvalidInput as error:
-                raise InvalidInput(f"{error} (interaction of {before[0]} and {before[1]})") from None
-            except Exception as error:
-                raise InvalidInput(
-                    f"{self.id}: interact fails on {before[0]} and {before[1]}: {type(error).__name__}: {error}"
-                ) from None
-            if after != again:
-                raise InvalidInput(
-                    f"{self.id}: interact of {before[0]} and {before[1]} reads a field that the state does not have"
-                )
+        codes = [] if few else self.space.telling_states(rng, 2 * samples)
+        pairs = np.ndindex(size, size) if few else zip(codes[::2], codes[1::2], strict=True)
+
+        def states_of(pair):
+            return [self.space.namespace(code) for code in pair]
+
+        def shown(pair):
+            first, second = (self.space.mapping(state) for state in states_of(pair))
+            return f"interaction of {first} and {second}"
+
+        def call(states, pair):
+            return self.interact(*states, self.p)
+
+        check_transition(self, "interact", pairs, states_of, call, shown)

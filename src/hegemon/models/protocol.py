@@ -3,20 +3,26 @@
 import inspect
 import re
 from collections import namedtuple
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
 from hegemon.errors import InvalidInput
+from hegemon.models.authors import authored
 from hegemon.models.configuration import Configuration, Group
+from hegemon.models.declarations import check_declaration
 from hegemon.models.expressions import evaluate
 from hegemon.models.functions import condition, number
+from hegemon.models.labels import with_integers
 from hegemon.models.observables import Observable, count
 from hegemon.models.observables import mean as mean_of
 from hegemon.models.parameters import Parameter
 from hegemon.models.sets import ConfigurationSet
-from hegemon.models.state import StateSpace, declared_fields
+from hegemon.models.soundness import require_sound
+from hegemon.models.state import Field, StateSpace, declared_fields
 
 
 def output_leader(a, p):
@@ -28,26 +34,45 @@ class Protocol:
 
     A subclass declares a `class State:` of annotated fields; Parameters, sets and observables as attributes;
     and each start NAME as a method `start_NAME(self, rng)` (with a third argument, the topology, where the
-    model reads the graph) that answers a list of Groups or an array of records. This class collects and
-    validates them.
+    model reads the graph) that answers a list of Groups or an array of records. This class collects them, under
+    the names below, and refuses what cannot work.
+
+    The parameters of an instance are the same numbers in four forms: `values`, a dictionary with `n` first, which
+    texts such as Range(0, "2*m") are evaluated in; `parameters`, the same without `n`, for people; `p`, a named
+    tuple, which the author's functions read in plain Python (`p.m`); and `compiled_p`, a record of the numbers
+    among them, which the same functions read the same way in machine code. Each is an attribute too: `self.m`.
     """
 
-    model = ""
-    time_unit = "steps"
-    functions: tuple[str, ...] = ()  # members that are plain functions of states, not methods
-    reads_graph = False  # whether starts and whole predicates are given the graph besides the agents
-    reference = ""
+    # what a class is: collected from its body
+    id: ClassVar[str]  # the name of the class in small letters: TimeOptimal is time-optimal
+    fields: ClassVar[tuple[Field, ...]] = ()
+    parameter_declarations: ClassVar[dict[str, Parameter]] = {}
+    starts: ClassVar[dict[str, Callable]] = {}
+    sets: dict[str, ConfigurationSet] = {}
+    observables: dict[str, Observable] = {}
+
+    # what an author may say about it
+    reference: str = ""
     grade = ""  # how sure the definition is: exact, faithful or stand-in (protocols/cited.py says what these mean)
     smallest_n = 2
     topology = "complete"
-    default_start = "random"
+    default_start: str | None = "random"
     needs_exact_n = False  # whether n is the very number of agents, and not an upper bound that they know
     needs_oracle = False  # whether somebody outside tells the agents what they cannot see
     arbitrary_start = True  # a stabilizing protocol starts anywhere, so it has the start `random`
     reaches = "safe"  # the set that its author claims to be reached with probability 1
     input_parameter = ""  # for a predicate: the parameter that says how many agents start with input 1
-    fields = ()
     outputs: tuple[str, ...] = ("follower", "leader")
+
+    # what its model says
+    model = ""
+    time_unit = "steps"
+    functions: dict[str, str] = {}  # members that are plain functions of states, not methods, and their arguments
+    reads_graph = False  # whether starts and whole predicates are given the graph besides the agents
+
+    n: int
+    values: dict[str, Any]
+    output: Callable
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -66,14 +91,11 @@ class Protocol:
             del cls.starts["initial"]
         elif "default_start" not in members or members["default_start"] is Protocol.default_start:
             cls.default_start = "initial"
-        if cls.fields:
-            for field in cls.fields:
-                if field.name in cls.parameter_declarations:
-                    raise InvalidInput(f"{cls.__name__}: {field.name} is both a field and a parameter")
         for name in cls.functions:
             function = vars(cls).get(name)
-            if callable(function):
+            if callable(function) and not isinstance(function, staticmethod):
                 setattr(cls, name, staticmethod(function))
+        check_declaration(cls)
         if cls.fields and not hasattr(cls, "output"):
             if any(field.name == "leader" for field in cls.fields):
                 cls.output = staticmethod(output_leader)
@@ -93,7 +115,25 @@ class Protocol:
             value = declaration.resolve(name, given.get(name), self.values, self.id)
             self.values[name] = value
             setattr(self, name, value)
-        self.validate()
+        self._replace_labels()
+        with authored(f"{self.id}: validate", "raise InvalidInput with a sentence for values that do not fit"):
+            self.validate()
+
+    def _replace_labels(self) -> None:
+        """Names of a Choice's values become integers in the functions of this instance, where they occur."""
+
+        def plain(function):
+            return with_integers(function, self.fields, self.id)
+
+        for name in ("interact", "update", "output"):
+            if name in self.functions and (function := getattr(type(self), name, None)) is not None:
+                if (replaced := plain(function)) is not function:
+                    setattr(self, name, replaced)
+        sets = {name: chosen.mapped(plain) for name, chosen in type(self).sets.items()}
+        observables = {name: seen.mapped(plain) for name, seen in type(self).observables.items()}
+        for owner, mapped in (("sets", sets), ("observables", observables)):
+            if mapped != getattr(type(self), owner):
+                setattr(self, owner, mapped)
 
     def validate(self) -> None:
         """Further conditions between parameters; raise InvalidInput."""
@@ -159,10 +199,10 @@ class Protocol:
                 return Configuration.load(self.space, name, self.n, as_multiset)
             known = ", ".join(self.starts)
             raise InvalidInput(f"{self.id} has no start {name!r}; choose {known}, or give a .json or .csv file")
-        made = self.starts[name](self, rng, topology) if self.reads_graph else self.starts[name](self, rng)
-        if isinstance(made, np.ndarray):
-            return Configuration(self.space, agents=made)
-        return Configuration.from_groups(self.space, made, rng, as_multiset)
+        what = f"{self.id}: the start {name}"
+        with authored(what, "a start answers a list of Groups or an array of records"):
+            made = self.starts[name](self, rng, topology) if self.reads_graph else self.starts[name](self, rng)
+        return Configuration.answered(made, self.space, self.n, rng, as_multiset, what)
 
     def set_named(self, name: str) -> ConfigurationSet:
         if name not in self.sets:
@@ -184,11 +224,12 @@ class Protocol:
     def elects_leader(self) -> bool:
         return self.outputs == ("follower", "leader")
 
-    def scramble_absent(self, state, present) -> None:
-        """Change what the state does not have: a transition that reads it will answer differently."""
-        for name in self.space.names:
-            if name not in present:
-                setattr(state, name, self.space.bounds[name][1])
+    def require_sound(self) -> None:
+        """Refuse a protocol whose functions cannot be trusted; checked once per instance."""
+        require_sound(self)
+
+    def check_sound(self) -> None:
+        """What `require_sound` asks of this model; raises InvalidInput."""
 
     def watched(self) -> dict:
         """The declared observables, or sensible ones: how many agents have each value of each small field."""

@@ -5,7 +5,9 @@ that means nothing. A state is shown without its absent fields; a function that 
 with several values there, and answers that differ betray the reading.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+import types
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,30 +18,26 @@ SAMPLED = 4_000  # beyond, so many, evenly over the classes of agents
 ALL_VALUES = 100  # up to here every value of an absent field is tried
 
 
-def tried_states(space: Any) -> Iterable[int]:
-    """The codes of the states to try: all, or as many from each class of agents."""
-    if space.size <= ALL_STATES:
-        return range(space.size)
+def tried_states(space: Any) -> Iterator[tuple[set[str], SimpleNamespace]]:
+    """States that lack a field, with what they lack: all of them, or as many from each class of agents."""
     rng = np.random.default_rng(0)
-    share = max(1, SAMPLED // len(space.variants))
-    chosen = [
-        variant.offset + rng.integers(variant.size, size=share)
-        if variant.size > share
-        else np.arange(variant.offset, variant.offset + variant.size)
-        for variant in space.variants
-    ]
-    return np.concatenate(chosen).tolist()
+    share = max(1, SAMPLED // len(space.variants)) if space.size > ALL_STATES else ALL_STATES
+    for variant in space.variants:
+        absent = set(space.names) - {name for name, _ in variant.fixed} - set(variant.free)
+        if absent:
+            few = variant.size <= share
+            for rest in range(variant.size) if few else rng.integers(variant.size, size=share).tolist():
+                yield absent, space.namespace_in(variant, rest)
 
 
 def fields_read_where_absent(function: Callable, protocol: Any) -> set[str]:
     """The fields on which the answer of `function(a, p)` depends in some state that does not have them."""
     space = protocol.space
     found: set[str] = set()
-    if not any(space.domains[name].condition for name in space.names):
+    conditional = {name for name in space.names if space.domains[name].condition}
+    if not conditional & mentioned(function):
         return found
-    for code in tried_states(space):
-        state = space.namespace(code)
-        absent = set(space.names) - space.present(vars(state))
+    for absent, state in tried_states(space):
         if not absent - found:
             continue
         bare = SimpleNamespace(**{name: value for name, value in vars(state).items() if name not in absent})
@@ -52,10 +50,34 @@ def fields_read_where_absent(function: Callable, protocol: Any) -> set[str]:
     return found
 
 
+def mentioned(function: Any) -> set:
+    """Every name, text and number in the code of a function and of the plain functions that it calls."""
+    return set().union(*(_words(reached.__code__) for reached in reachable(function)))
+
+
+def reachable(function: Any, seen: set | None = None) -> set:
+    """A plain function together with all that it can call by a global or enclosing name."""
+    seen = set() if seen is None else seen
+    function = getattr(function, "py_func", function)
+    if isinstance(function, types.FunctionType) and function not in seen:
+        seen.add(function)
+        for name in _words(function.__code__):
+            reachable(function.__globals__.get(name), seen)
+        for cell in function.__closure__ or ():
+            with suppress(ValueError):  # bound later
+                reachable(cell.cell_contents, seen)
+    return seen
+
+
+def _words(code: types.CodeType) -> set:
+    words = {*code.co_names, *(constant for constant in code.co_consts if isinstance(constant, str | int | float))}
+    return words.union(*(_words(inner) for inner in code.co_consts if isinstance(inner, types.CodeType)))
+
+
 def _matters(function: Callable, protocol: Any, state: SimpleNamespace, name: str) -> bool:
     """Whether the answer depends on what an absent field holds."""
     answer = function(state, protocol.p)
-    for value in _values(function, protocol, name):
+    for value in values_to_try(protocol, name, function):
         changed = SimpleNamespace(**vars(state))
         setattr(changed, name, value)
         if function(changed, protocol.p) != answer:
@@ -63,14 +85,12 @@ def _matters(function: Callable, protocol: Any, state: SimpleNamespace, name: st
     return False
 
 
-def _values(function: Callable, protocol: Any, name: str) -> Iterator[int]:
+def values_to_try(protocol: Any, name: str, function: Callable | None = None) -> Iterator[int]:
     """Values of a field that may make a difference: all if they are few, else ends, parameters and constants."""
     low, high = protocol.space.bounds[name]
     if high - low <= ALL_VALUES:
         yield from range(low, high + 1)
         return
-    code = getattr(function, "__code__", None)
-    known = [low, high, (low + high) // 2, *protocol.values.values(), *(code.co_consts if code else ())]
-    for value in known:
+    for value in (low, high, (low + high) // 2, *protocol.values.values(), *mentioned(function)):
         if isinstance(value, int | float) and low - 1 <= value <= high + 1:
             yield from (int(value) + step for step in (-1, 0, 1) if low <= int(value) + step <= high)

@@ -1,12 +1,16 @@
 """The state model: synchronous rounds in which every node reads its neighbours' states (Dijkstra, CACM 1974)."""
 
 import copy
+import dis
 import itertools
 
 import numpy as np
 
 from hegemon.errors import InvalidInput
+from hegemon.models.authors import where
 from hegemon.models.protocol import Protocol
+from hegemon.models.purity import require_pure
+from hegemon.models.soundness import check_functions, check_transition
 
 
 class NeighbourProtocol(Protocol):
@@ -25,14 +29,13 @@ class NeighbourProtocol(Protocol):
 
     model = "state"
     time_unit = "rounds"
-    functions = ("update", "output", "label", "highlight")
+    functions = {"update": "me, neighbours, coins, p", "output": "a, p", "label": "a, p", "highlight": "a, p"}
     reads_graph = True
     smallest_n = 1
     random_bits = 0
     oriented = False  # on an oriented ring, `neighbours` is (left, right), in this order
     public: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
-    _is_sound = False
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -96,47 +99,62 @@ class NeighbourProtocol(Protocol):
         """An array of records as the mutable objects that the plain-Python `update` works on."""
         return [self.space.namespace(code) for code in self.space.encode_array(agents)]
 
-    def require_sound(self) -> None:
-        """Try `update` on a few hundred neighbourhoods, once per protocol; see check_update."""
-        if not self._is_sound:
-            self.check_update(np.random.default_rng(0))
-            self._is_sound = True
+    def check_sound(self) -> None:
+        """Refuse a protocol whose functions cannot be trusted: see models/soundness.py."""
+        require_pure(self.update, f"{self.id}: update", "its only randomness is `coins`")
+        self._require_coins()
+        self.check_update(np.random.default_rng(0))
+        check_functions(self)
+
+    def _require_coins(self) -> None:
+        """`coins` without any random bits would be 0 for ever."""
+        code = self.update.__code__
+        coins = code.co_varnames[2]
+        for step in dis.get_instructions(code):
+            if not self.random_bits and step.opname.startswith("LOAD_") and step.argval == coins:
+                line = step.positions.lineno if step.positions else None
+                raise InvalidInput(
+                    f"{self.id}: update reads {coins} ({where(self.update, line)}), but random_bits is 0, so it would "
+                    "never change; write for example random_bits = 1 in the class"
+                )
 
     def check_update(self, rng, samples: int = 200) -> None:
-        """Refuse an `update` that fails, leaves a range, reads what a state does not have, depends on the
-        order of the neighbours, or reads a neighbour's field that is not public."""
+        """Try `update` on a few hundred neighbourhoods; besides what every transition must fulfil, it may not depend
+        on the order of the neighbours, nor read a neighbour's field that is not public."""
+        situations = []
         for _ in range(samples):
-            codes = rng.integers(self.space.size, size=3 if self.oriented else 1 + rng.integers(5))
-            coins = int(rng.integers(1 << self.random_bits))
-            states = [self.space.namespace(code) for code in codes]
-            shown = [self.space.mapping(state) for state in states]
-            try:
-                after = self._updated(states, coins)
-                for change, what in (
-                    (self._scrambled, "reads a field that a state does not have"),
-                    (_reordered, "depends on the order of the neighbours, or counts equal ones"),
-                    (self._disguised, "reads a field of a neighbour that is not public"),
-                ):
-                    if self.oriented and change is _reordered:
-                        continue
-                    if self._updated(change([self.space.namespace(code) for code in codes]), coins) != after:
-                        raise InvalidInput(f"{self.id}: update {what}")
-            except InvalidInput as error:
-                raise InvalidInput(f"{error} (node {shown[0]}, neighbours {shown[1:]}, coins {coins})") from None
-            except Exception as error:
-                failure = f"{type(error).__name__}: {error}"
-                raise InvalidInput(
-                    f"{self.id}: update fails on {shown[0]} with neighbours {shown[1:]}: {failure}"
-                ) from None
+            codes = self.space.telling_states(rng, 3 if self.oriented else 1 + int(rng.integers(5)))
+            situations.append((*codes, int(rng.integers(1 << self.random_bits))))
+
+        def states_of(situation):
+            return [self.space.namespace(code) for code in situation[:-1]]
+
+        def shown(situation):
+            me, *near = (self.space.mapping(state) for state in states_of(situation))
+            return f"node {me}, neighbours {near}, coins {situation[-1]}"
+
+        def call(states, situation):
+            return self.update(states[0], states[1:], situation[-1], self.p)
+
+        check_transition(self, "update", situations, states_of, call, shown)
+        for situation in situations:
+            expected = self._updated(states_of(situation), situation[-1])
+            for change, what in (
+                (_reordered, "depends on the order of the neighbours, or counts equal ones"),
+                (self._disguised, "reads a field of a neighbour that is not public"),
+            ):
+                if self.oriented and change is _reordered:
+                    continue
+                if self._updated(change(states_of(situation)), situation[-1]) != expected:
+                    raise InvalidInput(f"{self.id}: update {what} ({shown(situation)})")
+            near = states_of(situation)[1:]
+            self.update(self.space.namespace(situation[0]), near, situation[-1], self.p)
+            if [self.space.code(state) for state in near] != list(situation[1:-1]):
+                raise InvalidInput(f"{self.id}: update changes a neighbour; it may only change its own state")
 
     def _updated(self, states, coins) -> int:
         self.update(states[0], states[1:], coins, self.p)
         return self.space.code(states[0])
-
-    def _scrambled(self, states):
-        for state in states:
-            self.scramble_absent(state, self.space.mapping(state))
-        return states
 
     def _disguised(self, states):
         for state in states[1:]:

@@ -56,6 +56,11 @@ class ConfigurationSet:
         """The same set with a sentence that says what it is."""
         return dataclasses.replace(self, closed=self.closed if closed is None else closed, doc=doc)
 
+    def mapped(self, change: Callable[[Callable], Callable]) -> "ConfigurationSet":
+        """The same set with every function of its author changed."""
+        counts = tuple(dataclasses.replace(count, condition=change(count.condition)) for count in self.counts)
+        return dataclasses.replace(self, counts=counts, whole=tuple(map(change, self.whole)))
+
     def contains(self, agents, p, values, *graph) -> bool:
         """Whether a configuration, as a sequence of states, is in the set: plain Python, for small n.
 

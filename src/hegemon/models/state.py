@@ -221,13 +221,20 @@ class StateSpace:
     def namespace(self, code: int) -> SimpleNamespace:
         """The state with this code, as the mutable object that the plain-Python `interact` works on."""
         variant = next(v for v in self.variants if v.offset <= code < v.offset + v.size)
-        values = {name: self.bounds[name][0] for name in self.names} | dict(variant.fixed)
-        rest = int(code) - variant.offset
+        return self.namespace_in(variant, int(code) - variant.offset)
+
+    def namespace_in(self, variant: Variant, rest: int) -> SimpleNamespace:
+        """The state with this number within its class of agents."""
+        values = self._lowest | dict(variant.fixed)
         for name in reversed(variant.free):
             low, high = self.bounds[name]
             rest, digit = divmod(rest, high - low + 1)
             values[name] = low + digit
         return SimpleNamespace(**values)
+
+    @cached_property
+    def _lowest(self) -> dict[str, int]:
+        return {name: low for name, (low, _) in self.bounds.items()}
 
     def code(self, state) -> int:
         """The code of a state; a field outside its range is an error that names it."""
@@ -239,6 +246,20 @@ class StateSpace:
             low, high = self.bounds[name]
             rest = rest * (high - low + 1) + values[name] - low
         return variant.offset + rest
+
+    def telling_states(self, rng, number: int) -> list[int]:
+        """Codes of states to try a function on: uniform ones, ones of every class of agents, and extreme ones."""
+        codes = rng.integers(self.size, size=number).tolist()
+        for index in range(0, number, 3):
+            variant = self.variants[rng.integers(len(self.variants))]
+            codes[index] = variant.offset + int(rng.integers(variant.size))
+            for other in range(index + 1, min(index + 2, number)):
+                rest = 0
+                for name in variant.free:
+                    width = self.bounds[name][1] - self.bounds[name][0] + 1
+                    rest = rest * width + int(rng.choice((0, width - 1, rng.integers(width))))
+                codes[other] = variant.offset + rest
+        return [codes[index] for index in rng.permutation(number)]
 
     # -- many states at once ----------------------------------------------------------------------------
 

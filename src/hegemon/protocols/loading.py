@@ -1,12 +1,15 @@
 """A protocol by name: an id of the catalogue, or `file.py:Class` for a user's own."""
 
+import difflib
+import hashlib
 import importlib.util
 import inspect
 import sys
-import traceback
 from pathlib import Path
+from types import ModuleType
 
 from hegemon.errors import InvalidInput
+from hegemon.models.authors import place, sentence
 from hegemon.models.protocol import Protocol
 from hegemon.protocols import CATALOGUE
 
@@ -15,41 +18,65 @@ def find_protocol(name: str) -> type[Protocol]:
     """The protocol class that a name on the command line means."""
     if name in CATALOGUE:
         return CATALOGUE[name]
-    file, _, class_name = name.partition(":")
+    file, _, class_name = name.rpartition(":") if not name.endswith(".py") else (name, "", "")
     if not file.endswith(".py"):
-        known = ", ".join(CATALOGUE)
-        raise InvalidInput(f"there is no protocol {name!r}; choose {known}, or write your_file.py:YourClass")
-    module = _load(Path(file))
+        raise InvalidInput(_unknown(name))
+    module = _load(file)
     found = {
         key: value
         for key, value in vars(module).items()
         if inspect.isclass(value) and issubclass(value, Protocol) and value.__module__ == module.__name__
     }
+    if not found:
+        raise InvalidInput(
+            f"{file} defines no protocol; write a class in it such as `class Mine(PopulationProtocol):` "
+            "(from hegemon import PopulationProtocol)"
+        )
     if not class_name and len(found) == 1:
         return next(iter(found.values()))
     if class_name not in found:
-        known = ", ".join(found) or "none"
-        raise InvalidInput(f"{file} defines no protocol {class_name!r}; it defines: {known} (write {file}:NAME)")
+        raise InvalidInput(
+            f"{file} defines no protocol {class_name!r}; it defines: {', '.join(found)} (write {file}:NAME)"
+            if class_name
+            else f"{file} defines {len(found)} protocols: {', '.join(found)}; write which one, as {file}:{min(found)}"
+        )
     return found[class_name]
 
 
-def _load(path: Path):
-    if not path.is_file():
-        raise InvalidInput(f"there is no file {path}; give the path of a Python file that defines a protocol")
-    module_name = f"hegemon_user_{path.stem}"
+def _unknown(name: str) -> str:
+    """That there is no such protocol, and which one may have been meant."""
+    shown = name if len(name) <= 60 and name.isprintable() else repr(name[:57] + "…")
+    near = difflib.get_close_matches(name.lower().replace("_", "-"), CATALOGUE, n=1, cutoff=0.6)
+    if near:
+        return f"there is no protocol {shown!r}; did you mean {near[0]}? `hegemon list` shows all"
+    return f"there is no protocol {shown!r}; choose {', '.join(CATALOGUE)}, or write your_file.py:YourClass"
+
+
+def _load(file: str) -> ModuleType:
+    path = Path(file)
+    try:
+        if not path.is_file():
+            raise InvalidInput(f"there is no file {path}; give the path of a Python file that defines a protocol")
+        resolved = str(path.resolve())
+    except (OSError, ValueError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(f"{file[:60]!r} is not the name of a readable file ({sentence(error)})") from None
+    # the folder belongs to the name: two files of one name in different folders are two modules
+    module_name = f"hegemon_user_{path.stem}_{hashlib.sha256(resolved.encode('utf-8', 'replace')).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(module_name, path)
+    if spec is None or spec.loader is None:
+        raise InvalidInput(f"{path} cannot be loaded as Python; give a file that ends with .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module
     try:
         spec.loader.exec_module(module)
-    except InvalidInput as error:
-        raise InvalidInput(f"{path}: {error}") from None
-    except SyntaxError as error:
-        raise InvalidInput(f"{path}, line {error.lineno}: {error.msg}; mend the file") from None
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # SystemExit too: the file is not the program
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-        place = f", line {lines[-1]}" if lines else ""
-        raise InvalidInput(f"{path}{place}: {type(error).__name__}: {error}; mend the file") from None
+    except InvalidInput as error:
+        raise InvalidInput(f"{path}{place(error)}: {error}") from None
+    except SyntaxError as error:
+        raise InvalidInput(f"{path}, line {error.lineno}: {error.msg}; mend the file") from None
+    except BaseException as error:  # a file may also raise SystemExit or GeneratorExit
+        raise InvalidInput(f"{path}{place(error)}: {sentence(error)}; mend the file") from None
     return module

@@ -21,7 +21,7 @@ def topology_for(protocol, graph=None, seed: int = 0) -> Topology:
 def initial_configuration(protocol, start, seed, trial, as_multiset=False, topology=None) -> Configuration:
     """A named start, a file, a Configuration, or a list of states as mappings."""
     if isinstance(start, Configuration):
-        return start
+        return start.checked(protocol.space, protocol.n, "the start")
     if isinstance(start, list | tuple):
         states = [protocol.space.code(protocol.space.parse(state)) for state in start]
         if len(states) != protocol.n:

@@ -200,7 +200,12 @@ class Trains(NeighbourProtocol):
         L_flag: Bit.when(L="wagon")
 
     def update(me, neighbours, coins, p):
-        """Update-State(v), Definition 3.13."""
+        """Update-State(v), Definition 3.13.
+
+        The paper is silent about a leader with v.L = ⊥ beside the head of a marked train, which only an arbitrary
+        start can have. Here ⊥ has no flag, so Is-Eliminated(v) does not hold: the leader stays, and as with any
+        empty last station it begins a new unmarked train.
+        """
         x = 1 if coins == 0 else 0  # X ~ Bernoulli(1/4)
         expects_marked, bit, head = look(me, neighbours, p)
         if me.leader == 0 and (local_error(me, p) or bit < 0 or error_overflow(me, expects_marked, bit, p)):

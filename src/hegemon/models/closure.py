@@ -1,0 +1,44 @@
+"""Whether a set that claims to be closed is left: a cheap search for a counterexample, by plain Python and chance.
+
+A run looks for the first step inside a closed set by bisection, so a false claim gives a wrong answer. Configurations
+inside are found along runs from the protocol's starts; every step from there must stay. No counterexample is no
+proof: that is what the exact closure of `verify` is for.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from hegemon.errors import InvalidInput
+
+STEPS = 2000  # plain interactions per start
+LARGEST_N = 64
+
+
+def check_closed(protocol: Any, name: str, topology: Any, rng: np.random.Generator, steps: int = STEPS) -> int:
+    """Refuse a set that some step leaves although it claims to be closed; answers how many steps were seen inside.
+
+    For population protocols of at most a few dozen agents; `topology` says who can meet.
+    """
+    chosen = protocol.set_named(name)
+    if not chosen.closed or protocol.model != "population" or protocol.n > LARGEST_N:
+        return 0
+    arcs = list(zip(topology.sources.tolist(), topology.targets.tolist(), strict=True))
+    seen = 0
+    for start in protocol.starts:
+        agents = protocol.initial(start, rng).agents
+        nodes = [protocol.space.namespace(code) for code in protocol.space.encode_array(agents)]
+        inside = chosen.contains(nodes, protocol.p, protocol.values)
+        for _ in range(steps):
+            first, second = arcs[rng.integers(len(arcs))]
+            pair = protocol.space.code(nodes[first]), protocol.space.code(nodes[second])
+            nodes[first], nodes[second] = map(protocol.space.namespace, protocol.transition_codes(*pair))
+            was, inside = inside, chosen.contains(nodes, protocol.p, protocol.values)
+            seen += was
+            if was and not inside:
+                shown = [protocol.space.mapping(protocol.space.namespace(code)) for code in pair]
+                raise InvalidInput(
+                    f"{protocol.id}: the set {name} claims to be closed, but the interaction of {shown[0]} and "
+                    f"{shown[1]} leaves it; declare it with closed=False"
+                )
+    return seen

@@ -1,0 +1,103 @@
+"""What a class body may say: names that mean something else are refused, and functions of the wrong form.
+
+All of it is known when the class is defined, so it is refused there, before anything is run.
+"""
+
+import inspect
+import keyword
+from typing import Any
+
+import numpy as np
+
+from hegemon.errors import InvalidInput
+from hegemon.models.authors import where
+
+RESERVED_STARTS = {"all": "all configurations"}
+RESERVED_SETS = {
+    "broken": "the loss of the leader", "steps": "a number of steps", "rounds": "a number of rounds",
+    "all": "a condition on all agents", "none": "a condition on no agent", "count": "a number of agents",
+}  # fmt: skip
+RESERVED_FIELDS = {"n": "the number of agents", "count": "how many agents have a state", "present": "a question"}
+RESERVED_OBSERVABLES = {"step": "the time", "parallel_time": "the time", "trial": "the number of the run"}
+RECORD_ATTRIBUTES = set(dir(np.record)) | set(dir(np.recarray))  # what `agents[i].name` would answer instead
+UNUSUAL = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_GENERATOR
+
+
+def check_declaration(cls: Any) -> None:
+    """Refuse a protocol class in which a name or a function cannot mean what it should."""
+    owner = cls.__name__
+    for names, reserved, what in (
+        (cls.starts, RESERVED_STARTS, "start"),
+        (cls.sets, RESERVED_SETS, "set"),
+        (cls.observables, RESERVED_OBSERVABLES, "observable"),
+    ):
+        for name in names:
+            if name in reserved:
+                raise InvalidInput(
+                    f"{owner}: a {what} cannot be named {name!r}, which means {reserved[name]}; rename it"
+                )
+    base = next(parent for parent in cls.__mro__ if parent.__module__.startswith("hegemon.models"))
+    for name in (*cls.parameter_declarations, *cls.sets, *cls.observables):
+        if name == "n" or name.startswith("_") or keyword.iskeyword(name) or hasattr(base, name) or name == "self":
+            raise InvalidInput(f"{owner}: {name!r} already has a meaning for every protocol; choose another name")
+    for field in cls.fields:
+        check_field_name(field.name, owner, "field")
+        if field.name in cls.parameter_declarations:
+            raise InvalidInput(f"{owner}: {field.name} is both a field and a parameter")
+    _check_functions(cls, owner)
+
+
+def check_field_name(name: str, owner: str, what: str) -> None:
+    if name in RESERVED_FIELDS:
+        raise InvalidInput(
+            f"{owner}: a {what} cannot be named {name!r}, which means {RESERVED_FIELDS[name]}; rename it"
+        )
+    if name in RECORD_ATTRIBUTES or name.startswith("_") or keyword.iskeyword(name):
+        raise InvalidInput(f"{owner}: a {what} cannot be named {name!r}, which records of NumPy use; rename it")
+
+
+def _check_functions(cls: Any, owner: str) -> None:
+    for name, expected in cls.functions.items():
+        function = getattr(cls, name, None)
+        if function is not None:
+            _require_arguments(function, expected, f"{owner}: {name}", f"def {name}({expected})")
+    for name, start in cls.starts.items():
+        written = f"def start_{name.replace('-', '_')}"
+        arguments = "self, rng, topology" if cls.reads_graph else "self, rng"
+        _require_arguments(start, arguments, f"{owner}: the start {name}", f"{written}({arguments})")
+    graph = "nodes, offsets, targets, p" if cls.reads_graph else "agents, p"
+    for name, chosen in cls.sets.items():
+        for count in chosen.counts:
+            _require_arguments(count.condition, "a, p", f"{owner}: a condition of the set {name}", "lambda a, p: …")
+        for predicate in chosen.whole:
+            _require_arguments(predicate, graph, f"{owner}: a predicate of the set {name}", f"def predicate({graph})")
+    for name, observable in cls.observables.items():
+        forms = ["nodes, offsets, targets, p"] if observable.reduce == "overall" else ["a, p"]
+        if cls.reads_graph and observable.reduce != "overall":
+            forms.append("me, neighbours, p")
+        if not any(accepts(observable.value, form) for form in forms):
+            raise _wrong(observable.value, f"{owner}: the observable {name}", f"a function of ({forms[0]})")
+
+
+def _require_arguments(function: Any, expected: str, what: str, instead: str) -> None:
+    if not accepts(function, expected):
+        raise _wrong(function, what, instead)
+
+
+def accepts(function: Any, expected: str) -> bool:
+    """Whether a plain function can be called with so many positional arguments."""
+    plain = getattr(function, "py_func", function)
+    if not inspect.isfunction(plain):
+        return False
+    try:
+        inspect.signature(plain).bind(*expected.split(", "))
+    except TypeError:
+        return False
+    return not plain.__code__.co_flags & UNUSUAL
+
+
+def _wrong(function: Any, what: str, instead: str) -> InvalidInput:
+    if not inspect.isfunction(function):
+        return InvalidInput(f"{what} is {function!r:.60}, which is not a function; write {instead}")
+    kind = "is async or has a yield" if function.__code__.co_flags & UNUSUAL else "takes other arguments"
+    return InvalidInput(f"{what} {kind} ({where(function)}); write {instead}")

@@ -1,0 +1,132 @@
+"""The values of a Choice by name, in the author's functions: `a.phase == "CH"` means `a.phase == 0`.
+
+States are integers, in plain Python and in machine code alike. So the names are replaced in the function's
+constants, and in those of every plain function that it calls, before anybody runs or compiles it.
+"""
+
+import dis
+import types
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any
+
+from hegemon.errors import InvalidInput
+from hegemon.models.authors import where
+from hegemon.models.state import Field
+
+
+@lru_cache(maxsize=4096)
+def with_integers(function: Callable, fields: tuple[Field, ...], owner: str) -> Callable:
+    """The same function with every name of a Choice replaced by its integer; itself if it has none.
+
+    The same function is answered every time, so that it is compiled once.
+    """
+    choices = {field.name: field.domain.names for field in fields if field.domain.names}
+    if not choices or not isinstance(function, types.FunctionType):
+        return function
+    return _Replacement(choices, {field.name for field in fields}, owner).of(function)
+
+
+class _Replacement:
+    def __init__(self, choices: dict[str, tuple[str, ...]], fields: set[str], owner: str):
+        self.choices, self.fields, self.owner = choices, fields, owner
+        self.names = {name for names in choices.values() for name in names}
+        self.made: dict[Callable, Any] = {}
+
+    def of(self, function: Any) -> Any:
+        if not self._concerns(function, set()):
+            return function
+        if function in self.made:
+            return self.made[function]
+        scope = dict(function.__globals__)
+        code, cells = function.__code__, function.__closure__ or ()
+        closure = tuple(types.CellType(self._inner(cell.cell_contents)) for cell in cells) or None
+        made = types.FunctionType(self._code(function, code), scope, function.__name__, function.__defaults__, closure)
+        made.__kwdefaults__, made.__qualname__ = function.__kwdefaults__, function.__qualname__
+        self.made[function] = made
+        for name in _global_names(code):
+            if name in scope:
+                scope[name] = self._inner(scope[name])
+        return made
+
+    def _inner(self, value: Any) -> Any:
+        return self.of(value) if isinstance(value, types.FunctionType) else value
+
+    def _concerns(self, function: Any, seen: set) -> bool:
+        """Whether a function, or one that it calls, mentions the name of a value."""
+        if function in seen:
+            return False
+        seen.add(function)
+        if self._mentions(function.__code__):
+            return True
+        held = [function.__globals__.get(name) for name in _global_names(function.__code__)]
+        for cell in function.__closure__ or ():
+            try:
+                held.append(cell.cell_contents)
+            except ValueError:  # bound later
+                continue
+        return any(isinstance(value, types.FunctionType) and self._concerns(value, seen) for value in held)
+
+    def _mentions(self, code: types.CodeType) -> bool:
+        """Whether the code has a name of a value, or any text where such a name belongs."""
+        if any(texts & self.names or field in self.choices for _, texts, field in self._texts(code)):
+            return True
+        return any(self._mentions(item) for item in code.co_consts if isinstance(item, types.CodeType))
+
+    def _texts(self, code: types.CodeType) -> Iterator[tuple[dis.Instruction, set[str], str | None]]:
+        """Every load of a text, or of several in a tuple, with the field that it is compared with or written to."""
+        steps = [step for step in dis.get_instructions(code) if step.opname != "CACHE"]
+        for index, step in enumerate(steps):
+            if step.opname in ("LOAD_CONST", "RETURN_CONST") and (texts := _names_of(step.argval)):
+                yield step, texts, self._field_beside(steps, index)
+
+    def _code(self, function: Any, code: types.CodeType) -> types.CodeType:
+        constants = list(code.co_consts)
+        for step, texts, field in self._texts(code):
+            if texts & self.names or field in self.choices:
+                place = where(function, step.positions.lineno if step.positions else None)
+                value = self._integers(step.argval, field, place)
+                if constants[step.arg] not in (step.argval, value):
+                    raise InvalidInput(f"{self.owner}: {step.argval!r} means two numbers in one function ({place})")
+                constants[step.arg] = value
+        inner = [self._code(function, item) if isinstance(item, types.CodeType) else item for item in constants]
+        return code.replace(co_consts=tuple(inner))
+
+    def _field_beside(self, steps: list, index: int) -> str | None:
+        """The field that a constant is compared with or written to, as far as the code shows it."""
+        after = [step for step in steps[index + 1 : index + 5] if step.opname != "COPY"]
+        operations = [step.opname for step in after] + ["", "", ""]
+        comparisons = ("COMPARE_OP", "CONTAINS_OP")
+        if index and steps[index - 1].opname == "LOAD_ATTR" and operations[0] in comparisons:
+            found = steps[index - 1].argval
+        elif operations[1] == "STORE_ATTR" or (operations[1] == "LOAD_ATTR" and operations[2] in comparisons):
+            found = after[1].argval
+        else:
+            return None
+        return found if found in self.fields else None
+
+    def _integers(self, constant: Any, field: str | None, place: str) -> Any:
+        if isinstance(constant, tuple | frozenset):
+            return type(constant)(self._integers(item, field, place) for item in constant)
+        if not isinstance(constant, str):
+            return constant
+        if field in self.choices:
+            if constant not in self.choices[field]:
+                known = ", ".join(self.choices[field])
+                raise InvalidInput(f"{self.owner}: {field} has no value {constant!r} ({place}); it has {known}")
+            return self.choices[field].index(constant)
+        meanings = {names.index(constant) for names in self.choices.values() if constant in names}
+        if len(meanings) != 1:
+            raise InvalidInput(f"{self.owner}: {constant!r} is the name of several values ({place}); use their numbers")
+        return meanings.pop()
+
+
+def _global_names(code: types.CodeType) -> set[str]:
+    names = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    return names.union(*(_global_names(item) for item in code.co_consts if isinstance(item, types.CodeType)))
+
+
+def _names_of(constant: Any) -> set[str]:
+    if isinstance(constant, str):
+        return {constant}
+    return set().union(*map(_names_of, constant)) if isinstance(constant, tuple | frozenset) else set()

@@ -1,0 +1,72 @@
+"""Protocols by name: the nearest is suggested, and a user's file can do no more harm than a sentence."""
+
+import pytest
+
+from hegemon.errors import InvalidInput
+from hegemon.protocols import CATALOGUE
+from hegemon.protocols.loading import find_protocol
+
+GOOD = """
+from hegemon.models import Bit, PopulationProtocol
+
+class Mine(PopulationProtocol):
+    class State:
+        x: Bit
+
+    def interact(a, b, p):
+        a.x = b.x
+"""
+
+
+def test_a_misspelt_id_suggests_the_nearest():
+    assert find_protocol("pairwise") is CATALOGUE["pairwise"]
+    for name, meant in (("pairwse", "pairwise"), ("time_optimal", "time-optimal"), ("Trains", "trains")):
+        with pytest.raises(InvalidInput, match=f"did you mean {meant}"):
+            find_protocol(name)
+    with pytest.raises(InvalidInput, match="choose threshold, pairwise"):
+        find_protocol("qqqqqqqq")
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("", "defines no protocol; write a class"),
+        ("x = 1\n", "defines no protocol"),
+        ("from hegemon import Pairwise\n", "defines no protocol"),
+        ("raise SystemExit(0)\n", r"line 1\): SystemExit: 0"),
+        ("import sys\nsys.exit('enough')\n", r"line 2\): SystemExit: enough"),
+        ("raise GeneratorExit\n", "GeneratorExit"),
+        ("class Own(BaseException):\n    pass\n\nraise Own('gone')\n", r"line 4\): Own: gone"),
+        ("x = \n", "line 1: invalid syntax"),
+        ("x = 1\n  y = 2\n", "line 2: unexpected indent"),
+        ("import nothing_of_that_name\n", r"line 1\): ModuleNotFoundError"),
+        ("1 / 0\n", r"line 1\): ZeroDivisionError"),
+        ("def f():\n    f()\n\nf()\n", "RecursionError"),
+        (GOOD.replace("x: Bit", "x: int"), "use Bit, Range"),
+        (GOOD.replace("(a, b, p)", "(a, b)"), r"write def interact\(a, b, p\)"),
+        (GOOD + GOOD.replace("Mine", "Other"), "defines 2 protocols: Mine, Other; write which one"),
+    ],
+)
+def test_files_that_cannot_be_used_are_named(tmp_path, text, part):
+    path = tmp_path / "mine.py"
+    path.write_text(text)
+    with pytest.raises(InvalidInput, match=part) as caught:
+        find_protocol(str(path))
+    assert "mine.py" in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["missing.py", "missing.py:Mine", "\x00.py", "x" * 5000 + ".py", ".py", "a:b.py"])
+def test_names_that_are_no_files(name):
+    with pytest.raises(InvalidInput):
+        find_protocol(name)
+
+
+def test_two_files_of_one_name_are_two_modules(tmp_path):
+    found = []
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.py").write_text(GOOD)
+        found.append(find_protocol(f"{tmp_path / folder / 'mine.py'}:Mine"))
+    assert found[0] is not found[1] and found[0].__module__ != found[1].__module__
+    with pytest.raises(InvalidInput, match="defines no protocol 'Yours'; it defines: Mine"):
+        find_protocol(f"{tmp_path / 'a' / 'mine.py'}:Yours")
