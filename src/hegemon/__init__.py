@@ -1,7 +1,7 @@
 """hegemon: a laboratory for randomized leader election in anonymous networks.
 
 Run: `simulate`, `run_trials`, `sweep`. Exact answers: `verify` for one n, `prove` for every n.
-Write a protocol: `from hegemon.models import ...`.
+Write a protocol: `from hegemon import PopulationProtocol, Bit, …`.
 The catalogue's classes are here under their names: `hegemon.TimeOptimal(n=1000, tau=2)`.
 Each name is loaded when it is first used: whoever asks for one does not wait for the compiler.
 """
@@ -22,6 +22,12 @@ _HOMES = {
     "verify": "hegemon.exact.verification",
     "watch": "hegemon.web.watch",
 }
+_WRITING = (
+    "Bit", "Choice", "Configuration", "ELECTED", "Group", "MessageProtocol", "NON_ELECTED", "ObjectProtocol",
+    "Parameter", "PopulationProtocol", "Range", "RoundsProtocol", "at_least", "at_most", "count", "everywhere",
+    "exactly", "maximum", "mean", "minimum", "nowhere", "overall", "whole",
+)  # fmt: skip
+_HOMES |= {"Topology": "hegemon.graphs.topology"} | dict.fromkeys(_WRITING, "hegemon.models")
 __all__ = ["InvalidInput", "network", *_HOMES]
 
 

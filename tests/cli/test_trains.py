@@ -14,7 +14,7 @@ def answer(capsys, *arguments):
 
 def test_run_as_json(capsys):
     content = answer(capsys, "run", "trains", "--graph", "ring:8", "--start", "all-leaders", "--trials", "3")
-    assert content["engine"] == "rounds" and content["model"] == "state" and content["n"] == 8
+    assert content["engine"] == "rounds" and content["model"] == "rounds" and content["n"] == 8
     for trial in content["trials"]:
         assert trial["reached"] and trial["leaders"] == 1
         assert 0 <= trial["fast_forwarded_rounds"] < trial["rounds"]
@@ -42,10 +42,10 @@ def test_one_node(capsys):
 
 
 OWN = '''
-from hegemon.models import Bit, NeighbourProtocol, everywhere
+from hegemon.models import Bit, RoundsProtocol, everywhere
 
 
-class Gossip(NeighbourProtocol):
+class Gossip(RoundsProtocol):
     """Whoever has a neighbour that knows, knows."""
 
     class State:

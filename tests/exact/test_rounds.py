@@ -1,4 +1,4 @@
-"""The state model: chains against a product over all coins, Γ_L on every small graph, exact against simulated."""
+"""The rounds model: chains against a product over all coins, Γ_L on every small graph, exact against simulated."""
 
 import itertools
 import math

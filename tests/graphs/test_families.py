@@ -173,12 +173,12 @@ def test_the_size_may_come_from_n(spec, n, name):
         ("gnp:64,-0.1", None, r"must be in \[0, 1\]"),
         ("gnp:64,nan", None, r"must be in \[0, 1\]"),
         ("gnp:1000000,0.5", None, "too large"),
-        ("gnp:" + "9" * 4000 + ",0.5", None, "too large"),
+        ("gnp:" + "9" * 4000 + ",0.5", None, "cannot be read"),
         ("lollipop:1,5", None, "the clique needs at least 2"),
         ("lollipop:5,0", None, "the tail at least 1"),
         ("lollipop:100000,5", None, "too large"),
         ("ring:1000000000000", None, "too large"),
-        ("grid:" + "9" * 4000 + "x" + "9" * 4000, None, "too large"),
+        ("grid:" + "9" * 4000 + "x" + "9" * 4000, None, "cannot be read"),
         ("torus", 10**30, "too large"),
     ],
 )
@@ -197,3 +197,10 @@ def test_any_spec_is_a_topology_or_one_sentence(family, arguments, n):
         return
     assert topology.n >= 1 and n in (None, topology.n)
     assert topology.arcs == len(topology.targets)
+
+
+@pytest.mark.parametrize("spec", ["ring:" + "9" * 5000, "x" * 5000, "grid:3x" + "1" * 100, "ring:\ud800", "\x00"])
+def test_a_spec_beyond_all_bounds_is_one_short_sentence(spec):
+    with pytest.raises(InvalidInput) as caught:
+        parse(spec, None, rng())
+    assert len(str(caught.value)) < 500

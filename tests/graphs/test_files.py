@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hegemon.errors import InvalidInput
-from hegemon.graphs.families import parse
+from hegemon.graphs.families import as_topology, parse
 from hegemon.graphs.files import from_file, from_networkx
 
 
@@ -161,3 +161,20 @@ def test_absent_files_and_wrong_sizes(write, tmp_path):
             from_file(path)
     with pytest.raises(InvalidInput, match="has 2 nodes, but n = 3 was asked for"):
         parse(write("a b\n"), 3, np.random.default_rng(1))
+
+
+def test_a_graph_is_accepted_in_every_form(write):
+    rng = np.random.default_rng(0)
+    ring = as_topology("ring:5", None, rng)
+    for graph in (ring, nx.cycle_graph(5), write("0 1\n1 2\n2 3\n3 4\n4 0\n")):
+        assert arcs(as_topology(graph, 5, rng)) == arcs(ring)
+    assert as_topology(nx.DiGraph([("a", "b"), ("b", "a")]), None, rng).directed
+    for wrong in (3, None, ["ring:5"], {0: [1]}):
+        with pytest.raises(InvalidInput, match="is no graph; give a spec such as ring:64"):
+            as_topology(wrong, None, rng)
+
+
+def test_labels_that_are_not_all_numbers_keep_their_order():
+    graph = nx.path_graph(5)
+    graph = nx.relabel_nodes(graph, {0: "3", 1: "1", 2: "9" * 5000, 3: "2", 4: "0"})
+    assert arcs(from_networkx(graph)) == arcs(from_networkx(nx.path_graph(5)))

@@ -1,8 +1,8 @@
-"""Small published protocols of the state model, written as a user would write them."""
+"""Small published protocols of the rounds model, written as a user would write them."""
 
 import numpy as np
 
-from hegemon.models import Bit, NeighbourProtocol, Parameter, Range, whole
+from hegemon.models import Bit, Parameter, Range, RoundsProtocol, whole
 
 
 def least_level(me, neighbours, p):
@@ -23,7 +23,7 @@ def levels_are_distances(nodes, offsets, targets, p):
     return True
 
 
-class Levels(NeighbourProtocol):
+class Levels(RoundsProtocol):
     """Every node's level becomes its distance from the root.  (Dolev, Israeli, Moran, Distributed Computing 1993)"""
 
     K = Parameter("n", low="n", help="the largest level")
@@ -60,7 +60,7 @@ def is_settled(nodes, offsets, targets, p):
     return True
 
 
-class IndependentSet(NeighbourProtocol):
+class IndependentSet(RoundsProtocol):
     """A maximal independent set: leave when a neighbour is inside, with probability 1/2; enter when none is.
 
     (Randomized, synchronous version of Shukla, Rosenkrantz and Ravi 1995.)

@@ -1,4 +1,4 @@
-"""The state model: what an author may declare, what is refused, and packed states."""
+"""The rounds model: what an author may declare, what is refused, and packed states."""
 
 import numpy as np
 import pytest
@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 import hegemon as hg
 from hegemon.errors import InvalidInput
 from hegemon.graphs.families import path
-from hegemon.models import Bit, NeighbourProtocol, Range
+from hegemon.models import Bit, Range, RoundsProtocol
 from hegemon.models.packing import Packing
 from tests.models.rounds_protocols import IndependentSet, Levels
 
 
-class Tally(NeighbourProtocol):
+class Tally(RoundsProtocol):
     """Counts its neighbours, which the model does not allow."""
 
     class State:
@@ -23,7 +23,7 @@ class Tally(NeighbourProtocol):
         me.x = len(neighbours)
 
 
-class Peek(NeighbourProtocol):
+class Peek(RoundsProtocol):
     """Reads what is not public."""
 
     public = ("x",)
@@ -37,7 +37,7 @@ class Peek(NeighbourProtocol):
             me.x = max(me.x, u.y)
 
 
-class Absent(NeighbourProtocol):
+class Absent(RoundsProtocol):
     """Reads a field that a state may not have."""
 
     class State:
@@ -50,7 +50,7 @@ class Absent(NeighbourProtocol):
                 me.x = 0
 
 
-class Wild(NeighbourProtocol):
+class Wild(RoundsProtocol):
     """Leaves its range."""
 
     class State:
@@ -60,7 +60,7 @@ class Wild(NeighbourProtocol):
         me.x += 1
 
 
-class Coinless(NeighbourProtocol):
+class Coinless(RoundsProtocol):
     """Reads coins and has none."""
 
     class State:
@@ -70,7 +70,7 @@ class Coinless(NeighbourProtocol):
         me.x = coins & 1
 
 
-class Meddler(NeighbourProtocol):
+class Meddler(RoundsProtocol):
     """Changes a neighbour."""
 
     class State:
@@ -105,7 +105,7 @@ def test_sound_updates_pass():
 def test_private_must_be_a_field_of_every_state():
     with pytest.raises(InvalidInput, match="private names 'y'"):
 
-        class Wrong(NeighbourProtocol):
+        class Wrong(RoundsProtocol):
             private = ("y",)
 
             class State:

@@ -113,7 +113,7 @@ def is_messages(protocol) -> bool:
 
 
 def is_rounds(protocol) -> bool:
-    return protocol.model in ("state", "rounds")
+    return protocol.model == "rounds"
 
 
 def refuse_strange(chosen, given: dict, wake, no_fast_forward: bool) -> None:

@@ -1,4 +1,4 @@
-"""The exact chain of the state model: all nodes move at once, each with its own coins.
+"""The exact chain of the rounds model: all nodes move at once, each with its own coins.
 
 A node's next state depends on its own state, its neighbours' and its coins, so it is computed once per local
 situation; a configuration's successors are the products over all nodes, weighted by numbers of coins.

@@ -175,7 +175,7 @@ class Case:
     """A protocol on a graph from given starts, and its chain."""
 
     def __init__(self, protocol, graph=None, start=None, symmetry=True, memory=MEMORY, progress=None):
-        if protocol.model not in ("population", "state"):
+        if protocol.model not in ("population", "rounds"):
             raise InvalidInput(
                 f"{protocol.id} has the model {protocol.model!r}; exact chains exist for population and state protocols"
             )
@@ -189,7 +189,7 @@ class Case:
         else:
             self.covers = f"reachable from {start}" if isinstance(start, str) else "reachable from the given start"
             starts = [fixed_start(protocol, start, self.topology)]
-        if protocol.model == "state":
+        if protocol.model == "rounds":
             self.space = RoundConfigurations(protocol, self.topology)
             self.chain = round_chain(self.space, starts, memory, progress)
             return

@@ -2,13 +2,16 @@
 
 import math
 import os
+from typing import Any
 
 import numpy as np
 
 from hegemon.errors import InvalidInput
-from hegemon.graphs.files import from_file
+from hegemon.graphs.files import from_file, from_networkx
 from hegemon.graphs.random import gnp, random_regular
 from hegemon.graphs.topology import LARGEST_COMPLETE, LARGEST_IN_MEMORY, Topology, frozen, require_room
+
+LONGEST_NUMBER = 40  # characters: more say nothing that a graph could have
 
 
 def complete(n: int) -> Topology:
@@ -97,6 +100,18 @@ def lollipop(clique: int, tail: int) -> Topology:
     return Topology.from_edges(name, clique + tail, tails, heads)
 
 
+def as_topology(graph: Any, n: int | None, rng: np.random.Generator) -> Topology:
+    """A graph in whatever form it is given: a topology, a NetworkX graph, a spec such as `ring:64`, or a path."""
+    if isinstance(graph, Topology):
+        return graph
+    if isinstance(graph, str | os.PathLike):
+        return parse(os.fspath(graph), n, rng)
+    if all(callable(getattr(graph, name, None)) for name in ("nodes", "edges", "is_directed")):
+        return from_networkx(graph)
+    kind = type(graph).__name__
+    raise InvalidInput(f"a {kind} is no graph; give a spec such as ring:64, a path, a NetworkX graph or a Topology")
+
+
 def parse(spec: str, n: int | None, rng: np.random.Generator) -> Topology:
     """The topology a spec names: a family with its size (taken from `n` where left out), or a graph file."""
     family, _, arguments = spec.strip().partition(":")
@@ -106,12 +121,12 @@ def parse(spec: str, n: int | None, rng: np.random.Generator) -> Topology:
         topology = from_file(spec)
     else:
         raise InvalidInput(
-            f"the topology {spec!r} is neither a known family nor an existing file: use one "
+            f"the topology {_shown(spec)} is neither a known family nor an existing file: use one "
             f"of {', '.join(map(_usage, FAMILIES))}, or the path of an edge list or GraphML"
         )
     if n is not None and topology.n != n:
         raise InvalidInput(
-            f"the topology {spec!r} has {topology.n} nodes, but n = {n} was asked for: leave "
+            f"the topology {_shown(spec)} has {topology.n} nodes, but n = {n} was asked for: leave "
             "one of the two out or make them agree"
         )
     return topology
@@ -133,6 +148,11 @@ FAMILIES = {
 }
 
 
+def _shown(spec: str) -> str:
+    """A spec as a sentence may quote it: printable and short."""
+    return repr(spec if len(spec) <= 80 else spec[:77] + "…")
+
+
 def _usage(family: str) -> str:
     return f"{family}:{FAMILIES[family][0]}"
 
@@ -142,10 +162,13 @@ def _build(family: str, arguments: str, rng: np.random.Generator) -> Topology:
     separator = "x" if "x" in shape else ","
     kinds = [float if word == "P" else int for word in shape.split(separator)]
     try:
-        values = [kind(text) for kind, text in zip(kinds, arguments.split(separator), strict=True)]
+        texts = arguments.split(separator)
+        if max(map(len, texts)) > LONGEST_NUMBER:
+            raise ValueError
+        values = [kind(text) for kind, text in zip(kinds, texts, strict=True)]
     except ValueError:
         raise InvalidInput(
-            f"the topology '{family}:{arguments}' cannot be read: write it as "
+            f"the topology {_shown(f'{family}:{arguments}')} cannot be read: write it as "
             f"{_usage(family)}, with plain numbers for the words in capitals"
         ) from None
     return builder(*values, rng) if builder in (random_regular, gnp) else builder(*values)

@@ -97,7 +97,7 @@ def _from_labels(name: str, labels: Iterable, edges: Iterable[tuple], directed: 
     if len(labels) < 2:
         raise InvalidInput(f"the graph {name!r} has {len(labels)} nodes, but n must be at least 2: give it an edge")
     with suppress(ValueError):  # not all integers: the order of appearance stands
-        labels.sort(key=lambda label: int(str(label)))
+        labels = sorted(labels, key=lambda label: int(str(label)))
     index = {label: i for i, label in enumerate(labels)}
     n = len(labels)
     ends = np.array([(index[u], index[v]) for u, v in edges], np.int64).reshape(-1, 2)

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from hegemon.errors import InvalidInput
+from hegemon.graphs.families import as_topology
 
 LARGEST_EXACT = 3000  # nodes: the exact computation multiplies n x n matrices
 LARGEST_QUICK = 512  # nodes: where `auto` is exact
@@ -39,7 +40,11 @@ _lock = threading.Lock()
 
 
 def mixing_time(topology, lazy: bool | None = None, method: str = "auto") -> MixingTime:
-    """By `exact` or `spectral`; `auto` is exact where that is cheap. Lazy by default on bipartite graphs only."""
+    """By `exact` or `spectral`; `auto` is exact where that is cheap. Lazy by default on bipartite graphs only.
+
+    The graph may also be a NetworkX graph, or a spec such as `ring:64`.
+    """
+    topology = as_topology(topology, None, np.random.default_rng(0))
     topology.require_connected()
     if topology.directed or topology.n < 2:
         raise InvalidInput(f"{topology.name} has no mixing time: it needs an undirected graph of at least 2 nodes")

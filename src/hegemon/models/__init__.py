@@ -7,7 +7,7 @@ from hegemon.models.objects import ObjectProtocol
 from hegemon.models.observables import count, maximum, mean, minimum, overall
 from hegemon.models.parameters import Parameter
 from hegemon.models.population import PopulationProtocol
-from hegemon.models.rounds import NeighbourProtocol
+from hegemon.models.rounds import RoundsProtocol
 from hegemon.models.sets import at_least, at_most, everywhere, exactly, nowhere, whole
 
 __all__ = [
@@ -18,7 +18,7 @@ __all__ = [
     "Group",
     "MessageProtocol",
     "NON_ELECTED",
-    "NeighbourProtocol",
+    "RoundsProtocol",
     "ObjectProtocol",
     "Parameter",
     "PopulationProtocol",

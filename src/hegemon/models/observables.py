@@ -11,7 +11,7 @@ import numpy as np
 class Observable:
     """`reduce` ("count", "mean", "minimum" or "maximum") of `value(a, p)` over all agents.
 
-    In the state model the value may also read the neighbours, as `value(me, neighbours, p)`; and for
+    In the rounds model the value may also read the neighbours, as `value(me, neighbours, p)`; and for
     "overall" it is a number computed at once from everything, `value(nodes, offsets, targets, p)`.
     """
 

@@ -1,4 +1,4 @@
-"""The state model: synchronous rounds in which every node reads its neighbours' states (Dijkstra, CACM 1974)."""
+"""The rounds model: synchronous rounds in which every node reads its neighbours' states (Dijkstra, CACM 1974)."""
 
 import copy
 import dis
@@ -13,7 +13,7 @@ from hegemon.models.purity import require_pure
 from hegemon.models.soundness import check_functions, check_transition
 
 
-class NeighbourProtocol(Protocol):
+class RoundsProtocol(Protocol):
     """Declare `class State:` and `def update(me, neighbours, coins, p)`.
 
     `update` changes `me`, a copy of the node's own state, after reading `neighbours`, the states of its
@@ -27,7 +27,7 @@ class NeighbourProtocol(Protocol):
     `label(a, p)` and `highlight(a, p)`, if given, are for pictures: a short text, and whether a node stands out.
     """
 
-    model = "state"
+    model = "rounds"
     time_unit = "rounds"
     functions = {"update": "me, neighbours, coins, p", "output": "a, p", "label": "a, p", "highlight": "a, p"}
     reads_graph = True

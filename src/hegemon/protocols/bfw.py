@@ -1,6 +1,6 @@
 """Six states that elect by beeping: waves from leaders that wait, and whoever hears a wave stops leading."""
 
-from hegemon.models import Bit, Choice, NeighbourProtocol, count, exactly
+from hegemon.models import Bit, Choice, RoundsProtocol, count, exactly
 
 WAITING, BEEPING, FROZEN = 0, 1, 2  # phase
 
@@ -9,7 +9,7 @@ def is_leader(a, p):
     return a.leader == 1
 
 
-class BFW(NeighbourProtocol):
+class BFW(RoundsProtocol):
     """A waiting leader beeps on heads; a beep is passed on once, and ends the lead of every waiting node that hears."""
 
     reference = (

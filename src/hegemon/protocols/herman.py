@@ -3,7 +3,7 @@
 import numpy as np
 
 from hegemon.errors import InvalidInput
-from hegemon.models import Bit, NeighbourProtocol, overall, whole
+from hegemon.models import Bit, RoundsProtocol, overall, whole
 
 
 def count_tokens(nodes, offsets, targets, p):
@@ -19,7 +19,7 @@ def one_token(nodes, offsets, targets, p):
     return count_tokens(nodes, offsets, targets, p) == 1
 
 
-class Herman(NeighbourProtocol):
+class Herman(RoundsProtocol):
     """A node with its left neighbour's bit (a token) draws a new bit, the others copy; one token remains."""
 
     reference = "T. Herman, Probabilistic self-stabilization, Information Processing Letters 35, 1990"

@@ -1,4 +1,4 @@
-"""One run of a protocol of the state model, from a start to a Run."""
+"""One run of a protocol of the rounds model, from a start to a Run."""
 
 import numpy as np
 
@@ -77,7 +77,7 @@ def simulate_rounds(
         reached=reached,
         leaders=count_leaders(protocol, final),
         engine=Rounds.name,
-        reason="the engine of the state model" + (", with fast-forward" if skips else ", every round made"),
+        reason="the engine of the rounds model" + (", with fast-forward" if skips else ", every round made"),
         seed=seed,
         trial=trial,
         configuration=final,

@@ -4,18 +4,18 @@ import numpy as np
 
 from hegemon.compute.randomness import GRAPH, START, generator
 from hegemon.errors import InvalidInput
-from hegemon.graphs.families import parse
+from hegemon.graphs.families import as_topology
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 
 
 def topology_for(protocol, graph=None, seed: int = 0) -> Topology:
     """The topology of a run: given, named, or the protocol's own; a random graph depends on the seed only."""
-    if not isinstance(graph, Topology):
-        rng = generator(seed, 0, GRAPH)
-        graph = parse(str(graph or protocol.topology), protocol.n, rng)
-    protocol.check_topology(graph)
-    return graph
+    if graph is None or isinstance(graph, str) and not graph:
+        graph = protocol.topology
+    topology = as_topology(graph, protocol.n, generator(seed, 0, GRAPH))
+    protocol.check_topology(topology)
+    return topology
 
 
 def initial_configuration(protocol, start, seed, trial, as_multiset=False, topology=None) -> Configuration:

@@ -9,7 +9,7 @@ from hegemon.runs.run import Run
 
 MODELS = {
     "population": simulate_population,
-    "state": simulate_rounds,
+    "rounds": simulate_rounds,
     "message": simulate_messages,
     "objects": simulate_objects,
 }

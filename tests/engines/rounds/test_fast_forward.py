@@ -7,12 +7,12 @@ from scipy import stats
 import hegemon as hg
 from hegemon.compute.fingerprints import speaks_of
 from hegemon.engines.rounds.fast_forward import can_skip
-from hegemon.models import Bit, Group, NeighbourProtocol, Range, at_least
+from hegemon.models import Bit, Group, Range, RoundsProtocol, at_least
 
 TRIALS = 400
 
 
-class Lamps(NeighbourProtocol):
+class Lamps(RoundsProtocol):
     """A node counts heads in private and, after three in a row, lights its lamp for good; lamps blink in step."""
 
     random_bits = 1

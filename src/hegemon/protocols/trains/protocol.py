@@ -8,7 +8,7 @@ they travel away from the leader that emitted them.
 from hegemon.models.domains import Bit, Choice, Range
 from hegemon.models.observables import count, overall
 from hegemon.models.parameters import Parameter
-from hegemon.models.rounds import NeighbourProtocol
+from hegemon.models.rounds import RoundsProtocol
 from hegemon.models.sets import exactly, whole
 from hegemon.protocols.trains import legitimate, starts, values
 from hegemon.protocols.trains.listing import legitimate_configurations
@@ -170,7 +170,7 @@ def overflows(me, neighbours, p):
     return me.leader == 0 and error_overflow(me, expects_marked, bit, p)
 
 
-class Trains(NeighbourProtocol):
+class Trains(RoundsProtocol):
     """Leaders emit trains of N wagons that count while they travel; a rare marked train eliminates other leaders."""
 
     reference = (

@@ -1,0 +1,32 @@
+"""The front door: every name is there, and asking for one loads no more than it needs."""
+
+import subprocess
+import sys
+
+import pytest
+
+import hegemon
+from hegemon.protocols import CATALOGUE
+
+HEAVY = ("numba", "scipy", "matplotlib", "pandas", "networkx")
+
+
+def test_every_name_is_there():
+    for name in hegemon.__all__:
+        assert getattr(hegemon, name) is not None
+    assert callable(hegemon.verify) and callable(hegemon.simulate)
+    for protocol in CATALOGUE.values():
+        assert getattr(hegemon, protocol.__name__) is protocol
+        assert protocol.__name__ in dir(hegemon)
+    for name in ("nothing", "Nothing", "_hidden"):
+        with pytest.raises(AttributeError, match=f"no attribute '{name}'"):
+            getattr(hegemon, name)
+
+
+@pytest.mark.parametrize(
+    "line", ["import hegemon", "from hegemon import Bit, PopulationProtocol, RoundsProtocol, exactly"]
+)
+def test_writing_a_protocol_loads_nothing_heavy(line):
+    code = f"{line}\nimport sys\nprint([name for name in {HEAVY} if name in sys.modules])"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "[]"
