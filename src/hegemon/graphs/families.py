@@ -2,6 +2,7 @@
 
 import math
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -132,7 +133,7 @@ def parse(spec: str, n: int | None, rng: np.random.Generator) -> Topology:
     return topology
 
 
-FAMILIES = {
+FAMILIES: dict[str, tuple[str, Callable[..., Topology]]] = {
     "complete": ("N", complete),
     "ring": ("N", ring),
     "directed-ring": ("N", directed_ring),

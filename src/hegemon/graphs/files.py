@@ -18,7 +18,7 @@ def from_networkx(graph) -> Topology:
     A single directed cycle is relabelled so that its arcs are i -> i+1.
     """
     name = graph.name or type(graph).__name__
-    seen = set()
+    seen: set[tuple] = set()
     for u, v in graph.edges():
         _require_simple(f"the graph {name!r}", u, v, graph.is_directed(), seen)
     return _from_labels(name, graph.nodes(), graph.edges(), graph.is_directed())
@@ -54,7 +54,10 @@ def _from_graphml(path: Path) -> Topology:
 
 
 def _from_edge_list(path: Path, text: str) -> Topology:
-    directed, edges, labels, seen = False, [], {}, set()
+    directed = False
+    edges: list[tuple[str, ...]] = []
+    labels: dict[str, None] = {}
+    seen: set[tuple] = set()
     for number, line in enumerate(text.splitlines(), start=1):
         content, _, comment = line.partition("#")
         if not content.strip():
@@ -110,9 +113,9 @@ def _along_the_ring(n: int, arcs: np.ndarray) -> np.ndarray:
     """If the arcs form one directed cycle, that cycle relabelled from node 0 on; otherwise the arcs."""
     if n < 2 or len(arcs) != n or len(np.unique(arcs[:, 0])) != n:
         return arcs
-    successor = np.empty(n, np.int64)
-    successor[arcs[:, 0]] = arcs[:, 1]
-    successor = successor.tolist()
+    following = np.empty(n, np.int64)
+    following[arcs[:, 0]] = arcs[:, 1]
+    successor = following.tolist()
     node, length = successor[0], 1
     while node != 0 and length < n:
         node, length = successor[node], length + 1

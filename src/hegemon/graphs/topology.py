@@ -160,7 +160,7 @@ class Topology:
         """The same graph on the nodes 0..n-1."""
         import networkx as nx  # only here: it takes long to load
 
-        graph = nx.DiGraph(name=self.name) if self.directed else nx.Graph(name=self.name)
+        graph: nx.Graph = nx.DiGraph(name=self.name) if self.directed else nx.Graph(name=self.name)
         graph.add_nodes_from(range(self.n))
         graph.add_edges_from(zip(self.sources.tolist(), self.targets.tolist(), strict=True))
         return graph

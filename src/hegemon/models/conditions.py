@@ -55,10 +55,10 @@ def _conditions(clause: Tree) -> list[Tree]:
 
 
 def _clause(tree: Tree, protocol: Any) -> ConfigurationSet:
-    if _is_call(tree, "all"):
-        return everywhere(condition(tree.operands[0], protocol))
-    if _is_call(tree, "none"):
-        return nowhere(condition(tree.operands[0], protocol))
+    if (inner := _argument(tree, "all")) is not None:
+        return everywhere(condition(inner, protocol))
+    if (inner := _argument(tree, "none")) is not None:
+        return nowhere(condition(inner, protocol))
     if isinstance(tree, Comparison):
         result = ConfigurationSet(closed=True)
         sides = tree.operands
@@ -70,21 +70,25 @@ def _clause(tree: Tree, protocol: Any) -> ConfigurationSet:
 
 def _comparison(symbol: str, left: Tree, right: Tree, protocol: Any) -> ConfigurationSet:
     """`count(E) <= K` or `K >= count(E)`, K a number of the parameters."""
-    if _is_call(right, "count"):
+    if _argument(right, "count") is not None:
         left, right, symbol = right, left, MIRRORED.get(symbol, symbol)
-    if not _is_call(left, "count") or symbol not in MIRRORED:
+    inner = _argument(left, "count")
+    if inner is None or symbol not in MIRRORED:
         raise InvalidInput("a comparison must be of count(E) with a number, by ==, <=, >=, < or >")
     number = value_of(right, protocol.values)
     least, most = math.ceil(number), math.floor(number)
-    low, high = {
+    bounds: dict[str, tuple[int, int | str]] = {
         "==": (least, most),
         ">=": (least, "n"),
         "<=": (0, most),
         ">": (most + 1, "n"),
         "<": (0, least - 1),
-    }[symbol]
-    return ConfigurationSet((Count(condition(left.operands[0], protocol), low, high),))
+    }
+    return ConfigurationSet((Count(condition(inner, protocol), *bounds[symbol]),))
 
 
-def _is_call(tree: Tree, name: str) -> bool:
-    return isinstance(tree, Call) and tree.function == name and len(tree.operands) == 1
+def _argument(tree: Tree, name: str) -> Tree | None:
+    """What a call of this function is about; None if the tree is no such call."""
+    if isinstance(tree, Call) and tree.function == name and len(tree.operands) == 1:
+        return tree.operands[0]
+    return None

@@ -115,7 +115,7 @@ def _bounded(value: int | float, what: str) -> int | float:
 def _number(value: Any, name: str) -> int | float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise InvalidInput(f"{name} = {value!r} is not a number")
-    return int(value) if isinstance(value, np.integer) else value
+    return int(value) if isinstance(value, int | np.integer) else float(value)
 
 
 def whole_number(text: Any, what: str, low: int = 0, high: int | None = None) -> int:

@@ -200,7 +200,7 @@ class _Reader:
             return Quoted(word[1:-1])
         if not self.takes("("):
             return Name(word)
-        operands = []
+        operands: list[Tree] = []
         while not (operands and self.takes(")")):
             if operands and not self.takes(","):
                 raise self.unexpected()

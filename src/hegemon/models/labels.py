@@ -86,9 +86,10 @@ class _Replacement:
             if texts & self.names or field in self.choices:
                 place = where(function, step.positions.lineno if step.positions else None)
                 value = self._integers(step.argval, field, place)
-                if constants[step.arg] not in (step.argval, value):
+                index = step.arg or 0
+                if constants[index] not in (step.argval, value):
                     raise InvalidInput(f"{self.owner}: {step.argval!r} means two numbers in one function ({place})")
-                constants[step.arg] = value
+                constants[index] = value
         inner = [self._code(function, item) if isinstance(item, types.CodeType) else item for item in constants]
         return code.replace(co_consts=tuple(inner))
 

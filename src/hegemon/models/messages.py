@@ -14,12 +14,14 @@ inbox is such a mapping, in the order of the ports. `rng` is a `random.Random`: 
 """
 
 from collections import namedtuple
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, ClassVar
 
 from hegemon.errors import InvalidInput
 from hegemon.models.protocol import Protocol
-from hegemon.models.state import declared_fields
+from hegemon.models.state import Field, declared_fields
 
 ELECTED, NON_ELECTED = "ELECTED", "NON-ELECTED"
 
@@ -42,11 +44,14 @@ class MessageFormat:
     def __init__(self, fields, values, owner):
         self.owner, self.fields = owner, fields
         self.bounds = {field.name: field.domain.bounds(values) for field in fields}
-        self._type = namedtuple("Message", [*self.bounds, "bits"])
+        names = [*self.bounds, "bits"]
+        kind = namedtuple("Message", names)
+        self._type: Any = kind
 
     def make(self, **given):
         """A message; a field that this kind of message does not have is None."""
-        values, bits = {}, 0
+        values: dict[str, Any] = {}
+        bits = 0
         for field in self.fields:
             name, domain = field.name, field.domain
             if any(values[other] not in allowed for other, allowed in domain.condition):
@@ -70,10 +75,13 @@ class MessageFormat:
 class BasicNode:
     """What every node has. It does not know its number: the network is anonymous."""
 
+    calls: list[int]
     degree = 0
     round = 0  # the present round
     status = None  # the paper's ⊥, until the node is ELECTED or NON-ELECTED
-    sending = {}  # in `begin`: what the node already sends in this round, in answer to the last; may be taken back
+    sending: dict[
+        int, Any
+    ] = {}  # in `begin`: what the node already sends in this round, in answer to the last; may be taken back
 
     def wake_at(self, round: int) -> None:
         """Call `round` of the protocol at the end of this round, whether or not messages arrive."""
@@ -83,12 +91,17 @@ class BasicNode:
 class MessageProtocol(Protocol):
     """Declare `class Message:`, `class Node:`, `begin(self, node, rng)` and `round(self, node, inbox, rng)`."""
 
+    message_fields: ClassVar[tuple[Field, ...]]
+    node_type: ClassVar[type]
+    begin: Callable  # (self, node, rng) -> messages
+    round: Callable  # (self, node, inbox, rng) -> messages
+
     model = "message"
     time_unit = "rounds"
     arbitrary_start = False
     default_start = None
     congest = 8  # a message has at most congest * ceil(log2(n + 1)) bits
-    facts = {}  # what is known about the run beforehand: goes into its measures
+    facts: dict[str, Any] = {}  # what is known about the run beforehand: goes into its measures
     records_clouds = False  # whether to follow whom each initiator influences
     pattern = None  # Contacts or Tokens, where a compiled engine knows the protocol's course of events
 

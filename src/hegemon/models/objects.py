@@ -7,12 +7,14 @@ and `events`, `verify`) cannot apply to it, and says so.
 import copy
 import random
 from collections import namedtuple
+from collections.abc import Callable
 from functools import cached_property
 from types import SimpleNamespace
+from typing import ClassVar
 
 from hegemon.errors import InvalidInput
 from hegemon.models.protocol import Protocol
-from hegemon.models.state import declared_fields
+from hegemon.models.state import Field, declared_fields
 
 
 class ObjectProtocol(Protocol):
@@ -24,9 +26,11 @@ class ObjectProtocol(Protocol):
     `start_NAME(self, rng)` that answers a list of n agents; sets are made of `whole((agents, p) -> bool)`.
     """
 
+    interact: Callable  # (a, b, p, coins) -> None
+
     model = "objects"
     functions = {"interact": "a, b, p, coins", "output": "a, p"}
-    coin_fields = ()
+    coin_fields: ClassVar[tuple[Field, ...]] = ()
 
     class Coins:
         pass

@@ -30,7 +30,7 @@ class Observable:
         if self.reduce == "maximum":
             return values.max()
         if counts is None:
-            return np.count_nonzero(values) if self.reduce == "count" else values.mean()
+            return int(np.count_nonzero(values)) if self.reduce == "count" else values.mean()
         if self.reduce == "count":
             return int(counts[values != 0].sum())
         return float(np.average(values, weights=counts))

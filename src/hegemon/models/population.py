@@ -1,5 +1,7 @@
 """Population protocols: two agents meet, both may change (Angluin et al., Distributed Computing 2006)."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from hegemon.errors import InvalidInput
@@ -10,6 +12,8 @@ from hegemon.models.soundness import check_functions, check_transition
 
 class PopulationProtocol(Protocol):
     """Declare `class State:` and `def interact(a, b, p)`, which changes initiator `a` and responder `b`."""
+
+    interact: Callable  # (a, b, p) -> None
 
     model = "population"
     functions = {"interact": "a, b, p", "output": "a, p"}

@@ -86,7 +86,7 @@ class Protocol:
         if not cls.arbitrary_start and cls.starts["random"] is Protocol.start_random:
             del cls.starts["random"]
         if "State" in vars(cls):
-            cls.fields = declared_fields(cls.State, cls.__name__)
+            cls.fields = declared_fields(vars(cls)["State"], cls.__name__)
         if not cls.fields or any(field.default is None for field in cls.fields):
             del cls.starts["initial"]
         elif "default_start" not in members or members["default_start"] is Protocol.default_start:

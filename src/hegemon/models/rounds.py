@@ -3,6 +3,7 @@
 import copy
 import dis
 import itertools
+from collections.abc import Callable
 
 import numpy as np
 
@@ -26,6 +27,8 @@ class RoundsProtocol(Protocol):
 
     `label(a, p)` and `highlight(a, p)`, if given, are for pictures: a short text, and whether a node stands out.
     """
+
+    update: Callable  # (me, neighbours, coins, p) -> None
 
     model = "rounds"
     time_unit = "rounds"

@@ -29,7 +29,7 @@ class Field:
 
 def declared_fields(state_class, owner: str, what: str = "State") -> tuple[Field, ...]:
     """The fields of a `class State:` (or `class Message:`) body, in order, each checked."""
-    fields = []
+    fields: list[Field] = []
     for name, domain in inspect.get_annotations(state_class, eval_str=True).items():
         if not isinstance(domain, Domain):
             raise InvalidInput(
