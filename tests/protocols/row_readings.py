@@ -149,7 +149,7 @@ def p_ll(a, b, p):
     pair = [{"epoch": 1, "colour": 0, **a}, {"epoch": 1, "colour": 0, **b}]
     if a["status"] == b["status"] == "X":
         pair[0] |= {"status": "A", "level": 0, "done": 0}
-        pair[1] |= {"status": "B", "leader": 0, "count": 0}
+        pair[1] |= {"status": "B", "leader": 0, "counter": 0}
     else:
         for agent in pair:
             if agent["status"] == "X":
@@ -157,9 +157,9 @@ def p_ll(a, b, p):
     ticked = set()
     for i, agent in enumerate(pair):
         if agent["status"] == "B":
-            agent["count"] += 1
-            if agent["count"] == p["c_max"]:
-                agent |= {"count": 0, "colour": (agent["colour"] + 1) % 3}
+            agent["counter"] += 1
+            if agent["counter"] == p["c_max"]:
+                agent |= {"counter": 0, "colour": (agent["colour"] + 1) % 3}
                 ticked.add(i)
     colours = [agent["colour"] for agent in pair]
     for i in (0, 1):
@@ -167,7 +167,7 @@ def p_ll(a, b, p):
             pair[i]["colour"] = colours[1 - i]
             ticked.add(i)
             if pair[i]["status"] == "B":
-                pair[i]["count"] = 0
+                pair[i]["counter"] = 0
     epoch = max(min(agent["epoch"] + (i in ticked), 4) for i, agent in enumerate(pair))
     for agent in pair:
         init, agent["epoch"] = agent["epoch"], epoch
@@ -203,7 +203,7 @@ def _kept(agent):
     """The fields of the class that the agent is in now."""
     names = ["leader", "status", "epoch", "colour"]
     if agent["status"] == "B":
-        names.append("count")
+        names.append("counter")
     if agent["status"] == "A":
         names += {1: ["level", "done"], 4: ["level"]}.get(agent["epoch"], ["rand", "index"])
     return {name: int(agent[name]) if name != "status" else agent[name] for name in names}

@@ -44,9 +44,7 @@ class MessageFormat:
     def __init__(self, fields, values, owner):
         self.owner, self.fields = owner, fields
         self.bounds = {field.name: field.domain.bounds(values) for field in fields}
-        names = [*self.bounds, "bits"]
-        kind = namedtuple("Message", names)
-        self._type: Any = kind
+        self._type: Any = _message_type(*self.bounds, "bits")
 
     def make(self, **given):
         """A message; a field that this kind of message does not have is None."""
@@ -72,6 +70,10 @@ class MessageFormat:
         return self._type(**values, bits=max(1, bits))  # a message without content still says that it came
 
 
+def _message_type(*names: str) -> Any:
+    return namedtuple("Message", names)
+
+
 class BasicNode:
     """What every node has. It does not know its number: the network is anonymous."""
 
@@ -79,9 +81,7 @@ class BasicNode:
     degree = 0
     round = 0  # the present round
     status = None  # the paper's ⊥, until the node is ELECTED or NON-ELECTED
-    sending: dict[
-        int, Any
-    ] = {}  # in `begin`: what the node already sends in this round, in answer to the last; may be taken back
+    sending: dict[int, Any] = {}  # in `begin`: what it sends in this round anyway, in answer to the last; may be undone
 
     def wake_at(self, round: int) -> None:
         """Call `round` of the protocol at the end of this round, whether or not messages arrive."""

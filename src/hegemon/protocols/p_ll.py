@@ -21,7 +21,7 @@ def assign_status(a, b):  # rule 1
         take_part(a, A)
         take_part(b, B)
         a.level, a.done = 0, 0
-        b.leader, b.count = 0, 0
+        b.leader, b.counter = 0, 0
     elif a.status == X:
         join(a)
     elif b.status == X:
@@ -39,10 +39,10 @@ def take_part(a, status):
 
 def count_up(a, p):  # rule 2, first half; answers whether the agent ticks
     if a.status == B:
-        if a.count + 1 < p.c_max:
-            a.count += 1
+        if a.counter + 1 < p.c_max:
+            a.counter += 1
         else:
-            a.count = 0
+            a.counter = 0
             a.colour = (a.colour + 1) % 3
             return True
     return False
@@ -52,7 +52,7 @@ def catch_up(a, colour):  # rule 2, second half, for the agent that may be behin
     if colour == (a.colour + 1) % 3:
         a.colour = colour
         if a.status == B:
-            a.count = 0
+            a.counter = 0
         return True
     return False
 
@@ -128,7 +128,7 @@ class PLL(PopulationProtocol):
         status: Choice("X", "A", "B") = "X"
         epoch: Range(1, 4).when(status=("A", "B")) = 1
         colour: Range(0, 2).when(status=("A", "B")) = 0
-        count: Range(0, "c_max-1").when(status="B") = 0
+        counter: Range(0, "c_max-1").when(status="B") = 0  # count in the paper
         level: Range(0, "l_max").when(status="A", epoch=(1, 4)) = 0
         done: Bit.when(status="A", epoch=1) = 0
         rand: Range(0, "2^phi-1").when(status="A", epoch=(2, 3)) = 0
@@ -155,4 +155,4 @@ class PLL(PopulationProtocol):
     safe = exactly(1, is_leader).described("one leader; leaders never come back", closed=True)
 
     leaders = count(is_leader, "agents that are leaders")
-    finished = count(lambda a, p: a.epoch == 4, "agents in the last epoch")
+    finished = count(lambda a, p: a.status != X and a.epoch == 4, "agents in the last epoch")
