@@ -29,6 +29,7 @@ MOST_TRIALS = 5_000  # of one record
 stopping = threading.Event()  # whoever runs workers in threads of its own process sets it to stop them
 _files: dict[str, RecordFile] = {}
 _compiled: set = set()
+_seen: set = set()  # folders that this process has found to be the driver's
 
 
 def work(task: dict) -> dict:
@@ -128,7 +129,8 @@ def _deliver(record: dict, task: dict, answer: dict) -> None:
     """Into the folder, if this machine sees it; else along with the answer."""
     line = encode_record(record)
     records = Path(task["folder"]) / "records"
-    if sees_folder(task["folder"], task["name"]):
+    if (task["folder"], task["name"]) in _seen or sees_folder(task["folder"], task["name"]):
+        _seen.add((task["folder"], task["name"]))
         file = _files.setdefault(str(records), RecordFile(records))
         try:
             answer["place"] = file.append(line)

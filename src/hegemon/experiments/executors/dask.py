@@ -4,6 +4,7 @@ import math
 import os
 import time
 from concurrent.futures import CancelledError, Executor
+from contextlib import suppress
 
 from distributed import Client, KilledWorker, LocalCluster
 
@@ -57,8 +58,7 @@ class Dask(Pool):
 
     def abandon(self) -> None:
         """Close the client, which forgets its tasks; a cluster of our own goes with it."""
-        self._client.close(timeout=2)
-        self._client = None
-        if self._cluster:
-            self._cluster.close(timeout=2)
-            self._cluster = None
+        client, cluster, self._client, self._cluster = self._client, self._cluster, None, None
+        for one in filter(None, (client, cluster)):
+            with suppress(TimeoutError, OSError):  # it goes with this process in any case
+                one.close(timeout=2)

@@ -12,6 +12,7 @@ from hegemon.experiments.axes import number
 from hegemon.experiments.executors.pool import Pool
 
 LOOK_SECONDS = {"slurm": 5.0, "local": 0.1}
+SHARED = ("cluster", "folder", "name", "timeout_min", "mem_gb", "cpus_per_task", "nodes", "tasks_per_node")
 HELP = "give slurm:partition=NAME,timeout_min=60,…; the names are those of submitit's AutoExecutor"
 
 
@@ -30,7 +31,9 @@ class Slurm(Pool):
             name, equals, value = part.partition("=")
             if not equals or not name or not value:
                 raise InvalidInput(f"the cluster option {part!r} is not understood; {HELP}")
-            self._options[name.strip()] = number(value.strip())
+            name = name.strip()
+            plain = name in SHARED or name.startswith(("slurm_", "local_"))
+            self._options[name if plain else f"slurm_{name}"] = number(value.strip())
         self._where = str(self._options.pop("cluster", "slurm"))
         self._folder = str(self._options.pop("folder", ".hegemon-jobs"))
         self._workers = workers or (2 if self._where == "local" else 100)
