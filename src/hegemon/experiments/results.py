@@ -139,11 +139,11 @@ def _fit(series: dict, samples: dict) -> Fit:
     rivals = []
     for k in (best - 1, best + 1):
         if 0 <= k < len(LAWS):
-            place = between(sizes, values, LAWS[best], LAWS[k], CONFIDENCE)
-            share = [place.share, place.low, place.high]
+            place = between(sizes, values, LAWS[best], LAWS[k])
+            share = [place.share, *place.slope.interval(CONFIDENCE)]
             rivals.append({"rival": LAWS[k].name, "share": share, "spread": place.rival_spread})
-    power = exponent(sizes, values, CONFIDENCE)
-    return Fit(series, power, LAWS[best].name, constant, spread, rivals)
+    power = exponent(sizes, values)
+    return Fit(series, (power.estimate, *power.interval(CONFIDENCE)), LAWS[best].name, constant, spread, rivals)
 
 
 def _numbers(table) -> list[str]:
