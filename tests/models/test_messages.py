@@ -1,6 +1,7 @@
 """What a message is and what it weighs; what a message-passing protocol may be told."""
 
 import math
+import random
 
 import pytest
 from hypothesis import given
@@ -78,6 +79,23 @@ def test_a_protocol_without_begin_or_message_says_so():
         Mute(n=3)
     with pytest.raises(InvalidInput, match="Message declares no field"):
         type("Empty", (MessageProtocol,), {})
+
+
+def test_randomness_of_its_own_is_refused():
+    class Restless(Echo):
+        def begin(self, node, rng):
+            return {} if random.random() < 0.5 else {}
+
+    with pytest.raises(
+        InvalidInput, match=r"begin calls random.random \(test_messages.py, line \d+\); its only randomness is"
+    ):
+        Restless(n=3)
+
+
+def test_the_size_of_a_message_is_no_field():
+    message = type("Message", (), {"__annotations__": {"bits": Range(0, 1)}})
+    with pytest.raises(InvalidInput, match="a message already has 'bits'"):
+        type("Own", (MessageProtocol,), {"Message": message})
 
 
 def test_a_caret_is_the_power():

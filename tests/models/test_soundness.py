@@ -315,6 +315,34 @@ def test_a_start_that_fails_says_where():
         protocol.initial("odd", np.random.default_rng(0))
 
 
+def test_a_validate_that_answers_is_refused():
+    with pytest.raises(InvalidInput, match="validate answers False"):
+        own(pure, validate=lambda self: False)(n=4)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "part"),
+    [
+        (0, float("nan"), "nan is no bound"),
+        (0, float("inf"), "inf is no bound"),
+        (0, None, "None is no bound"),
+        (0, "9**9**9", "digits"),
+        (0, "k", "no parameter 'k'"),
+        (0, 2**70, "states per agent"),
+        (3, 2, "empty range"),
+    ],
+)
+def test_ranges_that_are_none_are_named(low, high, part):
+    state = type("State", (), {"__annotations__": {"x": Range(low, high)}})
+    with pytest.raises(InvalidInput, match=part):
+        _ = type("Own", (PopulationProtocol,), {"State": state, "interact": pure})(n=4).space.dtype
+
+
+def test_a_state_that_is_no_class_is_named():
+    with pytest.raises(InvalidInput, match="State is 3, which is not a class"):
+        type("Own", (PopulationProtocol,), {"State": 3})
+
+
 def test_a_validate_that_fails_says_where():
     with pytest.raises(InvalidInput, match=r"validate fails \(test_soundness.py, line \d+\): KeyError"):
         own(pure, validate=lambda self: fail())(n=4)
@@ -329,6 +357,9 @@ def test_a_validate_that_fails_says_where():
         ({"safe": exactly(1, lambda a, p: random.random() < 0.5)}, "the set safe calls random.random"),
         ({"seen": count(lambda a, p: "many")}, "the observable seen .*answers 'many'"),
         ({"output": lambda a, p: None}, "output .*answers None"),
+        ({"safe": whole(lambda agents, p: None)}, "the set safe .*answers None"),
+        ({"safe": whole(lambda agents, p: agents[99].x)}, "the set safe fails .*IndexError"),
+        ({"safe": whole(lambda agents, p: random.random() < 0.5)}, "the set safe calls random.random"),
     ],
 )
 def test_functions_of_a_state_are_tried(members, part):
@@ -367,6 +398,12 @@ def test_a_condition_that_reads_what_a_state_lacks(condition):
         conditional(safe=everywhere(condition)).require_sound()
     with pytest.raises(InvalidInput, match="the observable seen .* reads timer"):
         conditional(seen=count(condition)).require_sound()
+
+
+def test_a_predicate_of_all_agents_that_reads_what_a_state_lacks():
+    with pytest.raises(InvalidInput, match="the set safe .* reads a field in states that do not have it"):
+        conditional(safe=whole(lambda agents, p: max([a.timer for a in agents]) < 400)).require_sound()
+    conditional(safe=whole(lambda agents, p: sum([a.timer for a in agents if a.kind == "busy"]) < 9)).require_sound()
 
 
 def test_a_transition_that_reads_what_a_state_lacks():

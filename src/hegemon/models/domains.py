@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from hegemon.errors import InvalidInput
 from hegemon.models.expressions import evaluate
 
@@ -39,6 +41,9 @@ class Domain:
 
     def bounds(self, values: Mapping[str, Any]) -> tuple[int, int]:
         low, high = evaluate(self.low, values), evaluate(self.high, values)
+        for bound in (low, high):
+            if isinstance(bound, bool) or not isinstance(bound, int | float | np.number) or not math.isfinite(bound):
+                raise InvalidInput(f"{bound!r} is no bound of a range; give a number, or a text over the parameters")
         return math.ceil(low), math.floor(high)
 
     def describe(self, values: Mapping[str, Any]) -> str:

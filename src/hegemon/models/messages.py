@@ -13,6 +13,7 @@ Messages are answered as a mapping from ports (0..degree-1) to messages, or as (
 inbox is such a mapping, in the order of the ports. `rng` is a `random.Random`: the node's private coins.
 """
 
+import keyword
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from typing import Any, ClassVar
 
 from hegemon.errors import InvalidInput
 from hegemon.models.protocol import Protocol
+from hegemon.models.purity import require_pure
 from hegemon.models.state import Field, declared_fields
 
 ELECTED, NON_ELECTED = "ELECTED", "NON-ELECTED"
@@ -114,12 +116,16 @@ class MessageProtocol(Protocol):
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         cls.message_fields = declared_fields(cls.Message, cls.__name__, "Message")
+        for field in cls.message_fields:
+            if field.name == "bits" or field.name.startswith("_") or keyword.iskeyword(field.name):
+                raise InvalidInput(f"{cls.__name__}: a message already has {field.name!r}; rename the field")
         cls.node_type = type("Node", (cls.Node, BasicNode), {})
 
     def __init__(self, n: int, **given):
         for name in ("begin", "round"):
             if not callable(getattr(self, name, None)):
                 raise InvalidInput(f"{type(self).__name__} needs `def {name}(self, node, …)`")
+            require_pure(getattr(type(self), name, None), f"{self.id}: {name}", "its only randomness is `rng`")
         super().__init__(n, **given)
 
     @cached_property

@@ -13,7 +13,9 @@ from types import SimpleNamespace
 from typing import ClassVar
 
 from hegemon.errors import InvalidInput
+from hegemon.models.authors import authored
 from hegemon.models.protocol import Protocol
+from hegemon.models.purity import require_pure
 from hegemon.models.state import Field, declared_fields
 
 
@@ -62,7 +64,8 @@ class ObjectProtocol(Protocol):
         """The agents of a named start."""
         if name not in self.starts:
             raise InvalidInput(f"{self.id} has no start {name!r}; choose {', '.join(self.starts)}")
-        agents = self.starts[name](self, rng)
+        with authored(f"{self.id}: the start {name}", "a start answers a list of n agents"):
+            agents = self.starts[name](self, rng)
         if not isinstance(agents, list) or len(agents) != self.n:
             raise InvalidInput(f"{self.id}: the start {name} must answer a list of n = {self.n} agents")
         return agents
@@ -76,18 +79,13 @@ class ObjectProtocol(Protocol):
 
     def check_interact(self, rng: random.Random, agents: list, samples: int = 100) -> None:
         """Refuse an `interact` that fails, or that changes a value in place instead of replacing it."""
+        require_pure(self.interact, f"{self.id}: interact", "its only randomness is `coins`")
         for _ in range(samples):
             first, second = rng.sample(agents, 2)
             before = copy.deepcopy((vars(first), vars(second)))
             a, b = copy.copy(first), copy.copy(second)
-            try:
+            with authored(f"{self.id}: interact, on two agents of the start,"):
                 self.interact(a, b, self.p, self.draw_coins(rng))
-            except InvalidInput:
-                raise
-            except Exception as error:
-                raise InvalidInput(
-                    f"{self.id}: interact fails on two agents of the start: {type(error).__name__}: {error}"
-                ) from None
             if (vars(first), vars(second)) != before:
                 raise InvalidInput(
                     f"{self.id}: interact changes a value in place; give the agent a new one (a tuple or a frozenset)"

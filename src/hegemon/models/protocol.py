@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hegemon.errors import InvalidInput
-from hegemon.models.authors import authored
+from hegemon.models.authors import authored, kind
 from hegemon.models.configuration import Configuration, Group
 from hegemon.models.declarations import check_declaration
 from hegemon.models.expressions import evaluate
@@ -117,7 +117,9 @@ class Protocol:
             setattr(self, name, value)
         self._replace_labels()
         with authored(f"{self.id}: validate", "raise InvalidInput with a sentence for values that do not fit"):
-            self.validate()
+            answer = self.validate()
+        if answer is not None:
+            raise InvalidInput(f"{self.id}: validate answers {kind(answer)}; it must raise InvalidInput instead")
 
     def _replace_labels(self) -> None:
         """Names of a Choice's values become integers in the functions of this instance, where they occur."""

@@ -24,8 +24,8 @@ IMPURE_MODULES = {
     "subprocess", "multiprocessing", "asyncio", "tempfile", "getpass", "platform", "select", "signal", "shelve",
 }  # fmt: skip
 IMPURE_BUILTINS = {
-    "open", "input", "eval", "exec", "compile", "id", "hash", "globals", "locals", "vars", "setattr", "delattr",
-    "breakpoint", "exit", "quit", "__import__", "memoryview",
+    "open", "input", "eval", "exec", "compile", "id", "hash", "globals", "locals", "breakpoint", "exit", "quit",
+    "__import__",
 }  # fmt: skip
 FIXED = (int, float, complex, str, bytes, bool, type(None), range, frozenset, type, np.generic, np.dtype, np.ufunc,
          enum.Enum, types.ModuleType, types.BuiltinFunctionType, types.MethodDescriptorType, types.GenericAlias,
@@ -48,12 +48,14 @@ def impurities(function: Any, seen: set | None = None) -> Iterator[str]:
     """What a function and those that it calls do besides calculating, each with its place."""
     seen = set() if seen is None else seen
     function = getattr(function, "py_func", function)  # compiled by its author
+    function = getattr(function, "__func__", function)  # a method of a class
     if not isinstance(function, types.FunctionType) or function in seen:
         return
+    if not seen:  # a generator may help, but cannot be the transition
+        for flag, reason in KINDS.items():
+            if function.__code__.co_flags & flag:
+                yield f"{reason} ({where(function)})"
     seen.add(function)
-    for flag, reason in KINDS.items():
-        if function.__code__.co_flags & flag:
-            yield f"{reason} ({where(function)})"
     for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
         if changeable(default):
             yield f"has a default value that can change ({where(function)})"
@@ -107,7 +109,7 @@ def _used(value: Any, path: str, following: list, place: str, seen: set) -> Iter
         yield f"calls {path} ({place})"
     elif changeable(value):
         yield f"reads {path}, {'an array' if isinstance(value, np.ndarray) else 'an object'} that can change ({place})"
-    elif isinstance(getattr(value, "py_func", value), types.FunctionType) and not _of_a_library(value):
+    elif not _of_a_library(value):
         yield from impurities(value, seen)
 
 
@@ -140,6 +142,8 @@ def changeable(value: Any) -> bool:
         return any(changeable(item) for item in value)
     if isinstance(value, np.ndarray):
         return value.flags.writeable
+    if isinstance(value, types.MethodType):
+        return changeable(value.__self__)
     if isinstance(value, types.FunctionType) or hasattr(value, "py_func") or isinstance(value, FIXED):
         return False
     return not (callable(value) and _of_a_library(value))

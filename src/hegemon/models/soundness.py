@@ -22,6 +22,8 @@ from hegemon.models.readings import fields_read_where_absent, values_to_try
 
 LONGEST_CALL = 100_000  # lines of Python that one call of a transition may take
 TRIED_ANSWERS = 200  # states on which a condition must answer
+TRIED_CONFIGURATIONS = 8  # on which a function of all agents must answer
+LARGEST_TRIED = 64  # agents in such a configuration
 
 _sound: WeakSet = WeakSet()
 _lock = threading.Lock()
@@ -130,8 +132,9 @@ def _refuse_absent_readings(
 
 def functions_of_one_state(protocol: Any) -> Iterator[tuple[str, Callable]]:
     """Every function `(a, p)` of a protocol besides its transition, with what it belongs to."""
-    if getattr(protocol, "output", None):
-        yield "output", protocol.output
+    for name in ("output", "label", "highlight"):
+        if getattr(protocol, name, None):
+            yield name, getattr(protocol, name)
     for name, chosen in protocol.sets.items():
         for count in chosen.counts:
             yield f"the set {name}", count.condition
@@ -142,21 +145,28 @@ def functions_of_one_state(protocol: Any) -> Iterator[tuple[str, Callable]]:
 
 def check_functions(protocol: Any) -> None:
     """Refuse conditions, outputs and observables that fail, answer no number or read what a state does not have."""
+    _check_functions_of_one_state(protocol)
+    _check_functions_of_all(protocol)
+
+
+def _check_functions_of_one_state(protocol: Any) -> None:
     space, rng = protocol.space, np.random.default_rng(0)
     few = space.size <= TRIED_ANSWERS
     codes = range(space.size) if few else rng.integers(space.size, size=TRIED_ANSWERS).tolist()
     states = [space.namespace(code) for code in codes]
     for owner, function in functions_of_one_state(protocol):
-        what = f"{protocol.id}: the function of {owner}" if owner != "output" else f"{protocol.id}: output"
+        what = f"{protocol.id}: the function of {owner}" if " " in owner else f"{protocol.id}: {owner}"
         require_pure(function, what, "it may only depend on the state and the parameters")
+        allowed = str if owner == "label" else int | float | np.generic
         for state in states:
             with authored(what):
                 answer = function(SimpleNamespace(**vars(state)), protocol.p)
-            if not isinstance(answer, int | float | np.generic):
-                raise InvalidInput(
-                    f"{what} ({where(function)}) answers {kind(answer)} for {space.mapping(state)}; it must answer "
-                    "True, False or a number"
-                )
+            if not isinstance(answer, allowed):
+                wanted = "a text" if owner == "label" else "True, False or a number"
+                shown = f"answers {kind(answer)} for {space.mapping(state)}"
+                raise InvalidInput(f"{what} ({where(function)}) {shown}; it must answer {wanted}")
+        if owner == "label":
+            continue  # a picture may show what it likes
         with authored(what):
             found = sorted(fields_read_where_absent(function, protocol))
         if found:
@@ -164,3 +174,48 @@ def check_functions(protocol: Any) -> None:
                 f"{what} ({where(function)}) reads {', '.join(found)} in states that do not have it; ask first whether "
                 f"it exists ({found[0]} does for {space.domains[found[0]].existence})"
             )
+
+
+def functions_of_all(protocol: Any) -> Iterator[tuple[str, Callable]]:
+    """Every function of all agents at once, with what it belongs to."""
+    for name, chosen in protocol.sets.items():
+        for predicate in chosen.whole:
+            yield f"the set {name}", predicate
+    for name, observable in protocol.observables.items():
+        if observable.reduce == "overall":
+            yield f"the observable {name}", observable.value
+
+
+def _check_functions_of_all(protocol: Any) -> None:
+    """The same for functions of all agents, tried on a few small configurations (on a ring, where there is a graph)."""
+    space, rng = protocol.space, np.random.default_rng(0)
+    for owner, function in functions_of_all(protocol):
+        what = f"{protocol.id}: the function of {owner}"
+        require_pure(function, what, "it may only depend on the agents, the graph and the parameters")
+        for _ in range(TRIED_CONFIGURATIONS if protocol.n <= LARGEST_TRIED else 0):
+            codes = space.telling_states(rng, protocol.n)
+            graph = _ring(protocol.n) if protocol.reads_graph else ()
+            with authored(what):
+                answer = function([space.namespace(code) for code in codes], *graph, protocol.p)
+                disguised = function([_disguised(space, code) for code in codes], *graph, protocol.p)
+            if not isinstance(answer, int | float | np.generic):
+                raise InvalidInput(
+                    f"{what} ({where(function)}) answers {kind(answer)}; it must answer True or a number"
+                )
+            if answer != disguised:
+                raise InvalidInput(f"{what} ({where(function)}) reads a field in states that do not have it; ask first")
+
+
+def _disguised(space: Any, code: int) -> SimpleNamespace:
+    """A state whose absent fields hold the highest values of their ranges."""
+    state = space.namespace(code)
+    for name in set(space.names) - space.present(vars(state)):
+        setattr(state, name, space.bounds[name][1])
+    return state
+
+
+def _ring(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of a ring of n nodes (one edge for two, none for one)."""
+    rows = [sorted({(v - 1) % n, (v + 1) % n} - {v}) for v in range(n)]
+    offsets = np.cumsum([0, *map(len, rows)]).astype(np.int64)
+    return offsets, np.array([u for row in rows for u in row], np.int32)

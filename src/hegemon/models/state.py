@@ -29,6 +29,10 @@ class Field:
 
 def declared_fields(state_class, owner: str, what: str = "State") -> tuple[Field, ...]:
     """The fields of a `class State:` (or `class Message:`) body, in order, each checked."""
+    if not inspect.isclass(state_class):
+        raise InvalidInput(
+            f"{owner}.{what} is {state_class!r}, which is not a class; write `class {what}:` with fields"
+        )
     fields: list[Field] = []
     for name, domain in inspect.get_annotations(state_class, eval_str=True).items():
         if not isinstance(domain, Domain):
@@ -80,7 +84,10 @@ class StateSpace:
         self.domains = {field.name: field.domain for field in fields}
         self.bounds = {}
         for field in fields:
-            low, high = field.domain.bounds(values)
+            try:
+                low, high = field.domain.bounds(values)
+            except InvalidInput as error:
+                raise InvalidInput(f"{owner}: the range of {field.name}: {error}") from None
             if high < low:
                 raise InvalidInput(f"{owner}: field {field.name} has the empty range {low}..{high}")
             self.bounds[field.name] = (low, high)
