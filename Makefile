@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-full bench lint clean
+.PHONY: demo test test-full bench lint clean chromium
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "hegemon needs Python 3.11 or newer: set PYTHON=/path/to/python3.11")'
@@ -13,12 +13,17 @@ $(VENV)/installed: pyproject.toml
 demo: $(VENV)/installed  # exit code 1 of reproduce says that a claim is violated: a finding, not a failure
 	$(BIN)/hegemon reproduce --quick || test $$? -eq 1
 
-test: $(VENV)/installed
+chromium:  # the tests of the page drive one; without it they are skipped, all others run
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+	  && { apt-get -qq update && apt-get -qq install -y chromium; } >/dev/null 2>&1; } \
+	  || echo "no Chromium here, and none could be installed: the tests of the page are skipped (apt-get install chromium)"
+
+test: $(VENV)/installed chromium
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/python -m pytest -m 'not full'
 
-test-full: $(VENV)/installed
+test-full: $(VENV)/installed chromium
 	$(BIN)/python -m pytest
 
 bench: $(VENV)/installed

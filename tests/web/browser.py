@@ -15,7 +15,7 @@ FLAGS = [
     "--disable-sync",
     "--disable-quic",
 ]
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
 WAIT = 60_000  # milliseconds; a bound, never a measure
 
 

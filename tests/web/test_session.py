@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import hegemon as hg
 from hegemon.errors import InvalidInput
-from hegemon.exact.traces import Interaction, Trace
+from hegemon.exact.traces import Interaction, Round, Trace
 from hegemon.runs.disturbances import read_disturbances
 from hegemon.web.session import Session
 
@@ -253,3 +253,24 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing(protocol, call, says
     assert codes(session) == before and not session.disturbances()
     session.advance(30)
     assert codes(session) == repeated(session)
+
+
+def test_a_story_of_rounds_is_followed_too(tmp_path):
+    protocol = hg.CATALOGUE["bfw"](n=9)
+    session = Session(protocol, seed=2)
+    seen = [session.world.engine.configuration().mappings()]
+    for step in range(1, 6):
+        session.advance(step)
+        seen.append(session.world.engine.configuration().mappings())
+    rounds = [
+        Round(tuple((v, a, b) for v, (a, b) in enumerate(zip(old, new, strict=True)) if a != b))
+        for old, new in zip(seen, seen[1:], strict=False)
+    ]
+    file = tmp_path / "story.json"
+    Trace("bfw", seen[0], tuple(rounds), protocol.parameters, session.topology.name).save(file)
+    story = Session(protocol, start=str(file), seed=77)  # other coins: only the story leads there
+    for step in range(1, 6):
+        story.advance(step)
+        assert story.world.engine.configuration().mappings() == seen[step]
+    story.go_to(2)
+    assert story.world.engine.configuration().mappings() == seen[2]

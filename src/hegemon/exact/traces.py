@@ -43,6 +43,8 @@ class Trace:
     protocol: str
     configuration: list[dict]
     interactions: tuple[Interaction, ...] | tuple[Round, ...] = ()
+    parameters: dict | None = None
+    graph: str | None = None
 
     def lines(self) -> list[str]:
         """For people: the start, then one line per interaction."""
@@ -52,15 +54,23 @@ class Trace:
         return start + [f"{unit} {k}: {step.sentence()}" for k, step in enumerate(self.interactions, start=1)]
 
     def record(self) -> dict:
-        """As it is saved: `agents` is what `hegemon run --start FILE` reads, `interactions` what it follows."""
-        return {
+        """As it is saved: `agents` is what `hegemon run --start FILE` reads, `interactions` what it follows.
+
+        `hegemon watch --start FILE` shows it, rounds included, and needs to be told nothing else.
+        """
+        rounds = [[[v, after] for v, _, after in step.changes] for step in self.interactions if isinstance(step, Round)]
+        content = {
             "protocol": self.protocol,
+            "parameters": self.parameters,
+            "graph": self.graph,
             "agents": self.configuration,
             "interactions": [
                 [step.initiator, step.responder] for step in self.interactions if isinstance(step, Interaction)
             ],
+            "rounds": rounds or None,
             "story": self.lines(),
         }
+        return {name: value for name, value in content.items() if value is not None}
 
     def save(self, path) -> None:
         path = Path(path)
@@ -91,7 +101,8 @@ def trace(chain, path: list[int], changes: list[bool | None] | None = None) -> T
     for goal, change in zip(path[1:], changes or [None] * (len(path) - 1), strict=True):
         step, codes = space.step(codes, chain.keys[goal], change)
         interactions.append(step)
-    return Trace(space.protocol.id, start, tuple(interactions))
+    protocol = space.protocol
+    return Trace(protocol.id, start, tuple(interactions), protocol.parameters, space.topology.name)
 
 
 def path_from_start(chain, index: int) -> list[int]:

@@ -97,7 +97,7 @@ def shoot(
         if progress and progress(session.step):
             break
         if tail is None and (readings["lamps"].get(lamp) or session.world.is_silent):
-            tail = max(4, int(TAIL * len(recorder.frames)))
+            tail = 0 if session.world.is_silent else max(4, int(TAIL * len(recorder.frames)))
         if tail is not None:
             tail -= 1
             if tail < 0:
@@ -105,8 +105,6 @@ def shoot(
         if session.step >= limit or time.monotonic() > deadline:
             break
         session.advance(min(limit, session.step + spacing), tell=session.world.kind == "graph")
-        if session.world.is_silent and session.protocol.model == "message":
-            tail = min(tail or 4, 4)
     return recorder.film()
 
 

@@ -14,7 +14,7 @@ def places(topology) -> np.ndarray:
     """Two coordinates per node."""
     family = topology.name.partition(":")[0]
     n = topology.n
-    if family in ("ring", "directed-ring") or (family == "complete" and n <= 60):
+    if family.endswith("ring") or (family == "complete" and n <= 60):
         return _circle(n)
     if family == "complete":
         return _sunflower(n)

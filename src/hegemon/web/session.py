@@ -13,10 +13,10 @@ from hegemon.compute.randomness import FAULT, generator
 from hegemon.errors import InvalidInput
 from hegemon.runs.disturbances import record
 from hegemon.runs.run import Fault
-from hegemon.runs.schedules import read_schedule
 from hegemon.runs.setting import topology_for
 from hegemon.web.messages import MessageWorld
 from hegemon.web.objects import ObjectWorld
+from hegemon.web.stories import read_story
 from hegemon.web.worlds import AgentWorld
 
 MOST_SNAPSHOTS = 64
@@ -43,8 +43,8 @@ class Session:
     def start_over(self, start=None, shown: str | None = None) -> None:
         """A new run from a named start, a file given on the command line, or a list of states."""
         is_messages = self.protocol.model == "message"
-        schedule = [] if self.protocol.model in ("message", "objects") else read_schedule(start, self.topology)
-        if schedule and (self.protocol.model != "population" or self._engine not in ("auto", "agents")):
+        schedule = read_story(start, self.protocol, self.topology)
+        if schedule and self._engine not in ("auto", "agents", "rounds"):
             raise InvalidInput(f"{start} prescribes interactions, which only engine agents follows")
         if self.protocol.model == "objects":
             world = ObjectWorld(self.protocol, self.topology, start, self.seed, self._engine)
@@ -83,7 +83,7 @@ class Session:
             self._plan_fault()
             goal = min(target, self._next_fault())
             if self.step < len(self.schedule):
-                self.last = self.world.meet(self.schedule[self.step])
+                self.last = self.world.follow(self.schedule[self.step])
             elif tell and self.step == goal - 1:
                 self.last = self.world.told_step(self.focus)
                 if not self.last:

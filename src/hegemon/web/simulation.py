@@ -204,5 +204,5 @@ def default_speed(session: Session) -> float:
     if session.schedule:
         return 1.0
     if session.world.is_rounds:
-        return 4.0
+        return 1.0 if session.protocol.model == "message" else 10.0
     return float(10 ** min(6, max(1, len(str(session.protocol.n)) - 1))) if session.world.kind != "bands" else math.inf

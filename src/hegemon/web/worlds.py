@@ -166,8 +166,22 @@ class AgentWorld:
         while self.engine.step < goal:
             self.engine.advance(goal)
 
-    def meet(self, pair: tuple[int, int]) -> dict:
-        """A prescribed interaction instead of a drawn one."""
+    def follow(self, prescribed) -> dict:
+        """A prescribed interaction or round instead of a drawn one."""
+        return self._follow_round(prescribed) if self.is_rounds else self._meet(prescribed)
+
+    def _follow_round(self, changes) -> dict:
+        agents, told = self.engine.configuration().agents, []
+        for v, state in changes:
+            before = self.space.mapping(agents[v])
+            agents[v] = tuple(getattr(state, name) for name in self.space.names)
+            told.append((v, before, self.space.mapping(agents[v])))
+        step = self.step + 1
+        self.engine.load(Configuration(self.space, agents=agents))
+        self.engine.restore((step, *self.engine.snapshot()[1:]))
+        return {"text": Round(tuple(told)).sentence() or "nothing changes", "lines": [], "changed": bool(told)}
+
+    def _meet(self, pair: tuple[int, int]) -> dict:
         before = self._codes(pair)
         agents = self.engine.configuration().agents
         agents[list(pair)] = self.space.decode_array(np.array(self.protocol.transition_codes(*before)))

@@ -82,7 +82,7 @@ export class Look {
     const words = this.channels.map((channel, k) => {
       const label = channel.labels[values[k]];
       if (channel.part === "leader") return values[k] ? label : "";
-      if (channel.part === "shade") return label ? `${channel.name} ${label}` : "";
+      if (channel.part === "shade") return channel.name.includes(" / ") ? "" : `${channel.name} ${label}`;
       if (channel.part === "badge") return values[k] ? (label.includes("=") ? label : `${channel.name} ${label}`) : "";
       return label;
     });

@@ -119,7 +119,7 @@ function showSpeed(speed) {
   if (document.activeElement !== slider || !slider.matches(":active")) {
     slider.value = speed === null ? 7 : Math.round(Math.log10(speed / unitSpeed()));
   }
-  byId("speedtext").textContent = speed === null ? "as fast as it goes" : `×${(10 ** Number(slider.value)).toLocaleString("en")} /s`;
+  byId("speedtext").textContent = speed === null ? "as fast as it goes" : `×${Math.round(speed / unitSpeed()).toLocaleString("en")} /s`;
 }
 byId("speed").oninput = () => {
   const exponent = Number(byId("speed").value);

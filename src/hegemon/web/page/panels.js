@@ -129,13 +129,18 @@ function key(stage, byte, text) {
 }
 
 export function showBands(stage, head) {
-  const box = byId("legend");
-  const rows = head.bands.filter(([, count]) => count !== "0").sort((a, b) => Number(b[1]) - Number(a[1])).slice(0, 14);
-  box.replaceChildren(...rows.map(([byte, count]) => {
+  const totals = new Map();
+  for (const [byte, count] of head.bands) {
+    const name = stage.look.name(byte);
+    const found = totals.get(name) || { byte, count: 0n };
+    totals.set(name, { byte: Math.max(byte, found.byte), count: found.count + BigInt(count) });
+  }
+  const rows = [...totals].filter(([, { count }]) => count > 0n).sort(([, a], [, b]) => (a.count < b.count ? 1 : -1)).slice(0, 14);
+  byId("legend").replaceChildren(...rows.map(([name, { byte, count }]) => {
     const row = element("div", undefined, "bandrow");
     const dot = element("i");
     dot.style.background = stage.look.of(byte).fill;
-    row.append(dot, element("span", stage.look.name(byte)), element("span", BigInt(count).toLocaleString("en")));
+    row.append(dot, element("span", name), element("span", count.toLocaleString("en")));
     return row;
   }));
 }

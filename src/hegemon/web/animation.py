@@ -1,0 +1,206 @@
+"""A film as an animated picture: GIF by Pillow, MP4 where ffmpeg is installed; drawn as the page draws it."""
+
+import math
+import shutil
+import subprocess
+
+import numpy as np
+
+from hegemon.errors import InvalidInput
+from hegemon.files import write_with
+
+SIDE = 480  # pixels
+FINER = 2  # drawn so much larger, then scaled down: smooth edges
+SECONDS = 10.0
+GROUND, INK, IDLE, GOLD = "#f5f6f8", "#1b1f24", "#a9b4c0", "#e69f00"
+HUES = ("#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a600", "#7f6fbf", "#777777")
+BADGES = ("#d55e00", "#56b4e9", "#009e73", "#cc79a7")
+KINDS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+MOST_FRAMES = 100
+
+
+def rgb(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def mixed(start: str, end: str, share: float) -> str:
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(rgb(start), rgb(end), strict=True))
+
+
+class Seen:
+    """What a byte looks like: the same rules as the page's `look.js`."""
+
+    def __init__(self, channels: list[dict], byte: int):
+        values = []
+        for channel in reversed(channels):
+            byte, value = divmod(byte, len(channel["labels"]))
+            values.insert(0, value)
+        parts = [channel["part"] for channel in channels]
+        self.leader, hue, shade, gold, place = False, None, None, GOLD, 0
+        self.badges: list[tuple[int, str]] = []
+        for channel, value in zip(channels, values, strict=True):
+            chosen = (channel["colours"] or [None] * (value + 1))[value]
+            size = len(channel["labels"])
+            if channel["part"] == "leader":
+                self.leader = value == 1
+                gold, hue = (chosen or gold, hue) if self.leader else (gold, chosen or hue)
+            elif channel["part"] == "class":
+                plain = size == 2 and value == 0 and "shade" not in parts
+                hue = chosen or (IDLE if plain else HUES[value % len(HUES)])
+            elif channel["part"] == "shade":
+                shade = value / max(1, size - 1)
+            else:
+                if value:
+                    faint = BADGES[place] if value == size - 1 else mixed(BADGES[place], GROUND, 0.55)
+                    self.badges.append((place, chosen or faint))
+                place += 1
+        fill = hue or (IDLE if shade is None else HUES[0])
+        if shade is not None:
+            fill = mixed(GROUND, fill, 0.22 + 0.68 * shade)
+        self.fill, self.rim = (gold, fill if hue else INK) if self.leader else (fill, None)
+
+
+class Painter:
+    def __init__(self, film: dict, size: int):
+        self.greeting, self.size, self.side = film["greeting"], size, size * FINER
+        self._seen = [Seen(self.greeting["channels"], byte) for byte in range(256)]
+        if self.greeting["kind"] == "graph":
+            self._place()
+        self._columns: list[dict[int, float]] = []
+
+    def _place(self) -> None:
+        places = np.array(self.greeting["places"])
+        least = _spacing(places)
+        room = self.side / 2 * 0.96 / (np.abs(places).max() * (1 + min(0.25, least * 0.6)) + 1e-9)
+        self._points = self.side / 2 + places * room
+        self._radius = max(2.4, min(17 * FINER, least * room * 0.36))
+
+    def paint(self, head: dict, picture: bytes):
+        from PIL import Image, ImageDraw
+
+        image = Image.new("RGB", (self.side, self.side), GROUND)
+        draw = ImageDraw.Draw(image)
+        if self.greeting["kind"] == "graph":
+            self._paint_graph(draw, head, picture)
+        elif self.greeting["kind"] == "raster":
+            self._paint_raster(image, picture)
+        else:
+            self._paint_bands(draw, head)
+        draw.text((12 * FINER, 8 * FINER), f"{head['step']:,} {self.greeting['unit']}", fill=INK, font=_font())
+        return image.resize((self.size, self.size), Image.Resampling.LANCZOS)
+
+    def _paint_graph(self, draw, head, picture) -> None:
+        points, radius = self._points, self._radius
+        edges = np.array(self.greeting["edges"]).reshape(-1, 2)
+        for a, b in edges:
+            draw.line([*points[a], *points[b]], fill=mixed(GROUND, INK, 0.2), width=FINER)
+        for v, w, kind in head.get("messages", ()):
+            draw.line([*points[v], *points[w]], fill=mixed(GROUND, KINDS[kind % 6], 0.5), width=FINER)
+            _circle(draw, points[v] + (points[w] - points[v]) * 0.62, radius * 0.4, KINDS[kind % 6])
+        order = sorted(range(len(picture)), key=lambda v: self._seen[picture[v]].leader)
+        for v in order:
+            self._paint_agent(draw, self._seen[picture[v]], points[v])
+        for agent in (head.get("last") or {}).get("pair", ()):
+            _circle(draw, points[agent], radius * 1.45, None, INK, FINER * 1.6)
+
+    def _paint_agent(self, draw, seen: Seen, place) -> None:
+        size = self._radius * (1.22 if seen.leader else 1)
+        _circle(draw, place, size, seen.fill, seen.rim, max(FINER, self._radius / 6))
+        if seen.leader and self._radius > 4 * FINER:
+            draw.polygon([tuple(point) for point in _star(place, size * 0.62)], fill="#ffffff")
+        if self._radius < 2.5 * FINER:
+            return
+        for badge, colour in seen.badges:
+            if badge == 1:
+                _circle(draw, place, size * 1.12, None, colour, max(FINER, self._radius * 0.24))
+                continue
+            dx, dy, part = ((0, 0, 0.42), (0, 0, 0), (0.72, -0.72, 0.34), (0.72, 0.72, 0.34))[badge]
+            _circle(draw, place + np.array([dx, dy]) * size, self._radius * part, colour)
+
+    def _paint_raster(self, image, picture) -> None:
+        from PIL import Image
+
+        width = self.greeting["width"]
+        table = np.array([rgb(seen.fill) for seen in self._seen], np.uint8)
+        bytes_ = np.frombuffer(picture, np.uint8)
+        height = math.ceil(len(bytes_) / width)
+        pixels = np.full((width * height, 3), rgb(GROUND), np.uint8)
+        pixels[: len(bytes_)] = table[bytes_]
+        scale = (self.side - 24 * FINER) / max(width, height)
+        size = max(1, int(width * scale)), max(1, int(height * scale))
+        raster = Image.fromarray(pixels.reshape(height, width, 3)).resize(size, Image.Resampling.NEAREST)
+        image.paste(raster, ((self.side - size[0]) // 2, (self.side - size[1]) // 2 + 10 * FINER))
+
+    def _paint_bands(self, draw, head) -> None:
+        counts = {byte: int(count) for byte, count in head["bands"]}
+        total = sum(counts.values())
+        self._columns.append({byte: count / total for byte, count in counts.items()})
+        columns, top, height = self._columns, 40 * FINER, self.side - 52 * FINER
+        left, width = 12 * FINER, self.side - 24 * FINER
+        across = [left + width * k / max(1, len(columns) - 1) for k in range(len(columns))]
+        base = np.zeros(len(columns))
+        for byte in sorted({byte for column in columns for byte in column}):
+            lower = list(zip(across, top + height * (1 - base), strict=True))
+            base = base + [column.get(byte, 0.0) for column in columns]
+            upper = list(zip(across, top + height * (1 - base), strict=True))
+            if len(columns) > 1:
+                draw.polygon([tuple(map(float, point)) for point in lower + upper[::-1]], fill=self._seen[byte].fill)
+
+
+def _spacing(places: np.ndarray) -> float:
+    sample = places[:: max(1, len(places) // 300)]
+    distances = np.sqrt(((sample[:, None, :] - places[None, :, :]) ** 2).sum(axis=2))
+    distances[distances < 1e-9] = np.inf
+    least = distances.min(axis=1)
+    return float(np.quantile(least[np.isfinite(least)], 0.25)) if np.isfinite(least).any() else 1.0
+
+
+def _circle(draw, place, radius, fill, rim=None, width=1) -> None:
+    x, y = place
+    box = [x - radius, y - radius, x + radius, y + radius]
+    draw.ellipse(box, fill=fill, outline=rim, width=max(1, round(width)) if rim else 0)
+
+
+def _star(place, radius):
+    angle = np.arange(10) * np.pi / 5 - np.pi / 2
+    reach = np.where(np.arange(10) % 2, radius * 0.45, radius)
+    return np.stack([place[0] + reach * np.cos(angle), place[1] + reach * np.sin(angle)], axis=1)
+
+
+def _font():
+    from PIL import ImageFont
+
+    return ImageFont.load_default(16 * FINER)
+
+
+def save_animation(film: dict, path, size: int = SIDE, frames: int = MOST_FRAMES) -> None:
+    """About ten seconds; long films are thinned."""
+    skip = math.ceil(len(film["heads"]) / frames)
+    painter = Painter(film, size)
+    pairs = list(zip(film["heads"], film["pictures"], strict=True))[::skip]
+    images = [painter.paint(head, picture) for head, picture in pairs]
+    pace = min(0.5, SECONDS / len(images))
+    if str(path).lower().endswith(".mp4"):
+        _save_video(images, pace, path)
+        return
+    from PIL import Image
+
+    palette = images[len(images) // 2].quantize(64, dither=Image.Dither.NONE)
+    flat = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
+    length = [round(1000 * pace)] * (len(flat) - 1) + [2000]
+    write_with(path, lambda place: flat[0].save(
+        place, save_all=True, append_images=flat[1:], duration=length, loop=0, optimize=True, disposal=1
+    ))  # fmt: skip
+
+
+def _save_video(images, pace: float, path) -> None:
+    program = shutil.which("ffmpeg")
+    if program is None:
+        raise InvalidInput("an MP4 needs ffmpeg, which is not installed; save the film as .html or .gif instead")
+    width, height = images[0].size
+    command = [
+        program, "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}",
+        "-r", f"{1 / pace:.3f}", "-i", "-", "-pix_fmt", "yuv420p",
+    ]  # fmt: skip
+    frames = b"".join(image.tobytes() for image in images)
+    write_with(path, lambda place: subprocess.run([*command, str(place)], input=frames, check=True))

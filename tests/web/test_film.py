@@ -1,0 +1,127 @@
+"""Films without a browser: pages, animated pictures, and the command that saves them."""
+
+import base64
+import json
+import re
+import struct
+import zlib
+
+import pytest
+from PIL import Image
+
+import hegemon as hg
+from hegemon.cli.main import main
+from hegemon.exact.traces import Interaction, Trace
+from hegemon.web.animation import Seen, save_animation
+from hegemon.web.film import FRAMES, MOST_PIXELS, Recorder, film_page, shoot
+from hegemon.web.session import Session
+from hegemon.web.watch import Film
+
+
+def content(page: str) -> tuple[dict, list[bytes]]:
+    """What the script of a film finds in it."""
+    blob = zlib.decompress(base64.b64decode(re.search(r'HEGEMON_FILM = "([^"]+)"', page).group(1)))
+    length, count = struct.unpack_from("<II", blob)
+    sizes = struct.unpack_from(f"<{count}I", blob, 8)
+    place = 8 + 4 * count
+    told = json.loads(blob[place : place + length])
+    place += length
+    pictures = []
+    for size in sizes:
+        pictures.append(blob[place : place + size])
+        place += size
+    return told, pictures
+
+
+def test_a_film_is_the_run(tmp_path):
+    film = shoot(Session(hg.Pairwise(n=8), seed=2))
+    told, pictures = content(film_page(film))
+    run = hg.simulate(hg.Pairwise(n=8), seed=2, engine="agents")
+    first = next(head for head in told["heads"] if head["lamps"]["safe"])
+    assert first["step"] == run.steps and first["healing"]["step"] == run.steps
+    assert [head["step"] for head in told["heads"]] == list(range(len(told["heads"])))
+    assert all(sum(picture) == head["values"]["leaders"] for head, picture in zip(told["heads"], pictures, strict=True))
+
+
+def test_a_film_needs_nothing_from_elsewhere():
+    page = film_page(shoot(Session(hg.Pairwise(n=4), seed=2)))
+    assert not re.search(r"(src|href)=\"(?!data:|#|\$|film\.html|disturbances\.json)", page)
+    assert "import " not in re.sub(r"//.*", "", page.partition('<script type="module">')[2])
+
+
+def test_a_long_film_is_thinned_and_a_large_raster_made_small():
+    recorder = Recorder({"n": 40_000, "width": 200, "kind": "raster"})
+    for step in range(5 * FRAMES):
+        recorder.add({"step": step}, bytes(40_000))
+    film = recorder.film()
+    assert FRAMES // 2 <= len(film["heads"]) <= 2 * FRAMES
+    assert all(len(picture) <= MOST_PIXELS for picture in film["pictures"])
+    assert film["greeting"]["width"] * film["greeting"]["width"] == len(film["pictures"][0])
+
+
+def test_going_back_cuts_the_film():
+    recorder = Recorder({"n": 1})
+    for step in (0, 1, 2, 3, 1, 5):
+        recorder.add({"step": step}, b"\0")
+    assert [head["step"] for head in recorder.film()["heads"]] == [0, 1, 5]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "graph"),
+    [(hg.FischerJiang(n=6), None), (hg.Pairwise(n=3100), None), (hg.FloodMax(n=9, diameter=4), "grid:3x3")],
+)
+def test_an_animated_picture(tmp_path, protocol, graph):
+    film = shoot(Session(protocol, graph=graph, seed=1), max_steps=6)
+    save_animation(film, tmp_path / "film.gif", size=120)
+    with Image.open(tmp_path / "film.gif") as image:
+        assert image.size == (120, 120)
+        assert 1 <= image.n_frames <= len(film["heads"])
+
+
+def test_a_leader_is_golden_and_a_follower_is_not():
+    channels = [{"part": "leader", "name": "leader", "labels": ["follower", "leader"], "colours": []}]
+    assert Seen(channels, 1).fill == "#e69f00" != Seen(channels, 0).fill
+
+
+def test_the_command_saves_a_film(tmp_path, capsys):
+    assert main(["watch", "pairwise", "--n", "6", "--save", str(tmp_path / "film.html")]) == 0
+    assert "frames" in capsys.readouterr().out
+    assert content((tmp_path / "film.html").read_text())[0]["greeting"]["protocol"] == "pairwise"
+
+
+def test_a_story_brings_its_protocol(tmp_path):
+    one, nobody = {"leader": 1}, {"leader": 0}
+    story = Trace("pairwise", [one] * 2, (Interaction(1, 0, (one, one), (one, nobody)),), {}, "complete:2")
+    story.save(tmp_path / "story.json")
+    assert main(["watch", "--start", str(tmp_path / "story.json"), "--save", str(tmp_path / "film.html")]) == 0
+    told, _ = content((tmp_path / "film.html").read_text())
+    assert told["heads"][-1]["last"]["text"].endswith("responder 0: leader 1→0")
+    assert len(told["heads"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["watch"], "which protocol"),
+        (["watch", "pairwise", "--n", "6", "--save", "film.avi"], ".html, .gif or .mp4"),
+        (["watch", "pairwise", "--n", "6", "--until", "safe"], "--save"),
+        (["watch", "pairwise", "--n", "6", "--save", "film.html", "--until", "never"], "never"),
+        (["watch", "pairwise", "--n", "6", "--wake", "all"], "--wake"),
+        (["watch", "referees", "--n", "6", "--start", "all"], "--start"),
+        (["watch", "pairwise", "--n", "6", "--save", "film.html", "--engine", "warp"], "warp"),
+        (["watch", "ring", "--n", "2e6", "--save", "film.html"], "too large"),
+        (["watch", "pairwise", "--n", "6", "--port", "99999999"], "port"),
+        (["watch", "pairwise", "--n", "6", "--host", "256.1.1.1"], "256.1.1.1"),
+    ],
+)
+def test_bad_input_is_one_sentence(tmp_path, monkeypatch, capsys, words, says):
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and says in error
+    assert not list(tmp_path.iterdir())
+
+
+def test_in_a_notebook_a_film_plays_itself():
+    film = hg.watch(hg.Pairwise(n=4), film=True, seed=1)
+    assert isinstance(film, Film) and film._repr_html_().startswith("<iframe srcdoc=")
