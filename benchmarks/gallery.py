@@ -41,7 +41,7 @@ SETTINGS = {  # what shows a protocol best; n = 24 where nothing is said
 def film_of(name: str, seconds: float = 20.0):
     chosen = dict(SETTINGS.get(name, {}))
     graph, parameters = chosen.get("graph"), chosen.get("parameters", {})
-    n = parse(graph, None).n if graph else chosen.get("n", 24)
+    n = parse(graph, None, None).n if graph else chosen.get("n", 24)
     protocol = CATALOGUE[name](n=n, **parameters)
     session = Session(protocol, graph=graph, start=chosen.get("start"), seed=SEED)
     return shoot(session, seconds=seconds)
