@@ -23,9 +23,9 @@ _HOMES = {
     "watch": "hegemon.web.watch",
 }
 _WRITING = (
-    "Bit", "Choice", "Configuration", "ELECTED", "Group", "MessageProtocol", "NON_ELECTED", "ObjectProtocol",
-    "Parameter", "PopulationProtocol", "Range", "RoundsProtocol", "at_least", "at_most", "count", "everywhere",
-    "exactly", "maximum", "mean", "minimum", "nowhere", "overall", "whole",
+    "Assumption", "Bit", "Choice", "Configuration", "ELECTED", "Group", "MessageProtocol", "NON_ELECTED",
+    "ObjectProtocol", "Parameter", "PopulationProtocol", "Range", "RoundsProtocol", "at_least", "at_most", "count",
+    "everywhere", "exactly", "maximum", "mean", "minimum", "nowhere", "overall", "whole",
 )  # fmt: skip
 _HOMES |= {"Topology": "hegemon.graphs.topology"} | dict.fromkeys(_WRITING, "hegemon.models")
 __all__ = ["InvalidInput", "network", *_HOMES]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import hegemon as hg
 from hegemon.engines.membership import Membership
 from hegemon.engines.stopping import parse_stop
-from hegemon.models.conditions import unguarded
+from hegemon.models.conditions import absence_note, unguarded
 from hegemon.models.functions import condition
 
 PROTOCOL = hg.TimeOptimal(n=4, m=2, r_max=8, r_mid=6, b_max=4)
@@ -96,6 +96,13 @@ def test_a_text_says_what_it_reads_unguarded():
         ("count(leader == 1) == 1", []),
     ):
         assert unguarded(text, PROTOCOL) == expected, text
+
+
+def test_the_note_about_absent_fields():
+    note = absence_note("count(timer_r >= 1) <= 0", PROTOCOL)
+    assert note.endswith("reads timer_r also in states that do not have it, where every comparison is false; "
+                         "present(timer_r) asks for it")  # fmt: skip
+    assert absence_note("count(leader == 1) == 1", PROTOCOL) is absence_note("safe", PROTOCOL) is None
 
 
 @settings(max_examples=60, deadline=None)

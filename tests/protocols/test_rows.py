@@ -58,7 +58,7 @@ def test_a_fixed_next_colour_is_refuted_on_five_agents():
 
 
 def test_odd_ring_needs_a_k_that_does_not_divide_n():
-    with pytest.raises(InvalidInput, match="k = 2 divides n = 4"):
+    with pytest.raises(InvalidInput, match="assumes that k does not divide n .* does not hold for n = 4, k = 2"):
         OddRing(n=4, k=2)
 
 

@@ -61,6 +61,7 @@ def show_protocol(
                 "n": figure(content["n"]),
                 "states": figure(content["states"]),
                 "topology": content["topology"],
+                "assumes": "; ".join(content["assumes"]) or "–",
                 "outputs": ", ".join(content["outputs"]) or "–",
             }
         )
@@ -92,6 +93,7 @@ def describe(protocol) -> dict:
         "n": protocol.n,
         "states": protocol.states if protocol.fields else None,
         "topology": protocol.topology,
+        "assumes": [assumption.says for assumption in protocol.assumes],
         "outputs": list(protocol.outputs),
         "parameters": [
             {

@@ -187,7 +187,11 @@ def report_course(protocol, course) -> dict:
     """From where to where: a message-passing protocol wakes up, and ends when nothing is left to happen."""
     if is_messages(protocol):
         return {"wake": course["wake"], "until": "end"}
-    return {"start": str(course["start"] or protocol.default_start), "until": course["until"]}
+    from hegemon.models.conditions import absence_note
+
+    note = absence_note(course["until"], protocol)
+    where = {"start": str(course["start"] or protocol.default_start), "until": course["until"]}
+    return where | ({"note": note} if note else {})
 
 
 def print_report(content: dict) -> None:
@@ -201,7 +205,7 @@ def print_report(content: dict) -> None:
         "engine": f"{content['engine']} ({content['reason']})",
         "seed": content["seed"],
     }
-    screen.print(facts(heading))
+    screen.print(facts(heading | ({"note": content["note"]} if "note" in content else {})))
     print_trials(screen, content["trials"])
     summary = {}
     for name, value in content["summary"].items():

@@ -1,5 +1,6 @@
 """What a protocol is: fields, parameters, starts and sets, in three models of computation."""
 
+from hegemon.models.assumptions import Assumption
 from hegemon.models.configuration import Configuration, Group
 from hegemon.models.domains import Bit, Choice, Range
 from hegemon.models.messages import ELECTED, NON_ELECTED, MessageProtocol
@@ -11,6 +12,7 @@ from hegemon.models.rounds import RoundsProtocol
 from hegemon.models.sets import at_least, at_most, everywhere, exactly, nowhere, whole
 
 __all__ = [
+    "Assumption",
     "Bit",
     "Choice",
     "Configuration",

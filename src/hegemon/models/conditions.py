@@ -42,6 +42,17 @@ def unguarded(text: str, protocol: Any) -> list[str]:
     return [name for name in protocol.space.names if name in found]
 
 
+def absence_note(text: str, protocol: Any) -> str | None:
+    """A sentence about comparisons in a text that are false because a field is absent; None if there are none."""
+    names = unguarded(text, protocol) if protocol.fields and "(" in text else []
+    if not names:
+        return None
+    return (
+        f"{shown(text)} reads {', '.join(names)} also in states that do not have it, where every comparison is false; "
+        f"present({names[0]}) asks for it"
+    )
+
+
 def _clauses(text: str) -> tuple[Tree, ...]:
     tree = parse(text)
     return tree.operands if isinstance(tree, Logic) and tree.operator == "and" else (tree,)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hegemon.errors import InvalidInput
+from hegemon.models.assumptions import Assumption
 from hegemon.models.authors import where
 
 RESERVED_STARTS = {"all": "all configurations"}
@@ -44,6 +45,8 @@ def check_declaration(cls: Any) -> None:
         check_field_name(field.name, owner, "field")
         if field.name in cls.parameter_declarations:
             raise InvalidInput(f"{owner}: {field.name} is both a field and a parameter")
+    if not isinstance(cls.assumes, tuple) or not all(isinstance(item, Assumption) for item in cls.assumes):
+        raise InvalidInput(f'{owner}: assumes must be a tuple such as (Assumption("n is odd", "n % 2 == 1"),)')
     _check_functions(cls, owner)
 
 

@@ -123,9 +123,10 @@ class MessageProtocol(Protocol):
 
     def __init__(self, n: int, **given):
         for name in ("begin", "round"):
-            if not callable(getattr(self, name, None)):
+            function: Any = getattr(type(self), name, None)
+            if not callable(function):
                 raise InvalidInput(f"{type(self).__name__} needs `def {name}(self, node, …)`")
-            require_pure(getattr(type(self), name, None), f"{self.id}: {name}", "its only randomness is `rng`")
+            require_pure(function, f"{self.id}: {name}", "its only randomness is `rng`")
         super().__init__(n, **given)
 
     @cached_property

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hegemon.errors import InvalidInput
+from hegemon.models.assumptions import Assumption
 from hegemon.models.authors import authored, kind
 from hegemon.models.configuration import Configuration, Group
 from hegemon.models.declarations import check_declaration
@@ -61,6 +62,7 @@ class Protocol:
     needs_oracle = False  # whether somebody outside tells the agents what they cannot see
     arbitrary_start = True  # a stabilizing protocol starts anywhere, so it has the start `random`
     reaches = "safe"  # the set that its author claims to be reached with probability 1
+    assumes: tuple[Assumption, ...] = ()
     input_parameter = ""  # for a predicate: the parameter that says how many agents start with input 1
     outputs: tuple[str, ...] = ("follower", "leader")
 
@@ -115,9 +117,12 @@ class Protocol:
             value = declaration.resolve(name, given.get(name), self.values, self.id)
             self.values[name] = value
             setattr(self, name, value)
+        for assumption in self.assumes:
+            assumption.require(self.id, self.values)
         self._replace_labels()
         with authored(f"{self.id}: validate", "raise InvalidInput with a sentence for values that do not fit"):
-            answer = self.validate()
+            check: Callable[[], Any] = self.validate
+            answer = check()
         if answer is not None:
             raise InvalidInput(f"{self.id}: validate answers {kind(answer)}; it must raise InvalidInput instead")
 

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from hegemon.errors import InvalidInput
-from hegemon.models import Bit, RoundsProtocol, overall, whole
+from hegemon.models import Assumption, Bit, RoundsProtocol, overall, whole
 
 
 def count_tokens(nodes, offsets, targets, p):
@@ -28,6 +27,7 @@ class Herman(RoundsProtocol):
     smallest_n = 3
     oriented = True
     random_bits = 1
+    assumes = (Assumption("n is odd (or the number of tokens is even and never 1)", "n % 2 == 1", "take an odd n"),)
     outputs = ()  # it circulates a token; the holder cannot be told from one node's state
 
     class State:
@@ -38,12 +38,6 @@ class Herman(RoundsProtocol):
             me.x = coins
         else:
             me.x = neighbours[0].x
-
-    def validate(self) -> None:
-        if self.n % 2 == 0:
-            raise InvalidInput(
-                f"{self.id}: n = {self.n} is even, and then the number of tokens is even and never 1; take an odd n"
-            )
 
     def start_three_tokens(self, rng, topology):
         """Three equidistant tokens, as far as n allows: the worst start, 4n²/27 expected rounds."""

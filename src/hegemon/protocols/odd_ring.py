@@ -9,8 +9,7 @@ concludes that nobody repainted it for a whole turn.
 
 import numpy as np
 
-from hegemon.errors import InvalidInput
-from hegemon.models import Bit, Parameter, PopulationProtocol, Range, count, exactly, whole
+from hegemon.models import Assumption, Bit, Parameter, PopulationProtocol, Range, count, exactly, whole
 
 
 def is_leader(a, p):
@@ -55,6 +54,11 @@ class OddRing(PopulationProtocol):
     )
     grade = "stand-in"
     topology = "directed-ring"
+    assumes = (
+        Assumption(
+            "k does not divide n (or no leader can be elected)", "n % k != 0", "choose k = n + 1, or k = 2 for odd n"
+        ),
+    )
 
     k = Parameter(  # 2 on odd rings, n + 1 on even ones
         "n + 1 - (n - 1)*(n % 2)", low=2, help="does not divide n; k = N + 1 serves every ring of at most N agents"
@@ -77,13 +81,6 @@ class OddRing(PopulationProtocol):
                 r.colour = l.colour
         else:  # rule 2
             r.coin = 1 - r.coin
-
-    def validate(self) -> None:
-        if self.n % self.k == 0:
-            raise InvalidInput(
-                f"{self.id}: k = {self.k} divides n = {self.n}, and then no leader can be elected; choose a k that "
-                f"does not, such as k = {next(k for k in range(2, self.n + 2) if self.n % k)}, or k = n+1"
-            )
 
     def check_topology(self, topology) -> None:
         super().check_topology(topology)

@@ -1,0 +1,56 @@
+"""What a protocol takes for granted, declared where a reader sees it.
+
+`assumes = (Assumption("n is odd", "n % 2 == 1"),)`. An assumption that parameters can decide is checked when the
+protocol is made; the others are said by `show`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hegemon.errors import InvalidInput
+from hegemon.models.expressions import parse, value_of
+from hegemon.models.grammar import Call, Comparison, Logic, Tree, shown
+
+COMPARE = {
+    "==": lambda a, b: a == b, "!=": lambda a, b: a != b, "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """`says` completes "it is assumed that …"; `holds`, if given, is a comparison over `n` and the parameters.
+
+    `otherwise` tells what to do where it does not hold.
+    """
+
+    says: str
+    holds: str | None = None
+    otherwise: str = "choose other parameters"
+
+    def require(self, owner: str, values: Mapping[str, Any]) -> None:
+        """Refuse parameters for which the assumption is known not to hold."""
+        if self.holds is not None and not truth(self.holds, values):
+            given = ", ".join(f"{name} = {value}" for name, value in values.items() if name in self.holds)
+            raise InvalidInput(f"{owner} assumes that {self.says}, which does not hold for {given}; {self.otherwise}")
+
+
+def truth(text: str, values: Mapping[str, Any]) -> bool:
+    """Whether a text of comparisons over the parameters is true."""
+    try:
+        return _truth(parse(text), values)
+    except (ArithmeticError, ValueError) as error:
+        raise InvalidInput(f"the assumption {shown(text)} cannot be decided ({error})") from None
+
+
+def _truth(tree: Tree, values: Mapping[str, Any]) -> bool:
+    if isinstance(tree, Logic):
+        answers = [_truth(operand, values) for operand in tree.operands]
+        return not answers[0] if tree.operator == "not" else all(answers) if tree.operator == "and" else any(answers)
+    if isinstance(tree, Comparison):
+        numbers = [value_of(operand, values) for operand in tree.operands]
+        pairs = zip(tree.operators, numbers[:-1], numbers[1:], strict=True)
+        return all(COMPARE[symbol](left, right) for symbol, left, right in pairs)
+    what = f"{tree.function}(…)" if isinstance(tree, Call) else "a number"
+    raise InvalidInput(f"it has {what} where a comparison belongs")
