@@ -1,8 +1,17 @@
-"""Functions on records that are written by the program: they read the fields and bounds of one state space."""
+"""Functions on records that are written by the program: they read the fields and bounds of one state space.
+
+Their text depends on the fields alone, and the numbers are in a layout, so that one compiled function serves every
+choice of parameters.
+"""
 
 from functools import cache
 
 import numpy as np
+
+
+def widened(dtype: np.dtype) -> np.dtype:
+    """The same fields in 64 bits: what a transition writes is seen as it is, before it is stored in fewer."""
+    return np.dtype([(name, np.int64) for name in dtype.names])
 
 
 def codec(space):
@@ -17,6 +26,42 @@ def record_functions(space) -> tuple:
     copy = "".join(f"\n    b.{name} = a.{name}" for name in space.names)
     same = "(" + " | ".join(f"(a.{name} ^ b.{name})" for name in space.names) + ") == 0"  # without branches
     return _functions(f"def copy(a, b):{copy}\ndef same(a, b):\n    return {same}\n", "copy", "same")
+
+
+def settler(space):
+    """`settle(a, layout)`, with the layout of `codec`: whether every field that the state has is in its range.
+
+    A field that the state does not have gets its lowest value: nothing that was left there by another class of
+    agents can be seen, and equal states are equal records.
+    """
+    lines = ["def settle(a, layout):"]
+    for slot, name in enumerate(space.names):
+        test = " and ".join(presence(space, name))
+        value, low = f"a.{name} - layout[{2 * slot}]", f"layout[{2 * slot}]"
+        indent = "    "
+        if test:
+            lines += [f"    if not ({test}):", f"        a.{name} = {low}", "    else:"]
+            indent += "    "
+        lines += [f"{indent}if {value} < 0 or {value} >= layout[{2 * slot + 1}]:", f"{indent}    return False"]
+    return _functions("\n".join([*lines, "    return True"]), "settle")[0]
+
+
+def clearer(space):
+    """`clear(a, layout)`, with the layout of `packer`: fields that the state does not have get their lowest value."""
+    lines = ["def clear(a, layout):"]
+    for slot, name in enumerate(space.names):
+        test = " and ".join(presence(space, name))
+        if test:
+            lines += [f"    if not ({test}):", f"        a.{name} = layout[{4 * slot}]"]
+    return _functions("\n".join([*lines, "    return"]), "clear")[0]
+
+
+def presence(space, name) -> list[str]:
+    """What must hold for a state `a` to have the field: its condition, and that the fields there exist."""
+    tests: list[str] = []
+    for other, value in space.domains[name].condition:
+        tests += [*presence(space, other), f"a.{other} == {space.domains[other].index(value)}"]
+    return list(dict.fromkeys(tests))
 
 
 def packer(packing):

@@ -10,10 +10,11 @@ import numpy as np
 
 from hegemon.compute.compilation import from_python, lean
 from hegemon.engines.batch.meeting import Meeting, call_meeting
+from hegemon.engines.refusal import refuse_interaction
 from hegemon.errors import InvalidInput
 
 LARGEST_TABLE = 2048  # slots: a table of pairs takes at most 32 MiB; beyond, pairs are computed every time
-FULL, OUT_OF_RANGE = -1, -2
+FULL, BROKEN = -1, -2  # there is no slot left; the interaction itself fails
 
 # What two slots become, in one number: the initiator's slot, the responder's slot, and what they changed.
 SLOT_BITS = 24
@@ -57,11 +58,10 @@ def slot_of(census, code, mark):
 
 @lean
 def learn(census, i, j):
-    """What slots i and j become; negative if there is no slot left or a field left its range."""
+    """What slots i and j become; negative if there is no slot left or the interaction fails."""
     head, states = census.head, census.states
-    call_meeting(head, states[CODE, i], states[CODE, j])
-    if head[TOLD] < 0 or head[TOLD + 1] < 0:
-        return np.int64(OUT_OF_RANGE)
+    if call_meeting(head, states[CODE, i], states[CODE, j]) < 0:
+        return np.int64(BROKEN)
     first = slot_of(census, head[TOLD], head[TOLD + 2])
     second = slot_of(census, head[TOLD + 1], head[TOLD + 3])
     if first < 0 or second < 0:
@@ -162,9 +162,8 @@ class Multiset:
 
     def make_room(self, error) -> None:
         """After FULL: twice the room, unless forgetting the states that no agent is in makes enough."""
-        if error == OUT_OF_RANGE:
-            for record in self._meeting.scratch:
-                self._meeting.space.check(record)  # names the field that interact wrote out of its range
+        if error == BROKEN:
+            refuse_interaction(self._meeting.protocol, *self.census.head[TOLD : TOLD + 2])
         codes, counts, marks = self.contents()
         if 4 * len(codes) <= self.capacity:
             self.load(codes, counts, marks)

@@ -7,25 +7,35 @@ rarely, since it remembers what it has learnt. So a new protocol compiles one sm
 import numpy as np
 from llvmlite import ir
 from numba import carray, from_dtype, types
+from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
 from hegemon.compute.compilation import callback
-from hegemon.compute.records import codec, marks
+from hegemon.compute.records import codec, marks, settler, widened
+from hegemon.engines.refusal import refuse_compilation
 
-# ruff: noqa: F821 - `interact`, `encode`, `decode` and `marks_of` are bound by callback
+DONE, FAILED = 0, -1  # what a meeting answers; nothing is ever raised through C
+
+# ruff: noqa: F821 - `interact`, `settle`, `encode`, `decode` and `marks_of` are bound by callback
 
 
 def meet(first, second, parameters, layout, scratch, told):
-    """Two codes meet: `told` gets their codes and marks afterwards; a code is -1 if it left its range."""
+    """Two codes meet: `told` gets their codes and marks afterwards, or, if that fails, the two codes themselves."""
     p, a, b = carray(parameters, 1)[0], carray(scratch, 2)[0], carray(scratch, 2)[1]
     numbers = carray(layout, 1 << 16)
     answer = carray(told, 4)
     decode(first, a, numbers)
     decode(second, b, numbers)
-    interact(a, b, p)
+    answer[0], answer[1] = first, second
+    try:
+        interact(a, b, p)
+        if not settle(a, numbers) or not settle(b, numbers):
+            return FAILED
+        answer[2], answer[3] = marks_of(a, p), marks_of(b, p)
+    except Exception:
+        return FAILED
     answer[0], answer[1] = encode(a, numbers), encode(b, numbers)
-    answer[2], answer[3] = marks_of(a, p), marks_of(b, p)
-    return 0
+    return DONE
 
 
 @intrinsic
@@ -48,23 +58,19 @@ class Meeting:
 
     def __init__(self, protocol, stop):
         encode, decode, self._layout = codec(protocol.space)
-        self.space = protocol.space
-        self._parameters = protocol.compiled_p
-        self.scratch = np.zeros(2, protocol.space.dtype)
+        self.protocol, self._parameters = protocol, protocol.compiled_p
+        self._scratch = np.zeros(2, widened(protocol.space.dtype))
         pointer = types.CPointer
-        state, parameters = from_dtype(protocol.space.dtype), from_dtype(protocol.compiled_p.dtype)
+        state, parameters = from_dtype(self._scratch.dtype), from_dtype(protocol.compiled_p.dtype)
         word = types.int64
-        self._function = callback(
-            meet,
-            word(word, word, pointer(parameters), pointer(word), pointer(state), pointer(word)),
-            protocol.record_types,
-            interact=protocol.interact,
-            encode=encode,
-            decode=decode,
-            marks_of=marks(stop.conditions),
-        )
+        signature = word(word, word, pointer(parameters), pointer(word), pointer(state), pointer(word))
+        bound = {"interact": protocol.interact, "settle": settler(protocol.space), "encode": encode, "decode": decode}
+        try:
+            self._function = callback(meet, signature, protocol.record_types, marks_of=marks(stop.conditions), **bound)
+        except NumbaError as error:
+            refuse_compilation(protocol, "interact", error)
 
     def gate(self, told) -> list[int]:
         """The addresses that `call_meeting` needs, to write its answer into `told`, which its owner keeps alive."""
-        arrays = (self._parameters, self._layout, self.scratch, told)
+        arrays = (self._parameters, self._layout, self._scratch, told)
         return [self._function.address, *(array.ctypes.data for array in arrays)]

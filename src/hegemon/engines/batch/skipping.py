@@ -12,6 +12,7 @@ from hegemon.compute.waiting import null_wait
 from hegemon.engines.batch.census import (
     CHANGED,
     COUNT,
+    FULL,
     MARKED,
     RANKED,
     SIZE,
@@ -39,7 +40,10 @@ def copy(source, target, size):
 
 @lean
 def enter(census, order, where, active, sums, size, slot):
-    """Add a state to the table of active pairs; negative if a pair cannot be learnt."""
+    """Add a state to the table of active pairs; negative if there is no room to learn one.
+
+    A pair whose interaction fails counts as active: the run ends if it is ever drawn.
+    """
     side = len(order)
     order[size] = slot
     where[slot] = size
@@ -47,10 +51,10 @@ def enter(census, order, where, active, sums, size, slot):
     for k in range(size + 1):
         forth = look_up(census, slot, order[k])
         back = look_up(census, order[k], slot)
-        if forth < 0 or back < 0:
+        if forth == FULL or back == FULL:
             where[slot] = -1
-            return min(forth, back)
-        active[size * side + k] = forth & CHANGED != 0
+            return np.int64(FULL)
+        active[size * side + k] = forth & CHANGED != 0  # so has a negative number: BROKEN
         active[k * side + size] = back & CHANGED != 0
     for k in range(size):
         sums[k] += active[k * side + size] * census.states[COUNT, slot]
@@ -111,8 +115,8 @@ def chance_of_change(census, states, n):
     for i in range(states):
         for j in range(states):
             entry = look_up(census, i, j)
-            if entry < 0:
-                return float(entry)
+            if entry == FULL:
+                return float(FULL)
             if entry & CHANGED:
                 pairs += float(census.states[COUNT, i]) * float(census.states[COUNT, j] - (i == j))
     return pairs / (float(n) * (n - 1.0))
@@ -175,6 +179,9 @@ def jump(census, order, where, active, sums, rngs, n, pending, far, budget, held
         row, column = draw_pair(census, order, active, sums, size, rng, weight)
         i, j = order[row], order[column]
         entry = look_up(census, i, j)
+        if entry < 0:
+            copy(kept, rng, 4)
+            return entry, done
         first, second = first_of(entry), second_of(entry)
         if where[first] < 0 or where[second] < 0:
             size, error = enter_both(census, order, where, active, sums, size, first, second)

@@ -9,15 +9,17 @@ import numpy as np
 from hegemon.compute.compilation import specialize
 from hegemon.compute.prefetch import prefetch
 from hegemon.compute.randomness import next_index, next_pair
-from hegemon.compute.records import codec, marks
+from hegemon.compute.records import codec, marks, record_functions, settler, widened
 from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
+from hegemon.engines.refusal import refuse_interaction
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
 
 BLOCK = 32  # pairs drawn ahead, so that their agents are on the way from memory when their turn comes
 LARGEST_TABLE = 4096  # states: a table of pairs takes at most 64 MiB
 LARGEST_POPULATION = 2**32 - 1
+LIMIT, MET, FAILED = 0, 1, 2  # how a kernel ended
 
 # ruff: noqa: F821 - in kernels, `draw`, `interact`, `marks_of`, `compute` … are bound by specialize
 
@@ -39,8 +41,11 @@ def draw_arcs(population, arcs, rng, first, second, size):
         prefetch(population, second[k])
 
 
-def run_records(population, arcs, rng, counts, low, high, watch, budget, parameters):
-    """At most `budget` steps on records; answers the steps made and whether the stop was met."""
+def run_records(population, arcs, rng, counts, low, high, watch, budget, parameters, layout, scratch, tried):
+    """At most `budget` steps on records; answers the steps made and how they ended.
+
+    `interact` works on wide copies, which are stored only when every field is in its range.
+    """
     p = parameters[0]
     first = np.empty(BLOCK, np.int64)
     second = np.empty(BLOCK, np.int64)
@@ -49,18 +54,25 @@ def run_records(population, arcs, rng, counts, low, high, watch, budget, paramet
         size = min(BLOCK, budget - done)
         draw(population, arcs, rng, first, second, size)
         for k in range(size):
+            tried[0], tried[1] = first[k], second[k]
             a, b = population[first[k]], population[second[k]]
             before_a, before_b = marks_of(a, p), marks_of(b, p)
-            interact(a, b, p)
+            copy(a, scratch[0])
+            copy(b, scratch[1])
+            interact(scratch[0], scratch[1], p)
+            if not settle(scratch[0], layout) or not settle(scratch[1], layout):
+                return done + k, FAILED
+            copy(scratch[0], a)
+            copy(scratch[1], b)
             after_a, after_b = marks_of(a, p), marks_of(b, p)
             if before_a != after_a or before_b != after_b:
                 if recount(before_a, before_b, after_a, after_b, counts, low, high, watch):
-                    return done + k + 1, True
+                    return done + k + 1, MET
         done += size
-    return done, False
+    return done, LIMIT
 
 
-def run_codes(population, arcs, rng, counts, low, high, watch, budget, parameters, layout, scratch, table, mark):
+def run_codes(population, arcs, rng, counts, low, high, watch, budget, parameters, layout, scratch, tried, table, mark):
     """The same on codes; entry 0 of the table of pairs means not yet computed."""
     states = len(mark)
     first = np.empty(BLOCK, np.int64)
@@ -74,26 +86,29 @@ def run_codes(population, arcs, rng, counts, low, high, watch, budget, parameter
             a, b = np.int64(population[i]), np.int64(population[j])
             entry = np.int64(table[a * states + b])
             if entry == 0:
+                tried[0], tried[1] = i, j
                 entry = 1 + compute(a, b, parameters[0], layout, scratch)
+                if entry == 0:
+                    return done + k, FAILED
                 table[a * states + b] = entry
             after_a, after_b = (entry - 1) >> 16, (entry - 1) & 0xFFFF
             population[i] = after_a
             population[j] = after_b
             if mark[a] != mark[after_a] or mark[b] != mark[after_b]:
                 if recount(mark[a], mark[b], mark[after_a], mark[after_b], counts, low, high, watch):
-                    return done + k + 1, True
+                    return done + k + 1, MET
         done += size
-    return done, False
+    return done, LIMIT
 
 
 def compute(a, b, p, layout, scratch):
-    """Both codes after the interaction of a and b, in one number."""
+    """Both codes after the interaction of a and b, in one number; -1 if a field left its range."""
     decode(a, scratch[0], layout)
     decode(b, scratch[1], layout)
     interact(scratch[0], scratch[1], p)
     after_a, after_b = encode(scratch[0], layout), encode(scratch[1], layout)
     if after_a < 0 or after_b < 0:
-        raise ValueError("out of range")
+        return np.int64(-1)
     return (after_a << 16) | after_b
 
 
@@ -125,18 +140,21 @@ class Agents(Engine):
         else:
             draw, self._arcs = draw_arcs, np.stack([topology.sources, topology.targets], axis=1)
         records = protocol.record_types
+        encode, decode, layout = codec(self.space)
+        self._tried = np.zeros(2, np.int64)  # the agents that met last
+        self._work = protocol.compiled_p, layout, np.zeros(2, widened(self.space.dtype)), self._tried
         if self._in_table:
-            encode, decode, layout = codec(self.space)
             fill = specialize(compute, records, interact=protocol.interact, encode=encode, decode=decode)
             self._kernel = specialize(run_codes, records, draw=draw, compute=fill, recount=recount)
             states = self.space.decode_array(np.arange(self.space.size))
             table = np.zeros(self.space.size**2, np.uint32)
-            scratch = np.zeros(2, self.space.dtype)
-            self._work = (protocol.compiled_p, layout, scratch, table, self._membership.marks(states))
+            self._marks = self._membership.marks(states)
+            self._work += table, self._marks
         else:
+            copy, _ = record_functions(self.space)
             bound = {"interact": protocol.interact, "marks_of": marks(stop.conditions)}
+            bound |= {"copy": copy, "settle": settler(self.space)}
             self._kernel = specialize(run_records, records, draw=draw, recount=recount, **bound)
-            self._work = (protocol.compiled_p,)
         self.stride = max(64, 4 * protocol.n)  # steps between two looks at a whole predicate
         self.load(configuration)
 
@@ -144,7 +162,7 @@ class Agents(Engine):
         """Take over a configuration and count the stop's conditions in it."""
         if self._in_table:
             self._population = self.space.encode_array(configuration.agents).astype(np.uint16)
-            mark = self._work[4][self._population]
+            mark = self._marks[self._population]
         else:
             self._population = configuration.agents.copy()
             mark = self._membership.marks(self._population)
@@ -152,24 +170,29 @@ class Agents(Engine):
 
     def advance(self, limit: int) -> bool:
         """Run until `step == limit` or, earlier, the counted stop is met; whether it is met."""
+        stop = self.stop
         try:
-            done, met = self._kernel(
+            done, ended = self._kernel(
                 self._population,
                 self._arcs,
                 self.rng,
                 self._counts,
-                self.stop.low,
-                self.stop.high,
-                self.stop.watch,
+                stop.low,
+                stop.high,
+                stop.watch,
                 limit - self.step,
                 *self._work,
             )
-        except ValueError:
-            for record in self._work[2]:
-                self.space.check(record)  # names the field that interact wrote out of its range
-            raise
+        except Exception as error:
+            self._refuse(error)
+        if ended == FAILED:
+            self._refuse()
         self.step += done
-        return met
+        return ended == MET
+
+    def _refuse(self, error=None):
+        met = self._population[self._tried]
+        refuse_interaction(self.protocol, *(met if self._in_table else self.space.encode_array(met)), error)
 
     def counts_hold(self) -> bool:
         return self.stop.holds(self._counts)

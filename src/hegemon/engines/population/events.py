@@ -10,30 +10,38 @@ from numba import uint64
 from hegemon.compute.compilation import specialize
 from hegemon.compute.prefetch import prefetch
 from hegemon.compute.randomness import next_index, next_word
-from hegemon.compute.records import marks, record_functions
+from hegemon.compute.records import codec, marks, record_functions, settler, widened
 from hegemon.compute.waiting import FOREVER, null_run
 from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
-from hegemon.engines.population.agents import recount
+from hegemon.engines.population.agents import FAILED, LIMIT, MET, recount
+from hegemon.engines.refusal import refuse_interaction
 from hegemon.models.configuration import Configuration
 
 AHEAD = 16  # events: how far ahead memory is asked for
-STEP, NEXT, ACTIVE = 0, 1, 2  # the clock: the step, the step of the next event (-1: not drawn), active arcs
+# The clock: the step, the step of the next event (-1: not drawn), the number of active arcs, the arc tried last.
+STEP, NEXT, ACTIVE, TRIED = 0, 1, 2, 3
 
-# ruff: noqa: F821 - in kernels, `interact`, `marks_of`, `copy`, `same`, `recount` and `foretell` are bound
+# ruff: noqa: F821 - in kernels, `interact`, `marks_of`, `copy`, `same`, `settle`, `react` … are bound
 
 
-def find_active(population, parameters, arcs, scratch, clock, active, where):
-    """Try every arc on copies, and list those that change something."""
+def react(a, b, p, layout, scratch):
+    """What a and b become, in the first two of the wide scratch records; whether every field is in its range."""
+    copy(a, scratch[0])
+    copy(b, scratch[1])
+    interact(scratch[0], scratch[1], p)
+    return settle(scratch[0], layout) and settle(scratch[1], layout)
+
+
+def find_active(population, parameters, layout, arcs, scratch, clock, active, where):
+    """Try every arc on copies, and list those that change something (or fail, which ends the run if it is drawn)."""
     p = parameters[0]
     clock[ACTIVE] = 0
     for arc in range(len(arcs)):
+        clock[TRIED] = arc
         a, b = population[arcs[arc, 0]], population[arcs[arc, 1]]
-        copy(a, scratch[0])
-        copy(b, scratch[1])
-        interact(scratch[0], scratch[1], p)
         where[arc] = -1
-        if not same(a, scratch[0]) or not same(b, scratch[1]):
+        if not react(a, b, p, layout, scratch) or not same(a, scratch[0]) or not same(b, scratch[1]):
             where[arc] = clock[ACTIVE]
             active[clock[ACTIVE]] = arc
             clock[ACTIVE] += 1
@@ -61,11 +69,10 @@ def foretell(scout, foretold, turn, number, population, active, where, arcs, fir
 
 
 def run_events(
-    population, parameters, rng, counts, low, high, watch, limit, work, dense,
+    population, parameters, layout, rng, counts, low, high, watch, limit, work, dense,
     clock, active, where, arcs, first, incident, scratch, scout, foretold,
 ):  # fmt: skip
-    """At most `work` events up to the step `limit`, or until more than `dense` arcs are active; whether the
-    stop was met."""
+    """At most `work` events up to the step `limit`, or until more than `dense` arcs are active; how it ended."""
     p = parameters[0]
     for k in range(4):
         scout[k] = rng[k]
@@ -77,12 +84,12 @@ def run_events(
         if clock[NEXT] < 0:
             if clock[ACTIVE] == 0:  # nothing will ever change again: say so before leaping to the limit
                 clock[STEP] = clock[STEP] if turn else limit
-                return False
+                return LIMIT
             wait = null_run(rng, clock[ACTIVE] / len(arcs))
             clock[NEXT] = clock[STEP] + wait + 1 if wait < FOREVER - clock[STEP] - 1 else FOREVER
         if clock[NEXT] > limit:
             clock[STEP] = limit
-            return False
+            return LIMIT
         clock[STEP] = clock[NEXT]
         clock[NEXT] = -1
         event = active[next_index(rng, clock[ACTIVE])]
@@ -91,7 +98,11 @@ def run_events(
         a, b = population[i], population[j]
         copy(a, scratch[2])
         copy(b, scratch[3])
-        interact(a, b, p)
+        clock[TRIED] = event
+        if not react(a, b, p, layout, scratch):
+            return FAILED
+        copy(scratch[0], a)
+        copy(scratch[1], b)
         for side in range(2):
             node = i if side == 0 else j
             if same(population[node], scratch[2 + side]):
@@ -101,10 +112,9 @@ def run_events(
                 if arc == event and side == 1 and not same(a, scratch[2]):
                     continue  # done from the other side
                 c, d = population[arcs[arc, 0]], population[arcs[arc, 1]]
-                copy(c, scratch[0])
-                copy(d, scratch[1])
-                interact(scratch[0], scratch[1], p)
-                changes = not same(c, scratch[0]) or not same(d, scratch[1])
+                clock[TRIED] = arc
+                fails = not react(c, d, p, layout, scratch)
+                changes = fails or not same(c, scratch[0]) or not same(d, scratch[1])
                 place = where[arc]
                 if changes and place < 0:
                     where[arc] = clock[ACTIVE]
@@ -120,10 +130,10 @@ def run_events(
         after_a, after_b = marks_of(a, p), marks_of(b, p)
         if before_a != after_a or before_b != after_b:
             if recount(before_a, before_b, after_a, after_b, counts, low, high, watch):
-                return True
+                return MET
         if clock[ACTIVE] > dense:
-            return False
-    return False
+            return LIMIT
+    return LIMIT
 
 
 class Events(Engine):
@@ -143,16 +153,19 @@ class Events(Engine):
         np.cumsum(np.bincount(ends, minlength=topology.n), out=self._first[1:])
         self._active = np.empty(arcs, np.int32)
         self._where = np.empty(arcs, np.int32)
-        self._clock = np.array([0, -1, 0], np.int64)
-        self._scratch = np.zeros(4, self.space.dtype)
+        self._clock = np.array([0, -1, 0, 0], np.int64)
+        self._scratch = np.zeros(4, widened(self.space.dtype))
         self._scout, self._foretold = np.zeros(4, np.uint64), np.zeros(AHEAD, np.int64)
         self._work = max(10_000, 2 * protocol.n)
         self._dense = arcs if dense is None else dense
         copy, same = record_functions(self.space)
-        bound = {"interact": protocol.interact, "copy": copy, "same": same}
-        self._find = specialize(find_active, protocol.record_types, **bound)
+        records = protocol.record_types
+        trial = {"interact": protocol.interact, "copy": copy, "settle": settler(self.space)}
+        bound = {"react": specialize(react, records, **trial), "copy": copy, "same": same}
+        self._find = specialize(find_active, records, react=bound["react"], same=same)
         bound |= {"marks_of": marks(stop.conditions), "recount": recount, "foretell": foretell}
-        self._kernel = specialize(run_events, protocol.record_types, **bound)
+        self._kernel = specialize(run_events, records, **bound)
+        self._layout = codec(self.space)[2]
         self.load(configuration)
 
     @property
@@ -177,21 +190,12 @@ class Events(Engine):
         self._population = configuration.agents.copy()
         self._counts = self._membership.counts(self._population)
         self._clock[NEXT] = -1
-        self._find(
-            self._population,
-            self.protocol.compiled_p,
-            self._arcs,
-            self._scratch,
-            self._clock,
-            self._active,
-            self._where,
-        )
+        self._run(self._find, self._arcs, self._scratch, self._clock, self._active, self._where)
 
     def advance(self, limit: int) -> bool:
         """Run towards `limit`, or exactly to the first step that meets the counted stop; whether it is met."""
-        return self._kernel(
-            self._population,
-            self.protocol.compiled_p,
+        ended = self._run(
+            self._kernel,
             self.rng,
             self._counts,
             self.stop.low,
@@ -210,6 +214,19 @@ class Events(Engine):
             self._scout,
             self._foretold,
         )
+        if ended == FAILED:
+            self._refuse()
+        return ended == MET
+
+    def _run(self, kernel, *arguments):
+        try:
+            return kernel(self._population, self.protocol.compiled_p, self._layout, *arguments)
+        except Exception as error:
+            self._refuse(error)
+
+    def _refuse(self, error=None):
+        agents = self._population[self._arcs[self._clock[TRIED]]]
+        refuse_interaction(self.protocol, *self.space.encode_array(agents), error)
 
     def counts_hold(self) -> bool:
         return self.stop.holds(self._counts)

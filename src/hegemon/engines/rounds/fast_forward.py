@@ -94,7 +94,7 @@ class Survey:
         self.index[self.hidden] = np.arange(len(self.hidden))
         self.chain = engine.private, self.hidden, self.index, protocol.random_bits
         records, author = protocol.record_types, engine.author
-        move = {name: author[name] for name in ("pack", "unpack", "update")}
+        move = {name: author[name] for name in ("pack", "unpack", "clear", "update")}
         transition = specialize(kernels.transition, records, **move)  # once: it takes long to compile
         self._observe = specialize(kernels.observe, records, transition=transition, gather=author["gather"])
         show = {name: author[name] for name in ("unpack", "show", "gather")}
@@ -146,10 +146,12 @@ class Survey:
                 leaving[v] = k == period - 1 or self._leaves(v, words, now, periods, old, new, begun_stay, begun_leave)
             if leaving.any() or landing == engine.horizon:
                 result = engine.new_frame()
-                engine.spread(
+                landed = engine.spread(
                     self._land, words, *old, new.words, *result, self.stay, self.leave, periods, begun_stay, leaving,
                     *self.chain, engine.key[2], landing, *engine.world,
                 )  # fmt: skip
+                if not all(landed):
+                    engine.refuse_update()
                 return Flight(now, landing, result, self.path)
             engine.spread(self._observe, 0, *old, new.words, *self.chain, begun_stay, begun_leave, *engine.world)
 

@@ -14,9 +14,10 @@ from hegemon.compute.philox import double_at
 
 
 def transition(word, me, near, degree, coins, p, layout):
-    """The state that follows `word` at a node with these neighbours and coins."""
+    """The state that follows `word` at a node with these neighbours and coins; -1 if it is out of range."""
     unpack(word, me[0], layout)
     update(me[0], near[:degree], coins, p[0])
+    clear(me[0], layout)
     return pack(me[0], layout)
 
 
@@ -150,7 +151,7 @@ def land(
     """The round in which the jump ends, for the nodes low..high-1: from the path's `old` to `result`.
 
     `leaving` nodes depart from the path's `new` in this very round, the others do not. Each node's private
-    state before the round and its coins are drawn given just that.
+    state before the round and its coins are drawn given just that. Answers whether all states are in range.
     """
     number = len(hidden)
     stays = np.empty((64, number, number))
@@ -179,6 +180,9 @@ def land(
                 if weight[i, coins] > 0 and (chosen < 0 or rest > 0):
                     chosen = outcome[i, coins]
                     rest -= weight[i, coins]
+        if chosen < 0:
+            return False
         result[v] = chosen
         unpack(chosen, me[0], layout)
         show(me[0], result_faces[v])
+    return True

@@ -1,7 +1,8 @@
 """Compiled parts of the engine `rounds`: one round, many rounds, and the search for a period.
 
 A node's state is a packed word; its *face* is a small record of the fields that neighbours read. `me` and
-`near` are room for one node's own record and for its neighbours' faces.
+`near` are room for one node's own record, which is wide so that nothing is cut off before its range is checked,
+and for its neighbours' faces.
 """
 
 import numpy as np
@@ -52,6 +53,7 @@ def sweep(low, high, me, near, old, faces, new, new_faces, time, key, bits, p, l
         degree = gather(faces, v, near, offsets, targets)
         unpack(np.int64(old[v]), me[0], layout)
         update(me[0], near[:degree], coins, p[0])
+        clear(me[0], layout)
         packed = pack(me[0], layout)
         if packed < 0:
             return False

@@ -9,13 +9,16 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
+from typing import NoReturn
 
 import numpy as np
+from numba.core.errors import NumbaError
 
 from hegemon.compute.compilation import specialize
-from hegemon.compute.records import copier, marks, packer
+from hegemon.compute.records import clearer, copier, marks, packer, widened
 from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
+from hegemon.engines.refusal import refuse_compilation
 from hegemon.engines.rounds import kernels
 from hegemon.engines.rounds.fast_forward import Flight, Frame, Survey, can_skip
 from hegemon.engines.rounds.kernels import CURRENT, FAILED, MET, PERIODIC, TIME
@@ -63,6 +66,7 @@ class Rounds(Engine):
         self.author = {  # what the kernels of this engine and of fast-forward are bound to
             "pack": pack,
             "unpack": unpack,
+            "clear": clearer(self.space),
             "show": show,
             "gather": kernels.gather,
             "update": self.protocol.update,
@@ -88,7 +92,7 @@ class Rounds(Engine):
 
     def room(self):
         """What a kernel works in: one node's record, and its neighbours' faces."""
-        return np.zeros(1, self.space.dtype), np.zeros(self._largest_degree, self._face)
+        return np.zeros(1, widened(self.space.dtype)), np.zeros(self._largest_degree, self._face)
 
     # -- what the driver uses ---------------------------------------------------------------------------
 
@@ -143,6 +147,14 @@ class Rounds(Engine):
 
     def advance(self, limit: int) -> bool:
         """Run until `step == limit` or, earlier, the stop is met; whether it is met."""
+        try:
+            return self._advance(limit)
+        except InvalidInput:
+            raise
+        except Exception as error:  # in the author's `update`
+            self.refuse_update(error)
+
+    def _advance(self, limit: int) -> bool:
         while self.step < limit:
             if self._flight is not None:
                 if limit < self._flight.landing:
@@ -170,7 +182,7 @@ class Rounds(Engine):
                 self.key[0], self.protocol.random_bits, *self.world,
             )  # fmt: skip
             if status == FAILED:
-                self._explain_failure()
+                self.refuse_update()
             return status
         for _ in range(budget):
             status = self._round()
@@ -188,7 +200,7 @@ class Rounds(Engine):
             self.step, self.key[0], self.protocol.random_bits, *self.world,
         )  # fmt: skip
         if min(answers) < 0:
-            self._explain_failure()
+            self.refuse_update()
         self._counts[:] = counts.sum(axis=0)
         self._state[:] = then, self.step + 1
         return self._status(int(np.bitwise_or.reduce(answers)))
@@ -220,17 +232,37 @@ class Rounds(Engine):
     def _whole_holds(self) -> bool:
         return not self.stop.whole or self._membership.whole_holds(self.unpacked(self.words).agents)
 
-    def _explain_failure(self) -> None:
-        """Repeat the round in plain Python, which names the field that `update` wrote out of its range."""
-        nodes = self.protocol.namespaces(self.unpacked(self.words).agents)
+    def refuse_update(self, error=None) -> NoReturn:
+        """The present round again: find the node where `update` fails, and let plain Python say what is wrong."""
+        if isinstance(error, NumbaError):
+            refuse_compilation(self.protocol, "update", error)
+        low, high = 0, len(self.words)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._fails(low, middle) else (middle, high)
         offsets, targets = self.world[2:]
-        for v, me in enumerate(nodes):
-            near = [nodes[u] for u in targets[offsets[v] : offsets[v + 1]]]
-            for coins in range(1 << self.protocol.random_bits):
-                state = copy.copy(me)
-                self.protocol.update(state, near, coins, self.protocol.p)
+        near = targets[offsets[low] : offsets[low + 1]].astype(np.int64)
+        me, *others = self.protocol.namespaces(self.unpacked(self.words[np.concatenate([[low], near])]).agents)
+        shown = f"{self.space.mapping(me)} with neighbours {[self.space.mapping(other) for other in others]}"
+        for coins in range(1 << self.protocol.random_bits):
+            state = copy.copy(me)
+            try:
+                self.protocol.update(state, others, coins, self.protocol.p)
                 self.space.check(state)
-        raise InvalidInput(f"{self.protocol.id}: update writes a value out of its range; run check_update to find it")
+            except InvalidInput as problem:
+                raise InvalidInput(f"{problem} (node {shown}, coins {coins})") from None
+            except Exception as problem:
+                what = f"{type(problem).__name__}: {problem}"
+                raise InvalidInput(f"{self.protocol.id}: update fails on {shown}, coins {coins}: {what}") from None
+        why = f": {type(error).__name__}: {error}" if error else ""
+        raise InvalidInput(f"{self.protocol.id}: the compiled update fails in round {self.step + 1}{why}")
+
+    def _fails(self, low: int, high: int) -> bool:
+        new, key = self.new_frame(), (self.key[0], self.protocol.random_bits)
+        try:
+            return not self._sweep(low, high, *self.room(), *self.frame, *new, self.step, *key, *self.world)
+        except Exception:
+            return True
 
     # -- fast-forward -----------------------------------------------------------------------------------
 

@@ -1,0 +1,38 @@
+"""An interaction that compiled code could not finish, said in a sentence that names the pair."""
+
+import re
+from typing import NoReturn
+
+from numba.core.errors import NumbaError
+
+from hegemon.errors import InvalidInput
+
+
+def refuse_interaction(protocol, first: int, second: int, error: BaseException | None = None) -> NoReturn:
+    """Repeat the interaction of two codes in plain Python, which says what is wrong with it."""
+    if isinstance(error, NumbaError):
+        refuse_compilation(protocol, "interact", error)
+    space = protocol.space
+    a, b = space.namespace(int(first)), space.namespace(int(second))
+    shown = f"{space.mapping(a)} and {space.mapping(b)}"
+    try:
+        protocol.interact(a, b, protocol.p)
+        space.code(a), space.code(b)
+    except InvalidInput as problem:
+        raise InvalidInput(f"{problem} (interaction of {shown})") from None
+    except Exception as problem:
+        raise InvalidInput(f"{protocol.id}: interact fails on {shown}: {type(problem).__name__}: {problem}") from None
+    why = f": {type(error).__name__}: {error}" if error else ", though plain Python does not"
+    raise InvalidInput(f"{protocol.id}: the compiled interact fails on {shown}{why}")
+
+
+def refuse_compilation(protocol, what: str, error: NumbaError) -> NoReturn:
+    """What the compiler does not know, without its wall of text."""
+    lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", str(error)).splitlines() if line.strip()]
+    said = [line for line in lines if line.startswith(("Unknown attribute", "Use of unsupported", "Untyped global"))]
+    where = [line for line in lines if line.startswith("File ")]
+    reason = (said or [line for line in lines if not line.startswith(("Failed in", "During"))] or ["no reason"])[0]
+    place = f" ({where[-1].removesuffix(':')})" if where else ""
+    raise InvalidInput(
+        f"{protocol.id}: {what} cannot be compiled: {reason}{place}; use numbers, fields, parameters and plain loops"
+    ) from None
