@@ -107,7 +107,7 @@ def summarize_runs(runs) -> dict:
         summary["one_leader_ci95"] = list(wilson(sum(elected), len(elected)))
     if any("messages" in run.measures for run in runs):
         summary |= summarize_elections(runs)
-    recoveries = [run.measures["recovery_steps"] for run in runs if "recovery_steps" in run.measures]
+    recoveries = [run.measures[name] for run in runs if (name := f"recovery_{run.unit}") in run.measures]
     if recoveries:
         summary["recovery"] = summarize(recoveries)
     return summary

@@ -94,6 +94,7 @@ class Laboratory:
                 seed=seed,
                 workers=self.workers,
                 report=self._progress(f"{protocol.id} n = {protocol.n:,}, {context['start']}", begin - first, trials),
+                keep_all=measure is not None,
                 **options,
             )
             if done.interrupted:

@@ -1,25 +1,50 @@
-"""Which engine runs what, and why."""
+"""Which engine runs what, and why: the one place that knows them all."""
+
+from typing import Any, NamedTuple
 
 from hegemon.engines.batch.batch import Batch
+from hegemon.engines.engine import Engine
 from hegemon.engines.population.adaptive import Adaptive
 from hegemon.engines.population.adaptive_complete import SMALL, AdaptiveComplete, AdaptiveSmall
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.population.events import Events
+from hegemon.engines.rounds.fast_forward import can_skip
+from hegemon.engines.rounds.rounds import Rounds
 from hegemon.errors import InvalidInput
 
-ENGINES = {"agents": Agents, "batch": Batch, "events": Events}
+ENGINES: dict[str, type[Engine]] = {engine.name: engine for engine in (Agents, Batch, Events)}
 
 
-def choose_engine(name: str, protocol, topology, stop, faults):
-    """The engine class and the reason for it."""
+class Choice(NamedTuple):
+    engine: type[Engine]
+    reason: str
+    options: dict[str, Any]  # what the engine is told besides
+
+
+def choose_engine(name: str, protocol, topology, stop, observed=(), fast_forward: bool = True, threads=None) -> Choice:
+    """The engine for a protocol on a topology, by name or the best one; `observed` functions will be measured."""
+    if protocol.model == "rounds":
+        return _for_rounds(name, protocol, stop, observed, fast_forward, threads)
     if name == "auto":
-        if topology.is_complete and topology.n <= SMALL:
-            return AdaptiveSmall, "every pair may meet: steps one by one, many at once if the run is long"
-        if topology.is_complete:
-            return AdaptiveComplete, "every pair may meet: many steps at once while the occupied states are few"
-        if topology.arcs <= 64 * topology.n:
-            return Adaptive, "a sparse graph: steps one by one while many arcs are active, jumps while few are"
-        return Agents, "a dense graph: each event would touch many arcs"
+        return Choice(*_automatic(topology), {})
     if name not in ENGINES:
         raise InvalidInput(f"engine {name!r} is not known; choose auto, {', '.join(ENGINES)}")
-    return ENGINES[name], "as asked"
+    return Choice(ENGINES[name], "as asked", {})
+
+
+def _automatic(topology) -> tuple[type[Engine], str]:
+    if topology.is_complete and topology.n <= SMALL:
+        return AdaptiveSmall, "every pair may meet: steps one by one, many at once if the run is long"
+    if topology.is_complete:
+        return AdaptiveComplete, "every pair may meet: many steps at once while the occupied states are few"
+    if topology.arcs <= 64 * topology.n:
+        return Adaptive, "a sparse graph: steps one by one while many arcs are active, jumps while few are"
+    return Agents, "a dense graph: each event would touch many arcs"
+
+
+def _for_rounds(name, protocol, stop, observed, fast_forward: bool, threads) -> Choice:
+    if name not in ("auto", Rounds.name):
+        raise InvalidInput(f"engine {name!r} does not run {protocol.id}; choose auto or {Rounds.name}")
+    skips = fast_forward and can_skip(protocol, (*stop.conditions, *stop.whole, *observed))
+    reason = "the engine of the rounds model" + (", with fast-forward" if skips else ", every round made")
+    return Choice(Rounds, reason, {"fast_forward": skips, "threads": threads})

@@ -1,16 +1,88 @@
-"""What every engine offers to the driver.
+"""The contract of an engine that moves a configuration through time: what the driver calls, and may rely on."""
 
-`advance(limit)` runs towards a step, or exactly to the first one that meets the stop, and says whether it is met;
-it may come back early. `counts_hold()` says whether the stop is met now, `configuration()` and `load()` give and
-take the states of all agents, `snapshot()` (whose first item is the step) and `restore()` go back in time.
-"""
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hegemon.models.configuration import Configuration
 
 
-class Engine:
-    name = ""
-    as_multiset = False  # starts may come as counts of states
-    checks_whole = False  # it watches whole predicates itself, at every step
-    is_silent = False  # nothing will ever change again, as far as it knows
+class Engine(ABC):
+    """One run of one protocol, from a configuration to whatever step the driver asks for.
+
+    An implementer is constructed as `Engine(protocol, topology, configuration, stop, rng, **options)` and *must*
+
+    - make the random process of the model, exactly: no law may be approximated;
+    - draw all randomness from `rng`, the four words of one stream, and nothing from the clock or from elsewhere;
+    - keep states canonical: a field that a state does not have holds its lowest value;
+    - check every transition that it uses when it first learns it, and end the run with an InvalidInput that names
+      the pair (see `engines/refusal.py`) when a field leaves its range or the author's code raises;
+    - notice the first step that meets the counted part of the stop, and stay there;
+    - answer to an interrupt: come back from `advance` after about `pacing.SLICE` seconds at the latest, or call
+      `self.heartbeat()` that often.
+
+    It *may assume* that the topology fits the protocol, that the configuration has n agents whose fields are in
+    their ranges, and that `advance` is never asked to go back.
+
+    It *must not* let the course of a run depend on how often somebody looks: `advance(10); advance(20)` ends where
+    `advance(20)` does, and so does going on from a restored snapshot. It must not know any protocol by name.
+    """
+
+    name: str = ""
+    as_multiset: bool = False  # starts may come as counts of states instead of an array of agents
+    checks_whole: bool = False  # it watches whole predicates itself, at every step
+    is_silent: bool = False  # nothing will ever change again, as far as it knows
+    hopeless: str = ""  # a sentence, when it has found out that the stop can never be met
     horizon: int | None = None  # where the driver will surely stop: no jump needs to go beyond
-    chunk = 20_000_000  # steps between two looks at progress and interruption
-    stride = 1  # steps between two looks at a closed set with whole predicates
+    heartbeat: Callable[[], None] = staticmethod(lambda: None)  # raises when the run is to be given up
+
+    @classmethod
+    def require_room(cls, protocol, topology) -> None:
+        """Raise InvalidInput if the run does not fit in memory: asked before anything is allocated."""
+        return None
+
+    @property
+    @abstractmethod
+    def step(self) -> int:
+        """How many steps (or rounds) the present configuration is old; can be set, for prescribed interactions."""
+
+    @abstractmethod
+    def load(self, configuration: Configuration) -> None:
+        """Take over another configuration at the present step, as after a fault."""
+
+    @abstractmethod
+    def advance(self, limit: int) -> bool:
+        """Go towards step `limit`, or exactly to the first step that meets the stop; whether it is met.
+
+        May come back early: the driver calls again.
+        """
+
+    @abstractmethod
+    def counts_hold(self) -> bool:
+        """Whether the stop is met now: its counted part, or all of it if the engine `checks_whole`."""
+
+    @abstractmethod
+    def configuration(self) -> Configuration:
+        """The present states, as a value of their own: it does not change when the engine goes on."""
+
+    @abstractmethod
+    def snapshot(self) -> tuple[int, Any]:
+        """The step, and all that is needed to come back: arrays, numbers and tuples only, shared with nobody."""
+
+    @abstractmethod
+    def restore(self, snapshot: tuple[int, Any]) -> None:
+        """Go back to where the snapshot was taken; from there every draw is repeated."""
+
+    def occupancy(self) -> tuple[np.ndarray, np.ndarray]:
+        """The codes of the states that agents are in, ascending, and how many agents are in each."""
+        return self.configuration().multiset
+
+    def note_silence(self) -> None:
+        """The driver has proved that nothing will ever change again: later steps may cost nothing."""
+        return None
+
+    def measures(self) -> dict:
+        """What this engine alone can say about the run."""
+        return {}

@@ -80,7 +80,7 @@ class Simulator:
         stop = parse_stop(until, protocol)
         if stop.watch or stop.limit is not None:
             raise InvalidInput(f"until {until!r} is not a set; search-worst needs one to be reached, such as safe")
-        chosen, _ = choose_engine("agents", protocol, topology, stop, ())
+        chosen = choose_engine("agents", protocol, topology, stop).engine
         self.space, self.max_steps, self.runs, self.unfinished, self.steps = protocol.space, max_steps, 0, 0, 0
         begin = Configuration(self.space, agents=self.space.decode_array(np.zeros(protocol.n, np.int64)))
         self._driver = Driver(protocol, topology, chosen, begin, stop, stream(seed, 0, KERNEL), None, None)

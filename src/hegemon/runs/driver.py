@@ -1,45 +1,101 @@
 """Moves an engine from milestone to milestone: records, faults, the exact first step inside a set."""
 
-import numpy as np
+import random
+from collections.abc import Callable
 
-from hegemon.compute.sampling import take
+from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
-from hegemon.engines.stopping import never
+from hegemon.engines.pacing import Deadline
+from hegemon.engines.prospects import SILENT, STUCK, Prospects
+from hegemon.engines.stopping import Stop, never
 from hegemon.errors import InvalidInput
-from hegemon.models.configuration import Configuration, Group
+from hegemon.models.configuration import Configuration
+from hegemon.runs.faults import strike
+from hegemon.runs.history import History
 from hegemon.runs.run import Fault
+
+FIRST_REVIEW = 1 << 20  # steps after which a run is first asked whether it can still meet its stop; then twice as many
+LOOKS = 8  # a closed set is looked at whenever a run is longer by one part in so many
+PROBES = 8  # looks behind the step of entry, where a closed set is not left again
+
+
+class Interrupted(Exception):
+    """Somebody wants the run to be given up."""
 
 
 class Driver:
-    def __init__(self, protocol, topology, chosen, configuration, stop, rng, history, progress, **options):
+    def __init__(
+        self,
+        protocol,
+        topology,
+        chosen: type[Engine],
+        configuration: Configuration,
+        stop: Stop,
+        rng,
+        history: History | None = None,
+        progress: Callable[[int], object] | None = None,
+        **options,
+    ):
         self.protocol, self.stop, self.history, self.progress = protocol, stop, history, progress
         looks_now_and_then = stop.whole and not chosen.checks_whole
         self.membership = Membership(protocol, stop) if looks_now_and_then else None
         counted = never(stop.name) if looks_now_and_then else stop
         self.engine = chosen(protocol, topology, configuration, counted, rng, **options)
+        self.engine.heartbeat = self._beat
         self.interrupted = False
+        self.ended = ""  # why the stop can never be met
+        self._prospects = Prospects(protocol, topology, stop, self._beat) if protocol.model == "population" else None
+        self._review = 0
         self._record()
 
     def run(self, limit: int | None, until_met: bool) -> bool:
-        """To the step `limit` (None: for ever) or, when `until_met`, to the first step that meets the stop."""
-        self.engine.horizon = limit
+        """To the step `limit` (None: for ever) or, when `until_met`, to the first step that meets the stop.
+
+        Whether it is met. Without a limit, a run that can never meet its stop ends, and `ended` says why.
+        """
+        if self.interrupted:
+            return False
+        try:
+            return self._run(limit, until_met)
+        except Interrupted:
+            self.interrupted = True
+            return False
+
+    def _run(self, limit: int | None, until_met: bool) -> bool:
+        engine = self.engine
+        engine.horizon = limit
+        self._review = engine.step + max(FIRST_REVIEW, 16 * self.protocol.n)
         if until_met and self._inside():
             return True
-        while not self.interrupted and (limit is None or self.engine.step < limit):
-            if limit is None and self.engine.is_silent:
-                return False  # nothing will ever change again
-            record = self.history.next_step(self.engine.step) if self.history else None
-            goal = min(g for g in (self.engine.step + self.engine.chunk, limit, record) if g is not None)
+        while limit is None or engine.step < limit:
+            if self._is_over(limit):
+                return False
+            record = self.history.next_step(engine.step) if self.history else None
+            review = None if engine.is_silent else self._review
+            goal = min(goal for goal in (limit, record, review) if goal is not None)
             met = self._reach(goal) if until_met else self._pass(goal)
-            if met or self.engine.step in (limit, record):
+            if met or engine.step in (limit, record):
                 self._record()
             if met:
                 return True
-            if self.progress and self.progress(self.engine.step):
-                self.interrupted = True
+            self._beat()
         return False
 
-    def follow(self, schedule, limit: int | None) -> bool:
+    def _is_over(self, limit: int | None) -> bool:
+        """Whether the run can be given up: it has no limit, and the stop can never be met."""
+        engine, prospects = self.engine, self._prospects
+        if engine.step >= self._review and not engine.is_silent and prospects is not None:
+            self._review = 2 * engine.step
+            if prospects.is_silent(engine):
+                engine.note_silence()
+            elif limit is None and prospects.is_stuck(engine):
+                self.ended = STUCK
+        if limit is not None:
+            return False
+        self.ended = self.ended or engine.hopeless or (SILENT if engine.is_silent else "")
+        return bool(self.ended)
+
+    def follow(self, schedule: list[tuple[int, int]], limit: int | None) -> bool:
         """Make prescribed interactions, as far as the limit and the stop allow; whether the stop is met."""
         protocol = self.protocol
         for pair in schedule:
@@ -59,14 +115,23 @@ class Driver:
                 return True
         return self._inside()
 
-    def corrupt(self, fault: Fault, rng) -> None:
-        """Replace the states of randomly chosen agents."""
-        self.engine.load(corrupted(fault, self.engine, rng))
+    def corrupt(self, fault: Fault, rng) -> bool:
+        """Let a fault strike now; whether it changes an output that is watched."""
+        protocol = self.protocol
+        output = (lambda state: protocol.output(state, protocol.p)) if self.stop.watch else None
+        damage = strike(fault, self.engine, rng, output)
+        self.engine.load(damage.configuration)
         self._record()
+        return damage.is_seen
+
+    def _beat(self) -> None:
+        if self.progress and self.progress(self.engine.step):
+            raise Interrupted
 
     def _pass(self, goal: int) -> bool:
         while self.engine.step < goal:
             self.engine.advance(goal)
+            self._beat()
         return False
 
     def _inside(self) -> bool:
@@ -81,13 +146,22 @@ class Driver:
         entered once and stayed, so bisection over replays from the last snapshot finds the very step; if
         it is not, every step is looked at.
         """
+        engine = self.engine
         if self.membership is None:
-            return self.engine.advance(goal)
-        stride = self.engine.stride if self.stop.closed else 1
-        before = self.engine.snapshot()
-        self.engine.advance(min(goal, self.engine.step + stride))
+            return engine.advance(goal)
+        if not self.stop.closed:
+            deadline = Deadline()
+            while engine.step < goal and not deadline.is_over:
+                self._pass(engine.step + 1)
+                if self._inside():
+                    return True
+            return False
+        before = engine.snapshot()
+        self._pass(min(goal, engine.step + max(1, engine.step // LOOKS)))
         if self._inside():
+            end = engine.step
             self._rewind_to_entry(before)
+            self._require_closed(end)
             return True
         return False
 
@@ -105,84 +179,20 @@ class Driver:
         self.engine.restore(outside)
         self._pass(end)
 
+    def _require_closed(self, end: int) -> None:
+        """Go on from the entry for a while, look here and there, and come back: a closed set is not left."""
+        entry, here = self.engine.step, self.engine.snapshot()
+        span = max(64, self.protocol.n, 2 * (end - entry))
+        for probe in sorted(random.Random(entry).sample(range(1, span + 1), PROBES)):
+            self._pass(entry + probe)
+            if not self._inside():
+                raise InvalidInput(
+                    f"the set {self.stop.name} of {self.protocol.id} is declared closed, but this run is inside it at "
+                    f"step {entry} and outside at step {entry + probe}; declare it without closed=True, and every "
+                    "step will be looked at"
+                )
+        self.engine.restore(here)
+
     def _record(self) -> None:
         if self.history:
             self.history.record(self.engine.step, self.engine.configuration())
-
-
-def corrupted(fault: Fault, engine, rng) -> Configuration:
-    """The engine's configuration after a fault."""
-    configuration = engine.configuration()
-    if not 1 <= fault.size <= configuration.n:
-        raise InvalidInput(f"a fault with agents={fault.agents} is out of range 1..{configuration.n}")
-    if engine.as_multiset and not isinstance(fault.agents, int):
-        raise InvalidInput(f"engine {engine.name} keeps counts and knows no agent by its number; use engine agents")
-    return (corrupted_counts if engine.as_multiset else corrupted_agents)(fault, configuration, rng)
-
-
-def corrupted_agents(fault: Fault, configuration: Configuration, rng) -> Configuration:
-    space, agents = configuration.space, configuration.agents
-    victims = _victims(fault, space, agents, rng)
-    agents[victims] = space.decode_array(fault_codes(fault, space, space.encode_array(agents[victims]), rng))
-    return Configuration(space, agents=agents)
-
-
-def _victims(fault: Fault, space, agents, rng) -> np.ndarray:
-    if not isinstance(fault.agents, int):
-        if len(set(fault.agents)) < fault.size or not all(0 <= agent < len(agents) for agent in fault.agents):
-            raise InvalidInput(
-                f"a fault names the agents {list(fault.agents)}; give different ones of 0..{len(agents) - 1}"
-            )
-        return np.array(fault.agents)
-    if fault.of is None:
-        return rng.choice(len(agents), size=fault.agents, replace=False)
-    candidates = np.flatnonzero(space.encode_array(agents) == space.code(space.parse(fault.of)))
-    _require_enough(fault, len(candidates))
-    return rng.choice(candidates, size=fault.agents, replace=False)
-
-
-def _require_enough(fault: Fault, present: int) -> None:
-    if fault.size > present:
-        raise InvalidInput(
-            f"a fault at step {fault.step} takes {fault.size} agents of {fault.of}, but there are {present}"
-        )
-
-
-def corrupted_counts(fault: Fault, configuration: Configuration, rng) -> Configuration:
-    """The same for a multiset, at a cost that does not depend on the number of agents."""
-    space = configuration.space
-    codes, counts = configuration.multiset
-    spared, victims = counts.copy(), np.zeros_like(counts)
-    if fault.of is None:
-        take(rng.integers(2**64, size=4, dtype=np.uint64), spared, len(codes), counts.sum(), fault.agents, victims)
-    else:
-        chosen = codes == space.code(space.parse(fault.of))
-        _require_enough(fault, int(counts[chosen].sum()))
-        spared[chosen] -= fault.agents
-        victims[chosen] += fault.agents
-    if fault.values:
-        changed = fault_codes(fault, space, codes, rng)
-    else:
-        random = Configuration.from_groups(space, [Group(fault.agents, {}, random=True)], rng, as_multiset=True)
-        changed, victims = random.multiset
-    codes, places = np.unique(np.concatenate([codes, changed]), return_inverse=True)
-    merged = np.zeros(len(codes), np.int64)
-    np.add.at(merged, places, np.concatenate([spared, victims]))
-    return Configuration(space, codes=codes[merged > 0], counts=merged[merged > 0])
-
-
-def fault_codes(fault: Fault, space, codes: np.ndarray, rng) -> np.ndarray:
-    """What the victims' codes become: random states, or their own with the given values written in."""
-    if not fault.values:
-        return rng.integers(space.size, size=len(codes))
-    changed = {}
-    for code in np.unique(codes):
-        state = space.namespace(code)
-        for name, value in fault.values.items():
-            space.require_field(name)
-            index = space.domains[name].index(value)
-            if not isinstance(index, int | np.integer):
-                raise InvalidInput(f"a fault writes {name} = {value!r}, which is not a value of {name}")
-            setattr(state, name, index)
-        changed[code] = space.code(state)
-    return np.array([changed[code] for code in codes])

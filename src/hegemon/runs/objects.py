@@ -22,12 +22,8 @@ def simulate_objects(
     max_steps: int | None = None,
     engine: str = "auto",
     progress=None,
-    **unsupported,
 ) -> Run:
     """Run until the stop is met or `max_steps` steps are made. A set is looked at after every step."""
-    given = [name for name, value in unsupported.items() if value]
-    if given:
-        raise InvalidInput(f"{given[0]} means nothing to {protocol.id}, whose states are Python objects; leave it out")
     if engine not in ("auto", Objects.name):
         raise InvalidInput(
             f"engine {engine!r} needs states that can be counted, and those of {protocol.id} are Python objects; "

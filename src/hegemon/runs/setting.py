@@ -1,5 +1,7 @@
 """Where a run takes place and what it starts from: the topology and the initial configuration."""
 
+from weakref import WeakKeyDictionary, WeakSet
+
 import numpy as np
 
 from hegemon.compute.randomness import GRAPH, START, generator
@@ -8,13 +10,21 @@ from hegemon.graphs.families import as_topology
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 
+_fitting: WeakKeyDictionary = WeakKeyDictionary()  # topologies, and the protocols they were checked for
+
 
 def topology_for(protocol, graph=None, seed: int = 0) -> Topology:
-    """The topology of a run: given, named, or the protocol's own; a random graph depends on the seed only."""
+    """The topology of a run: given, named, or the protocol's own; a random graph depends on the seed only.
+
+    Whether it fits the protocol is checked once.
+    """
     if graph is None or isinstance(graph, str) and not graph:
         graph = protocol.topology
     topology = as_topology(graph, protocol.n, generator(seed, 0, GRAPH))
-    protocol.check_topology(topology)
+    fitting = _fitting.setdefault(topology, WeakSet())
+    if protocol not in fitting:
+        protocol.check_topology(topology)
+        fitting.add(protocol)
     return topology
 
 

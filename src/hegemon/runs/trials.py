@@ -1,17 +1,21 @@
 """Many runs from one seed, spread over threads; the kernels hold no lock, so threads use every core."""
 
-import itertools
 import os
+import queue
 import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from hegemon.errors import InvalidInput
-from hegemon.runs.run import Run
+from hegemon.runs.history import MOST_ROWS
+from hegemon.runs.run import Fault, Run
 from hegemon.runs.setting import topology_for
-from hegemon.runs.simulate import simulate
+from hegemon.runs.simulate import OPTIONS, run_model, unknown_option
+
+ROWS_OF_ALL = 4 * MOST_ROWS  # recorded by all trials together, besides those of the first
+MOST_WORKERS = 256
+GRACE = 0.7  # seconds that running trials have to come to an end after an interrupt
 
 
 @dataclass(frozen=True)
@@ -29,59 +33,116 @@ def run_trials(
     *,
     seed: int = 0,
     first: int = 0,
-    graph=None,
     workers: int | None = None,
-    report: Callable | None = None,
-    **options,
+    report: Callable[[int, int], object] | None = None,
+    keep_all: bool = False,
+    graph=None,
+    start=None,
+    until="safe",
+    max_steps: int | None = None,
+    engine: str = "auto",
+    faults: Sequence[Fault] = (),
+    observe: dict | bool = False,
+    at: Sequence[int] | None = None,
+    every: int | None = None,
+    wake="all",
+    fast_forward: bool = True,
+    threads: int | None = None,
+    **unknown,
 ) -> Trials:
-    """Trials `first`, `first` + 1, …: trial k uses the streams of (seed, k) alone, so neither the number of
-    workers nor the order matters, and a batch can be continued by the next one.
+    """Run a protocol many times: `run_trials(hegemon.Pairwise(n=100), 1000, seed=1).runs`.
+
+    Trials `first`, `first` + 1, …: trial k uses the streams of (seed, k) alone, so neither the number of `workers`
+    (threads; by default one per core) nor the order matters, and a batch can be continued by the next one. The graph
+    is the same in all of them.
 
     `report(finished, steps)` is called about ten times a second. An interrupt from the keyboard stops the
-    running trials and keeps the finished ones.
+    running trials and keeps the finished ones. Results are kept, not configurations: where a run ended is kept for
+    the first trial alone, unless `keep_all`.
+
+    All other options are those of `simulate`.
     """
+    if unknown:
+        raise unknown_option("run_trials", unknown, run_trials)
+    given = {name: value for name, value in locals().items() if name in OPTIONS}
     if trials < 1:
         raise InvalidInput(f"trials = {trials} is out of range; ask for at least 1")
+    if workers is not None and not 1 <= workers <= MOST_WORKERS:
+        raise InvalidInput(f"workers = {workers} is out of range 1..{MOST_WORKERS}")
     begin = time.perf_counter()
-    graph = topology_for(protocol, graph, seed)
+    given["graph"] = topology_for(protocol, graph, seed)
     cancel = threading.Event()
-    steps = {}
+    steps: dict[int, int] = {}
 
     def one(trial: int) -> Run:
         def progress(step: int) -> bool:
             steps[trial] = step
             return cancel.is_set()
 
-        return simulate(protocol, graph=graph, seed=seed, trial=trial, progress=progress, **options)
+        rows = MOST_ROWS if trial == first else max(1000, ROWS_OF_ALL // trials)
+        kept = {"keep": True if keep_all else trial == first, "most_rows": rows} if protocol.model in STATES else {}
+        return run_model(protocol, given | kept | {"trial": trial, "progress": progress})
 
     finished: dict[int, Run] = {}
-    waiting = {}
-    upcoming = iter(range(first, first + trials))
-    threads = workers or os.cpu_count() or 1
-    pool = ThreadPoolExecutor(threads)
+    done: queue.SimpleQueue = queue.SimpleQueue()
+    upcoming = _Upcoming(range(first, first + trials), cancel)
+    team = [
+        threading.Thread(target=_work, args=(one, upcoming, done), daemon=True, name=f"trials-{k}")
+        for k in range(min(workers or os.cpu_count() or 1, trials))
+    ]
     try:
-        while True:
-            for trial in itertools.islice(upcoming, 4 * threads - len(waiting)):
-                waiting[trial] = pool.submit(one, trial)
-            if not waiting:
-                break
-            wait(waiting.values(), timeout=0.1, return_when=FIRST_COMPLETED)
-            _collect(waiting, finished)
+        for thread in team:
+            thread.start()
+        while len(finished) < trials:
+            _collect(done, finished, 0.1)
             if report:
                 report(len(finished), sum(steps.values()))
     except KeyboardInterrupt:
         pass
     finally:
         cancel.set()
-        pool.shutdown(wait=True, cancel_futures=True)
-    _collect(waiting, finished)
+    deadline = time.perf_counter() + GRACE
+    while len(finished) < trials and any(thread.is_alive() for thread in team) and time.perf_counter() < deadline:
+        _collect(done, finished, 0.02)
+    while not done.empty():
+        _collect(done, finished, 0)
     runs = [finished[t] for t in sorted(finished) if not finished[t].interrupted]
     return Trials(runs, time.perf_counter() - begin, len(runs) < trials)
 
 
-def _collect(waiting: dict, finished: dict) -> None:
-    """Move the trials that are done from one dictionary to the other."""
-    for trial in [trial for trial, future in waiting.items() if future.done()]:
-        future = waiting.pop(trial)
-        if not future.cancelled():
-            finished[trial] = future.result()
+STATES = ("population", "rounds")  # models whose runs have configurations
+
+
+class _Upcoming:
+    """The next trial for whoever asks, until somebody cancels."""
+
+    def __init__(self, trials: range, cancel: threading.Event):
+        self._trials: Iterator[int] = iter(trials)
+        self._cancel, self._lock = cancel, threading.Lock()
+
+    def take(self) -> int | None:
+        with self._lock:
+            return None if self._cancel.is_set() else next(self._trials, None)
+
+
+def _work(one: Callable[[int], Run], upcoming: _Upcoming, done: queue.SimpleQueue) -> None:
+    """One thread: trial after trial. Daemons, since nobody waits for a compiler after an interrupt."""
+    while (trial := upcoming.take()) is not None:
+        try:
+            done.put((trial, one(trial), None))
+        except BaseException as error:
+            done.put((trial, None, error))
+            return
+
+
+def _collect(done: queue.SimpleQueue, finished: dict[int, Run], timeout: float) -> None:
+    """Take over the trials that are done; the error of one is the error of all."""
+    try:
+        trial, run, error = done.get(timeout=timeout) if timeout else done.get_nowait()
+        while True:
+            if error is not None:
+                raise error
+            finished[trial] = run
+            trial, run, error = done.get_nowait()
+    except queue.Empty:
+        pass

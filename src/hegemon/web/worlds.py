@@ -19,7 +19,8 @@ from hegemon.engines.stopping import Stop, never, parse_stop
 from hegemon.errors import InvalidInput
 from hegemon.exact.traces import Interaction, Round
 from hegemon.models.configuration import Configuration
-from hegemon.runs.driver import Driver, corrupted
+from hegemon.runs.driver import Driver
+from hegemon.runs.faults import corrupted
 from hegemon.runs.setting import initial_configuration
 from hegemon.web.explaining import listing, traced
 from hegemon.web.layout import LARGEST_DRAWN, LARGEST_RASTER

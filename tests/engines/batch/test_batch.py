@@ -45,7 +45,7 @@ TRIALS = 2000
 
 
 def runs(protocol, engine, seed, trials=TRIALS, **options):
-    return hg.run_trials(protocol, trials, engine=engine, seed=seed, **options).runs
+    return hg.run_trials(protocol, trials, engine=engine, seed=seed, keep_all=True, **options).runs
 
 
 def multiset(configuration) -> tuple:

@@ -123,7 +123,9 @@ def test_configurations_have_the_exact_law(protocol):
     start = protocol.initial("all-leaders", None).agents
     law = exact_distribution(protocol, protocol.space.encode_array(start).tolist(), steps)
     observed = {}
-    for run in hg.run_trials(protocol, trials, seed=21, start="all-leaders", until=f"steps:{steps}").runs:
+    for run in hg.run_trials(
+        protocol, trials, seed=21, start="all-leaders", until=f"steps:{steps}", keep_all=True
+    ).runs:
         key = tuple(protocol.space.encode_array(run.configuration.agents).tolist())
         observed[key] = observed.get(key, 0) + 1
     assert set(observed) <= set(law)

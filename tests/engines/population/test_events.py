@@ -75,7 +75,9 @@ def test_configurations_have_the_same_law(protocol, graph, engine):
     start = "no-leader" if "no-leader" in protocol.starts else protocol.default_start
     samples = []
     for name, seed in (("agents", 9), (engine, 10)):
-        runs = hg.run_trials(protocol, 2500, seed=seed, graph=graph, engine=name, until="steps:6", start=start).runs
+        runs = hg.run_trials(
+            protocol, 2500, seed=seed, graph=graph, engine=name, until="steps:6", start=start, keep_all=True
+        ).runs
         samples.append([tuple(protocol.space.encode_array(run.configuration.agents).tolist()) for run in runs])
     assert same_law(*samples) > SIGNIFICANCE
 

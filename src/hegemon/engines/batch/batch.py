@@ -29,13 +29,14 @@ from hegemon.engines.batch.skipping import (
 )
 from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
+from hegemon.engines.pacing import Deadline
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
 
 LARGEST_POPULATION = 2**60
 TOUCHED, DECK = 1 << 19, 1 << 20  # the agents that an epoch may list
 LONGEST = 2**62  # steps at once
-PATIENCE = 2e8  # work between two looks at progress, in nanoseconds
+PATIENCE = 5e7  # work between two looks at progress, in nanoseconds
 POSITIONS, ORDER = 1, 2  # purposes of the streams behind an epoch's order
 
 
@@ -55,7 +56,6 @@ class Batch(Engine):
 
     name = "batch"
     as_multiset = True
-    chunk = 2**256  # looks at progress come by work, not by steps
 
     def __init__(self, protocol, topology, configuration, stop, rng):
         if not topology.is_complete:
@@ -77,7 +77,7 @@ class Batch(Engine):
         self._pending = np.array([NOT_DRAWN])  # the wait for the next change, while skipping
         self._far = 0  # the same if it is very long
         self._drawn_far = np.zeros(1)
-        self.stride = max(64, 4 * self.n)  # steps between two looks at a whole predicate
+        self._unchecked = 0  # epochs ahead that were looked at, and do not meet the stop
         self.load(configuration)
 
     @property
@@ -96,6 +96,7 @@ class Batch(Engine):
         self._fill(*configuration.multiset)
 
     def _fill(self, codes, counts) -> None:
+        self._unchecked = 0
         marks = self._membership.marks(self.space.decode_array(codes))
         self._multiset.load(codes, counts, marks)
         self._held = self._membership.counts_from(marks, counts)
@@ -112,15 +113,15 @@ class Batch(Engine):
         """Run towards `limit`, or exactly to the first step that meets the stop; whether it is met."""
         if self.is_silent:
             self.step = limit
-        unchecked = 0
         self.gave_up = False
-        while self.step < limit:
+        deadline = Deadline()
+        while self.step < limit and not deadline.is_over:
             if self._far:
                 self._wait(limit)
                 continue
             budget = min(limit - self._base, LONGEST)
-            ended, done = self._skip_ahead(budget) if self._skipping else self._pass_epochs(budget, unchecked)
-            unchecked = 0
+            ended, done = self._skip_ahead(budget) if self._skipping else self._pass_epochs(budget)
+            self._unchecked = 0
             if done:
                 self._base, self._ahead = self._base + int(done), 0
             self.is_silent, self.gave_up = ended == SILENT, ended == DEAR
@@ -140,7 +141,7 @@ class Batch(Engine):
                 if there.step < there.length:
                     self._ahead = there.step
                     return False
-                unchecked = 1
+                self._unchecked = 1
         return False
 
     def _wait(self, limit: int) -> None:
@@ -150,10 +151,10 @@ class Batch(Engine):
         if self._far == 0:
             self._pending[0] = 0
 
-    def _pass_epochs(self, budget, unchecked):
+    def _pass_epochs(self, budget):
         return self._run_epochs(
             self._multiset.census, self._desk, self._no_log, self.rng, self.n, budget, self._held, self.stop.low,
-            self.stop.high, self._tally, unchecked, self.dear, PATIENCE,
+            self.stop.high, self._tally, self._unchecked, self.dear, PATIENCE,
         )  # fmt: skip
 
     def _skip_ahead(self, budget):

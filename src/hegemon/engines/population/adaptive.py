@@ -6,17 +6,14 @@ at it, so that recording or interrupting a run does not change it.
 
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.population.events import Events
-from hegemon.engines.population.switching import Changing
+from hegemon.engines.population.switching import Switching
 
 SPARSE = 1 / 12  # an event costs about as much as so many steps of `agents`
 DENSE = 1 / 4
 REVIEW = 8  # steps per arc between two looks at how many arcs are active, at first; looks become rarer with time
 
 
-class Adaptive(Changing):
-    chunk = Events.chunk
-    stride = Events.stride
-
+class Adaptive(Switching):
     def __init__(self, protocol, topology, configuration, stop, rng):
         self.stop, self._arcs = stop, topology.arcs
         self._events = Events(protocol, topology, configuration, stop, rng, dense=int(DENSE * topology.arcs))

@@ -9,7 +9,7 @@ from hegemon.engines.batch.batch import Batch, activity
 from hegemon.engines.batch.kernels import plan
 from hegemon.engines.batch.skipping import EVENT, PER_STATE
 from hegemon.engines.population.agents import LARGEST_POPULATION, Agents
-from hegemon.engines.population.switching import Changing
+from hegemon.engines.population.switching import Switching
 from hegemon.models.configuration import LARGEST_ARRAY, Configuration
 
 CLEARLY = 0.6  # another engine must be this much cheaper to be worth a change
@@ -24,9 +24,8 @@ def cost_of_agents(n: int) -> float:
     return 10.0 * max(1.0, n / 1e5) ** 0.25
 
 
-class AdaptiveComplete(Changing):
+class AdaptiveComplete(Switching):
     as_multiset = True
-    chunk = Batch.chunk
 
     def __init__(self, protocol, topology, configuration, stop, rng):
         self.protocol, self.stop = protocol, stop
@@ -35,10 +34,6 @@ class AdaptiveComplete(Changing):
         self._used: list[str] = []
         small = protocol.n <= SMALL
         self._use(Agents if small else self._best(*configuration.multiset), configuration, 0)
-
-    @property
-    def stride(self) -> int:
-        return self._now.stride
 
     def _possible(self) -> bool:
         """Whether `agents` can hold the population."""
@@ -87,7 +82,7 @@ class AdaptiveComplete(Changing):
                 self._use(Batch, self.configuration(), self.step)
                 return False
             self._postpone()
-        return self._now.advance(min(limit, self._review, self.step + Agents.chunk))
+        return self._now.advance(min(limit, self._review))
 
 
 class AdaptiveSmall(AdaptiveComplete):

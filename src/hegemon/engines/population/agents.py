@@ -4,6 +4,8 @@ An agent is its code in two bytes when all pairs of states fit in a table, which
 otherwise it is a record, and `interact` works on the records themselves.
 """
 
+import os
+
 import numpy as np
 
 from hegemon.compute.compilation import specialize
@@ -12,13 +14,15 @@ from hegemon.compute.randomness import next_index, next_pair
 from hegemon.compute.records import codec, marks, record_functions, settler, widened
 from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
+from hegemon.engines.pacing import Pace
 from hegemon.engines.refusal import refuse_interaction
 from hegemon.errors import InvalidInput
-from hegemon.models.configuration import Configuration
+from hegemon.models.configuration import LARGEST_ARRAY, Configuration
 
 BLOCK = 32  # pairs drawn ahead, so that their agents are on the way from memory when their turn comes
 LARGEST_TABLE = 4096  # states: a table of pairs takes at most 64 MiB
 LARGEST_POPULATION = 2**32 - 1
+PER_AGENT = 24  # bytes besides the record, while a start is made
 LIMIT, MET, FAILED = 0, 1, 2  # how a kernel ended
 
 # ruff: noqa: F821 - in kernels, `draw`, `interact`, `marks_of`, `compute` … are bound by specialize
@@ -41,7 +45,7 @@ def draw_arcs(population, arcs, rng, first, second, size):
         prefetch(population, second[k])
 
 
-def run_records(population, arcs, rng, counts, low, high, watch, budget, parameters, layout, scratch, tried):
+def run_records(population, arcs, rng, counts, low, high, watch, parameters, layout, scratch, tried, budget):
     """At most `budget` steps on records; answers the steps made and how they ended.
 
     `interact` works on wide copies, which are stored only when every field is in its range.
@@ -72,7 +76,7 @@ def run_records(population, arcs, rng, counts, low, high, watch, budget, paramet
     return done, LIMIT
 
 
-def run_codes(population, arcs, rng, counts, low, high, watch, budget, parameters, layout, scratch, tried, table, mark):
+def run_codes(population, arcs, rng, counts, low, high, watch, parameters, layout, scratch, tried, table, mark, budget):
     """The same on codes; entry 0 of the table of pairs means not yet computed."""
     states = len(mark)
     first = np.empty(BLOCK, np.int64)
@@ -123,16 +127,38 @@ def recount(before_a, before_b, after_a, after_b, counts, low, high, watch):
     return satisfied or ((before_a ^ after_a) | (before_b ^ after_b)) & watch != 0
 
 
+def require_array(protocol, engine: str) -> None:
+    """Refuse a population that does not fit in memory as an array, with the memory that it would take."""
+    size = protocol.space.dtype.itemsize
+    needed = protocol.n * (size + PER_AGENT)
+    if protocol.n > LARGEST_POPULATION or protocol.n * size > LARGEST_ARRAY or needed > memory():
+        raise InvalidInput(
+            f"n = {protocol.n} agents of {size} bytes take {needed / 1e9:,.1f} GB as an array, which is too much for "
+            f"engine {engine}; take a smaller n, or engine batch on a complete graph, which keeps counts"
+        )
+
+
+def memory() -> float:
+    """What a run may take: three quarters of this machine's memory, in bytes."""
+    try:
+        return 0.75 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):
+        return 8e9
+
+
 class Agents(Engine):
     """The engine: `advance` runs up to a step, exactly to the first step that meets the stop."""
 
     name = "agents"
+    step = 0
+
+    @classmethod
+    def require_room(cls, protocol, topology) -> None:
+        require_array(protocol, cls.name)
 
     def __init__(self, protocol, topology, configuration, stop, rng):
-        if protocol.n > LARGEST_POPULATION:
-            raise InvalidInput(f"n = {protocol.n} is too large for engine agents; use engine batch")
+        self.require_room(protocol, topology)
         self.protocol, self.space, self.stop, self.rng = protocol, protocol.space, stop, rng
-        self.step = 0
         self._membership = Membership(protocol, stop)
         self._in_table = self.space.size <= LARGEST_TABLE
         if topology.is_complete:
@@ -155,11 +181,12 @@ class Agents(Engine):
             bound = {"interact": protocol.interact, "marks_of": marks(stop.conditions)}
             bound |= {"copy": copy, "settle": settler(self.space)}
             self._kernel = specialize(run_records, records, draw=draw, recount=recount, **bound)
-        self.stride = max(64, 4 * protocol.n)  # steps between two looks at a whole predicate
+        self._pace = Pace(1 << 18)
         self.load(configuration)
 
     def load(self, configuration: Configuration) -> None:
         """Take over a configuration and count the stop's conditions in it."""
+        self.is_silent = False
         if self._in_table:
             self._population = self.space.encode_array(configuration.agents).astype(np.uint16)
             mark = self._marks[self._population]
@@ -169,22 +196,18 @@ class Agents(Engine):
         self._counts = self._membership.counts_from(mark)
 
     def advance(self, limit: int) -> bool:
-        """Run until `step == limit` or, earlier, the counted stop is met; whether it is met."""
+        """Towards `limit`, or exactly to the first step that meets the counted stop; whether it is met."""
+        if self.is_silent:
+            self.step = limit
+            return False
         stop = self.stop
+        state = self._population, self._arcs, self.rng, self._counts, stop.low, stop.high, stop.watch
+        self._pace.start()
         try:
-            done, ended = self._kernel(
-                self._population,
-                self._arcs,
-                self.rng,
-                self._counts,
-                stop.low,
-                stop.high,
-                stop.watch,
-                limit - self.step,
-                *self._work,
-            )
+            done, ended = self._kernel(*state, *self._work, min(limit - self.step, self._pace.amount))
         except Exception as error:
             self._refuse(error)
+        self._pace.done(done)
         if ended == FAILED:
             self._refuse()
         self.step += done
@@ -215,9 +238,12 @@ class Agents(Engine):
         codes = np.flatnonzero(counts)
         return codes, counts[codes]
 
+    def note_silence(self) -> None:
+        self.is_silent = True
+
     def snapshot(self):
-        return self.step, self._population.copy(), self._counts.copy(), self.rng.copy()
+        return self.step, self._population.copy(), self._counts.copy(), self.rng.copy(), self.is_silent
 
     def restore(self, snapshot) -> None:
-        self.step, population, counts, rng = snapshot
+        self.step, population, counts, rng, self.is_silent = snapshot
         self._population[:], self._counts[:], self.rng[:] = population, counts, rng

@@ -14,13 +14,17 @@ from hegemon.compute.records import codec, marks, record_functions, settler, wid
 from hegemon.compute.waiting import FOREVER, null_run
 from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
-from hegemon.engines.population.agents import FAILED, LIMIT, MET, recount
+from hegemon.engines.pacing import Pace
+from hegemon.engines.population.agents import FAILED, LIMIT, MET, memory, recount, require_array
 from hegemon.engines.refusal import refuse_interaction
+from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
 
+PER_ARC = 40  # bytes
 AHEAD = 16  # events: how far ahead memory is asked for
-# The clock: the step, the step of the next event (-1: not drawn), the number of active arcs, the arc tried last.
-STEP, NEXT, ACTIVE, TRIED = 0, 1, 2, 3
+# The clock: the step, the step of the next event (-1: not drawn), how many arcs are active, the arc tried last, and
+# how many events there were.
+STEP, NEXT, ACTIVE, TRIED, EVENTS = range(5)
 
 # ruff: noqa: F821 - in kernels, `interact`, `marks_of`, `copy`, `same`, `settle`, `react` … are bound
 
@@ -69,8 +73,8 @@ def foretell(scout, foretold, turn, number, population, active, where, arcs, fir
 
 
 def run_events(
-    population, parameters, layout, rng, counts, low, high, watch, limit, work, dense,
-    clock, active, where, arcs, first, incident, scratch, scout, foretold,
+    population, parameters, layout, rng, counts, low, high, watch, limit, dense,
+    clock, active, where, arcs, first, incident, scratch, scout, foretold, work,
 ):  # fmt: skip
     """At most `work` events up to the step `limit`, or until more than `dense` arcs are active; how it ended."""
     p = parameters[0]
@@ -92,6 +96,7 @@ def run_events(
             return LIMIT
         clock[STEP] = clock[NEXT]
         clock[NEXT] = -1
+        clock[EVENTS] += 1
         event = active[next_index(rng, clock[ACTIVE])]
         foretell(scout, foretold, turn, clock[ACTIVE], population, active, where, arcs, first, incident)
         i, j = arcs[event, 0], arcs[event, 1]
@@ -140,7 +145,15 @@ class Events(Engine):
     """The engine. `advance` may come back early, after some number of events: call it again."""
 
     name = "events"
-    chunk = stride = 2**62  # looks at progress and at whole predicates come by events, not by steps
+
+    @classmethod
+    def require_room(cls, protocol, topology) -> None:
+        require_array(protocol, cls.name)
+        if topology.is_complete and topology.n * (topology.n - 1) * PER_ARC > memory():
+            raise InvalidInput(
+                f"n = {protocol.n} agents that all may meet have {topology.n * (topology.n - 1):,} arcs, which take "
+                f"{topology.n * (topology.n - 1) * PER_ARC / 1e9:,.1f} GB in engine events; use engine batch or agents"
+            )
 
     def __init__(self, protocol, topology, configuration, stop, rng, dense: int | None = None):
         self.protocol, self.space, self.stop, self.rng = protocol, protocol.space, stop, rng
@@ -153,10 +166,10 @@ class Events(Engine):
         np.cumsum(np.bincount(ends, minlength=topology.n), out=self._first[1:])
         self._active = np.empty(arcs, np.int32)
         self._where = np.empty(arcs, np.int32)
-        self._clock = np.array([0, -1, 0, 0], np.int64)
+        self._clock = np.array([0, -1, 0, 0, 0], np.int64)
         self._scratch = np.zeros(4, widened(self.space.dtype))
         self._scout, self._foretold = np.zeros(4, np.uint64), np.zeros(AHEAD, np.int64)
-        self._work = max(10_000, 2 * protocol.n)
+        self._pace = Pace(10_000)
         self._dense = arcs if dense is None else dense
         copy, same = record_functions(self.space)
         records = protocol.record_types
@@ -194,6 +207,8 @@ class Events(Engine):
 
     def advance(self, limit: int) -> bool:
         """Run towards `limit`, or exactly to the first step that meets the counted stop; whether it is met."""
+        before = self._clock[EVENTS]
+        self._pace.start()
         ended = self._run(
             self._kernel,
             self.rng,
@@ -201,8 +216,7 @@ class Events(Engine):
             self.stop.low,
             self.stop.high,
             self.stop.watch,
-            limit,
-            self._work,
+            min(limit, int(FOREVER) - 1),
             self._dense,
             self._clock,
             self._active,
@@ -213,7 +227,9 @@ class Events(Engine):
             self._scratch,
             self._scout,
             self._foretold,
+            self._pace.amount,
         )
+        self._pace.done(self._clock[EVENTS] - before)
         if ended == FAILED:
             self._refuse()
         return ended == MET

@@ -3,8 +3,10 @@
 from hegemon.engines.engine import Engine
 
 
-class Changing(Engine):
+class Switching(Engine):
     _review = 0
+    _now: Engine
+    _used: list[str]
 
     @property
     def name(self) -> str:
@@ -14,9 +16,19 @@ class Changing(Engine):
     def step(self) -> int:
         return self._now.step
 
+    @step.setter
+    def step(self, value: int) -> None:
+        self._now.step = value
+
     @property
     def is_silent(self) -> bool:
         return self._now.is_silent
+
+    def occupancy(self):
+        return self._now.occupancy()
+
+    def note_silence(self) -> None:
+        self._now.note_silence()
 
     def _note_use(self) -> None:
         if self._now.name not in self._used:

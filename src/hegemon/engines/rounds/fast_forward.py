@@ -17,7 +17,6 @@ from hegemon.compute.compilation import specialize
 from hegemon.compute.fingerprints import speaks_of
 from hegemon.compute.philox import double_at
 from hegemon.engines.rounds import fast_forward_kernels as kernels
-from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
 
 LARGEST_CHAIN = 64  # private states times coin outcomes that are tried for every node and round
@@ -72,6 +71,7 @@ class Path:
         room = self.engine.new_frame(), self.engine.new_frame()
         old = self.first
         for k in range(self.period):
+            self.engine.heartbeat()
             new = room[k % 2]
             self.engine.sweep(old, new, self.begin + k)
             yield old, new
@@ -128,10 +128,11 @@ class Survey:
             *self._room(),
         )  # fmt: skip
         if not found and horizon is None:
-            raise InvalidInput(
-                f"{engine.protocol.id} repeats itself every {period} rounds from round {now} on, outside the set that "
-                "was asked for, and no coin can change that; give a largest number of rounds"
+            engine.hopeless = (
+                f"everything repeats itself every {period} rounds from round {now} on, outside the set asked for, "
+                "and no coin can change that"
             )
+            return None
         return self._fly(words, now, periods, candidates[:found])
 
     def _fly(self, words, now: int, periods: int, candidates) -> Flight:

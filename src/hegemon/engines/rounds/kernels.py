@@ -28,6 +28,12 @@ def unpack_all(words, records, layout):
         unpack(np.int64(words[v]), records[v], layout)
 
 
+def show_all(words, me, faces, layout):
+    for v in range(len(words)):
+        unpack(np.int64(words[v]), me[0], layout)
+        show(me[0], faces[v])
+
+
 def gather(faces, v, near, offsets, targets):
     """Copy the faces of v's neighbours side by side; answers how many they are."""
     begin, end = offsets[v], offsets[v + 1]

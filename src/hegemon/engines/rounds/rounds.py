@@ -18,6 +18,7 @@ from hegemon.compute.compilation import specialize
 from hegemon.compute.records import clearer, copier, marks, packer, widened
 from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
+from hegemon.engines.pacing import Deadline, Pace
 from hegemon.engines.refusal import refuse_compilation
 from hegemon.engines.rounds import kernels
 from hegemon.engines.rounds.fast_forward import Flight, Frame, Survey, can_skip
@@ -27,7 +28,7 @@ from hegemon.models.configuration import Configuration
 from hegemon.models.packing import Packing
 
 LARGE = 40_000  # nodes and arcs: from here on a round is worth more than one thread
-CHUNK = 40_000_000  # nodes and arcs read between two looks at progress
+FIRST_CALL = 4_000_000  # nodes and arcs read before the first look at the clock
 
 
 class Rounds(Engine):
@@ -41,12 +42,12 @@ class Rounds(Engine):
         self.packing = Packing(self.space, protocol.private)
         self.private = self.packing.private_mask
         self.key = key  # words for coins, departures and landings
-        self.fast_forwarded_rounds = 0
+        self._skipped = 0  # rounds that fast-forward did not make
         self._face = np.dtype([(name, self.space.dtype[name]) for name in protocol.public])
         self._membership = Membership(protocol, stop, topology)
         self._compile(topology)
         n, size = topology.n, topology.n + topology.arcs
-        self._chunk = max(1, CHUNK // size)
+        self._pace = Pace(max(1, FIRST_CALL // size))
         self._divide(topology, 1 if size < LARGE else threads or os.cpu_count() or 1)
         self._buffers, self._faces = np.zeros((2, n), self.packing.dtype), np.zeros((2, n), self._face)
         self._state = np.zeros(2, np.int64)
@@ -76,6 +77,7 @@ class Rounds(Engine):
         self.world = self.protocol.compiled_p, layout, *graph
         self._pack = specialize(kernels.pack_all, records, pack=pack, show=show)
         self._unpack = specialize(kernels.unpack_all, records, unpack=unpack)
+        self._show = specialize(kernels.show_all, records, unpack=unpack, show=show)
         self._sweep = specialize(kernels.sweep, records, **self.author)  # whatever the stop: it takes long to compile
         self._tally = specialize(kernels.tally, records, unpack=unpack, marks_of=marks(self.stop.conditions))
         part = specialize(kernels.part_of_round, records, sweep=self._sweep, tally=self._tally)
@@ -100,10 +102,9 @@ class Rounds(Engine):
     def step(self) -> int:
         return int(self._state[TIME])
 
-    @property
-    def chunk(self) -> int:
-        """Rounds between two looks at progress and interruption; all of a flight is one moment."""
-        return self._chunk if self._flight is None else max(1, self._flight.landing - self.step)
+    @step.setter
+    def step(self, value: int) -> None:
+        self._state[TIME] = value
 
     @property
     def words(self) -> np.ndarray:
@@ -122,6 +123,7 @@ class Rounds(Engine):
         self._pack(configuration.agents, *self.frame, self.world[1])
         self._recount()
         self._survey = self._flight = None
+        self.hopeless = ""
         self._watch_for_period()
 
     def configuration(self) -> Configuration:
@@ -134,12 +136,37 @@ class Rounds(Engine):
         return Configuration(self.space, agents=agents)
 
     def snapshot(self):
-        """The round and its configuration: coins depend on the round alone. Without fast-forward only."""
-        return self.step, self.words.copy()
+        """During a survey or a flight: where the survey began, since all after it can be repeated from there."""
+        path = self._survey.path if self._survey else self._flight.path if self._flight else None
+        if path is None:
+            return self.step, self.step, self.words.copy(), self._anchor.copy(), self._clock.copy(), 0, self._skipped
+        return (
+            self.step,
+            path.begin,
+            path.first.words.copy(),
+            self._anchor.copy(),
+            self._clock.copy(),
+            path.period,
+            self._skipped,
+        )
 
     def restore(self, snapshot) -> None:
-        self._state[TIME], words = snapshot
-        self.load(self.unpacked(words))
+        step, begin, words, anchor, clock, period, self._skipped = snapshot
+        self.words[:] = words
+        self._show(self.words, *self._parts[0][2:3], self.frame.faces, self.world[1])
+        self._state[TIME] = begin
+        self._recount()
+        self._anchor[:], self._clock[:] = anchor, clock
+        self._flight, self._survey = None, Survey(self, period) if period else None
+        while self.step < step:
+            self.advance(step)
+
+    @property
+    def fast_forwarded_rounds(self) -> int:
+        return self._skipped
+
+    def measures(self) -> dict:
+        return {"fast_forwarded_rounds": self._skipped, "bits_per_node": self.packing.bits}
 
     def counts_hold(self) -> bool:
         """Whether the stop, its whole predicates included, is met now."""
@@ -155,7 +182,8 @@ class Rounds(Engine):
             self.refuse_update(error)
 
     def _advance(self, limit: int) -> bool:
-        while self.step < limit:
+        deadline = Deadline()
+        while self.step < limit and not deadline.is_over and not self.hopeless:
             if self._flight is not None:
                 if limit < self._flight.landing:
                     self._state[TIME] = limit
@@ -164,7 +192,10 @@ class Rounds(Engine):
             elif self._survey is not None:
                 status = self._surveyed_round()
             else:
-                status = self._rounds(limit - self.step)
+                begin = self.step
+                self._pace.start()
+                status = self._rounds(min(limit - begin, self._pace.amount))
+                self._pace.done(self.step - begin)
             if status & MET and self._whole_holds():
                 return True
             if status & PERIODIC:
@@ -174,6 +205,7 @@ class Rounds(Engine):
     # -- rounds -----------------------------------------------------------------------------------------
 
     def _rounds(self, budget: int) -> int:
+        """At most so many; comes back early when something is to be looked at."""
         if len(self._parts) == 1:
             stop, (_, _, me, near) = self.stop, self._parts[0]
             status = self._run(
@@ -284,7 +316,7 @@ class Rounds(Engine):
 
     def _land(self) -> int:
         flight, self._flight = self._flight, None
-        self.fast_forwarded_rounds += flight.landing - flight.departure
+        self._skipped += flight.landing - flight.departure
         self.words[:], self.frame.faces[:] = flight.frame
         self._state[TIME] = flight.landing
         self._watch_for_period()

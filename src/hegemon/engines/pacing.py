@@ -1,0 +1,35 @@
+"""How much work fits between two looks at the clock: so that an interrupt is answered at once, whatever the size."""
+
+import time
+
+SLICE = 0.1  # seconds of compiled work between two looks
+
+
+class Pace:
+    """Adapts an amount of work to the time it took; what a run computes never depends on it."""
+
+    def __init__(self, first: int):
+        self.amount = first
+        self._begin = 0.0
+
+    def start(self) -> None:
+        self._begin = time.perf_counter()
+
+    def done(self, work: int) -> None:
+        """So much work was done since `start`."""
+        seconds = time.perf_counter() - self._begin
+        if seconds > SLICE:
+            self.amount = max(1, int(work * SLICE / seconds))
+        elif work >= self.amount and seconds < SLICE / 4:
+            self.amount *= 2
+
+
+class Deadline:
+    """Whether a loop in Python has had its slice of time."""
+
+    def __init__(self):
+        self._end = time.perf_counter() + SLICE
+
+    @property
+    def is_over(self) -> bool:
+        return time.perf_counter() > self._end

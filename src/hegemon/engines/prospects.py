@@ -1,0 +1,132 @@
+"""Whether anything can still happen: proofs that a run has fallen silent, or can no longer meet its stop.
+
+Both look at the states that agents are in and follow every interaction that may still take place, in plain Python.
+What cannot be settled within a bounded number of states stays open: an answer of "never" is always proved.
+"""
+
+import numpy as np
+
+from hegemon.engines.stopping import Stop
+from hegemon.errors import InvalidInput
+
+MOST_STATES = 128  # followed at most, so a few thousand interactions in plain Python
+
+SILENT = "no interaction can change anything any more, and the stop is not met"
+STUCK = "the stop can no longer be met, whatever interactions follow"
+
+
+class Unsettled(Exception):
+    """Too many states, or an interaction that fails."""
+
+
+class Prospects:
+    def __init__(self, protocol, topology, stop: Stop, heartbeat):
+        self.protocol, self.topology, self.stop, self._heartbeat = protocol, topology, stop, heartbeat
+        self._after: dict[tuple[int, int], tuple[int, int]] = {}
+        self._marks: dict[int, int] = {}
+
+    def is_silent(self, engine) -> bool:
+        """No two agents that can meet change anything."""
+        codes, counts = engine.occupancy()
+        if len(codes) > MOST_STATES:
+            return False
+        try:
+            if self.topology.is_complete:
+                pairs = self._meetings(dict(zip(codes.tolist(), counts.tolist(), strict=True)), set())
+            else:
+                pairs = self._arcs(codes, engine)
+            return all(self._becomes(*pair) == pair for pair in pairs)
+        except Unsettled:
+            return False
+
+    def is_stuck(self, engine) -> bool:
+        """Too few or too many agents can ever satisfy one of the stop's conditions.
+
+        An upper estimate of what can follow: any two occupied states may meet, wherever their agents are; a state
+        may meet itself if at least two agents are in it, or if some interaction adds agents to it.
+        """
+        codes, counts = engine.occupancy()
+        if len(codes) > MOST_STATES or not self.stop.conditions:
+            return False
+        held = dict(zip(codes.tolist(), counts.tolist(), strict=True))
+        try:
+            moves = self._moves(held)
+            return self._unwatched(moves) if self.stop.watch else self._unmet(held, moves)
+        except Unsettled:
+            return False
+
+    # -- what can follow --------------------------------------------------------------------------------
+
+    def _moves(self, held: dict[int, int]) -> list:
+        """Every interaction that may ever take place from here, as (pair before, pair after)."""
+        reached, grows = dict(held), set()
+        moves: dict = {}
+        while True:
+            new = [pair for pair in self._meetings(reached, grows) if pair not in moves]
+            if not new:
+                return list(moves.items())
+            for pair in new:
+                moves[pair] = after = self._becomes(*pair)
+                for code in after:
+                    reached.setdefault(code, 0)
+                    if after.count(code) > pair.count(code):
+                        grows.add(code)
+            if len(reached) > MOST_STATES:
+                raise Unsettled
+
+    def _meetings(self, held: dict[int, int], grows: set) -> list[tuple[int, int]]:
+        return [(i, j) for i in held for j in held if i != j or held[i] > 1 or i in grows]
+
+    def _arcs(self, codes, engine) -> list[tuple[int, int]]:
+        """The pairs of states at the ends of arcs."""
+        places = np.searchsorted(codes, self.protocol.space.encode_array(engine.configuration().agents))
+        pairs = np.unique(places[self.topology.sources] * len(codes) + places[self.topology.targets])
+        return [(int(codes[pair // len(codes)]), int(codes[pair % len(codes)])) for pair in pairs]
+
+    def _becomes(self, i: int, j: int) -> tuple[int, int]:
+        if (i, j) not in self._after:
+            if len(self._after) % 64 == 0:
+                self._heartbeat()
+            try:
+                self._after[i, j] = self.protocol.transition_codes(i, j)
+            except Exception as error:
+                raise Unsettled from error
+        return self._after[i, j]
+
+    # -- what the stop needs ----------------------------------------------------------------------------
+
+    def _mark(self, code: int) -> int:
+        """Which of the stop's conditions a state satisfies, as bits."""
+        if code not in self._marks:
+            state, p = self.protocol.space.namespace(code), self.protocol.p
+            try:
+                self._marks[code] = sum(bool(holds(state, p)) << k for k, holds in enumerate(self.stop.conditions))
+            except InvalidInput:
+                raise
+            except Exception as error:
+                raise Unsettled from error
+        return self._marks[code]
+
+    def _unwatched(self, moves) -> bool:
+        """No interaction changes the output of an agent."""
+        changes = (self._mark(old) ^ self._mark(new) for pair, after in moves for old, new in zip(pair, after))  # noqa: B905
+        return not any(change & self.stop.watch for change in changes)
+
+    def _unmet(self, held, moves) -> bool:
+        """Some count can never come into its bounds: it never grows, or never shrinks, or all states agree on it."""
+        n = self.protocol.n
+        states = set(held) | {code for _, after in moves for code in after}
+        for k, (low, high) in enumerate(zip(self.stop.low, self.stop.high, strict=True)):
+            bit = 1 << k
+            now = sum(number for code, number in held.items() if self._mark(code) & bit)
+            agree = {bool(self._mark(code) & bit) for code in states}
+            if len(agree) == 1:
+                lowest = highest = n if agree.pop() else 0
+            else:
+                changes = [sum(bool(self._mark(c) & bit) for c in after) for _, after in moves]
+                before = [sum(bool(self._mark(c) & bit) for c in pair) for pair, _ in moves]
+                lowest = 0 if any(new < old for old, new in zip(before, changes, strict=True)) else now
+                highest = n if any(new > old for old, new in zip(before, changes, strict=True)) else now
+            if highest < low or lowest > high:
+                return True
+        return False

@@ -1,0 +1,128 @@
+"""The course of a run, from a start to a Run: the same for population protocols and for synchronous rounds."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from hegemon.compute.randomness import FAULT, KERNEL, generator, stream
+from hegemon.engines.choice import Choice, choose_engine
+from hegemon.engines.membership import Watcher, count_leaders
+from hegemon.engines.stopping import Stop, parse_stop
+from hegemon.errors import InvalidInput
+from hegemon.models.configuration import Configuration
+from hegemon.runs.driver import Driver
+from hegemon.runs.history import MOST_ROWS, History
+from hegemon.runs.run import Fault, Run
+from hegemon.runs.schedules import read_schedule
+from hegemon.runs.setting import initial_configuration, topology_for
+
+
+def simulate_states(
+    protocol,
+    *,
+    graph=None,
+    start=None,
+    until="safe",
+    seed: int = 0,
+    trial: int = 0,
+    max_steps: int | None = None,
+    engine: str = "auto",
+    fast_forward: bool = True,
+    threads: int | None = None,
+    faults: Sequence[Fault] = (),
+    observe: dict | bool = False,
+    at: Sequence[int] | None = None,
+    every: int | None = None,
+    most_rows: int = MOST_ROWS,
+    keep: bool = True,
+    progress: Callable[[int], object] | None = None,
+) -> Run:
+    """Run until the stop is met or `max_steps` steps are made; the options are those of `simulate`."""
+    protocol.require_sound()
+    topology = topology_for(protocol, graph, seed)
+    stop = parse_stop(until, protocol)
+    limit = min((one for one in (stop.limit, max_steps) if one is not None), default=None)
+    schedule = read_schedule(start, topology) if protocol.model == "population" else []
+    if schedule and (faults or engine not in ("auto", "agents")):
+        raise InvalidInput(f"{start} prescribes interactions, which only engine agents follows, and without faults")
+    observables = {} if not observe else protocol.watched() if observe is True else observe
+    watched = tuple(observable.value for observable in observables.values())
+    chosen = choose_engine("agents" if schedule else engine, protocol, topology, stop, watched, fast_forward, threads)
+    chosen.engine.require_room(protocol, topology)
+    configuration = initial_configuration(protocol, start, seed, trial, chosen.engine.as_multiset, topology)
+    if stop.watch:
+        require_unique_leader(protocol, configuration)
+    history = None
+    if observables:
+        unit = protocol.n if protocol.time_unit == "steps" else 1
+        history = History(Watcher(protocol, observables, topology), unit, at, every, most_rows)
+    key = stream(seed, trial, KERNEL)
+    driver = Driver(protocol, topology, chosen.engine, configuration, stop, key, history, progress, **chosen.options)
+    met, last_fault = _suffer(driver, faults, limit, generator(seed, trial, FAULT))
+    met = met or driver.follow(schedule, limit) or driver.run(limit, until_met=True)
+    return _record(protocol, topology, driver, chosen, met, last_fault, seed, trial, history, keep)
+
+
+def _suffer(driver: Driver, faults: Sequence[Fault], limit: int | None, rng) -> tuple[bool, int | None]:
+    """Run to every fault within the limit and let it strike; whether a leader was lost, and the last one's step.
+
+    What stops a run is looked for after the last fault: recovery is what is measured. Only a lost leader counts
+    from the beginning, whether it was lost by an interaction or by the fault itself.
+    """
+    watches, last = bool(driver.stop.watch), None
+    for fault in sorted(faults, key=lambda fault: fault.step):
+        if limit is not None and fault.step > limit:
+            break
+        if driver.run(fault.step, until_met=watches):
+            return True, last
+        if driver.interrupted:
+            break
+        last = fault.step
+        if driver.corrupt(fault, rng) and watches:
+            return True, last
+    return False, last
+
+
+def _record(protocol, topology, driver, chosen: Choice, met, last_fault, seed, trial, history, keep) -> Run:
+    engine, stop = driver.engine, driver.stop
+    steps, unit = engine.step, protocol.time_unit
+    reached = met or (stop.limit is not None and steps == stop.limit)
+    final = engine.configuration()
+    measures = engine.measures()
+    if last_fault is not None and reached and not stop.watch:
+        measures[f"recovery_{unit}"] = steps - last_fault
+    outside = _why_outside(protocol, topology, stop, final) if not reached else None
+    if outside is not None:
+        measures["outside"] = outside
+    return Run(
+        protocol=protocol.id,
+        n=protocol.n,
+        unit=unit,
+        steps=steps,
+        reached=reached,
+        leaders=count_leaders(protocol, final),
+        engine=engine.name,
+        reason=chosen.reason,
+        seed=seed,
+        trial=trial,
+        configuration=final if keep else None,
+        history=history.table() if history else None,
+        measures=measures,
+        interrupted=driver.interrupted,
+        ended=driver.ended,
+    )
+
+
+def _why_outside(protocol, topology, stop: Stop, final: Configuration) -> str | None:
+    """What the author says keeps a configuration outside the set, where the author says so."""
+    if stop.reason is None or not protocol.reads_graph:
+        return None
+    return stop.reason(final.agents.view(np.recarray), topology.offsets, topology.targets, protocol.p)
+
+
+def require_unique_leader(protocol, configuration) -> None:
+    leaders = count_leaders(protocol, configuration)
+    if leaders != 1:
+        raise InvalidInput(
+            f"until broken needs a start with exactly one leader, and this one has {leaders}; try the start safe"
+        )

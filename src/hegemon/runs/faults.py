@@ -1,0 +1,129 @@
+"""Transient faults: what they make of a configuration, and whether an agent's output is another one afterwards."""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from hegemon.compute.sampling import take
+from hegemon.engines.engine import Engine
+from hegemon.errors import InvalidInput
+from hegemon.models.configuration import Configuration, Group
+from hegemon.runs.run import Fault
+
+
+class Damage(NamedTuple):
+    configuration: Configuration
+    is_seen: bool  # the output of at least one victim has changed
+
+
+def strike(fault: Fault, engine: Engine, rng, output: Callable | None = None) -> Damage:
+    """Replace the states of the victims; `output(state)`, if given, is compared before and after."""
+    configuration = engine.configuration()
+    if not 1 <= fault.size <= configuration.n:
+        raise InvalidInput(f"a fault with agents={fault.agents} is out of range 1..{configuration.n}")
+    if engine.as_multiset and not isinstance(fault.agents, int):
+        raise InvalidInput(f"engine {engine.name} keeps counts and knows no agent by its number; use engine agents")
+    leads = _Leads(configuration.space, output)
+    return (_strike_counts if engine.as_multiset else _strike_agents)(fault, configuration, leads, rng)
+
+
+def corrupted(fault: Fault, engine: Engine, rng) -> Configuration:
+    """The engine's configuration after a fault."""
+    return strike(fault, engine, rng).configuration
+
+
+def _strike_agents(fault: Fault, configuration: Configuration, leads, rng) -> Damage:
+    space, agents = configuration.space, configuration.agents
+    victims = _victims(fault, space, agents, rng)
+    before = space.encode_array(agents[victims])
+    after = fault_codes(fault, space, before, rng)
+    agents[victims] = space.decode_array(after)
+    return Damage(Configuration(space, agents=agents), bool(np.any(leads(before) != leads(after))))
+
+
+def _victims(fault: Fault, space, agents, rng) -> np.ndarray:
+    if not isinstance(fault.agents, int):
+        if len(set(fault.agents)) < fault.size or not all(0 <= agent < len(agents) for agent in fault.agents):
+            raise InvalidInput(
+                f"a fault names the agents {list(fault.agents)}; give different ones of 0..{len(agents) - 1}"
+            )
+        return np.array(fault.agents)
+    if fault.of is None:
+        return rng.choice(len(agents), size=fault.agents, replace=False)
+    candidates = np.flatnonzero(space.encode_array(agents) == space.code(space.parse(fault.of)))
+    _require_enough(fault, len(candidates))
+    return rng.choice(candidates, size=fault.agents, replace=False)
+
+
+def _require_enough(fault: Fault, present: int) -> None:
+    if fault.size > present:
+        raise InvalidInput(
+            f"a fault at step {fault.step} takes {fault.size} agents of {fault.of}, but there are {present}"
+        )
+
+
+def _strike_counts(fault: Fault, configuration: Configuration, leads, rng) -> Damage:
+    """The same for a multiset, at a cost that does not depend on the number of agents."""
+    space = configuration.space
+    codes, counts = configuration.multiset
+    spared, victims = counts.copy(), np.zeros_like(counts)
+    if fault.of is None:
+        take(rng.integers(2**64, size=4, dtype=np.uint64), spared, len(codes), counts.sum(), fault.agents, victims)
+    else:
+        chosen = codes == space.code(space.parse(fault.of))
+        _require_enough(fault, int(counts[chosen].sum()))
+        spared[chosen] -= fault.agents
+        victims[chosen] += fault.agents
+    if fault.values:
+        changed, numbers = fault_codes(fault, space, codes, rng), victims
+        is_seen = bool(np.any((leads(codes) != leads(changed)) & (victims > 0)))
+    else:
+        random = Configuration.from_groups(space, [Group(fault.size, {}, random=True)], rng, as_multiset=True)
+        changed, numbers = random.multiset
+        is_seen = _matched_anew(victims[leads(codes)].sum(), numbers[leads(changed)].sum(), fault.size, rng)
+    codes, places = np.unique(np.concatenate([codes, changed]), return_inverse=True)
+    merged = np.zeros(len(codes), np.int64)
+    np.add.at(merged, places, np.concatenate([spared, numbers]))
+    return Damage(Configuration(space, codes=codes[merged > 0], counts=merged[merged > 0]), is_seen)
+
+
+def _matched_anew(before: int, after: int, agents: int, rng) -> bool:
+    """Whether some output changes when `before` of the victims were leaders and a random set of `after` are now."""
+    if before != after:
+        return True
+    if before in (0, agents):
+        return False
+    ways = math.comb(agents, int(before)) if min(before, agents - before) < 64 else math.inf
+    return bool(rng.random() >= 1 / ways)
+
+
+def fault_codes(fault: Fault, space, codes: np.ndarray, rng) -> np.ndarray:
+    """What the victims' codes become: random states, or their own with the given values written in."""
+    if not fault.values:
+        return rng.integers(space.size, size=len(codes))
+    changed = {}
+    for code in np.unique(codes):
+        state = space.namespace(code)
+        for name, value in fault.values.items():
+            space.require_field(name)
+            index = space.domains[name].index(value)
+            if not isinstance(index, int | np.integer):
+                raise InvalidInput(f"a fault writes {name} = {value!r}, which is not a value of {name}")
+            setattr(state, name, index)
+        changed[code] = space.code(state)
+    return np.array([changed[code] for code in codes])
+
+
+class _Leads:
+    """Which states are leaders', each different one looked at once; nobody's if nobody asks."""
+
+    def __init__(self, space, output: Callable | None):
+        self._space, self._output = space, output
+
+    def __call__(self, codes: np.ndarray) -> np.ndarray:
+        if self._output is None:
+            return np.zeros(len(codes), bool)
+        different, places = np.unique(codes, return_inverse=True)
+        return np.array([bool(self._output(self._space.namespace(code))) for code in different], bool)[places]

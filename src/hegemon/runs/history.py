@@ -1,0 +1,57 @@
+"""What was watched along a run: rows at given steps, at regular ones, or spread evenly over a run of any length."""
+
+from array import array
+
+from hegemon.errors import InvalidInput
+from hegemon.models.configuration import Configuration
+
+POINTS = 250  # rows of an evenly spread history: between so many and twice as many
+MOST_ROWS = 1_000_000  # of any other
+
+
+class History:
+    """Rows at the steps `at`, or every so many steps, or evenly spread when neither is given.
+
+    Evenly spread, the spacing doubles whenever there are twice as many rows as wanted, so that any run ends with
+    between POINTS and 2 POINTS rows. With `every`, the spacing stays unless there are more than `most` rows: then
+    it doubles too, so that memory is bounded; the column `step` always says where a row belongs.
+    """
+
+    def __init__(self, watcher, n: int, at=None, every: int | None = None, most: int = MOST_ROWS):
+        self._watcher, self._n = watcher, n
+        self._at = sorted(set(at)) if at else None
+        if self._at and len(self._at) > most:
+            raise InvalidInput(f"{len(self._at)} steps are too many to record at; give at most {most}")
+        self._most = 2 * POINTS if every is None else most
+        self._every = every or max(1, n // 64)
+        self._columns: dict[str, array] = {}
+
+    def next_step(self, step: int) -> int | None:
+        """The first step after `step` that is to be recorded."""
+        if self._at is not None:
+            return next((t for t in self._at if t > step), None)
+        return (step // self._every + 1) * self._every
+
+    def record(self, step: int, configuration: Configuration) -> None:
+        if self._at is not None and step not in self._at:
+            return
+        row = {"step": step, "parallel_time": step / self._n, **self._watcher.measure(configuration)}
+        if not self._columns:
+            self._columns = {name: array("d" if isinstance(value, float) else "q") for name, value in row.items()}
+        again = len(self._columns["step"]) and self._columns["step"][-1] == step
+        for name, value in row.items():
+            column = self._columns[name]
+            if again:  # a fault changed the configuration at this step
+                column.pop()
+            column.append(value)
+        if self._at is None and len(self._columns["step"]) > self._most:
+            self._every *= 2
+            kept = [k for k, at in enumerate(self._columns["step"]) if at % self._every == 0]
+            for name, column in self._columns.items():
+                self._columns[name] = array(column.typecode, [column[k] for k in kept])
+
+    def table(self):
+        """The rows as a dataframe."""
+        import pandas  # only here: it takes half a second to load
+
+        return pandas.DataFrame({name: list(column) for name, column in self._columns.items()})
