@@ -36,7 +36,7 @@ def settler(space):
     """
     lines = ["def settle(a, layout):"]
     for slot, name in enumerate(space.names):
-        test = " and ".join(presence(space, name))
+        test = space.existence_test(name)
         value, low = f"a.{name} - layout[{2 * slot}]", f"layout[{2 * slot}]"
         indent = "    "
         if test:
@@ -50,18 +50,10 @@ def clearer(space):
     """`clear(a, layout)`, with the layout of `packer`: fields that the state does not have get their lowest value."""
     lines = ["def clear(a, layout):"]
     for slot, name in enumerate(space.names):
-        test = " and ".join(presence(space, name))
+        test = space.existence_test(name)
         if test:
             lines += [f"    if not ({test}):", f"        a.{name} = layout[{4 * slot}]"]
     return _functions("\n".join([*lines, "    return"]), "clear")[0]
-
-
-def presence(space, name) -> list[str]:
-    """What must hold for a state `a` to have the field: its condition, and that the fields there exist."""
-    tests: list[str] = []
-    for other, value in space.domains[name].condition:
-        tests += [*presence(space, other), f"a.{other} == {space.domains[other].index(value)}"]
-    return list(dict.fromkeys(tests))
 
 
 def packer(packing):

@@ -12,8 +12,8 @@ import numpy as np
 
 from hegemon.compute.compilation import from_python, specialize
 from hegemon.engines.batch.census import Multiset
-from hegemon.engines.batch.epoch import COUNTS, SPARE, new_desk, new_log
-from hegemon.engines.batch.kernels import DEAR, NEAR, plan, run_epochs, write_epoch
+from hegemon.engines.batch.epoch import COUNTS, SPARE, new_desk, new_log, plan
+from hegemon.engines.batch.kernels import DEAR, NEAR, run_epochs, write_epoch
 from hegemon.engines.batch.order import derived, ordered, walk
 from hegemon.engines.batch.skipping import (
     EVENT,
@@ -160,10 +160,9 @@ class Batch(Engine):
     def _skip_ahead(self, budget):
         occupied = self._multiset.occupied
         event = EVENT + PER_STATE * occupied
-        dense = self._plan(occupied, self.n)[1] / event
         return self._skip(
             self._multiset.census, *self._table, self.rng, self.n, self._pending, self._drawn_far, budget,
-            self._held, self.stop.low, self.stop.high, dense, int(PATIENCE / event) + 1,
+            self._held, self.stop.low, self.stop.high, int(PATIENCE / event) + 1,
         )  # fmt: skip
 
     def _look(self, upto: int) -> Look:

@@ -60,6 +60,22 @@ def new_log(written: int, kinds: int, rng) -> Log:
 
 
 @lean
+def plan(occupied, n):
+    """How long an epoch should be, and what an interaction then costs.
+
+    An epoch of k sqrt(n) steps has about 2 k^2 collisions; the rest costs the same for every length if states
+    are matched by rows, or a card per interaction if they are few agents each.
+    """
+    fixed = 300.0 + 2 * occupied * DRAW
+    rows = fixed + occupied * occupied * DRAW
+    root = math.sqrt(n)
+    by_cards = CARD + math.sqrt(8 * COLLISION * fixed) / root
+    by_rows = math.sqrt(8 * COLLISION * rows) / root
+    setup = rows if by_rows < by_cards else fixed
+    return max(1, np.int64(root * math.sqrt(setup / (2 * COLLISION)))), min(by_rows, by_cards)
+
+
+@lean
 def note(census, tally, entry, i, j, times):
     """Add `times` interactions of slots i and j to the tally."""
     if entry & CHANGED:

@@ -1,34 +1,16 @@
 """The kernels of engine `batch`: whole epochs in a row, and one epoch written down."""
 
-import math
-
 import numpy as np
 
 from hegemon.compute.compilation import lean
 from hegemon.engines.batch.census import COUNT, SIZE, count_occupied
-from hegemon.engines.batch.epoch import CARD, COLLISION, COUNTS, DRAW, EFFECTIVE, SAVED, WATCHED, epoch
+from hegemon.engines.batch.epoch import COUNTS, EFFECTIVE, SAVED, WATCHED, epoch, plan
 from hegemon.engines.batch.order import could_meet
 from hegemon.engines.batch.skipping import BUSY, EVENT, LIMIT, PER_STATE, SWITCH, copy
 
 # How a kernel ended, besides the endings in skipping.py: the stop may be met within the next epoch; epochs have
 # become too dear.
 NEAR, DEAR = 6, 7
-
-
-@lean
-def plan(occupied, n):
-    """How long an epoch should be, and what an interaction then costs.
-
-    An epoch of k sqrt(n) steps has about 2 k^2 collisions; the rest costs the same for every length if states
-    are matched by rows, or a card per interaction if they are few agents each.
-    """
-    fixed = 300.0 + 2 * occupied * DRAW
-    rows = fixed + occupied * occupied * DRAW
-    root = math.sqrt(n)
-    by_cards = CARD + math.sqrt(8 * COLLISION * fixed) / root
-    by_rows = math.sqrt(8 * COLLISION * rows) / root
-    setup = rows if by_rows < by_cards else fixed
-    return max(1, np.int64(root * math.sqrt(setup / (2 * COLLISION)))), min(by_rows, by_cards)
 
 
 @lean

@@ -22,6 +22,7 @@ from hegemon.engines.batch.census import (
     look_up,
     second_of,
 )
+from hegemon.engines.batch.epoch import plan
 
 # How a kernel ended.
 LIMIT, MET, BUSY, SILENT, SWITCH, LONG = 0, 1, 2, 3, 4, 5
@@ -86,13 +87,20 @@ def move(census, where, active, sums, side, size, slot, change):
 
 
 @lean
-def draw_pair(census, order, active, sums, size, rng, weight):
-    """An active pair of states, by weight, as places in the order."""
-    side = len(order)
+def draw_pair(census, where, active, sums, side, rng, weight):
+    """An active pair of states, by weight, as places in the table.
+
+    The states are gone through in the order of their codes, never in that of the table, which depends on when the
+    kernel was called: a run must not depend on where somebody looks at it.
+    """
     x = next_double(rng) * weight
     row = 0
-    for k in range(size):
-        here = float(census.states[COUNT, order[k]]) * float(sums[k] - active[k * side + k])
+    for rank in range(census.head[SIZE]):
+        slot = census.states[RANKED, rank]
+        k = where[slot]
+        if k < 0:
+            continue
+        here = float(census.states[COUNT, slot]) * float(sums[k] - active[k * side + k])
         if here > 0.0:
             row = k
             if x < here:
@@ -100,13 +108,28 @@ def draw_pair(census, order, active, sums, size, rng, weight):
             x -= here
     y = next_below(rng, sums[row] - active[row * side + row])
     column = 0
-    for k in range(size):
-        if active[row * side + k]:
-            y -= census.states[COUNT, order[k]] - (k == row)
+    for rank in range(census.head[SIZE]):
+        slot = census.states[RANKED, rank]
+        k = where[slot]
+        if k >= 0 and active[row * side + k]:
+            y -= census.states[COUNT, slot] - (k == row)
             if y < 0:
                 column = k
                 break
     return row, column
+
+
+@lean
+def total_weight(census, where, active, sums, side):
+    """The number of ordered pairs of agents whose interaction changes something, and how many states are occupied."""
+    weight, occupied = 0.0, 0
+    for rank in range(census.head[SIZE]):  # always in one order: the sum is rounded when it is large
+        slot = census.states[RANKED, rank]
+        k = where[slot]
+        if k >= 0 and census.states[COUNT, slot]:
+            occupied += 1
+            weight += float(census.states[COUNT, slot]) * float(sums[k] - active[k * side + k])
+    return weight, occupied
 
 
 def chance_of_change(census, states, n):
@@ -122,20 +145,19 @@ def chance_of_change(census, states, n):
     return pairs / (float(n) * (n - 1.0))
 
 
-def skip(census, order, where, active, sums, rng, n, pending, far, budget, held, low, high, dense, patience):
+def skip(census, order, where, active, sums, rng, n, pending, far, budget, held, low, high, patience):
     """The kernel: see `jump`."""
     rngs = rng, np.empty(4, np.uint64)
-    return jump(census, order, where, active, sums, rngs, n, pending, far, budget, held, low, high, dense, patience)
+    return jump(census, order, where, active, sums, rngs, n, pending, far, budget, held, low, high, patience)
 
 
 @lean
-def jump(census, order, where, active, sums, rngs, n, pending, far, budget, held, low, high, dense, patience):
+def jump(census, order, where, active, sums, rngs, n, pending, far, budget, held, low, high, patience):
     """Jump from change to change, for `budget` steps or until the stop is met.
 
     `pending[0]` is the wait still to pass before the next change; one that is too long is put into `far[0]`, and
-    ends the kernel with LONG. Answers how it ended (negative: an error) and
-    the steps made. Ends with SWITCH when the chance of a change exceeds `dense`, with BUSY after `patience`
-    changes.
+    ends the kernel with LONG. Answers how it ended (negative: an error) and the steps made. Ends with SWITCH when
+    changes are so frequent that epochs cost less, with BUSY after `patience` changes.
     """
     rng, kept = rngs
     side = len(order)
@@ -156,13 +178,15 @@ def jump(census, order, where, active, sums, rngs, n, pending, far, budget, held
     size = occupied
     all_pairs = float(n) * (n - 1.0)
     done = np.int64(0)
+    planned, dense = -1, 0.0
     while True:
-        weight = 0.0
-        for k in range(size):
-            weight += float(census.states[COUNT, order[k]]) * float(sums[k] - active[k * side + k])
+        weight, occupied = total_weight(census, where, active, sums, side)
         if weight == 0.0:
             return SILENT, done
         if pending[0] == NOT_DRAWN:
+            if occupied != planned:
+                planned = occupied
+                dense = plan(occupied, n)[1] / (EVENT + PER_STATE * occupied)
             if weight > dense * all_pairs:
                 return SWITCH, done
             if patience == 0:
@@ -176,7 +200,7 @@ def jump(census, order, where, active, sums, rngs, n, pending, far, budget, held
             pending[0] -= budget - done
             return LIMIT, budget
         copy(rng, kept, 4)
-        row, column = draw_pair(census, order, active, sums, size, rng, weight)
+        row, column = draw_pair(census, where, active, sums, side, rng, weight)
         i, j = order[row], order[column]
         entry = look_up(census, i, j)
         if entry < 0:

@@ -6,7 +6,7 @@ machine; only their ratios matter.
 
 from hegemon.compute.compilation import from_python
 from hegemon.engines.batch.batch import Batch, activity
-from hegemon.engines.batch.kernels import plan
+from hegemon.engines.batch.epoch import plan
 from hegemon.engines.batch.skipping import EVENT, PER_STATE
 from hegemon.engines.population.agents import LARGEST_POPULATION, Agents
 from hegemon.engines.population.switching import Switching

@@ -1,0 +1,117 @@
+"""Every engine follows the exact law of random protocols: classes, sets, faults, all kinds of stops."""
+
+from collections import Counter
+
+import pytest
+
+from hegemon.engines import choice
+from hegemon.engines.population import adaptive_complete, agents
+from tests.compute.agreement import chi_square
+from tests.engines.random_protocols import ABSENT, STEPS, STOPS, Case, Reference
+
+FEW = ("finished", ABSENT)  # every other stop compiles its own kernels
+SMALLEST = 1e-5  # the p-value below which a sample does not come from a law; over all cases together, see below
+
+
+def p_value(law: dict, sample: list) -> float:
+    """Of the sample against the law; 0 if something happened that cannot."""
+    assert abs(sum(law.values()) - 1) < 1e-9
+    counts = Counter(sample)
+    if any(law.get(answer, 0) <= 0 for answer in counts):
+        return 0.0
+    answers = sorted(law, key=lambda answer: -law[answer])
+    return chi_square([counts[a] for a in answers], [law[a] * len(sample) for a in answers])
+
+
+@pytest.fixture
+def eager(monkeypatch):
+    """`auto` changes to engine batch after a few steps, and back whenever it likes."""
+    monkeypatch.setattr(adaptive_complete, "BRIEF", 4)
+    monkeypatch.setattr(adaptive_complete, "REVIEW", 1)
+    monkeypatch.setattr(adaptive_complete, "cost_of_agents", lambda n: 1e9)
+
+
+def worst(cases, engines, trials) -> dict:
+    """The smallest p-value of each engine, and the case that gave it."""
+    found: dict = {}
+    for case in cases:
+        law = Reference(case).law()
+        for engine in engines:
+            with pytest.MonkeyPatch.context() as patch:
+                if engine == "records":
+                    patch.setattr(agents, "LARGEST_TABLE", 0)
+                sample = case.sample("agents" if engine == "records" else engine, trials)
+            found.setdefault(engine, []).append((p_value(law, sample), repr(case)))
+    return {engine: min(values) for engine, values in found.items()}
+
+
+ENGINES = ("agents", "records", "events", "batch", "auto")
+
+
+def test_engines_follow_the_laws_of_random_protocols():
+    for engine, (value, case) in worst([Case(k, FEW) for k in range(6)], ENGINES[:-1], 300).items():
+        assert value > SMALLEST, (engine, case)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("block", range(20))
+def test_engines_follow_the_laws_of_many_random_protocols(eager, block):
+    cases = [Case(k, STOPS) for k in range(100 + 26 * block, 126 + 26 * block)]
+    for engine, (value, case) in worst(cases, ENGINES, 200).items():
+        assert value > 1e-7, (engine, case)
+
+
+@pytest.mark.full
+def test_engines_follow_the_laws_of_random_protocols_on_a_path():
+    cases = [Case(k, STOPS, graph="path:3") for k in range(1000, 1060)]
+    for engine, (value, case) in worst(cases, ("agents", "records", "events", "auto"), 200).items():
+        assert value > 1e-7, (engine, case)
+
+
+class Late(agents.Agents):
+    """One step too late whenever the stop is met."""
+
+    def advance(self, limit: int) -> bool:
+        met = super().advance(limit)
+        self.step += met
+        return met
+
+
+class Forgetful(agents.Agents):
+    """Loses an agent's last change now and then: a wrong law, and never an impossible answer."""
+
+    def advance(self, limit: int) -> bool:
+        before = self._population.copy()
+        met = super().advance(min(limit, self.step + 1))
+        if not met and self.step % 4 == 3:
+            self._population[0] = before[0]
+        return met
+
+
+@pytest.mark.parametrize("twin", [Late, Forgetful])
+def test_a_broken_twin_is_caught(twin, monkeypatch):
+    monkeypatch.setitem(choice.ENGINES, "agents", twin)
+    cases = [Case(k, FEW if twin is Late else (f"steps:{STEPS}",)) for k in range(4)]
+    assert worst(cases, ("agents",), 300)["agents"][0] < SMALLEST
+
+
+@pytest.mark.full
+def test_what_is_left_in_absent_fields_would_be_caught(monkeypatch):
+    """The engines keep states canonical by `settle`; without it, the same test fails."""
+    monkeypatch.setattr(agents, "settler", lambda space: everything_is_fine)
+    monkeypatch.setattr(agents, "LARGEST_TABLE", 0)
+    monkeypatch.setattr("hegemon.models.readings.unused", None, raising=False)
+    from hegemon.models.sets import at_least
+    from tests.engines.random_protocols import Drawn
+
+    monkeypatch.setitem(Drawn.sets, "stale", at_least(2, has_x))
+    cases = [Case(k, ("stale",)) for k in range(9)]
+    assert worst(cases, ("agents",), 300)["agents"][0] < SMALLEST
+
+
+def everything_is_fine(a, layout):
+    return True
+
+
+def has_x(a, p):
+    return a.x >= 1
