@@ -86,10 +86,8 @@ def run_model(protocol, given: dict[str, Any]) -> Run:
     """Hand the options to the function of the protocol's model; one that means nothing there is refused."""
     model = None if isinstance(protocol, type) else getattr(protocol, "model", None)
     if model not in MODELS:
-        named = (
-            f"{protocol.id} has the unknown model {model!r}" if model is not None else f"{protocol!r} is no protocol"
-        )
-        raise InvalidInput(f"{named}; known models are {', '.join(MODELS)}")
+        what = "a class: make an instance of it with n=…" if isinstance(protocol, type) else "not a protocol"
+        raise InvalidInput(f"{protocol!r} is {what}; the models are {', '.join(MODELS)}")
     function = MODELS[model]
     known = set(inspect.signature(function).parameters) - set(OTHERS.get(model, ()))
     for name, value in given.items():

@@ -40,6 +40,8 @@ class Adaptive(Switching):
 
     def advance(self, limit: int) -> bool:
         """Towards `limit`; may come back early."""
+        if self._now.is_silent:
+            return self._now.advance(limit)
         if self._now is self._agents:
             met = self._agents.advance(min(limit, self._review))
             if not met and self._agents.step == self._review:

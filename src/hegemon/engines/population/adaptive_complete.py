@@ -77,6 +77,8 @@ class AdaptiveComplete(Switching):
             if self._now.gave_up:
                 self._use(Agents, self.configuration(), self.step)
             return met
+        if self._now.is_silent:
+            return self._now.advance(limit)
         if self.step >= self._review:
             if self._best(*self._now.occupancy()) is Batch:
                 self._use(Batch, self.configuration(), self.step)
