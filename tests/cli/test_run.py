@@ -177,14 +177,14 @@ def test_an_interrupt_keeps_what_is_finished(capsys, monkeypatch):
     """Ctrl-C after the third trial, while the others would go on for hours."""
     finished = []
 
-    def simulate_then_interrupt(protocol, **options):
+    def run_and_interrupt(protocol, options):
         finished.append(options["trial"])
         if len(finished) % 100 == 4:  # and again later, should Python lose the first one in a callback
             _thread.interrupt_main()
-        return simulate(protocol, **options)
+        return run_model(protocol, options)
 
-    simulate = trials.simulate
-    monkeypatch.setattr(trials, "simulate", simulate_then_interrupt)
+    run_model = trials.run_model
+    monkeypatch.setattr(trials, "run_model", run_and_interrupt)
     assert main(["run", "pairwise", "--n", "1000", "--trials", "100000", "--workers", "1", "--json"]) == 130
     captured = capsys.readouterr()
     content = json.loads(captured.out)

@@ -92,7 +92,8 @@ def run_model(protocol, given: dict[str, Any]) -> Run:
     known = set(inspect.signature(function).parameters) - set(OTHERS.get(model, ()))
     for name, value in given.items():
         if name not in known and not _is_default(value, OPTIONS[name]):
-            raise InvalidInput(f"{name} means nothing to {protocol.id} ({model} model); leave it out")
+            kind = "whose states are Python objects" if model == "objects" else f"of the {model} model"
+            raise InvalidInput(f"{name} means nothing to {protocol.id}, a protocol {kind}; leave it out")
     return function(protocol, **{name: value for name, value in given.items() if name in known})
 
 

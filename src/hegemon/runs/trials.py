@@ -1,10 +1,9 @@
 """Many runs from one seed, spread over threads; the kernels hold no lock, so threads use every core."""
 
 import os
-import queue
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hegemon.errors import InvalidInput
@@ -83,29 +82,21 @@ def run_trials(
         kept = {"keep": True if keep_all else trial == first, "most_rows": rows} if protocol.model in STATES else {}
         return run_model(protocol, given | kept | {"trial": trial, "progress": progress})
 
-    finished: dict[int, Run] = {}
-    done: queue.SimpleQueue = queue.SimpleQueue()
-    upcoming = _Upcoming(range(first, first + trials), cancel)
-    team = [
-        threading.Thread(target=_work, args=(one, upcoming, done), daemon=True, name=f"trials-{k}")
-        for k in range(min(workers or os.cpu_count() or 1, trials))
-    ]
+    team = _Team(one, range(first, first + trials), min(workers or os.cpu_count() or 1, trials), cancel)
     try:
-        for thread in team:
-            thread.start()
-        while len(finished) < trials:
-            _collect(done, finished, 0.1)
+        while team.is_busy(0.1):
             if report:
-                report(len(finished), sum(steps.values()))
+                report(len(team.finished), sum(steps.values()))
+        if report:
+            report(len(team.finished), sum(steps.values()))
     except KeyboardInterrupt:
         pass
     finally:
         cancel.set()
     deadline = time.perf_counter() + GRACE
-    while len(finished) < trials and any(thread.is_alive() for thread in team) and time.perf_counter() < deadline:
-        _collect(done, finished, 0.02)
-    while not done.empty():
-        _collect(done, finished, 0)
+    while team.is_busy(0.02) and time.perf_counter() < deadline:
+        pass
+    finished = dict(team.finished)
     runs = [finished[t] for t in sorted(finished) if not finished[t].interrupted]
     return Trials(runs, time.perf_counter() - begin, len(runs) < trials)
 
@@ -113,36 +104,38 @@ def run_trials(
 STATES = ("population", "rounds")  # models whose runs have configurations
 
 
-class _Upcoming:
-    """The next trial for whoever asks, until somebody cancels."""
+class _Team:
+    """Threads that make trial after trial until there are no more or somebody cancels.
 
-    def __init__(self, trials: range, cancel: threading.Event):
-        self._trials: Iterator[int] = iter(trials)
-        self._cancel, self._lock = cancel, threading.Lock()
+    They are daemons: after an interrupt nobody waits for a compiler. Each result is kept where it arises, so that
+    no interrupt can come between a trial and its record.
+    """
 
-    def take(self) -> int | None:
+    def __init__(self, one: Callable[[int], Run], trials: range, size: int, cancel: threading.Event):
+        self.finished: dict[int, Run] = {}
+        self._one, self._trials, self._cancel, self._lock = one, iter(trials), cancel, threading.Lock()
+        self._errors: list[BaseException] = []
+        self._threads = [threading.Thread(target=self._work, daemon=True, name=f"trials-{k}") for k in range(size)]
+        for thread in self._threads:
+            thread.start()
+
+    def _work(self) -> None:
+        while (trial := self._next()) is not None:
+            try:
+                self.finished[trial] = self._one(trial)
+            except BaseException as error:
+                self._errors.append(error)
+                return
+
+    def _next(self) -> int | None:
         with self._lock:
-            return None if self._cancel.is_set() else next(self._trials, None)
+            return None if self._cancel.is_set() or self._errors else next(self._trials, None)
 
-
-def _work(one: Callable[[int], Run], upcoming: _Upcoming, done: queue.SimpleQueue) -> None:
-    """One thread: trial after trial. Daemons, since nobody waits for a compiler after an interrupt."""
-    while (trial := upcoming.take()) is not None:
-        try:
-            done.put((trial, one(trial), None))
-        except BaseException as error:
-            done.put((trial, None, error))
-            return
-
-
-def _collect(done: queue.SimpleQueue, finished: dict[int, Run], timeout: float) -> None:
-    """Take over the trials that are done; the error of one is the error of all."""
-    try:
-        trial, run, error = done.get(timeout=timeout) if timeout else done.get_nowait()
-        while True:
-            if error is not None:
-                raise error
-            finished[trial] = run
-            trial, run, error = done.get_nowait()
-    except queue.Empty:
-        pass
+    def is_busy(self, patience: float) -> bool:
+        """Whether trials are still being made, after waiting a little; the error of one is the error of all."""
+        busy = next((thread for thread in self._threads if thread.is_alive()), None)
+        if busy is not None:
+            busy.join(patience)
+        if self._errors:
+            raise self._errors[0]
+        return busy is not None
