@@ -1,5 +1,7 @@
 """The generator: line k of a seed is always the same. Most lines are a good one with something wrong in it."""
 
+# ruff: noqa: E501 - tables of odd words
+
 import random
 from dataclasses import dataclass, field
 
@@ -19,7 +21,6 @@ GOOD = [
     "run pairwise --n 6 --history h.csv --final f.json --max-steps 300",
     "run referees --n 50 --max-steps 40",
     "run walks --graph hypercube:3 --mixing-time 4",
-    "run trains --graph ring:4 --max-steps 20",
     "verify pairwise --n 3",
     "verify pairwise --n 3 --property closed:safe --quantiles 0.5",
     "verify timer --n 2 --set s=2 --start all --memory 1",
@@ -31,6 +32,9 @@ GOOD = [
     "mixing-time ring:9",
     "mixing-time graph.txt",
     "mixing-time complete:8 --method spectral",
+    "check mine.py --n 2 --set k=99",
+    "new fresh.py",
+    "new mine.py --model rounds",
     "reproduce --only nothing",
     "lower-bound --n 100 --exponents 0.5 --candidates 1 --trials 2",
     "compare-messages --n 50 --trials 1",
@@ -92,7 +96,7 @@ OPTIONS = [
 ]
 FLAGS = ["--json", "--quiet", "-q", "--no-fast-forward", "--no-symmetry", "--lazy", "--not-lazy", "--exact", "--full"]
 # As values of these, large numbers are allowed and mean long, honest work: not what is looked for here.
-TIDY = {"--n": ["2", "3", "5", "0", "-1", "1e400", "9" * 5000, "x", "2.5", "1e18"], "--trials": ["1", "0", "1e19", "y"]}
+TIDY = {"--n": ["2", "3", "5", "0", "-1", "1e400", "9" * 5000, "x", "2.5"], "--trials": ["1", "0", "1e19", "y"]}
 
 STARTS = [
     "[]", "{", "null", "[1, 2]", '[{"leader": 1}]', '[{"leader": 1, "count": 6}]', '[{"leader": 1e999, "count": 6}]',

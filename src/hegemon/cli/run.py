@@ -230,10 +230,8 @@ def print_report(content: dict) -> None:
     screen.print(facts({**summary, "wall seconds": content["wall_seconds"]}))
     missed = content["summary"]["trials"] - content["summary"]["reached"]
     if missed:
-        if content["model"] in ("message", "messages"):
-            screen.print(f"{missed:,} trials did not elect exactly one leader; the times are those of the others.")
-        else:
-            screen.print(f"{missed:,} trials did not meet the stop in time; the times are those of the others.")
+        what = "elect exactly one leader" if content["model"] == "messages" else "meet the stop in time"
+        screen.print(f"{missed:,} trial{'s' * (missed > 1)} did not {what}; the times are those of the others.")
 
 
 def print_trials(screen, rows: list[dict]) -> None:
