@@ -229,8 +229,8 @@ def drawn_protocol(size, table, goal, least):
 
 def agrees(size, data):
     state = st.integers(0, size - 1)
-    table = data.draw(st.lists(st.tuples(state, state), min_size=size**2, max_size=size**2))
-    goal = data.draw(st.lists(st.booleans(), min_size=size, max_size=size))
+    table = tuple(data.draw(st.lists(st.tuples(state, state), min_size=size**2, max_size=size**2)))
+    goal = tuple(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)))
     made = drawn_protocol(size, table, goal, data.draw(st.sampled_from([None, 1, 2])))
     graphs = data.draw(st.sampled_from(["complete", "connected"]))
     for statement in statements(hg.prove(made, property="safe", graphs=graphs, largest=0)):

@@ -82,8 +82,8 @@ def test_the_same_answers(protocol, options, unstored):
 def test_the_same_answers_for_any_protocol(data):
     size, n = data.draw(st.integers(2, 3)), data.draw(st.integers(3, 4))
     state = st.integers(0, size - 1)
-    table = data.draw(st.lists(st.tuples(state, state), min_size=size**2, max_size=size**2))
-    goal = data.draw(st.lists(st.booleans(), min_size=size, max_size=size))
+    table = tuple(data.draw(st.lists(st.tuples(state, state), min_size=size**2, max_size=size**2)))
+    goal = tuple(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)))
     kind = data.draw(st.sampled_from([everywhere, lambda c: exactly(1, c), lambda c: at_least(2, c)]))
 
     class Drawn(PopulationProtocol):

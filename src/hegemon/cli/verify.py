@@ -34,6 +34,9 @@ def verify_protocol(
         option("--quantiles", help="of the steps, such as 0.5,0.9", metavar="NUMBER,…",
                read=options.several(options.level, "--quantiles")),
     ] = None,
+    within: Annotated[
+        int | None, integer("--within", "the probability of having reached the set after so many steps", high=10**9)
+    ] = None,
     every_graph: Annotated[
         int | None,
         integer("--every-graph", "instead: closed on all connected graphs of up to so many nodes?", low=1, high=7),
@@ -45,6 +48,10 @@ def verify_protocol(
     checkpoint: Annotated[
         str | None, path("--checkpoint", "a chain too large to be stored goes on from this file (.npz)")
     ] = None,
+    schedule: Annotated[
+        str,
+        option("--schedule", help="random, adversary or fair; for rounds central or distributed", metavar="SCHEDULE"),
+    ] = "random",
     symmetry: Annotated[bool, typer.Option(help="count configurations up to symmetry")] = True,
     distribution: Annotated[str | None, path("--distribution", "write it as CSV")] = None,
     counterexample: Annotated[str | None, path("--counterexample", "write the first (.json)")] = None,
@@ -75,7 +82,8 @@ def verify_protocol(
         chosen, topology = build(protocol, n, graph, set_, 0)
         answer = verify(
             chosen, graph=topology, start=start, property=property_, levels=quantiles or (), memory=memory,
-            symmetry=symmetry, checkpoint=checkpoint, progress=shown.show,
+            symmetry=symmetry, checkpoint=checkpoint, schedule=schedule, within=within,
+            progress=shown.show,
         )  # fmt: skip
         if distribution and answer.hitting is None:
             raise InvalidInput("--distribution needs the question `time`; leave --property out or ask time:SET")
@@ -175,6 +183,8 @@ def print_report(content: dict) -> None:
     print_findings(screen, content["findings"])
     if content["expected_steps"]:
         print_expected(screen, content["expected_steps"], content["unit"])
+    if content["within"]:
+        print_within(screen, content["within"], content["unit"])
     if content["holding"]:
         print_holding(screen, content["holding"], content["unit"])
     screen.print()
@@ -210,6 +220,17 @@ def print_expected(screen, times: dict, unit: str) -> None:
         rows[f"quantiles, {view}"] = ", ".join(f"{level}: {figure(steps)}" for level, steps in levels.items())
     rows["worst start"] = states(times["worst_start"])
     screen.print(facts(rows))
+
+
+def print_within(screen, found: dict, unit: str) -> None:
+    screen.print(f"\nprobability of having reached {found['set']} within {found['steps']:,} {unit}", style="bold")
+    rows = {"worst": found["worst"], "mean over the starts": found["mean"]}
+    rows |= {f"from {name}": value for name, value in found["from"].items()}
+    fractions = list((found["exact"] or {}).values()) or [""] * len(rows)
+    short = [f" = {text}" if 0 < len(text) <= 40 else "" for text in fractions]
+    shown = {name: f"{exact(value)}{text}" for (name, value), text in zip(rows.items(), short, strict=True)}
+    error = "exact" if found["exact"] else f"at most {found['error']:.1g}"
+    screen.print(facts(shown | {"error": error}))
 
 
 def print_holding(screen, times: dict, unit: str) -> None:

@@ -71,6 +71,10 @@ class RecomputedAnswers:
             raise InvalidInput(f"holding {STORED_ONLY}; `leader` says whether the leader is ever lost")
         return None
 
+    def within(self, steps: int | None) -> None:
+        if steps is not None:
+            raise InvalidInput(f"the probability within some steps {STORED_ONLY}")
+
     @cached_property
     def _able(self) -> np.ndarray:
         return self.chain.backwards_from(self.inside(self.name), self._everything)

@@ -10,6 +10,7 @@ import numpy as np
 from hegemon.compute.randomness import generator
 from hegemon.errors import InvalidInput
 from hegemon.exact import findings as ask
+from hegemon.exact.adversary import POPULATION, ROUNDS, Adversary
 from hegemon.exact.chain import MEMORY, Chain, estimate, reachable_chain, whole_chain
 from hegemon.exact.configurations import Configurations
 from hegemon.exact.findings import Finding
@@ -19,6 +20,7 @@ from hegemon.exact.membership import leaders, members, named_set
 from hegemon.exact.recomputed import RecomputedChain, can_be_recomputed
 from hegemon.exact.recomputed_answers import RecomputedAnswers
 from hegemon.exact.rounds import RoundConfigurations, round_chain
+from hegemon.exact.within import Within, reached_within
 from hegemon.models.protocol import Protocol
 from hegemon.runs.setting import initial_configuration, topology_for
 
@@ -37,6 +39,7 @@ class Verification:
     hitting: HittingTimes | None
     holding: HoldingTimes | None
     seconds: float
+    within: Within | None = None
 
     @property
     def protocol(self) -> Protocol:
@@ -95,6 +98,7 @@ class Verification:
             "headline": self.headline,
             "findings": [finding.record() for finding in self.findings],
             "expected_steps": self.hitting.record() if self.hitting else None,
+            "within": self.within.record() if self.within else None,
             "holding": self.holding.record() if self.holding else None,
             "seconds": self.seconds,
         }
@@ -110,6 +114,8 @@ def verify(
     memory: float = MEMORY,
     symmetry: bool = True,
     checkpoint=None,
+    schedule: str = "random",
+    within: int | None = None,
     progress=None,
 ) -> Verification:
     """Exact answers about a protocol: over all configurations, or what is reachable from `start`.
@@ -119,6 +125,9 @@ def verify(
     leader, reached, time, holding, predicate), a set, or QUESTION:SET; without it, all that applies.
     A chain of all configurations that does not fit into `memory` (GiB) is not stored but recomputed in every pass;
     `checkpoint` is then a file from which a run that was interrupted goes on.
+    `schedule` is "random", or one of adversary.SCHEDULES: then the one question is whether a bad schedule keeps the
+    protocol out of the set, and how long the way can be.
+    `within` asks for the probability of having reached the set after so many steps.
     """
     begin = time.perf_counter()
     if protocol.model == "objects":
@@ -129,6 +138,8 @@ def verify(
     questions, name = parse_property(property, protocol)
     if questions == ("predicate",):
         return _verify_predicate(protocol, name, graph, memory, symmetry, progress, begin)
+    if schedule != "random":
+        return _verify_schedule(protocol, name, schedule, graph, start, memory, progress, begin)
     case = Case(protocol, graph, start, symmetry, memory, progress)
     if isinstance(case.chain, RecomputedChain):
         answers = RecomputedAnswers(case, name, questions, property is None, checkpoint)
@@ -146,6 +157,7 @@ def verify(
         findings=answers.findings() + more,
         hitting=hitting,
         holding=answers.holding(),
+        within=answers.within(within),
         seconds=time.perf_counter() - begin,
     )
 
@@ -292,6 +304,13 @@ class Answers:
             times = dataclasses.replace(times, quantiles=found)
         return times
 
+    def within(self, steps: int | None) -> Within | None:
+        if steps is None:
+            return None
+        if isinstance(steps, bool) or not isinstance(steps, int) or steps < 0:
+            raise InvalidInput(f"within = {steps!r} is out of range; give a whole number of steps >= 0")
+        return reached_within(self.chain, self.name, self.inside(self.name), self.case.starts, steps)
+
     def holding(self) -> HoldingTimes | None:
         if "holding" not in self.questions or not self._unique_leader(self.name):
             return None
@@ -312,3 +331,16 @@ def _verify_predicate(protocol, name, graph, memory, symmetry, progress, begin) 
         inside = members(case.chain, named_set(variant, name))
         found.append(ask.is_computed(case.chain, inside, f"{protocol.input_parameter} = {value}", name))
     return Verification(case, "every input", inside, tuple(found), None, None, time.perf_counter() - begin)
+
+
+def _verify_schedule(protocol, name, schedule, graph, start, memory, progress, begin) -> Verification:
+    """One question: what the worst schedule does. Agents have names, because a schedule speaks of them."""
+    known = POPULATION if protocol.model == "population" else ROUNDS
+    if schedule not in known:
+        raise InvalidInput(f"the schedule {schedule!r} is not one of {protocol.id}; choose random, {', '.join(known)}")
+    case = Case(protocol, graph, start, False, memory, progress)
+    if isinstance(case.chain, RecomputedChain):
+        raise InvalidInput("schedules need the chain to be stored; raise the memory, or take smaller parameters")
+    inside = members(case.chain, named_set(protocol, name))
+    finding = Adversary(case.chain, inside, schedule).answer(name)
+    return Verification(case, case.covers, inside, (finding,), None, None, time.perf_counter() - begin)

@@ -80,7 +80,7 @@ class System:
                 f"{protocol_class.id} has {self.size} states with these parameters; proofs are looked for up to "
                 f"{LARGEST_SYSTEM}: fix smaller parameters"
             )
-        self.protocol.require_sound()
+        self._require_sound(protocol_class, parameters)
         first, second = transition_tables(self.protocol)
         codes = range(self.size)
         self.rules = tuple(Rule(a, b, int(first[a, b]), int(second[a, b])) for a in codes for b in codes)
@@ -119,6 +119,16 @@ class System:
         except DependsOnSize:
             pass  # a condition between parameters and n: what is proved holds for every n, allowed or not
         return protocol
+
+    def _require_sound(self, protocol_class, parameters: dict) -> None:
+        """The author's functions are tried at the smallest size that the parameters allow: there all numbers exist."""
+        for n in range(self.smallest, LARGEST_SYSTEM):
+            try:
+                protocol = protocol_class(n, **parameters)
+            except InvalidInput:
+                continue
+            protocol.require_sound()
+            return
 
     def _require_fixed(self, text: str, what: str) -> None:
         """No word of the text is a symbol."""
