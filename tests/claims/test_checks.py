@@ -8,7 +8,7 @@ from hegemon.claims import checks
 from hegemon.claims.canonical import plain
 from hegemon.claims.family import LEVEL, holm, judged
 from hegemon.claims.laboratory import Sample
-from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED, Outcome, all_claims, choose, outcome_of
+from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED, Outcome, all_claims, choose, outcome_of, tally
 from hegemon.errors import InvalidInput
 
 RNG = np.random.default_rng(5)
@@ -133,3 +133,9 @@ def test_choosing_claims():
     for wrong in ({"only": "ring.thm9"}, {"paper": "nobody"}, {"only": "ring.thm1", "paper": "survey"}):
         with pytest.raises(InvalidInput):
             choose(**wrong)
+
+
+def test_verdicts_in_words():
+    assert tally([HOLDS] * 25 + [VIOLATED]) == "25 claims hold, 1 is violated"
+    assert tally([HOLDS, UNDECIDED, UNDECIDED]) == "1 claim holds, 2 are not decided by this data"
+    assert tally([VIOLATED]) == "1 claim is violated" and tally([]) == "no claim was finished"

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -192,6 +193,11 @@ def test_the_report_is_one_file_with_everything_in_it(finished, tmp_path):
     for claim in claims:
         assert f"id='{claim.id}'" in text and f"--only {claim.id}" in text
     assert "data:image/svg+xml;base64," in text
+    assert "<td data-name='verdict'>" in text and text.index("id='contents'") < text.index("id='overview'")
+    for row in re.findall(r"<table class='cards'><thead><tr>(.*?)</tr>", text):
+        assert row.startswith("<th>verdict</th>")  # first, so that a narrow screen never cuts it off
+    assert "2 claims hold" in text and f"--quick --only {claims[0].id} --seed {SEED}" in text
+    assert text.count("<img") == sum(len(record["plots"]) for record in records)
     assert "http://" not in text and "https://" not in text and "src='data:" in text
 
 
@@ -213,7 +219,7 @@ def test_a_violated_claim_has_exit_code_1(finished, capsys, tmp_path):
     record["checks"][0]["verdict"] = VIOLATED
     path.write_text(json.dumps(sealed(record)))
     assert main(["reproduce", "--only", "trains.lemma4.2", "--out", str(tmp_path)]) == 1
-    assert "1 violated" in capsys.readouterr().out
+    assert "1 claim is violated" in capsys.readouterr().out
 
 
 def test_a_full_disk_loses_no_result(tmp_path):

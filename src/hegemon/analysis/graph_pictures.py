@@ -1,5 +1,8 @@
 """A picture of a graph with the state of every node: who leads, what it carries, what stands out."""
 
+import math
+import re
+
 from hegemon.analysis.pictures import COLOURS, INK, new_figure, save
 from hegemon.errors import InvalidInput
 
@@ -25,12 +28,19 @@ def draw_graph(protocol, topology, configuration, title: str, path) -> None:
     side = min(16.0, 4 + 0.6 * topology.n**0.5)
     figure, (axis,) = new_figure(1, side, side)
     axis.set_axis_off()
-    places = place_nodes(graph)
-    size = 4200 / max(6, topology.n**0.5) * (side / 7)
+    places = place_nodes(graph, topology.name)
+    labelled = hasattr(protocol, "label")
+    size = 4200 / max(6, topology.n**0.5) * (side / 7) * (1.5 if labelled else 1)
     output = getattr(protocol, "output", None)
     leads = [output is not None and output(a, protocol.p) == 1 for a in nodes]
     stands_out = [bool(protocol.highlight(a, protocol.p)) if hasattr(protocol, "highlight") else False for a in nodes]
-    nx.draw_networkx_edges(graph, places, ax=axis, edge_color="#bbbbbb", width=1.2, node_size=size)
+    straight = [edge for edge in graph.edges if not wraps(edge, places, topology.name)]
+    bent = [edge for edge in graph.edges if wraps(edge, places, topology.name)]
+    style = {"ax": axis, "edge_color": "#bbbbbb", "width": 1.2, "node_size": size}
+    nx.draw_networkx_edges(graph, places, straight, **style)
+    if bent:  # the edges that close a torus would run through the nodes between their ends
+        curved = {"arrows": True, "connectionstyle": "arc3,rad=0.25", "arrowstyle": "-"}
+        nx.draw_networkx_edges(graph, places, bent, style="dotted", **style, **curved)
     nx.draw_networkx_nodes(
         graph,
         places,
@@ -38,19 +48,44 @@ def draw_graph(protocol, topology, configuration, title: str, path) -> None:
         node_size=size,
         node_color=[LEADER if lead else OTHER for lead in leads],
         edgecolors=[HIGHLIGHT if out else INK for out in stands_out],
-        linewidths=[2.4 if out else 0.9 for out in stands_out],
+        linewidths=[2.8 if out else 0.9 for out in stands_out],
     )
-    if hasattr(protocol, "label"):
+    if labelled:
         labels = {v: protocol.label(a, protocol.p) for v, a in enumerate(nodes)}
-        nx.draw_networkx_labels(graph, places, labels, ax=axis, font_size=max(3.5, min(9, size**0.5 / 3.2)))
-    axis.set_title(title, loc="left", fontsize=10)
+        nx.draw_networkx_labels(graph, places, labels, ax=axis, font_size=max(4, min(11, size**0.5 / 3)))
+    axis.set_title(title, loc="left")
+    key = [f"filled: leader ({sum(leads)})"] if output is not None else []
+    key += [protocol.symbols] if getattr(protocol, "symbols", "") else []
+    axis.text(0, -0.02, "; ".join(key), transform=axis.transAxes, fontsize=10, va="top", wrap=True)
+    axis.margins(0.08)
+    axis.set_aspect("equal")
     save(figure, path)
 
 
-def place_nodes(graph) -> dict:
-    """Small graphs by their distances, which unrolls rings and grids; large ones by springs."""
+def place_nodes(graph, name: str = "") -> dict:
+    """Rings in a circle from the top, lattices upright, other graphs by their distances or, if large, by springs."""
     import networkx as nx
 
-    if len(graph) <= 150:
+    n = len(graph)
+    rows, columns = lattice_shape(name)
+    if rows * columns == n:
+        return {v: (v % columns, -(v // columns)) for v in range(n)}
+    if re.match(r"(directed-|oriented-)?ring\b", name):
+        angles = {v: math.pi / 2 - 2 * math.pi * v / n for v in range(n)}
+        return {v: (math.cos(angle), math.sin(angle)) for v, angle in angles.items()}
+    if n <= 150:
         return nx.kamada_kawai_layout(graph)
     return nx.spring_layout(graph, seed=0, iterations=100)
+
+
+def lattice_shape(name: str) -> tuple[int, int]:
+    found = re.fullmatch(r"(?:grid|torus):(\d+)x(\d+)", name)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def wraps(edge, places: dict, name: str) -> bool:
+    """Whether an edge of a torus goes around it."""
+    if not name.startswith("torus"):
+        return False
+    (x, y), (u, v) = places[edge[0]], places[edge[1]]
+    return abs(x - u) + abs(y - v) > 1

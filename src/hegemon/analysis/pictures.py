@@ -1,100 +1,169 @@
-"""Pictures of runs. Matplotlib is imported where it is used: it takes longer to load than most runs."""
+"""Pictures of runs, in one style that is readable on a slide and on a phone.
 
+Colours are those of Okabe and Ito, which everybody can tell apart; lines differ in style or marker as well. A
+legend stands below its axes, never on the data. Matplotlib is imported where it is used: it takes longer to load
+than most runs.
+"""
+
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from hegemon.errors import InvalidInput
+from hegemon.files import reserve, write_with
 
 FORMATS = (".png", ".svg", ".pdf")
 INK, GRID = "#222222", "#dddddd"
-COLOURS = ("#0b5fa5", "#d1495b", "#2e8b57", "#b8860b", "#6a4c93", "#444444", "#17a2b8", "#a0522d")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7A5195")
+LINES = ("-", "--", "-.", ":")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+BAND = (0.1, 0.9)  # the quantiles over trials between which a band lies
+POINTS = 400  # of a curve
 
 
 def check_picture_path(path) -> Path:
     """Refuse before the work is done, not after."""
-    path = Path(path)
-    if path.suffix.lower() not in FORMATS:
+    place = Path(path)
+    if place.suffix.lower() not in FORMATS:
         raise InvalidInput(f"the picture {path} must end in {', '.join(FORMATS)}")
-    if not path.resolve().parent.is_dir():
-        raise InvalidInput(f"there is no folder {path.parent} for the picture {path.name}; create it first")
-    return path
+    return reserve(place)
 
 
-def new_figure(columns: int, width: float = 7.5, height: float = 4.4):
-    """A figure in the house style and its axes, from left to right."""
+def new_figure(panels: int, width: float = 6.4, height: float = 4.4):
+    """A figure in the house style and its axes: side by side, from three on in rows of two."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, columns, figsize=(width * columns, height), squeeze=False, layout="constrained")
-    for axis in axes[0]:
+    matplotlib.rcParams.update(
+        {"font.size": 12, "axes.titlesize": 12, "legend.fontsize": 11, "svg.hashsalt": "hegemon"}
+    )
+    columns = min(panels, 2)
+    rows = -(-panels // columns)
+    size = (width * columns, height * rows)
+    figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
+    for axis in axes.flat[panels:]:
+        axis.remove()
+    for axis in axes.flat[:panels]:
         axis.spines[["top", "right"]].set_visible(False)
         axis.spines[["left", "bottom"]].set_color(INK)
         axis.grid(True, color=GRID, linewidth=0.6)
         axis.set_axisbelow(True)
         axis.set_prop_cycle(color=COLOURS)
-    return figure, list(axes[0])
+    return figure, list(axes.flat[:panels])
+
+
+def legend_below(axis, columns: int = 3, note: str = "") -> None:
+    """A legend beside the data: under the axis and its label."""
+    handles, labels = axis.get_legend_handles_labels()
+    if labels or note:
+        widest = max(map(len, labels), default=1)
+        columns = max(1, min(columns, len(labels), 60 // (widest + 4)))
+        place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17), "frameon": False}
+        axis.legend(handles, labels, ncols=columns, title=note, title_fontsize=10, columnspacing=1.2, **place)
 
 
 def save(figure, path) -> None:
     """Written beside and moved into place, so that no half picture is ever left."""
     import matplotlib.pyplot as plt
 
-    path = Path(path)
-    partial = path.with_name(f".{path.stem}.partial{path.suffix}")
-    figure.savefig(partial, dpi=150)
-    plt.close(figure)
-    partial.replace(path)
+    try:
+        write_with(path, lambda place: figure.savefig(place, dpi=150, metadata=_undated(place)))
+    finally:
+        plt.close(figure)
 
 
-def draw_runs(runs, title: str, path) -> None:
-    """The history of the first run and, with several runs, the distribution of their times."""
-    figure, axes = new_figure(2 if len(runs) > 1 else 1)
-    draw_history(axes[0], runs[0])
-    axes[0].set_title(title, loc="left", fontsize=10)
+def _undated(place: Path) -> dict[str, Any]:
+    """The same picture is the same file, whenever it is made."""
+    return {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(place.suffix.lower(), {})
+
+
+def draw_runs(runs, title: str, path, units: Mapping[str, str] | None = None) -> None:
+    """What was watched, a panel for every unit: the median over the trials and a band around it; and, with several
+    trials, the share that met the stop by each time. `units` says what each watched number counts."""
+    panels = split_by_unit(runs, units or {})
+    figure, axes = new_figure(max(1, len(panels)) + (len(runs) > 1))
+    for axis, (unit, names) in zip(axes, panels.items(), strict=False):
+        draw_history(axis, runs, names, unit)
+    over = f": median and {BAND[0]:.0%}–{BAND[1]:.0%} of {len(runs):,} trials" if len(runs) > 1 else ""
+    axes[0].set_title(title + over, loc="left")
     if len(runs) > 1:
-        draw_times(axes[1], runs)
+        draw_times(axes[-1], runs)
     save(figure, path)
 
 
-def draw_history(axis, run) -> None:
-    table = run.history
-    time = "parallel_time" if run.unit == "steps" else "step"
-    columns = [name for name in table.columns if name not in ("step", "parallel_time")]
-    for k, name in enumerate(columns):
-        line = "-" if k < len(COLOURS) else "--"  # the colours begin again
-        axis.plot(table[time], table[name], line, label=name.replace("_", " "), linewidth=1.4)
-    largest = max((table[name].max() for name in columns), default=0)
+def split_by_unit(runs, units: Mapping[str, str]) -> dict[str, list[str]]:
+    """What has been watched, by what it counts: a number of agents and a distance never share an axis."""
+    table = runs[0].history
+    panels: dict[str, list[str]] = {}
+    for name in [] if table is None else [c for c in table.columns if c not in ("step", "parallel_time")]:
+        panels.setdefault(units.get(name, "value"), []).append(name)
+    return panels
+
+
+def draw_history(axis, runs, names: Sequence[str], unit: str) -> None:
+    time = "parallel_time" if runs[0].unit == "steps" else "step"
+    moving = [name for name in names if any(run.history[name].nunique() > 1 for run in runs)]
+    largest = 0.0
+    for k, name in enumerate(moving):
+        grid, low, middle, high = curve(runs, time, name)
+        style = {"color": COLOURS[k % len(COLOURS)], "linestyle": LINES[k // len(COLOURS) % len(LINES)]}
+        axis.plot(grid, middle, label=name.replace("_", " "), linewidth=1.8, **style)
+        if len(runs) > 1:
+            axis.fill_between(grid, low, high, color=style["color"], alpha=0.18, linewidth=0)
+        largest = max(largest, float(np.max(high)))
     if largest > 200:
         axis.set_yscale("symlog", linthresh=1)
-    axis.set_ylim(bottom=0)
-    axis.set_xlabel("parallel time (steps / n)" if run.unit == "steps" else run.unit)
-    axis.legend(frameon=False, fontsize=9)
+    lowest = min((run.history[name].min() for run in runs for name in moving), default=0)
+    axis.set_ylim(bottom=min(0, lowest))
+    axis.set_xlabel("parallel time (steps / n)" if runs[0].unit == "steps" else f"time ({runs[0].unit})")
+    axis.set_ylabel(unit)
+    still = [f"{name.replace('_', ' ')} {runs[0].history[name].iloc[0]:g}" for name in names if name not in moving]
+    legend_below(axis, note=f"throughout: {', '.join(still)}" if still else "")
+
+
+def curve(runs, time: str, name: str):
+    """A watched number over time: the grid, and the low, middle and high of the trials on it.
+
+    Between two looks a number stays what it was at the first; a run that has ended stays where it ended.
+    """
+    longest = max(float(run.history[time].iloc[-1]) for run in runs)
+    grid = np.linspace(0, longest, POINTS) if len(runs) > 1 else runs[0].history[time].to_numpy(float)
+    values = np.empty((len(runs), len(grid)))
+    for row, run in enumerate(runs):
+        at = run.history[time].to_numpy(float)
+        seen = np.clip(np.searchsorted(at, grid, side="right") - 1, 0, None)
+        values[row] = run.history[name].to_numpy(float)[seen]
+    return grid, *np.quantile(values, (BAND[0], 0.5, BAND[1]), axis=0)
 
 
 def draw_times(axis, runs) -> None:
     """The share of trials that met the stop by each time: an unfinished trial never counts as one."""
     times = np.sort([run.steps for run in runs if run.reached])
     unit = runs[0].unit
-    axis.step(times, np.arange(1, len(times) + 1) / len(runs), where="post", linewidth=1.6)
+    axis.step(times, np.arange(1, len(times) + 1) / len(runs), where="post", linewidth=1.8, label="trials")
     if len(times):
-        axis.axvline(times.mean(), color=COLOURS[1], linewidth=1, linestyle="--", label=f"mean {times.mean():,.0f}")
-        axis.legend(frameon=False, fontsize=9)
+        axis.axvline(times.mean(), color=COLOURS[1], linewidth=1.4, linestyle="--", label=f"mean {times.mean():,.0f}")
+        axis.axvline(
+            np.median(times), color=COLOURS[2], linewidth=1.4, linestyle="-.", label=f"median {np.median(times):,.0f}"
+        )
     axis.set_ylim(0, 1.02)
     axis.set_xlabel(f"{unit} until the stop")
     axis.set_ylabel("share of trials")
-    axis.set_title(f"{len(times)} of {len(runs)} trials", loc="left", fontsize=10)
+    axis.set_title(f"{len(times):,} of {len(runs):,} trials met it", loc="left")
+    legend_below(axis)
 
 
 def draw_elections(runs, title: str, path) -> None:
     """How many messages the trials sent, and how many leaders they elected."""
     figure, (left, right) = new_figure(2)
-    left.hist([run.measures["messages"] for run in runs], bins=min(40, max(5, len(runs) // 5)))
+    left.hist([run.measures["messages"] for run in runs], bins=min(40, max(5, len(runs) // 5)), color=COLOURS[0])
     left.set_xlabel("messages")
     left.set_ylabel("trials")
-    left.set_title(title, loc="left", fontsize=10)
+    left.set_title(title, loc="left")
     leaders, trials = np.unique([run.leaders for run in runs], return_counts=True)
     right.bar(leaders, trials / len(runs), width=0.6, color=[COLOURS[0] if k == 1 else COLOURS[1] for k in leaders])
     right.set_xticks(leaders)

@@ -95,6 +95,18 @@ def weakest(verdicts: list[str]) -> str:
     return UNDECIDED if UNDECIDED in verdicts or not verdicts else HOLDS
 
 
+def tally(verdicts: list[str]) -> str:
+    """In words: "25 claims hold, 1 is violated, 2 are not decided by this data"."""
+    forms = {HOLDS: ("holds", "hold"), VIOLATED: ("is violated", "are violated")}
+    forms[UNDECIDED] = (f"is {UNDECIDED}", f"are {UNDECIDED}")
+    found = [(verdicts.count(verdict), *words) for verdict, words in forms.items() if verdict in verdicts]
+    if not found:
+        return "no claim was finished"
+    parts = [f"{count} {one if count == 1 else several}" for count, one, several in found]
+    parts[0] = parts[0].replace(" ", " claim " if found[0][0] == 1 else " claims ", 1)
+    return ", ".join(parts)
+
+
 def outcome_of(content: dict) -> Outcome:
     """The inverse of `Outcome.content`; a record of the store will do."""
     plots = [Plot(**{**plot, "series": [Series(**one) for one in plot["series"]]}) for plot in content["plots"]]

@@ -8,7 +8,7 @@ from pathlib import Path
 from hegemon.claims.checks import CONFIDENCE
 from hegemon.claims.family import LEVEL, by_chance, judged_records
 from hegemon.claims.plots import picture
-from hegemon.claims.registry import HOLDS, PAPERS, UNDECIDED, VIOLATED, Outcome, outcome_of
+from hegemon.claims.registry import HOLDS, PAPERS, UNDECIDED, VIOLATED, Check, Outcome, outcome_of, tally
 from hegemon.files import write_text
 
 MARKS = {HOLDS: ("holds", "✓"), VIOLATED: ("violated", "✗"), UNDECIDED: ("open", "?")}
@@ -28,14 +28,24 @@ th { text-align: left; font-weight: 600; border-bottom: 1.5px solid #222; paddin
 td { border-bottom: 1px solid #e4e2da; padding: .32rem .6rem .32rem 0; vertical-align: top; }
 td.id, code { font: 12.5px/1.4 ui-monospace, 'DejaVu Sans Mono', monospace; }
 td a { color: inherit; }
-.mark { white-space: nowrap; font-weight: 600; }
+.mark { font-weight: 600; } td:first-child .mark { display: inline-block; max-width: 8rem; }
 .holds { color: #1f7a3f; } .violated { color: #b3202c; } .open { color: #946200; }
-.tally { font: 15px/1.5 system-ui, sans-serif; margin: 1rem 0; } .tally span { margin-right: 1.6rem; }
+.tally { font: 600 17px/1.5 system-ui, sans-serif; margin: 1rem 0; }
+nav ul { padding-left: 1.2rem; line-height: 1.9; } nav a { color: #0b4f8a; }
 .pill { font: 600 12.5px/1 system-ui, sans-serif; padding: .22rem .5rem; border-radius: .8rem; margin-left: .5rem;
         vertical-align: .12em; border: 1px solid currentColor; }
-img { max-width: 100%; height: auto; display: block; margin: .8rem 0; }
+.plots { display: flex; flex-wrap: wrap; gap: .6rem 1.4rem; margin: .8rem 0; }
+figure { margin: 0; flex: 1 1 330px; max-width: 520px; } img { width: 100%; height: auto; display: block; }
+.wide { overflow-x: auto; }
 details { margin: .4rem 0; font: 13.5px/1.4 system-ui, sans-serif; } summary { cursor: pointer; color: #555; }
-code { background: #f1f0ea; padding: .1rem .3rem; border-radius: 3px; }
+code { background: #f1f0ea; padding: .1rem .3rem; border-radius: 3px; overflow-wrap: anywhere; }
+@media (max-width: 700px) {
+  main { padding: 1.2rem .9rem 3rem; } h1 { font-size: 1.5rem; } .pill { display: inline-block; margin: .3rem 0 0; }
+  .cards thead { display: none; } .cards, .cards tbody, .cards tr, .cards td { display: block; }
+  .cards tr { border: 1px solid #d8d5ca; border-radius: 6px; margin: .6rem 0; padding: .5rem .7rem; }
+  .cards td { border: 0; padding: .12rem 0; overflow-wrap: anywhere; } td:first-child .mark { max-width: none; }
+  .cards td + td::before { content: attr(data-name) ": "; color: #666; font-size: .82rem; }
+}
 """
 
 
@@ -45,10 +55,12 @@ def write_report(records: list[dict], scale: str, seed: int, seconds: float, pat
 
 def page(records: list[dict], scale: str, seed: int, seconds: float) -> str:
     by_paper = {paper: [r for r in records if r["paper"] == paper] for paper in PAPERS}
+    papers = {paper: chosen for paper, chosen in by_paper.items() if chosen}
     body = [
         opening(records, scale, seed, seconds),
+        contents(papers),
         overview(records),
-        *(chapter(paper, chosen, scale) for paper, chosen in by_paper.items() if chosen),
+        *(chapter(paper, chosen, scale, seed) for paper, chosen in papers.items()),
         reading(records),
     ]
     return (
@@ -62,73 +74,106 @@ def page(records: list[dict], scale: str, seed: int, seconds: float) -> str:
 def opening(records, scale, seed, seconds) -> str:
     checks = sum(len(record["checks"]) for record in records)
     rows = sum(record["rows"] for record in records)
-    verdicts = [record["verdict"] for record in records]
-    tally = "".join(
-        f"<span class='{kind}'><b>{verdicts.count(verdict)}</b> {escape(verdict)}</span>"
-        for verdict, (kind, _) in MARKS.items()
-    )
     where = f"{platform.machine()}, Python {platform.python_version()}"
+    papers = len({r["paper"] for r in records})
     return (
         "<h1>Leader election in anonymous networks: the claims, measured</h1>"
-        f"<p>{len(records)} published statements from {len({r['paper'] for r in records})} papers, put to the test on "
-        f"this machine by {checks} checks over {rows:,} rows of raw data. Exact answers where instances are small "
-        "enough to enumerate; elsewhere simulation of the exact process, with intervals.</p>"
-        f"<p class='tally'>{tally}</p>"
+        f"<p>{number_of(len(records), 'published statement')} from {number_of(papers, 'paper')}, put to the test on "
+        f"this machine by {number_of(checks, 'check')} over {number_of(rows, 'row')} of raw data. Exact answers where "
+        "instances are small enough to enumerate; elsewhere simulation of the exact process, with intervals.</p>"
+        f"<p class='tally'>{escape(tally([record['verdict'] for record in records]))}</p>"
         f"<p class='small'>Scale <b>{escape(scale)}</b>, seed {seed}, {seconds:,.0f} s of work, {date.today()}, "
-        f"{escape(where)}. Made by <code>hegemon reproduce --{escape(scale)}</code>.</p>"
+        f"{escape(where)}. Made by <code>hegemon reproduce --{escape(scale)} --seed {seed}</code>.</p>"
+    )
+
+
+def number_of(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def contents(papers: dict[str, list[dict]]) -> str:
+    """Where everything is: the papers with their claims, and how to read the page."""
+    lines = "".join(
+        f"<li><a href='#paper-{paper}'>{escape(paper)}</a>: "
+        + ", ".join(f"<a href='#{name(r)}'>{escape(r['place'])}</a> {sign_of(r['verdict'])}" for r in records)
+        + "</li>"
+        for paper, records in papers.items()
+    )
+    return (
+        "<nav><h2 id='contents'>Contents</h2><ul><li><a href='#overview'>All claims at a glance</a></li>"
+        f"{lines}<li><a href='#reading'>How to read this</a></li></ul></nav>"
     )
 
 
 def overview(records) -> str:
-    rows = "".join(
-        f"<tr><td class='id'><a href='#{name(r)}'>{name(r)}</a></td><td>{escape(r['place'])}</td>"
-        f"<td>{escape(r['title'])}</td><td>{escape(r['headline'])}</td><td>{mark(r['verdict'])}</td></tr>"
+    rows = [
+        [
+            mark(r["verdict"]),
+            f"<a href='#{name(r)}'>{name(r)}</a>",
+            *map(escape, (r["place"], r["title"], r["headline"])),
+        ]
         for r in records
+    ]
+    return "<h2 id='overview'>All claims at a glance</h2>" + cards(
+        ("verdict", "claim", "where", "what is claimed", "what was measured"), rows
     )
-    columns = ("claim", "where", "what is claimed", "what was measured", "verdict")
-    heads = "".join(f"<th>{column}</th>" for column in columns)
-    return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def chapter(paper: str, records, scale: str) -> str:
-    sections = "".join(section(record, scale) for record in records)
-    return f"<h2>{escape(paper)}</h2><p class='reference'>{escape(PAPERS[paper])}</p>{sections}"
+def chapter(paper: str, records, scale: str, seed: int) -> str:
+    sections = "".join(section(record, scale, seed) for record in records)
+    return f"<h2 id='paper-{paper}'>{escape(paper)}</h2><p class='reference'>{escape(PAPERS[paper])}</p>{sections}"
 
 
-def section(record, scale: str) -> str:
+def section(record, scale: str, seed: int) -> str:
     outcome = outcome_of(record)
-    kind, sign = MARKS[record["verdict"]]
-    verdict = f"<span class='pill {kind}'>{sign} {escape(record['verdict'])}</span>"
-    again = f"hegemon reproduce{' --full' if scale == 'full' else ''} --only {name(record)}"
+    kind, _ = MARKS[record["verdict"]]
+    verdict = f"<span class='pill {kind}'>{sign_of(record['verdict'])} {escape(record['verdict'])}</span>"
+    command = f"hegemon reproduce --{scale} --only {name(record)} --seed {seed}"
+    figures = "".join(
+        f"<figure><img alt='{escape(plot.title)}' src='{picture(plot)}'></figure>" for plot in outcome.plots
+    )
     parts = [
-        f"<h3 id='{name(record)}'>{escape(record['place'])}: {escape(record['title'])}{verdict}</h3>",
+        f"<h3 id='{name(record)}'>{escape(record['place'])}: {escape(record['title'])} {verdict}</h3>",
         f"<p>{escape(record['statement'])}</p>",
-        f"<img alt='{escape(outcome.plots[0].title)}' src='{picture(outcome.plots)}'>" if outcome.plots else "",
-        *(table(one.title, one.columns, one.rows) for one in outcome.tables),
+        f"<div class='plots'>{figures}</div>" if figures else "",
         checks_table(outcome),
+        *(table(one.title, one.columns, one.rows) for one in outcome.tables),
         f"<p>{escape(outcome.notes)}</p>" if outcome.notes else "",
-        f"<p class='small'>{record['rows']:,} rows in <code>data/{name(record)}.csv</code>; "
-        f"{record['seconds']:,.0f} s. Only this one: <code>{again}</code></p>",
+        f"<p class='small'>{number_of(record['rows'], 'row')} in <code>data/{name(record)}.csv</code>, "
+        f"{record['seconds']:,.0f} s. Made by <code>{escape(command)}</code>. <a href='#contents'>Contents</a></p>",
     ]
     return "".join(parts)
 
 
 def checks_table(outcome: Outcome) -> str:
-    heads = "".join(f"<th>{head}</th>" for head in ("check", "claimed", "measured", ""))
-    rows = "".join(
-        f"<tr><td>{escape(c.what)}</td><td>{escape(c.claimed)}</td><td>{escape(c.measured)}</td>"
-        f"<td>{mark(c.verdict)}</td></tr>"
-        for c in outcome.checks
+    rows = [
+        [mark(c.verdict), *map(escape, (c.what, c.claimed, c.measured, p_value(c)))] for c in outcome.checks
+    ]  # fmt: skip
+    return cards(("verdict", "check", "claimed", "measured", "corrected p"), rows)
+
+
+def p_value(check: Check) -> str:
+    if check.corrected is None:
+        return "no chance in it"
+    return "< 0.0001" if check.corrected < 1e-4 else f"{check.corrected:.2g}"
+
+
+def cards(columns, rows) -> str:
+    """A table with the verdict first; on a narrow screen every row is a card of its own, and nothing is cut off."""
+    heads = "".join(f"<th>{column}</th>" for column in columns)
+    lines = "".join(
+        "<tr>" + "".join(f"<td data-name='{c}'>{cell}</td>" for c, cell in zip(columns, row, strict=True)) + "</tr>"
+        for row in rows
     )
-    return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+    return f"<table class='cards'><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>"
 
 
 def table(title: str, columns, rows) -> str:
     heads = "".join(f"<th>{escape(column)}</th>" for column in columns)
     lines = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
     return (
-        f"<details open><summary>{escape(title)}</summary><table><thead><tr>{heads}</tr></thead>"
-        f"<tbody>{lines}</tbody></table></details>"
+        f"<details open><summary>{escape(title)}</summary><div class='wide'><table><thead><tr>{heads}</tr></thead>"
+        f"<tbody>{lines}</tbody></table></div></details>"
     )
 
 
@@ -155,6 +200,10 @@ def reading(records) -> str:
         "slowest starts known elsewhere. Every measurement has its own seed, derived from the one above and listed "
         "in the data. What a claim does not test is said below its checks.</p>"
     )
+
+
+def sign_of(verdict: str) -> str:
+    return MARKS[verdict][1]
 
 
 def mark(verdict: str) -> str:

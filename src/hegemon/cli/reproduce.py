@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hegemon.claims.laboratory import SEED
-from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED, choose
+from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED, choose, tally
 from hegemon.claims.report import write_report
 from hegemon.claims.reproduce import Listener, reproduce, summary
 from hegemon.cli import failures, guard, options
@@ -59,16 +59,28 @@ def reproduce_claims(
     finally:
         guard.answered()
         finished = [board.records[claim.id] for claim in claims if claim.id in board.records]
-        if finished:
-            seconds = sum(record["seconds"] for record in finished)
-            write_report(finished, scale, seed, seconds, folder / "report.html")
+        lost = keep(finished, scale, seed, folder)
     if json:
         print_json(summary(records, scale, seed))
     else:
         screen = console()
         screen.print(board.table(screen.width))
         screen.print(board.closing(folder))
+    if lost:
+        raise InvalidInput(f"not everything could be stored: {lost}")
     raise typer.Exit(failures.NO if any(record["verdict"] == VIOLATED for record in records) else failures.YES)
+
+
+def keep(records: list[dict], scale: str, seed: int, folder: Path) -> str:
+    """Write the report; what could not be stored, as a sentence. The results are printed all the same."""
+    lost = next((record["unsaved"] for record in records if "unsaved" in record), "")
+    try:
+        if records:
+            seconds = sum(record["seconds"] for record in records)
+            write_report(records, scale, seed, seconds, folder / "report.html")
+    except InvalidInput as error:
+        lost = lost or str(error)
+    return lost
 
 
 def make_folder(name: str) -> Path:
@@ -138,7 +150,6 @@ class Board(Listener):
         return table
 
     def closing(self, folder: Path) -> str:
-        verdicts = [record["verdict"] for record in self.records.values()]
-        tally = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts))
+        said = tally([record["verdict"] for record in self.records.values()])
         where = folder / "report.html"
-        return f"\n{len(verdicts)} claims: {tally}. Seed {self.seed}, scale {self.scale}. The report is {where}"
+        return f"\n{said}. Seed {self.seed}, scale {self.scale}. The report is {where}"

@@ -23,6 +23,14 @@ class Observable:
         """The same observable with its author's function changed."""
         return dataclasses.replace(self, value=change(self.value))
 
+    @property
+    def unit(self) -> str:
+        """What the number counts, for the axis of a picture: agents, what its sentence begins with, or a value."""
+        if self.reduce == "count":
+            return "agents"
+        first = self.doc.split(" ")[0]
+        return first if self.reduce == "overall" and first.endswith("s") and first.islower() else "value"
+
     def measure(self, values: np.ndarray, counts: np.ndarray | None) -> float:
         """From the value of every agent, or of every occupied state together with its number of agents."""
         if self.reduce == "minimum":

@@ -78,6 +78,11 @@ class FischerJiang(PopulationProtocol):
         """What an agent does when the oracle tells it that there is no leader."""
         agent["leader"] = agent["bullet"] = agent["shield"] = 1
 
+    symbols = "● bullet, ◇ shield"
+
+    def label(a, p):
+        return ("●" if a.bullet == 1 else "") + ("◇" if a.shield == 1 else "")
+
     def check_topology(self, topology) -> None:
         super().check_topology(topology)
         topology.require_directed_ring(self.id)

@@ -145,6 +145,16 @@ class Ring(PopulationProtocol):
             r.signal = 0
         l.signal = max(l.signal, r.signal, r.leader)  # line 16
 
+    symbols = "● live bullet, ○ dummy bullet, ◇ shield, ‹ signal; the number is dist"
+
+    def label(a, p):
+        carried = ("○" if a.bullet == DUMMY else "●" if a.bullet == LIVE else "") + ("◇" if a.shield == 1 else "")
+        return f"{'‹' if a.signal == 1 else ''}{a.dist}\n{carried}"
+
+    def highlight(a, p):
+        """Agents that carry a bullet."""
+        return a.bullet > 0
+
     def check_topology(self, topology) -> None:
         super().check_topology(topology)
         topology.require_directed_ring(self.id)

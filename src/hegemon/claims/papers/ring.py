@@ -6,7 +6,7 @@ import numpy as np
 
 from hegemon.analysis.scaling import CUBE, SQUARE, Law, exponent
 from hegemon.claims.checks import always, brief, follows, number_at_most, number_is
-from hegemon.claims.drawing import means
+from hegemon.claims.drawing import laws, means
 from hegemon.claims.laboratory import FEW, Sample, all_ended, counted
 from hegemon.claims.papers.oracle import simulate_with_oracle
 from hegemon.claims.registry import Claim, Outcome, Plot, Series, Table
@@ -148,12 +148,10 @@ def theorem1(lab, protocol=Ring, *, sizes, trials, ratios, ratio_trials, exact) 
         Plot(
             "Convergence on rings, N = n",
             "n",
-            "steps / n²",
-            [
-                means(start, sizes, [v.scaled(n**-2) for n, v in zip(sizes, samples[start], strict=True)])
-                for start in STARTS
-            ],
+            "steps",
+            [means(start, sizes, samples[start]) for start in STARTS] + laws(sizes, samples["random"], SQUARE, CUBE),
             logx=True,
+            logy=True,
         ),
         Plot(
             "Too large an N: no leader at the start",

@@ -6,7 +6,7 @@ import numpy as np
 
 from hegemon.analysis.scaling import LINEAR, N_LOG, Law
 from hegemon.claims.checks import brief, follows, number_at_most, share_at_least, share_at_most
-from hegemon.claims.drawing import means
+from hegemon.claims.drawing import laws, means
 from hegemon.claims.registry import Claim, Outcome, Plot, Series, Table
 from hegemon.protocols.referees import Referees
 from hegemon.protocols.walks import Walks
@@ -57,7 +57,7 @@ def theorem1(lab, protocol=Referees, *, sizes, trials, success) -> Outcome:
         [
             means("implicit", sizes, messages),
             means("explicit", sizes, explicit),
-            Series("28 √n ln^(3/2) n", list(sizes), [MOST * float(SCALE.of(n)) for n in sizes], kind="line"),
+            *laws(sizes, messages, SCALE, FASTER),
             Series("n", list(sizes), list(sizes), kind="line"),
         ],
         True,

@@ -6,7 +6,7 @@ import numpy as np
 
 from hegemon.analysis.scaling import N_LOG, N_LOG_SQUARED, Law
 from hegemon.claims.checks import follows, mean_is, share_at_least
-from hegemon.claims.drawing import law_line, means, sizes_table
+from hegemon.claims.drawing import laws, means, sizes_table
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series
 from hegemon.models.configuration import Configuration, Group
 from hegemon.protocols.countdown import Countdown
@@ -32,7 +32,7 @@ def epidemic(lab, protocol=Epidemic, *, sizes, trials, most, tail) -> Outcome:
     samples, checks = [], []
     for n in sizes:
         limit = 50 * n * math.ceil(math.log2(n))
-        samples.append(lab.times(protocol(n=n), trials, most=most, relative=0.01, max_steps=limit))
+        samples.append(lab.times(protocol(n=n), trials, most=most, relative=0.02, max_steps=limit))
         what = f"n = {n:,}: mean steps, against (n−1)·H(n−1)"
         checks.append(mean_is(what, samples[-1], (n - 1) * harmonic(n - 1), 0.05, first=trials))
     checks.append(follows("growth of the mean", sizes, samples, N_LOG, N_LOG_SQUARED))
@@ -87,7 +87,7 @@ def countdown(lab, protocol=Countdown, *, sizes, trials, n_fixed, falls, tail) -
             "Falling by 8 log n",
             "n",
             "steps",
-            [means("measured", sizes, by_size), law_line("∝ n log n", N_LOG, sizes, by_size)],
+            [means("measured", sizes, by_size), *laws(sizes, by_size, N_LOG, N_LOG_SQUARED)],
             logx=True,
             logy=True,
         ),
@@ -97,7 +97,7 @@ def countdown(lab, protocol=Countdown, *, sizes, trials, n_fixed, falls, tail) -
             "steps / n",
             [
                 means("measured", falls, [sample.scaled(1 / n_fixed) for sample in by_fall]),
-                law_line("∝ l1−l2 + log n", together, falls, [sample.scaled(1 / n_fixed) for sample in by_fall]),
+                *laws(falls, [sample.scaled(1 / n_fixed) for sample in by_fall], together, faster),
             ],
         ),
     ]
@@ -170,7 +170,7 @@ CLAIMS = (
         "Epidemic in O(n log n) steps",
         "The largest value reaches every agent within O(kn log n) steps with probability 1 − O(n^−k).",
         epidemic,
-        quick={"sizes": (100, 1000, 10_000, 100_000), "trials": 50, "most": 200, "tail": (100, 1200)},
+        quick={"sizes": (100, 1000, 10_000, 100_000), "trials": 50, "most": 400, "tail": (100, 1200)},
         full={"sizes": (100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 1_000_000_000), "trials": 60, "most": 300,
               "tail": (1000, 12_000)},
     ),

@@ -102,7 +102,7 @@ def growth(lab, protocol=Trains, *, graphs, trials) -> Outcome:
     as_stated = unhindered = hindered = 0
     for graph in graphs:
         bench = Bench(lab, protocol, graph)
-        outcomes = [grows(bench) for _ in range(trials)]
+        outcomes = [grows(bench, planted=trial % 4 == 0) for trial in range(trials)]
         counts = {name: outcomes.count(name) for name in ("as stated", "hindered", "failed")}
         lab.note(protocol=protocol.id, graph=graph, starts=trials, **counts)
         as_stated += counts["as stated"]
@@ -120,15 +120,32 @@ def growth(lab, protocol=Trains, *, graphs, trials) -> Outcome:
         "and a carry, its last wagon the bit 1). The node then becomes a leader instead of joining, and the structure "
         "does not close around it; another marked train has to come. With that case set aside the lemma holds."
     )
-    headline = f"as stated from {as_stated:,} of {made:,} arbitrary starts; an overflow hindered {hindered:,}"
+    headline = f"as stated from {as_stated:,} of {made:,} starts; an overflow hindered {hindered:,}"
     return Outcome(checks, headline, notes=notes if hindered else "")
 
 
-def grows(bench) -> str:
+def plant_overflow(bench, nodes, chosen: int) -> None:
+    """Beside the chosen leader, a train that reaches 2^N just as the marked head arrives: the worst start known."""
+    N = bench.protocol.N
+    near = [u for u in bench.topology.neighbours(chosen) if len(bench.topology.neighbours(u)) > 1]
+    if not near:
+        return
+    beside = near[int(bench.rng.integers(len(near)))]
+    behind = next(w for w in bench.topology.neighbours(beside) if w != chosen)
+    a, b = nodes[beside], nodes[behind]
+    a.leader, a.F, a.L, b.F = 0, 1, 1, 1
+    a.F_idx, a.F_bit, a.F_carry = N - 4, 0, 1
+    a.L_idx, a.L_bit, a.L_carry = N - 3, 1, 0
+    b.F_idx, b.F_bit, b.F_carry = N - 2, 1, 0
+
+
+def grows(bench, planted: bool) -> str:
     """One arbitrary start without marks in which a leader begins a marked train: what becomes of it."""
     N, space = bench.protocol.N, bench.protocol.space
     nodes = without_marks(bench.random(), space)
     chosen = int(bench.rng.integers(len(nodes)))
+    if planted:
+        plant_overflow(bench, nodes, chosen)
     emitter = nodes[chosen]
     emitter.leader = emitter.rand = emitter.L = 1
     emitter.L_idx, emitter.L_bit, emitter.L_carry, emitter.L_flag = N - 1, 0, 0, 0

@@ -1,1 +1,0 @@
-"""What `hegemon new` writes: one protocol per model, each of which runs at once."""

@@ -1,0 +1,78 @@
+"""Pictures: every unit has its own axis, bands are those of the trials, legends stand beside the data."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas
+import pytest
+
+from hegemon.analysis import pictures
+from hegemon.analysis.graph_pictures import lattice_shape, place_nodes, wraps
+from hegemon.errors import InvalidInput
+from hegemon.runs.run import Run
+
+UNITS = {"leaders": "agents", "bullets": "agents", "largest_dist": "value", "never": "agents"}
+
+
+def run(leaders, dist, trial=0) -> Run:
+    steps = np.arange(len(leaders)) * 10
+    table = pandas.DataFrame({"step": steps, "parallel_time": steps / 10, "leaders": leaders})
+    table["bullets"], table["largest_dist"], table["never"] = table["leaders"] // 2, dist, 0
+    return Run("ring", 10, "steps", int(steps[-1]), True, 1, "agents", "", 0, trial, history=table)
+
+
+@pytest.fixture
+def axes(monkeypatch):
+    """The axes of what was drawn."""
+    kept = []
+    monkeypatch.setattr(plt, "close", kept.append)
+    return lambda: kept[-1].axes
+
+
+def test_counts_and_distances_have_axes_of_their_own(axes, tmp_path):
+    runs = [run([9, 5, 1], [3, 2, 7]), run([8, 3, 2, 1], [1, 1, 1, 900], trial=1)]
+    pictures.draw_runs(runs, "ring", tmp_path / "runs.png", UNITS)
+    drawn = axes()
+    assert [axis.get_ylabel() for axis in drawn] == ["agents", "value", "share of trials"]
+    assert [text.get_text() for text in drawn[0].get_legend().get_texts()] == ["leaders", "bullets"]
+    assert drawn[0].get_legend().get_title().get_text() == "throughout: never 0"
+    assert drawn[1].get_yscale() == "symlog" and drawn[0].get_yscale() == "linear"
+    assert (tmp_path / "runs.png").stat().st_size > 1000
+
+
+def test_no_legend_lies_on_the_data(axes, tmp_path):
+    pictures.draw_runs([run([9, 5, 1], [3, 2, 7])], "ring", tmp_path / "runs.png", UNITS)
+    for axis in axes():
+        axis.figure.canvas.draw()
+        legend = axis.get_legend().get_window_extent()
+        assert legend.y1 <= axis.get_window_extent().y0
+
+
+def test_the_band_is_that_of_the_trials():
+    runs = [run([k, k, 1], [1, 1, 1], trial=k) for k in range(1, 12)]
+    grid, low, middle, high = pictures.curve(runs, "step", "leaders")
+    assert (low[0], middle[0], high[0]) == (2, 6, 10) and (low[-1], high[-1]) == (1, 1)
+    ended = [run([5, 1], [0, 0]), run([5, 5, 5, 4], [0] * 4)]
+    assert pictures.curve(ended, "step", "leaders")[2][-1] == 2.5  # a run that has ended stays where it ended
+
+
+def test_a_picture_is_the_same_file_whenever_it_is_made(tmp_path):
+    for name in ("a.svg", "b.svg"):
+        pictures.draw_runs([run([9, 5, 1], [3, 2, 7])], "ring", tmp_path / name, UNITS)
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.svg", "b.svg"]
+
+
+@pytest.mark.parametrize("name", ["x.txt", "nowhere/x.png"])
+def test_a_picture_that_cannot_be_written_is_refused_at_once(name, tmp_path):
+    with pytest.raises(InvalidInput):
+        pictures.check_picture_path(tmp_path / name)
+
+
+def test_lattices_stand_upright_and_rings_begin_at_the_top():
+    places = place_nodes(range(6), "grid:2x3")
+    assert places == {0: (0, 0), 1: (1, 0), 2: (2, 0), 3: (0, -1), 4: (1, -1), 5: (2, -1)}
+    assert lattice_shape("torus:4x5") == (4, 5) and lattice_shape("regular:20,3") == (0, 0)
+    torus = place_nodes(range(9), "torus:3x3")
+    assert wraps((0, 2), torus, "torus:3x3") and not wraps((0, 1), torus, "torus:3x3")
+    ring = place_nodes(range(4), "directed-ring:4")
+    assert np.allclose([ring[v] for v in range(4)], [(0, 1), (1, 0), (0, -1), (-1, 0)], atol=1e-12)
