@@ -18,6 +18,14 @@ COMMANDS = {
             "hegemon run ring --graph directed-ring:64 --start random --plot ring.png",
         ),
     ),
+    "new": (
+        "authoring:new_protocol",
+        ("hegemon new my_protocol.py", "hegemon new my_rounds.py --model rounds"),
+    ),
+    "check": (
+        "authoring:check_protocol",
+        ("hegemon check my_protocol.py", "hegemon check my_protocol.py:Mine --n 8 --set k=3"),
+    ),
     "sweep": (
         "sweep:sweep_study",
         ("hegemon sweep timer --n 10..80:x2 --trials 20", "hegemon sweep --status study"),
@@ -72,6 +80,8 @@ SENTENCES = {
     "list": "The catalogue: every protocol with its model, what it does and where it was published.",
     "show": "One protocol: reference, parameters, fields, number of states, starts, sets, observables.",
     "run": "Simulate a protocol exactly, from a start until a stop, as many times as asked.",
+    "new": "Write a commented protocol of your own, which runs, verifies and plots at once.",
+    "check": "Try a protocol as the engines will: all pairs, ranges, starts, closed sets, compilation.",
     "sweep": "Run a study: every case of a grid, many trials of each. The same command again goes on where it was.",
     "results": "The trials of a study in groups, with intervals, fitted laws and a picture.",
     "watch": "Watch a run in the browser: play, step, go back, disturb; or save it as a film without one.",

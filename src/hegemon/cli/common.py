@@ -44,7 +44,16 @@ def maker(name: str, settings) -> Callable:
         if key not in chosen.parameter_declarations:
             known = ", ".join(chosen.parameter_declarations) or "none"
             raise InvalidInput(f"{chosen.id} has no parameter {key!r}; its parameters are: {known}")
-    return lambda n: chosen(n=n, **values)
+
+    def make(n: int):
+        try:
+            return chosen(n=n, **values)
+        except TypeError as error:  # a constructor of the user's own
+            raise InvalidInput(
+                f"{chosen.__name__} cannot be made: {error}; a protocol takes n and its parameters"
+            ) from error
+
+    return make
 
 
 def outputs(**endings_of: tuple) -> None:

@@ -40,9 +40,21 @@ def sentence(error: BaseException) -> tuple[int, str]:
         return UNFINISHED, short(f"not enough memory ({error}); take a smaller n, fewer trials or fewer workers")
     if isinstance(error, RecursionError):
         return BAD_INPUT, "a value is nested too deeply; give a simpler one"
+    place = place_in_users_file(error)
+    if place:
+        return BAD_INPUT, short(f"{place}: {type(error).__name__}: {error}; mend the file")
     place = keep("details", "".join(traceback.format_exception(error)))
     what = short(f"{type(error).__name__}: {error}", 150)
     return UNFINISHED, f"something unexpected went wrong ({what}); the details are in {place}"
+
+
+def place_in_users_file(error: BaseException) -> str:
+    """Where in a user's own file an exception passed last, as `file.py, line 8, in validate`; "" if nowhere."""
+    for frame in reversed(list(traceback.walk_tb(error.__traceback__))):
+        scope = frame[0].f_globals
+        if str(scope.get("__name__", "")).startswith("hegemon_user_"):
+            return f"{scope.get('__file__')}, line {frame[1]}, in {frame[0].f_code.co_name}"
+    return ""
 
 
 def short(text: str, longest: int = LONGEST) -> str:

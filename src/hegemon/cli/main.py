@@ -32,7 +32,7 @@ def perform(arguments: list[str]) -> int:
         from hegemon.cli.application import application
 
         words = [*arguments, *os.environ.get("COMP_WORDS", os.environ.get("_TYPER_COMPLETE_ARGS", "")).split()]
-        code = application(words)(args=arguments, standalone_mode=False) or failures.YES
+        code = application(words)(args=arguments or ["--help"], standalone_mode=False) or failures.YES
         if code == 128 + signal.SIGINT:  # what Typer makes of an interrupt
             raise KeyboardInterrupt
         sys.stdout.flush()

@@ -52,6 +52,21 @@ def whole(what: str, low: int = 0, high: int = MOST_STEPS) -> Callable[[Any], in
     return read
 
 
+def between(what: str, low: int, high: int) -> Callable[[Any], int]:
+    """Reads a whole number that may be negative."""
+
+    def read(text) -> int:
+        try:
+            value = int(str(text))
+        except ValueError:
+            value = high + 1
+        if not low <= value <= high:
+            raise InvalidInput(f"{what} = {str(text)[:40]} is out of range; give a whole number in {low}..{high}")
+        return value
+
+    return read
+
+
 def several(read: Callable[[str], Any], what: str) -> Callable[[str], tuple]:
     """Reads a list such as 0,100,1e4."""
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from hegemon.cli import failures, options, progress
+from hegemon.cli import failures, options, progress, tracing
 from hegemon.cli.common import PICTURES, build, console, deliver, facts, figure, new_table, outputs, print_json
 from hegemon.cli.options import MESSAGES, POPULATION, RECORDING, ROUNDS, integer, integers, option, path
 from hegemon.errors import InvalidInput
@@ -53,6 +53,11 @@ def run(
     ] = None,
     every: Annotated[int | None, integer("--every", "record every so many steps", low=1, panel=RECORDING)] = None,
     at: Annotated[options.Any, integers("--at", "record at these steps, such as 0,100,1e4", panel=RECORDING)] = None,
+    trace: Annotated[
+        int | None,
+        option("--trace", help="tell the first K changes of trial 0 in words; -K: the last", metavar="INTEGER",
+               read=options.between("trace", -tracing.MOST, tracing.MOST), panel=RECORDING),
+    ] = None,
     history: Annotated[str | None, path("--history", "write what trial 0 recorded as CSV")] = None,
     plot: options.Plot = None,
     final: Annotated[str | None, path("--final", "write where trial 0 ended (.json, .csv)")] = None,
@@ -97,8 +102,14 @@ def run(
             course["at"] = list(at) if at else None
         if is_rounds(chosen):
             course["fast_forward"] = not no_fast_forward
+        if trace is not None:
+            tracing.refuse_trace(chosen, engine, faults)
+            course["engine"] = "agents" if chosen.model == "population" else engine
         finished = run_with_progress(chosen, trials, shown, seed=seed, graph=topology, workers=workers, **course)
-    content = report(chosen, topology, course, seed, finished)
+        content = report(chosen, topology, course, seed, finished)
+        if trace is not None and finished.runs:
+            shown.show("telling the run again")
+            content["trace"] = tracing.trace(chosen, topology, start, seed, finished.runs[0].steps, trace)
     deliver(
         lambda: print_json(content) if json else print_report(content),
         writers(chosen, topology, finished, plot=plot, history=history, final=final, draw=draw),
@@ -207,6 +218,10 @@ def print_report(content: dict) -> None:
     }
     screen.print(facts(heading | ({"note": content["note"]} if "note" in content else {})))
     print_trials(screen, content["trials"])
+    if content.get("trace") is not None:
+        screen.print("\ntrial 0, step by step", style="bold")
+        for line in content["trace"] or ["nothing changes"]:
+            screen.print(f"  {line}")
     summary = {}
     for name, value in content["summary"].items():
         inner = value if isinstance(value, dict) else {"": value}
@@ -215,10 +230,8 @@ def print_report(content: dict) -> None:
     screen.print(facts({**summary, "wall seconds": content["wall_seconds"]}))
     missed = content["summary"]["trials"] - content["summary"]["reached"]
     if missed:
-        if content["model"] in ("message", "messages"):
-            screen.print(f"{missed:,} trials did not elect exactly one leader; the times are those of the others.")
-        else:
-            screen.print(f"{missed:,} trials did not meet the stop in time; the times are those of the others.")
+        what = "elect exactly one leader" if content["model"] == "messages" else "meet the stop in time"
+        screen.print(f"{missed:,} trial{'s' * (missed > 1)} did not {what}; the times are those of the others.")
 
 
 def print_trials(screen, rows: list[dict]) -> None:

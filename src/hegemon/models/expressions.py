@@ -14,7 +14,18 @@ import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.models import grammar
-from hegemon.models.grammar import LARGEST_NUMBER, Call, Comparison, Name, Number, Operation, Tree, shown, too_large
+from hegemon.models.grammar import (
+    LARGEST_NUMBER,
+    Call,
+    Comparison,
+    Name,
+    Number,
+    Operation,
+    Tree,
+    short,
+    shown,
+    too_large,
+)
 
 FUNCTIONS: dict[str, tuple[Callable, int, int]] = {  # with the fewest and the most arguments
     "ceil": (math.ceil, 1, 1),
@@ -126,6 +137,5 @@ def whole_number(text: Any, what: str, low: int = 0, high: int | None = None) ->
             raise ValueError
         return int(value)
     except ValueError:  # InvalidInput is one
-        given = shown(text).strip("'") if isinstance(text, str) else shown(text)
         allowed = f"a whole number >= {low}" if high is None else f"a whole number in {low}..{high}"
-        raise InvalidInput(f"{what} = {given} is out of range; give {allowed}, such as 1000 or 1e6") from None
+        raise InvalidInput(f"{what} = {short(text)} is out of range; give {allowed}, such as 1000 or 1e6") from None

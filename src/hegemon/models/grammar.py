@@ -81,6 +81,13 @@ def shown(text) -> str:
     return quoted if len(quoted) <= 80 else quoted[:77] + "…"
 
 
+def short(value) -> str:
+    """A value without quotes, on one line and not too long."""
+    text = " ".join(str(value).split())
+    text = text if text.isprintable() else ascii(text)
+    return text if len(text) <= 80 else text[:77] + "…"
+
+
 def parse(text: str) -> Tree:
     """The tree of a text, or InvalidInput with the place at which it stops making sense."""
     if len(text) > LONGEST_TEXT:

@@ -7,6 +7,9 @@ import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.models.expressions import evaluate
+from hegemon.models.grammar import short, shown
+
+LARGEST = 2**62  # of a parameter: compiled code reads it as a signed number of 64 bits
 
 
 @dataclass(frozen=True)
@@ -40,10 +43,10 @@ class Parameter:
         high = None if self.high is None else evaluate(self.high, values)
         source = f" ({self.low})" if isinstance(self.low, str) else ""
         if low is not None and high is not None:
-            return f"{kind} in {low:g}..{high:g}"
+            return f"{kind} in {_figure(low)}..{_figure(high)}"
         if low is not None:
-            return f"{kind} >= {low:g}{source}"
-        return kind if high is None else f"{kind} <= {high:g}"
+            return f"{kind} >= {_figure(low)}{source}"
+        return kind if high is None else f"{kind} <= {_figure(high)}"
 
     def resolve(self, name, given, values, owner):
         """The validated value: what was given (a number, a text over the other parameters) or the default."""
@@ -51,16 +54,24 @@ class Parameter:
         if value is None or value in self.choices:
             return value
         if not self.takes_numbers:
-            raise InvalidInput(f"{owner}: {name} = {value!r} is not allowed; choose {self.allowed(values)}")
+            raise InvalidInput(f"{owner}: {name} = {shown(value)} is not allowed; choose {self.allowed(values)}")
         if isinstance(value, str):
             try:
                 value = evaluate(value, values)
             except InvalidInput as error:
-                raise InvalidInput(f"{owner}: {name} = {value}: {error}; give {self.allowed(values)}") from None
+                raise InvalidInput(f"{owner}: {name} = {short(value)}: {error}; give {self.allowed(values)}") from None
         if isinstance(value, bool) or not isinstance(value, int | np.integer | float):
-            raise InvalidInput(f"{owner}: {name} = {value!r} is not a number; give {self.allowed(values)}")
+            raise InvalidInput(f"{owner}: {name} = {shown(value)} is not a number; give {self.allowed(values)}")
+        if isinstance(value, int | np.integer) and abs(int(value)) >= LARGEST:
+            raise InvalidInput(f"{owner}: {name} = {short(value)} is beyond 2^62, the largest number that can be used")
+        if not math.isfinite(value):
+            raise InvalidInput(f"{owner}: {name} = {value} is out of range; it must be {self.allowed(values)}")
         too_low = self.low is not None and value < evaluate(self.low, values)
         too_high = self.high is not None and value > evaluate(self.high, values)
-        if not math.isfinite(value) or (not self.real and value != int(value)) or too_low or too_high:
-            raise InvalidInput(f"{owner}: {name} = {value} is out of range; it must be {self.allowed(values)}")
+        if (not self.real and value != int(value)) or too_low or too_high:
+            raise InvalidInput(f"{owner}: {name} = {short(value)} is out of range; it must be {self.allowed(values)}")
         return float(value) if self.real else int(value)
+
+
+def _figure(bound: int | float) -> str:
+    return short(bound) if isinstance(bound, int) else f"{bound:g}"

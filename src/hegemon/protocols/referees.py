@@ -2,8 +2,6 @@
 
 from functools import cached_property
 
-from scipy.special import betainc
-
 from hegemon.errors import InvalidInput
 from hegemon.models.domains import Bit, Choice, Range
 from hegemon.models.messages import ELECTED, NON_ELECTED, Contacts, MessageProtocol, failure
@@ -50,6 +48,8 @@ class Referees(MessageProtocol):
         are with probability 1 - 1/n, each paying a question and an answer per referee (event M of Lemma 2)."""
         if self.messages is None:
             return self.referees
+        from scipy.special import betainc  # only here: it takes long to load
+
         most = 1
         while most < self.n and betainc(most + 1, self.n - most, self.initiation) > 1 / self.n:  # P[more than `most`]
             most += 1

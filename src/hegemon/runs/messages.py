@@ -1,6 +1,9 @@
 """One run of a message-passing protocol, from the wake-up to a Run."""
 
+from collections.abc import Callable
+
 from hegemon.engines.messages.contacts import ContactsEngine
+from hegemon.engines.messages.engine import MessageEngine
 from hegemon.engines.messages.initiators import WakeUp
 from hegemon.engines.messages.nodes import Nodes
 from hegemon.engines.messages.tokens import TokensEngine
@@ -9,8 +12,8 @@ from hegemon.models.messages import Contacts, Tokens
 from hegemon.runs.run import Run
 from hegemon.runs.setting import topology_for
 
-PATTERNS = {Contacts: ContactsEngine, Tokens: TokensEngine}
-ENGINES = {engine.name: engine for engine in (Nodes, *PATTERNS.values())}
+PATTERNS: dict[type, type[MessageEngine]] = {Contacts: ContactsEngine, Tokens: TokensEngine}
+ENGINES: dict[str, type[MessageEngine]] = {engine.name: engine for engine in (Nodes, *PATTERNS.values())}
 
 
 def simulate_messages(
@@ -22,7 +25,7 @@ def simulate_messages(
     trial: int = 0,
     max_steps: int | None = None,
     engine: str = "auto",
-    progress=None,
+    progress: Callable[[int], object] | None = None,
 ) -> Run:
     """Run until no message is on the way and no node waits, or for `max_steps` rounds.
 
@@ -31,8 +34,9 @@ def simulate_messages(
     """
     topology = topology_for(protocol, graph, seed)
     protocol = protocol.adapt(topology)
-    chosen, reason = choose_engine(engine, protocol, topology)
-    outcome = chosen(protocol, topology, WakeUp(wake, protocol), seed, trial).run(max_steps, progress)
+    schedule = WakeUp(wake, protocol)
+    chosen, reason = choose_engine(engine, protocol, topology, schedule)
+    outcome = chosen(protocol, topology, schedule, seed, trial).run(max_steps, progress)
     return Run(
         protocol=protocol.id,
         n=protocol.n,
@@ -49,17 +53,17 @@ def simulate_messages(
     )
 
 
-def choose_engine(name: str, protocol, topology):
+def choose_engine(name: str, protocol, topology, wake: WakeUp) -> tuple[type[MessageEngine], str]:
     """The engine class and the reason for it."""
     fast = PATTERNS.get(type(protocol.pattern))
     if name == "auto":
-        if fast and fast.suits(topology):
+        if fast and fast.suits(topology, wake):
             return fast, f"it follows the protocol's pattern of {fast.name} at compiled speed"
         return Nodes, "the engine for every message-passing protocol"
     if name not in ENGINES:
         raise InvalidInput(f"engine {name!r} is not known for message passing; choose auto, {', '.join(ENGINES)}")
     if ENGINES[name] not in (Nodes, fast):
         raise InvalidInput(f"engine {name} does not know the course of {protocol.id}; use auto or nodes")
-    if ENGINES[name] is fast and not fast.suits(topology):
+    if ENGINES[name] is fast and not fast.suits(topology, wake):
         raise InvalidInput(f"engine {name} cannot run on {topology.name}; use auto or nodes")
     return ENGINES[name], "as asked"

@@ -179,7 +179,7 @@ class AgentWorld:
             told.append((v, before, self.space.mapping(agents[v])))
         step = self.step + 1
         self.engine.load(Configuration(self.space, agents=agents))
-        self.engine.restore((step, *self.engine.snapshot()[1:]))
+        self.engine.step = step
         return {"text": Round(tuple(told)).sentence() or "nothing changes", "lines": [], "changed": bool(told)}
 
     def _meet(self, pair: tuple[int, int]) -> dict:

@@ -43,7 +43,9 @@ def both_engines(protocol, wake, seed, limit=None):
     }
     present = np.arange(len(nodes)) if limit is None else np.flatnonzero(rounds <= limit)
     keys = np.empty(len(present) * protocol.chosen, np.int64)
-    specialize(draw_contacts)(nodes[present], protocol.n, protocol.chosen, stream(seed, 0, KERNEL), keys)
+    specialize(draw_contacts)(
+        nodes[present], 0, len(present), protocol.n, protocol.chosen, stream(seed, 0, KERNEL), keys
+    )
     contacts = {int(i): [] for i in present}
     for key in keys:
         w, k = divmod(int(key), len(present))
@@ -119,7 +121,7 @@ def test_contacts_are_different_and_never_oneself(n, share, number, seed):
     nodes = np.unique(np.random.default_rng(seed).integers(n, size=number))
     s = round(share * (n - 1))
     keys = np.empty(len(nodes) * s, np.int64)
-    specialize(draw_contacts)(nodes, n, s, stream(seed), keys)
+    specialize(draw_contacts)(nodes, 0, len(nodes), n, s, stream(seed), keys)
     for index, v in enumerate(nodes):
         chosen = keys[keys % len(nodes) == index] // len(nodes)
         assert len(set(chosen.tolist())) == s and v not in chosen
@@ -130,7 +132,7 @@ def test_every_set_of_contacts_is_equally_likely():
     counts = {}
     rng, keys = stream(5), np.empty(3, np.int64)
     for _ in range(7000):
-        specialize(draw_contacts)(np.array([2]), 8, 3, rng, keys)
+        specialize(draw_contacts)(np.array([2]), 0, 1, 8, 3, rng, keys)
         counts[tuple(sorted(keys.tolist()))] = counts.get(tuple(sorted(keys.tolist())), 0) + 1
     assert len(counts) == math.comb(7, 3)
     assert stats.chisquare(list(counts.values())).pvalue > 1e-3

@@ -9,26 +9,27 @@ import numpy as np
 from numba import njit
 
 from hegemon.compute.compilation import specialize
-from hegemon.compute.randomness import KERNEL, START, coins, generator, next_below, stream
+from hegemon.compute.randomness import KERNEL, START, coins, next_below, stream
 from hegemon.engines.messages.clouds import MOST_CLOUDS, closure, cloud_measures, cloud_sizes, many_clouds
-from hegemon.engines.messages.initiators import initiators
-from hegemon.engines.messages.outcome import Outcome
+from hegemon.engines.messages.engine import MessageEngine, Outcome
 from hegemon.errors import InvalidInput
 from hegemon.models.messages import failure
 
 LARGEST_NUMBER = 2**28  # contacts in memory: 2 GiB
+AT_ONCE = 1 << 20  # contacts between two looks at progress
 NEVER = np.iinfo(np.int64).max
 
 
-def draw_contacts(nodes, n, number, rng, keys):
-    """`number` different nodes other than itself for every candidate (Floyd's sampling), as keys node * c + index."""
+def draw_contacts(nodes, first, last, n, number, rng, keys):
+    """`number` different nodes other than itself for the candidates first..last-1 (Floyd's sampling), as keys
+    node * c + index."""
     c = len(nodes)
     slots = 4
     while slots < 2 * number:
         slots *= 2
     table = np.empty(slots, np.int64)
-    at = 0
-    for index in range(c):
+    at = first * number
+    for index in range(first, last):
         table[:] = -1
         for bound in range(n - 1 - number, n - 1):
             port = next_below(rng, bound + 1)
@@ -128,33 +129,36 @@ def list_shared(keys, nodes):
     return np.array(bounds), np.array(owners)
 
 
-class ContactsEngine:
+class ContactsEngine(MessageEngine):
     """One run of a protocol with the pattern `Contacts`."""
 
     name = "contacts"
 
-    @staticmethod
-    def suits(topology) -> bool:
+    @classmethod
+    def suits(cls, topology, wake) -> bool:
         return topology.is_complete
 
     def __init__(self, protocol, topology, wake, seed, trial):
-        self.protocol, self.pattern = protocol, protocol.pattern
-        rng = generator(seed, trial, START)
-        self.nodes = initiators(protocol, rng)
-        self.rounds = wake.rounds(self.nodes, rng)
+        super().__init__(protocol, topology, wake, seed, trial)
+        self.pattern = protocol.pattern
+        self.nodes, self.rounds = self.chosen, self.waking
         self.ranks = draw_ranks(len(self.nodes), self.pattern.ranks, seed, trial)
         self.rng = stream(seed, trial, KERNEL)
 
-    def run(self, limit, progress) -> Outcome:
+    def play(self, limit) -> Outcome:
         if limit is None:
             limit = NEVER
         last = int(self.rounds.max(initial=0)) + 1
         awake = self.rounds <= limit
         self.nodes, self.rounds, self.ranks = self.nodes[awake], self.rounds[awake], self.ranks[awake]
         c, s, n = len(self.nodes), self.pattern.contacts, self.protocol.n
-        self._require_room(c, s)
+        self._require_memory(c, s)
         keys = np.empty(c * s, np.int64)
-        specialize(draw_contacts)(self.nodes, n, s, self.rng, keys)
+        each = max(1, AT_ONCE // max(1, s))
+        for first in range(0, c, each):
+            specialize(draw_contacts)(self.nodes, first, min(first + each, c), n, s, self.rng, keys)
+            if self.is_cancelled(0):
+                return Outcome(0, False, 0, self._count(0, 0, 0), interrupted=True)
         keys.sort()
         watched = c if self.protocol.records_clouds and c <= MOST_CLOUDS else 0
         wins, alone, heard = np.zeros(c, np.int64), np.ones(c, np.int64), np.full(c, NEVER)
@@ -198,7 +202,7 @@ class ContactsEngine:
         sizes = specialize(cloud_sizes)(np.concatenate((rows, union)), alone, *shared)
         return cloud_measures(sizes[:-1][which.ravel()], int(sizes[-1]))
 
-    def _require_room(self, c, s) -> None:
+    def _require_memory(self, c, s) -> None:
         if c * s > LARGEST_NUMBER or self.protocol.n * max(c, 1) >= 2**63:
             raise InvalidInput(
                 f"{c} candidates with {s} contacts each do not fit in memory: at most {LARGEST_NUMBER} contacts may "

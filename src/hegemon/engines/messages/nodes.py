@@ -6,10 +6,9 @@ when it begins or hears its first message, so the cost follows the messages.
 
 from collections import defaultdict
 
-from hegemon.compute.randomness import KERNEL, START, coins, generator
+from hegemon.compute.randomness import KERNEL, coins
 from hegemon.engines.messages.clouds import MOST_CLOUDS, cloud_measures, many_clouds, reachable
-from hegemon.engines.messages.initiators import initiators
-from hegemon.engines.messages.outcome import Outcome
+from hegemon.engines.messages.engine import MessageEngine, Outcome
 from hegemon.engines.messages.ports import ports_of
 from hegemon.errors import InvalidInput
 from hegemon.models.messages import ELECTED
@@ -17,20 +16,21 @@ from hegemon.models.messages import ELECTED
 LARGEST_NUMBER = 10_000_000  # nodes that may begin: each is a Python object
 
 
-class Nodes:
-    """One run: `run` answers its outcome."""
+class Nodes(MessageEngine):
+    """The engine for every protocol."""
 
     name = "nodes"
 
-    def __init__(self, protocol, topology, wake, seed, trial):
-        expected = protocol.n * protocol.initiation
+    def require_room(self) -> None:
+        expected = self.protocol.n * self.protocol.initiation
         if expected > LARGEST_NUMBER:
             raise InvalidInput(f"{expected:.3g} nodes would begin, and at most {LARGEST_NUMBER} can: take a smaller n")
-        self.protocol, self.ports = protocol, ports_of(topology)
-        rng = generator(seed, trial, START)
-        chosen = initiators(protocol, rng)
+
+    def __init__(self, protocol, topology, wake, seed, trial):
+        super().__init__(protocol, topology, wake, seed, trial)
+        self.ports = ports_of(topology)
         self.beginners = defaultdict(list)
-        for v, round in zip(chosen.tolist(), wake.rounds(chosen, rng).tolist(), strict=True):
+        for v, round in zip(self.chosen.tolist(), self.waking.tolist(), strict=True):
             self.beginners[round].append(v)
         self.rng = coins(seed, trial, KERNEL)
         self.nodes = {}
@@ -40,14 +40,14 @@ class Nodes:
         self.sent_to = defaultdict(set)  # the communication graph of section 4
         self.first_heard, self.first_sent = {}, {}
 
-    def run(self, limit, progress) -> Outcome:
+    def play(self, limit) -> Outcome:
         interrupted = False
         while (ahead := self._next_round()) is not None and not interrupted:
             if limit is not None and ahead > limit:
                 break
             self.round = ahead
             self._play()
-            interrupted = bool(progress and progress(self.round))
+            interrupted = self.is_cancelled(self.round)
         leaders = sum(node.status == ELECTED for node in self.nodes.values())
         measures = {"messages": self.messages, "bits": self.bits, "largest_message": self.largest}
         measures |= self.protocol.measure(list(self.nodes.values()))
@@ -55,7 +55,6 @@ class Nodes:
             measures["cause"] = "round limit"
         if self.protocol.records_clouds:
             measures |= self._clouds()
-        measures |= self.protocol.facts
         return Outcome(max(1, self.round), ahead is None, leaders, measures, interrupted)
 
     def _next_round(self) -> int | None:

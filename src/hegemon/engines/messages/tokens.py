@@ -8,14 +8,13 @@ import numpy as np
 from numba import njit
 
 from hegemon.compute.compilation import specialize
-from hegemon.compute.randomness import KERNEL, START, generator, next_below, next_word, stream
+from hegemon.compute.randomness import KERNEL, next_below, next_word, stream
 from hegemon.engines.messages.contacts import draw_ranks
-from hegemon.engines.messages.initiators import initiators
-from hegemon.engines.messages.outcome import Outcome
+from hegemon.engines.messages.engine import MessageEngine, Outcome
+from hegemon.engines.pacing import Pace
 from hegemon.models.messages import failure
 
 LARGEST_GRAPH = 2**26  # nodes, 56 bytes each
-CHUNK = 1000  # rounds between two looks at progress
 ALIVE, MESSAGES, MET = 0, 1, 2  # what `counts` counts: nodes that hold tokens, messages, nodes where ranks met
 
 NODE = np.dtype(
@@ -172,19 +171,18 @@ def notify(nodes, alive, counts, first, last):
         counts[ALIVE] = waiting
 
 
-class TokensEngine:
-    """One run of a protocol with the pattern `Tokens`."""
+class TokensEngine(MessageEngine):
+    """One run of a protocol with the pattern `Tokens`: all candidates begin at once."""
 
     name = "tokens"
 
-    @staticmethod
-    def suits(topology) -> bool:
-        return topology.n <= LARGEST_GRAPH
+    @classmethod
+    def suits(cls, topology, wake) -> bool:
+        return topology.n <= LARGEST_GRAPH and wake.name == "all"
 
     def __init__(self, protocol, topology, wake, seed, trial):
-        self.protocol, self.pattern = protocol, protocol.pattern
-        rng = generator(seed, trial, START)
-        self.candidates = initiators(protocol, rng)
+        super().__init__(protocol, topology, wake, seed, trial)
+        self.pattern, self.candidates = protocol.pattern, self.chosen
         self.ranks = 1 + draw_ranks(len(self.candidates), self.pattern.ranks, seed, trial)
         self.rng = stream(seed, trial, KERNEL)
         self.nodes = np.zeros(protocol.n, NODE)
@@ -197,27 +195,29 @@ class TokensEngine:
             self.rows = topology.offsets, topology.targets
             self.scratch = np.zeros(int(topology.degrees.max()), np.int64)
 
-    def run(self, limit, progress) -> Outcome:
+    def play(self, limit) -> Outcome:
         c, steps, tokens = len(self.candidates), self.pattern.steps, self.pattern.tokens
         end = 2 * steps if c else 1
         stop = end if limit is None else min(end, limit)
         alive = np.zeros(max(1, c * tokens), np.int64)
         alive[:c] = self.candidates
         counts = np.array([c, 0, 0])
+        way = self.pattern.lazy, *self.rows, self.rng, self.scratch
         interrupted = False
         back = 0  # messages that were sent before the way back
-        for first in range(1, stop + 1, CHUNK):
-            last = min(first + CHUNK - 1, stop)
+        pace, made = Pace(16), 0
+        while made < stop:
+            first, last = made + 1, min(made + pace.amount, stop, steps if made < steps else stop)
+            pace.start()
             if first <= steps:
-                way = self.pattern.lazy, *self.rows, self.rng, self.scratch
-                specialize(walk)(self.nodes, alive, counts, first, min(last, steps), *way)
+                specialize(walk)(self.nodes, alive, counts, first, last, *way)
                 back = counts[MESSAGES]
-            if last > steps:
-                specialize(notify)(self.nodes, alive, counts, max(first, steps + 1), last)
-            if progress and progress(last):
-                interrupted = last < end
-                stop = last
-                break
+            else:
+                specialize(notify)(self.nodes, alive, counts, first, last)
+            pace.done(last - made)
+            made = last
+            if self.is_cancelled(made):
+                interrupted, stop = made < end, made
         finished = stop == end
         ended = self.nodes[self.candidates]
         elected = (ended["held"] == tokens) & (ended["winner"] == self.ranks) & finished
@@ -230,4 +230,4 @@ class TokensEngine:
             "shared_referees": int(counts[MET]),
             "cause": failure(self.ranks[elected], c) if finished else "round limit",
         }
-        return Outcome(stop, finished, int(elected.sum()), measures | self.protocol.facts, interrupted)
+        return Outcome(stop, finished, int(elected.sum()), measures, interrupted)

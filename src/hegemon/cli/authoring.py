@@ -1,0 +1,182 @@
+"""`hegemon new`: a protocol to begin with. `hegemon check`: a protocol tried as the engines will use it."""
+
+import keyword
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hegemon.cli import failures, options
+from hegemon.cli.common import console, facts, maker, new_table, print_json
+from hegemon.cli.options import integer, option
+from hegemon.cli.progress import Progress
+from hegemon.errors import InvalidInput
+from hegemon.files import reserve, write_text
+
+MODELS = ("population", "rounds", "messages")
+ALL_PAIRS = 40_000  # pairs of states that are all tried; of more, as many at random
+STEPS = {"steps": 300, "rounds": 20}  # of the runs that try the engines
+
+
+def new_protocol(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="the file to write, such as my_protocol.py")],
+    model: Annotated[str, option("--model", help=f"{', '.join(MODELS)}", metavar="MODEL")] = "population",
+):
+    """Write a commented protocol of your own, which runs, verifies and plots at once."""
+    if model not in MODELS:
+        raise InvalidInput(f"--model {model} is not known; choose {', '.join(MODELS)}")
+    place = Path(file)
+    if place.suffix != ".py":
+        raise InvalidInput(f"{file} must end in .py, such as my_protocol.py")
+    if place.exists():
+        raise InvalidInput(f"{file} is there already, and is not overwritten; give the name of a new file")
+    reserve(place)
+    name = "".join(part[:1].upper() + part[1:] for part in re.split(r"[^0-9A-Za-z]+", place.stem))
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise InvalidInput(f"{place.stem} does not make the name of a class; take letters, as in my_protocol.py")
+    text = (Path(__file__).parent / "templates" / f"{model}.py").read_text(encoding="utf-8")
+    write_text(place, text.replace("class MyProtocol(", f"class {name}(").replace("FILE", str(place)))
+    commands = [line.strip() for line in text.replace("FILE", str(place)).splitlines() if line.startswith("hegemon ")]
+    console().print(f"{place} defines the {model} protocol {name}. Try:")
+    for command in commands:
+        console().print(f"  {command}")
+
+
+def check_protocol(
+    protocol: options.Protocol,
+    n: Annotated[int, integer("--n", "number of agents to try it with", low=1, high=64)] = 5,
+    set_: options.Set = None,
+    graph: options.Graph = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+):
+    """Try a protocol as the engines will: all pairs, ranges, starts, closed sets, compilation.
+
+    The exit code is 1 when something is wrong; the sentence names the line of the file.
+    """
+    rows: list[dict] = []
+    with Progress(quiet=quiet) as shown:
+        from hegemon.runs.setting import topology_for
+
+        made = maker(protocol, set_)(n)
+        topology = topology_for(made, graph)
+        for what, attempt in attempts(made, topology):
+            shown.show(f"trying {what}", len(rows))
+            rows.append(tried(what, attempt))
+            if what == "functions" and not rows[-1]["ok"]:
+                break  # nothing else can be trusted
+    ok = all(row["ok"] for row in rows)
+    if json:
+        print_json({"protocol": made.id, "model": made.model, "n": n, "ok": ok, "checks": rows})
+    else:
+        table = new_table("", "what", ("found", {"overflow": "fold"}))
+        for row in rows:
+            table.add_row("✓" if row["ok"] else "✗", row["what"], row["found"])
+        console().print(facts({"protocol": f"{made.id}  ({made.model} model, n = {n})"}))
+        console().print(table)
+        console().print("all is well" if ok else "something is wrong: mend the file and check again")
+    raise typer.Exit(failures.YES if ok else failures.NO)
+
+
+def tried(what: str, attempt: Callable[[], str]) -> dict:
+    """One check: what it found, or the sentence that it was refused with."""
+    try:
+        return {"what": what, "ok": True, "found": attempt()}
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # the user's code may raise anything
+        return {"what": what, "ok": False, "found": failures.sentence(error)[1]}
+
+
+def attempts(protocol, topology) -> Iterator[tuple[str, Callable[[], str]]]:
+    """The checks, in the order in which one depends on the other."""
+    yield "functions", lambda: check_functions(protocol)
+    if protocol.model == "population":
+        yield "all pairs", lambda: check_pairs(protocol)
+    if protocol.model in ("population", "rounds"):
+        for name in protocol.starts:
+            yield f"start {name}", lambda name=name: check_start(protocol, topology, name)
+        for name, chosen in protocol.sets.items():
+            if chosen.closed:
+                yield f"set {name}", lambda name=name: check_closure(protocol, topology, name)
+        yield "safe", lambda: require_safe(protocol)
+    for engine in engines(protocol, topology):
+        yield f"engine {engine}", lambda engine=engine: check_engine(protocol, topology, engine)
+
+
+def check_functions(protocol) -> str:
+    protocol.require_sound()
+    states = f"; {protocol.states:,} states" if protocol.fields else ""
+    return f"pure, and in range where they were tried{states}"
+
+
+def check_pairs(protocol) -> str:
+    """Every ordered pair of states, or very many of them."""
+    import numpy as np
+
+    size = protocol.space.size
+    if size**2 <= ALL_PAIRS:
+        pairs = [(a, b) for a in range(size) for b in range(size)]
+    else:
+        pairs = np.random.default_rng(0).integers(size, size=(ALL_PAIRS, 2)).tolist()
+    for first, second in pairs:
+        protocol.transition_codes(first, second)
+    kind = "all" if size**2 <= ALL_PAIRS else f"of {size**2:,}"
+    return f"{len(pairs):,} pairs of states ({kind}) stay in range"
+
+
+def check_start(protocol, topology, name: str) -> str:
+    from hegemon.engines.membership import Watcher
+    from hegemon.runs.setting import initial_configuration
+
+    configuration = initial_configuration(protocol, name, 0, 0, topology=topology)
+    seen = Watcher(protocol, protocol.watched(), topology).measure(configuration)
+    return ", ".join(f"{key}: {value:g}" for key, value in list(seen.items())[:4]) or "a configuration"
+
+
+def check_closure(protocol, topology, name: str) -> str:
+    """Exactly where the chain is small, otherwise along runs."""
+    from hegemon.exact.verification import verify
+
+    try:
+        answer = verify(protocol, graph=topology, start="all", property=f"closed:{name}", memory=0.05)
+    except InvalidInput:  # too many configurations
+        if protocol.model != "population":
+            return "claims to be closed; too large to be proved here (hegemon verify says how large)"
+        import numpy as np
+
+        from hegemon.models.closure import check_closed
+
+        seen = check_closed(protocol, name, topology, np.random.default_rng(0))
+        return f"claims to be closed; no step out of it in {seen:,} (hegemon verify proves it)"
+    finding = answer.finding("closed", name)
+    if not finding.holds:
+        steps = finding.counterexample.interactions if finding.counterexample else ()
+        how = f", for instance by {steps[-1].sentence()}" if steps else ""
+        raise InvalidInput(f"{name} claims to be closed, but {finding.sentence}{how}")
+    return f"closed: {finding.sentence}"
+
+
+def require_safe(protocol) -> str:
+    if "safe" not in protocol.sets:
+        raise InvalidInput(f"{protocol.id} has no set called safe, where runs end; write `safe = exactly(1, …)`")
+    return "runs end there unless --until says otherwise"
+
+
+def engines(protocol, topology) -> list[str]:
+    if protocol.model != "population":
+        return ["auto"]
+    return ["agents", "events", "batch"] if topology.is_complete else ["agents", "events"]
+
+
+def check_engine(protocol, topology, engine: str) -> str:
+    """A short run, which compiles everything."""
+    from hegemon.runs.simulate import simulate
+
+    course = {"max_steps": STEPS["rounds"]}
+    if protocol.model != "message":
+        course = {"until": f"{protocol.time_unit}:{STEPS[protocol.time_unit]}"}
+    run = simulate(protocol, graph=topology, engine=engine, **course)
+    return f"compiles and runs: {run.steps:,} {run.unit}, {run.leaders} leaders"

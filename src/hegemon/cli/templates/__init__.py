@@ -1,0 +1,1 @@
+"""What `hegemon new` writes: one protocol per model, each of which runs at once."""

@@ -1,0 +1,79 @@
+"""`hegemon run … --trace K`: the first K interactions of trial 0 that change anything, in words; -K: the last.
+
+The run is made once more, agent by agent and from the same seed, so what is told is what was measured.
+"""
+
+from collections.abc import Iterator
+
+from hegemon.errors import InvalidInput
+
+MOST = 10_000  # interactions that are told
+FAR = 10**6  # steps that are looked at one by one
+
+
+def refuse_trace(protocol, engine: str, faults) -> None:
+    """What cannot be told is said before the run."""
+    if protocol.model in ("message", "messages"):
+        raise InvalidInput(f"--trace tells how agents meet, and {protocol.id} sends messages; try hegemon watch")
+    if faults:
+        raise InvalidInput("--trace and --fault exclude each other; hegemon watch shows a run with its faults")
+    if protocol.model == "population" and engine not in ("auto", "agents"):
+        raise InvalidInput(f"--trace follows agents one by one, and engine {engine} does not; use --engine agents")
+
+
+def trace(protocol, topology, start, seed: int, end: int, wanted: int) -> list[str]:
+    """Lines about trial 0, which ended at the step `end`: its first changes, or its last if `wanted` is negative."""
+    world = make_world(protocol, topology, start, seed)
+    begin = world.snapshot()
+    if wanted >= 0:
+        return list(first_changes(world, end, wanted))
+    window, found = -wanted, []
+    while True:
+        world.restore(begin)
+        to_step(world, max(0, end - window))
+        found = list(first_changes(world, end, window))
+        if len(found) >= -wanted or window >= min(end, FAR):
+            return found[wanted:]
+        window *= 4
+
+
+def make_world(protocol, topology, start, seed: int):
+    from hegemon.web.objects import ObjectWorld
+    from hegemon.web.worlds import AgentWorld
+
+    kind, engine = (ObjectWorld, "auto") if protocol.model == "objects" else (AgentWorld, "auto")
+    return kind(protocol, topology, start, seed, "agents" if protocol.model == "population" else engine)
+
+
+def first_changes(world, end: int, wanted: int) -> Iterator[str]:
+    """One line per step that changes a state, from here to the step `end`."""
+    rounds = getattr(world, "is_rounds", False)
+    last = min(end, world.step + FAR)
+    while wanted and world.step < last:
+        if rounds:
+            text = told_round(world)
+        else:
+            told = world.told_step(None)
+            text = told["text"] if told.get("changed") else ""
+        if text:
+            wanted -= 1
+            yield f"{'round' if rounds else 'step'} {world.step:,}: {text}"
+
+
+def told_round(world) -> str:
+    """All nodes move at once: those that changed."""
+    import numpy as np
+
+    from hegemon.exact.traces import Round
+
+    before = world.engine.configuration().agents.copy()
+    to_step(world, world.step + 1)
+    after = world.engine.configuration().agents
+    mapping = world.space.mapping
+    changed = np.flatnonzero(before != after)
+    return Round(tuple((int(v), mapping(before[v]), mapping(after[v])) for v in changed)).sentence()
+
+
+def to_step(world, goal: int) -> None:
+    while world.step < goal:
+        world.advance(goal)

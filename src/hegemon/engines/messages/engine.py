@@ -1,0 +1,68 @@
+"""The contract of an engine for message passing: what a run calls, and what all of them treat alike."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from hegemon.compute.randomness import START, generator
+from hegemon.engines.messages.initiators import WakeUp, initiators
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`finished`: nothing was left to happen; otherwise the run was cut off after `rounds` rounds."""
+
+    rounds: int
+    finished: bool
+    leaders: int
+    measures: dict = field(default_factory=dict)
+    interrupted: bool = False
+
+
+class MessageEngine(ABC):
+    """One run of a message-passing protocol.
+
+    Before anything else the nodes that begin are drawn, and the rounds in which the adversary wakes them, from the
+    same stream in every engine: `chosen` and `waking`. An implementer *must*
+
+    - deliver every message of the synchronous model and count messages, bits and the largest message;
+    - honour `waking`, or say in `suits` that it cannot;
+    - call `self.is_cancelled(round)` several times a second, and then answer an Outcome with `interrupted=True`;
+    - draw all randomness from the streams of (seed, trial).
+
+    The protocol's `facts` are added to its measures here, for all engines.
+    """
+
+    name = ""
+
+    @classmethod
+    def suits(cls, topology, wake: WakeUp) -> bool:
+        """Whether the engine can run on this graph with nodes that wake up like this."""
+        return True
+
+    def __init__(self, protocol, topology, wake: WakeUp, seed: int, trial: int):
+        self.protocol, self.topology, self.seed, self.trial = protocol, topology, seed, trial
+        self.require_room()
+        rng = generator(seed, trial, START)
+        self.chosen: np.ndarray = initiators(protocol, rng)
+        self.waking: np.ndarray = wake.rounds(self.chosen, rng)
+        self._progress: Callable[[int], object] | None = None
+
+    def require_room(self) -> None:
+        """Raise InvalidInput if the run does not fit in memory."""
+        return None
+
+    def run(self, limit: int | None, progress: Callable[[int], object] | None = None) -> Outcome:
+        """To the end, or for `limit` rounds; `progress(round)` is called now and then, and may interrupt."""
+        self._progress = progress
+        outcome = self.play(limit)
+        return replace(outcome, measures=outcome.measures | self.protocol.facts)
+
+    def is_cancelled(self, round: int) -> bool:
+        return bool(self._progress and self._progress(round))
+
+    @abstractmethod
+    def play(self, limit: int | None) -> Outcome:
+        """The run itself."""

@@ -1,0 +1,111 @@
+"""`hegemon new`, `hegemon check` and `--trace`: what an author of a protocol meets."""
+
+import json
+
+import pytest
+
+from hegemon.cli.main import main
+from tests.cli import sentences
+
+MODELS = {"population": "verify", "rounds": "verify", "messages": "run"}
+
+
+def as_json(capsys, *arguments):
+    code = main([*arguments, "--json"])
+    captured = capsys.readouterr()
+    assert captured.out, captured.err
+    return code, json.loads(captured.out)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_new_protocol_runs_verifies_and_plots_at_once(capsys, monkeypatch, tmp_path, model):
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "my_first.py", "--model", model]) == 0
+    assert "class MyFirst(" in (tmp_path / "my_first.py").read_text()
+    assert capsys.readouterr().out.count("hegemon ") >= 3
+    assert main(["new", "my_first.py"]) == 2 and "already" in capsys.readouterr().err
+    assert main(["run", "my_first.py", "--n", "6", "--plot", "run.png"]) == 0
+    assert (tmp_path / "run.png").stat().st_size > 5_000
+    capsys.readouterr()
+    if model != "messages":
+        code, answer = as_json(capsys, "verify", "my_first.py", "--n", "3")
+        assert code == 0 and answer["ok"] and answer["headline"].endswith("claims hold")
+
+
+def test_a_sound_protocol_is_told_so(capsys):
+    code, content = as_json(capsys, "check", "pairwise", "--n", "3")
+    assert code == 0 and content["ok"]
+    assert {"functions", "all pairs", "set safe", "engine agents", "engine batch"} <= {
+        row["what"] for row in content["checks"]
+    }
+
+
+FLAWS = {
+    ("a.leader = 2", "functions"): "leader = 2",
+    ("a.leader = 1", "set safe"): "claims to be closed, but a step leaves the set",
+}
+BROKEN = '''from hegemon import Bit, PopulationProtocol, exactly
+
+
+class Mine(PopulationProtocol):
+    """Broken in one place."""
+
+    class State:
+        leader: Bit
+
+    def interact(a, b, p):
+        if a.leader == 0 and b.leader == 0:
+            FLAW
+
+    safe = exactly(1, lambda a, p: a.leader == 1).described("one", closed=True)
+'''
+
+
+@pytest.mark.parametrize(("flaw", "what"), FLAWS)
+def test_what_is_wrong_is_found_and_explained(capsys, tmp_path, flaw, what):
+    path = tmp_path / "mine.py"
+    path.write_text(BROKEN.replace("FLAW", flaw))
+    code, content = as_json(capsys, "check", str(path), "--n", "3")
+    wrong = {row["what"]: row["found"] for row in content["checks"] if not row["ok"]}
+    assert code == 1 and not content["ok"] and list(wrong) == [what]
+    assert FLAWS[flaw, what] in wrong[what]
+
+
+def test_a_failure_in_the_users_file_names_its_line(capsys, tmp_path):
+    path = tmp_path / "mine.py"
+    text = BROKEN.replace("FLAW", "pass") + "\n    def validate(self):\n        raise KeyError('ghost')\n"
+    path.write_text(text)
+    assert main(["show", str(path)]) == 2
+    (sentence,) = sentences(capsys.readouterr().err)
+    assert f"{path}" in sentence and "line 17" in sentence and "ghost" in sentence
+
+
+def test_a_trace_tells_the_run_that_was_measured(capsys):
+    arguments = ("run", "pairwise", "--n", "6", "--seed", "4")
+    _, first = as_json(capsys, *arguments, "--trace", "3")
+    _, last = as_json(capsys, *arguments, "--trace", "-2")
+    assert len(first["trace"]) == 3 and len(last["trace"]) == 2
+    assert first["trials"] == last["trials"]
+    end = first["trials"][0]["steps"]
+    assert last["trace"][-1].startswith(f"step {end}: ") and "leader 1→0" in last["trace"][-1]
+    _, all_of_them = as_json(capsys, *arguments, "--trace", "100")
+    assert len(all_of_them["trace"]) == 5  # six leaders, and five of them yield
+    assert all_of_them["trace"][:3] == first["trace"] and all_of_them["trace"][-2:] == last["trace"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "referees", "--n", "20", "--trace", "5"],
+        ["run", "pairwise", "--n", "5", "--trace", "5", "--fault", "step=1,agents=1"],
+        ["run", "pairwise", "--n", "5", "--trace", "5", "--engine", "batch"],
+        ["run", "pairwise", "--n", "5", "--trace", "many"],
+        ["new", "class.txt"],
+        ["new", "9.py"],
+        ["new", "x.py", "--model", "quantum"],
+    ],
+)
+def test_what_cannot_be_told_or_written_is_refused(capsys, monkeypatch, tmp_path, arguments):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    assert len(sentences(capsys.readouterr().err)) == 1 and not list(tmp_path.iterdir())
