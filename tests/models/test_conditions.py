@@ -48,6 +48,12 @@ def test_texts_mean_what_they_say():
         ("count(level) == 1", True),
         ("count(present(level)) == 1 and count(present(leader)) == 4", True),
         ('count(mode == "A") == 1 and count(mode != "A") == 0', True),
+        # statements about several counts
+        ("count(leader == 1) != 1", False),
+        ("count(leader == 1) < count(leader == 0)", True),
+        ("count(leader == 1) == 2 or all(phase == 'CH') or not none(timer_r == 7)", True),
+        ("not (count(leader == 1) == 1 and all(leader <= 1))", False),
+        ("2 * count(timer_r >= 0) + count(present(level)) == n + 3 and count(leader == 1) == 1", True),
     ):
         assert holds(text, mixed) == expected, text
 
@@ -57,7 +63,6 @@ def test_texts_mean_what_they_say():
     [
         ("count(boss) == 1", "speaks of 'boss'"),
         ("count(leader) == x", "not understood"),
-        ("count(leader) != 1", "not understood"),
         ("all(leader", "ends too early"),
         ("all(__import__('os'))", "no function '__import__'"),
         ("all((1).real)", "not understood"),
@@ -74,7 +79,11 @@ def test_texts_mean_what_they_say():
         ("all((leader == 1) + 1 == 2)", "where a number belongs"),
         ("all(sqrt(timer_r) == 1)", "where a number belongs"),
         ("all(present(tau))", "present asks"),
-        ("count(leader) == 1 or all(leader)", "not understood"),
+        ("count(leader) == 1 or leader == 1", "no statement about numbers"),
+        ("count(leader) == 1 or n == 4", "no statement about numbers"),
+        ("count(leader) > count(boss)", "speaks of 'boss'"),
+        ("count(leader) / count(phase) > 1", "by a field"),
+        ("not count(leader)", "no statement about numbers"),
         ("everything", "choose safe"),
         ("rounds:5", "counts steps"),
         ("steps:-1", "steps"),
@@ -89,6 +98,7 @@ def test_a_text_says_what_it_reads_unguarded():
     for text, expected in (
         ("count(timer_r >= 1) <= 0", ["timer_r"]),
         ("all(timer_r == 5)", ["timer_r"]),  # the same at both ends of the range
+        ("count(timer_r >= 0) > count(leader == 1)", ["timer_r"]),  # true of every number, false of none
         ('all(phase == "CH" and timer_r >= 1)', []),
         ('all(phase == "EL" or timer_r >= 1)', []),
         ('none(phase == "EL" and level > 3)', ["level"]),  # a synchronizer has no level

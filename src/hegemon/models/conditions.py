@@ -1,7 +1,8 @@
 """Conditions written as text: `all(timer >= s/2) and count(leader == 1) == 1`, as sets of configurations.
 
-`all(E)`, `none(E)` and comparisons of `count(E)` with numbers, joined by `and`; E compares fields, parameters and
-numbers, joined by `and`, `or` and `not`, with the values of a Choice as quoted names. A comparison that reads a
+`all(E)`, `none(E)` and comparisons of `count(E)` with numbers, joined by `and`, or more freely by `or` and `not` and
+with several counts in one comparison; E compares fields, parameters and numbers, joined by `and`, `or` and `not`, with
+the values of a Choice as quoted names. A comparison that reads a
 field which the state does not have is false, so `not` of it is true; `present(field)` asks for the field.
 """
 
@@ -9,13 +10,14 @@ import math
 from typing import Any
 
 from hegemon.errors import InvalidInput
+from hegemon.models.counting import counting_predicate, counts_agents
 from hegemon.models.expressions import parse, value_of
-from hegemon.models.functions import condition
+from hegemon.models.functions import condition, names_in
 from hegemon.models.grammar import Call, Comparison, Logic, Tree, shown
-from hegemon.models.readings import fields_read_where_absent
+from hegemon.models.readings import fields_read_where_absent, tried_states
 from hegemon.models.sets import ConfigurationSet, Count, everywhere, nowhere
 
-HELP = "write all(E), none(E) or count(E) == K joined by `and`, E over the fields and parameters"
+HELP = "write all(E), none(E) or count(E) == K joined by `and`, `or`, `not`, E over the fields and parameters"
 MIRRORED = {"==": "==", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -24,7 +26,7 @@ def parse_set(text: str, protocol: Any) -> ConfigurationSet:
     result = ConfigurationSet(closed=True)
     try:
         for clause in _clauses(text):
-            result &= _clause(clause, protocol)
+            result &= _clause(clause, protocol) if _is_plain(clause) else _counted(clause, protocol)
     except InvalidInput as error:
         raise InvalidInput(f"the condition {shown(text)} is not understood: {error}; {HELP}") from None
     return result
@@ -38,7 +40,11 @@ def unguarded(text: str, protocol: Any) -> list[str]:
     found: set[str] = set()
     for clause in _clauses(text):
         for tree in _conditions(clause):
-            found |= fields_read_where_absent(condition(tree, protocol, guarded=False), protocol)
+            plain, guarded = condition(tree, protocol, guarded=False), condition(tree, protocol)
+            found |= fields_read_where_absent(plain, protocol)
+            for absent, state in tried_states(protocol.space):
+                if plain(state, protocol.p) != guarded(state, protocol.p):
+                    found |= absent & names_in(tree)
     return [name for name in protocol.space.names if name in found]
 
 
@@ -63,6 +69,20 @@ def _conditions(clause: Tree) -> list[Tree]:
     if isinstance(clause, Call):
         return list(clause.operands)
     return [inner for operand in getattr(clause, "operands", ()) for inner in _conditions(operand)]
+
+
+def _is_plain(tree: Tree) -> bool:
+    """Whether a clause is `all(E)`, `none(E)`, or bounds of a count, which engines keep up to date at every step."""
+    if isinstance(tree, Comparison):
+        counts = [_argument(side, "count") is not None for side in tree.operands]
+        others = [side for side, counted in zip(tree.operands, counts, strict=True) if not counted]
+        alternate = all(left != right for left, right in zip(counts[:-1], counts[1:], strict=True))
+        return alternate and "!=" not in tree.operators and not any(map(counts_agents, others))
+    return not isinstance(tree, Logic)
+
+
+def _counted(tree: Tree, protocol: Any) -> ConfigurationSet:
+    return ConfigurationSet(whole=(counting_predicate(tree, protocol),))
 
 
 def _clause(tree: Tree, protocol: Any) -> ConfigurationSet:

@@ -11,7 +11,6 @@ asks whether the field is there. `unguarded` tells which fields a text reads wit
 import ast
 import types
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -38,7 +37,7 @@ class Part(NamedTuple):
 def condition(text: str | Tree, protocol: Any, guarded: bool = True) -> Callable:
     """The function `(a, p) -> bool` that a text over fields and parameters means."""
     tree = parse(text) if isinstance(text, str) else text
-    return _function(_Source(_Builder(protocol, guarded).truth(tree)))
+    return function_from(Source(Builder(protocol, guarded).truth(tree)))
 
 
 def number(text: str, protocol: Any) -> Callable:
@@ -47,7 +46,7 @@ def number(text: str, protocol: Any) -> Callable:
     for name in sorted(names_in(tree)):
         if name in protocol.space.names and protocol.space.presence(name):
             raise InvalidInput(f"{shown(text)} reads {name}, which not every state of {protocol.id} has; count instead")
-    return _function(_Source(_Builder(protocol, True).arithmetic(tree).syntax))
+    return function_from(Source(Builder(protocol, True).arithmetic(tree).syntax))
 
 
 def names_in(tree: Tree) -> set[str]:
@@ -57,36 +56,40 @@ def names_in(tree: Tree) -> set[str]:
     return set().union(*(names_in(operand) for operand in getattr(tree, "operands", ())))
 
 
-class _Source:
+class Source:
     """A syntax tree that equals every tree of the same text, so that each function is made once."""
 
-    def __init__(self, syntax: ast.expr):
-        self.syntax, self.text = syntax, ast.unparse(syntax)
+    def __init__(self, syntax: ast.expr | ast.FunctionDef):
+        self.syntax = ast.fix_missing_locations(syntax)
+        self.text = ast.unparse(syntax)
 
     def __hash__(self) -> int:
         return hash(self.text)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Source) and self.text == other.text
+        return isinstance(other, Source) and self.text == other.text
 
 
 @lru_cache(maxsize=4096)
-def _function(source: _Source) -> Callable:
-    arguments = ast.arguments([], [ast.arg("a"), ast.arg("p")], None, [], [], None, [])
-    module = ast.Expression(ast.Lambda(arguments, source.syntax))
-    code = compile(ast.fix_missing_locations(module), "<condition>", "eval")
+def function_from(source: Source) -> Callable:
+    """A function definition as a function; an expression as a function `(a, p)`."""
+    if isinstance(source.syntax, ast.FunctionDef):
+        module: ast.Module | ast.Expression = ast.Module([source.syntax], [])
+    else:
+        arguments = ast.arguments([], [ast.arg("a"), ast.arg("p")], None, [], [], None, [])
+        module = ast.Expression(ast.Lambda(arguments, source.syntax))
+    kind = "exec" if isinstance(module, ast.Module) else "eval"
+    code = compile(ast.fix_missing_locations(module), "<condition>", kind)
     body = next(constant for constant in code.co_consts if isinstance(constant, types.CodeType))
     return types.FunctionType(body, {"__name__": __name__}, "condition")
 
 
-@dataclass
-class _Builder:
-    protocol: Any
-    guarded: bool
-    fields: tuple[str, ...] = field(init=False)
+class Builder:
+    """Makes syntax from trees, for the fields and parameters of one protocol."""
 
-    def __post_init__(self) -> None:
-        self.fields = self.protocol.space.names
+    def __init__(self, protocol: Any, guarded: bool):
+        self.protocol, self.guarded = protocol, guarded
+        self.fields: tuple[str, ...] = protocol.space.names
 
     # -- truth ------------------------------------------------------------------------------------------
 
@@ -100,7 +103,7 @@ class _Builder:
         if isinstance(tree, Call) and tree.function == "present":
             return _all(self._presence(self._field_of(tree)))
         if isinstance(tree, Comparison):
-            test = self._comparison(tree)
+            test = self.comparison(tree)
         else:
             test = ast.Compare(self.arithmetic(tree).syntax, [ast.NotEq()], [ast.Constant(0)])
         guards: list[ast.expr] = []
@@ -110,7 +113,7 @@ class _Builder:
                     guards += [guard for guard in self._presence(name) if guard not in guards]
         return _all([*_distinct(guards), test])
 
-    def _comparison(self, tree: Comparison) -> ast.expr:
+    def comparison(self, tree: Comparison) -> ast.expr:
         parts = [self._side(operand, tree) for operand in tree.operands]
         for left, right in zip(parts[:-1], parts[1:], strict=True):
             _require_exact(left, right)
@@ -154,16 +157,16 @@ class _Builder:
     def arithmetic(self, tree: Tree) -> Part:
         """The syntax of a number, which reads fields as `a.field` and parameters as `p.parameter`."""
         if isinstance(tree, Name):
-            return self._name(tree.name)
+            return self.name(tree.name)
         if isinstance(tree, Number):
             return _constant(tree.value)
         if isinstance(tree, Operation) and tree.operator in "+-*":
             return self._operation(tree.operator, *(self.arithmetic(operand) for operand in tree.operands))
-        if isinstance(tree, Operation | Call) and not names_in(tree) & set(self.fields):
+        if isinstance(tree, Operation | Call) and not self.reads(tree):
             return self._fixed(tree)
         if isinstance(tree, Operation):
             divisor = tree.operands[1]
-            if names_in(divisor) & set(self.fields):
+            if self.reads(divisor):
                 raise InvalidInput(
                     f"{tree.operator} by a field may divide by zero or overflow; use a fixed number there"
                 )
@@ -173,7 +176,11 @@ class _Builder:
         what = f"{tree.function}(…) of fields" if isinstance(tree, Call) else "a truth value or a name in quotes"
         raise InvalidInput(f"{what} where a number belongs; a condition may only compare and calculate with fields")
 
-    def _name(self, name: str) -> Part:
+    def reads(self, tree: Tree) -> bool:
+        """Whether a tree reads anything that is not fixed by the parameters."""
+        return bool(names_in(tree) & set(self.fields))
+
+    def name(self, name: str) -> Part:
         values = self.protocol.values
         if name in self.fields:
             return Part(_attribute("a", name), *self.protocol.space.bounds[name])

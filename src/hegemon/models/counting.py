@@ -1,0 +1,80 @@
+"""Statements about numbers of agents that are no plain bounds: `count(x == 1) > count(x == 0) or all(x == 2)`.
+
+Such a text becomes a predicate on all agents: one loop that counts, and a comparison of the counts. Like every
+function from a text, it is compiled from a syntax tree that is built here, node by node. Engines look at a predicate
+after every step, which costs a pass over the agents; plain bounds, which they count along, are much cheaper.
+"""
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from hegemon.errors import InvalidInput
+from hegemon.models.functions import Builder, Part, Source, function_from
+from hegemon.models.grammar import Call, Comparison, Logic, Tree
+
+
+def counting_predicate(tree: Tree, protocol: Any) -> Callable:
+    """The predicate `(agents, p)`, or `(nodes, offsets, targets, p)` where the model reads the graph."""
+    builder = _CountBuilder(protocol)
+    answer = builder.truth(tree)
+    agents = "nodes" if protocol.reads_graph else "agents"
+    names = [agents, "offsets", "targets", "p"] if protocol.reads_graph else [agents, "p"]
+    agent = ast.Subscript(ast.Name(agents, ast.Load()), ast.Name("index", ast.Load()), ast.Load())
+    length = ast.Call(ast.Name("len", ast.Load()), [ast.Name(agents, ast.Load())], [])
+    tests: list[ast.stmt] = [
+        ast.If(test, [ast.AugAssign(ast.Name(name, ast.Store()), ast.Add(), ast.Constant(1))], [])
+        for name, test in builder.tests.items()
+    ]
+    one_agent: ast.stmt = ast.Assign([ast.Name("a", ast.Store())], agent)
+    every = ast.Call(ast.Name("range", ast.Load()), [length], [])
+    body: list[ast.stmt] = [
+        *(ast.Assign([ast.Name(name, ast.Store())], ast.Constant(0)) for name in builder.tests),
+        ast.For(ast.Name("index", ast.Store()), every, [one_agent, *tests], []),
+        ast.Return(answer),
+    ]
+    arguments = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
+    return function_from(Source(ast.FunctionDef("predicate", arguments, body, [])))
+
+
+def counts_agents(tree: Tree) -> bool:
+    """Whether a tree counts anything."""
+    if isinstance(tree, Call) and tree.function == "count":
+        return True
+    return any(counts_agents(operand) for operand in getattr(tree, "operands", ()))
+
+
+class _CountBuilder(Builder):
+    """Reads parameters and counts; each condition on one agent is counted under a name of its own."""
+
+    def __init__(self, protocol: Any):
+        super().__init__(protocol, guarded=True)
+        self.agents, self.fields = Builder(protocol, guarded=True), ()
+        self.tests: dict[str, ast.expr] = {}
+
+    def truth(self, tree: Tree) -> ast.expr:
+        if isinstance(tree, Logic):
+            return super().truth(tree)
+        if isinstance(tree, Call) and tree.function in ("all", "none") and len(tree.operands) == 1:
+            right = self.name("n").syntax if tree.function == "all" else ast.Constant(0)
+            return ast.Compare(self._count(tree.operands[0]).syntax, [ast.Eq()], [right])
+        if isinstance(tree, Comparison) and self.reads(tree):
+            return self.comparison(tree)
+        raise InvalidInput("it has a part that is no statement about numbers of agents")
+
+    def arithmetic(self, tree: Tree) -> Part:
+        if isinstance(tree, Call) and tree.function == "count":
+            if len(tree.operands) != 1:
+                raise InvalidInput("count takes one condition")
+            return self._count(tree.operands[0])
+        return super().arithmetic(tree)
+
+    def reads(self, tree: Tree) -> bool:
+        return counts_agents(tree)
+
+    def _count(self, condition: Tree) -> Part:
+        test = self.agents.truth(condition)
+        known = {ast.unparse(other): name for name, other in self.tests.items()}
+        name = known.get(ast.unparse(test), f"count_{len(self.tests)}")
+        self.tests[name] = test
+        return Part(ast.Name(name, ast.Load()), 0, self.protocol.n)
