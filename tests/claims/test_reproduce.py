@@ -50,7 +50,7 @@ def test_what_is_in_the_folder(finished):
     for record in records:
         with open(folder / "data" / f"{record['identity']['id']}.csv") as file:
             assert len(list(csv.DictReader(file))) == record["rows"] > 0
-    assert not list(folder.rglob("*.partial")) and not (folder / "parts").exists()
+    assert not list(folder.rglob("*.partial"))
 
 
 def test_finished_claims_are_not_made_again(finished):
@@ -95,12 +95,11 @@ def test_a_record_that_does_not_fit_is_not_taken(finished, damage, tmp_path):
 def test_a_part_that_does_not_fit_is_measured_again(damage, tmp_path):
     parts = Folder(tmp_path).parts(choose("survey.pairwise")[0], "quick", SEED)
     rows = Laboratory(store=parts, workers=1).trials(Pairwise(n=10), 3)
-    place = next(parts.folder.glob("*.json"))
-    steps = f'"steps":{rows[0]["steps"]}'
+    place = next(parts.memory.folder.glob("*.jsonl"))
+    steps = f'\\"steps\\": {rows[0]["steps"]}'
     assert steps in place.read_text()
-    place.write_text(
-        place.read_text().replace(steps, f'"steps":{3 * rows[0]["steps"]}') if damage == "tripled" else damage
-    )
+    tripled = place.read_text().replace(steps, f'\\"steps\\": {3 * rows[0]["steps"]}')
+    place.write_text(tripled if damage == "tripled" else damage)
     assert Laboratory(store=parts, workers=1).trials(Pairwise(n=10), 3) == rows
 
 
@@ -160,8 +159,13 @@ def test_a_laboratory_goes_on_where_it_was_interrupted(tmp_path):
 
     again = Refusing(store=parts, workers=1).times(Pairwise(n=10), 20, most=40, relative=1e-6)
     assert list(again.values) == list(first.values) and len(first.values) == 40
-    parts.clear()
-    assert not (tmp_path / "parts").exists()
+    fresh = Folder(tmp_path).parts(claim, "quick", SEED)  # as another process finds it
+    assert list(Refusing(store=fresh, workers=1).times(Pairwise(n=10), 20, most=40, relative=1e-6).values) == list(
+        first.values
+    )
+    with pytest.raises(AssertionError, match="measured again"):
+        other = Folder(tmp_path).parts(claim, "quick", SEED + 1)
+        Refusing(store=other, workers=1).times(Pairwise(n=10), 20)
 
 
 def test_batches_are_the_trials_of_one_seed():
@@ -231,7 +235,7 @@ from hegemon.claims.reproduce import run_claim
 from hegemon.claims.store import Folder
 folder = Folder(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
-record = run_claim(choose("ring.lemma1")[0], "quick", folder, 2021, 1)
+record = folder.keep(*run_claim(choose("ring.lemma1")[0], "quick", folder, 2021, 1))
 print(record["verdict"], "|", record["unsaved"])
 """
     done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True)
@@ -289,7 +293,7 @@ def test_bad_input_is_one_sentence(arguments, word, capsys):
 
 
 def test_a_claim_by_hand(tmp_path):
-    record = run_claim(choose("ring.lemma1")[0], "quick", Folder(tmp_path), SEED, 1)
-    assert record["verdict"] == "holds"
+    record, table = run_claim(choose("ring.lemma1")[0], "quick", Folder(tmp_path), SEED, 1)
+    assert record["verdict"] == "holds" and table.count("\n") == record["rows"] + 1
     with pytest.raises(InvalidInput):
         Folder(__file__)

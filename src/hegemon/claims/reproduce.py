@@ -1,23 +1,24 @@
-"""Runs claims in worker processes, one claim after the other in each, and keeps every finished one on disk."""
+"""Runs claims through the executors of studies, one claim a task, and keeps every finished one on disk."""
 
 import dataclasses
 import json
-import multiprocessing
-import os
-import signal
-import threading
+import tempfile
 import time
 import traceback
 from collections import deque
-from multiprocessing.connection import wait
+from queue import Empty, SimpleQueue
 
 from hegemon.claims.family import LEVEL, by_chance, judged, judged_records
 from hegemon.claims.laboratory import SEED, Laboratory
 from hegemon.claims.registry import Claim, all_claims
 from hegemon.claims.store import Folder
 from hegemon.errors import InvalidInput
+from hegemon.experiments.executors.local import Processes
+from hegemon.experiments.executors.pool import Pool, open_pool
+from hegemon.experiments.worker import sees_folder
 
-NOTES_PER_SECOND = 5
+NOTE_SECONDS = 1.0
+MOST_DEATHS = 3  # of workers, before the work is given up
 
 
 class Listener:
@@ -30,7 +31,9 @@ class Listener:
     def finished(self, claim: Claim, record: dict, again: bool) -> None: ...
 
 
-def reproduce(claims, scale: str, out, jobs: int, seed: int = SEED, listener: Listener | None = None) -> list[dict]:
+def reproduce(
+    claims, scale: str, out, jobs: int, seed: int = SEED, listener: Listener | None = None, cluster: str | None = None
+) -> list[dict]:
     """The records of all claims in their order, those that were finished before among them, judged as one family.
 
     While they come in, the listener hears the verdict that each has by itself. An interrupt stops the workers;
@@ -48,7 +51,9 @@ def reproduce(claims, scale: str, out, jobs: int, seed: int = SEED, listener: Li
             records[claim.id] = record
             listener.finished(claim, record, again=True)
     try:
-        _run_all(waiting, scale, out, min(jobs, len(waiting)), jobs, seed, listener, records)
+        if waiting:
+            pool = open_pool(cluster, jobs) if cluster else Processes(min(jobs, len(waiting)))
+            _run_all(waiting, scale, folder, pool, seed, listener, records)
     finally:
         ordered = judged_records([records[claim.id] for claim in claims if claim.id in records])
         _write_summary(folder, ordered, scale, seed)
@@ -74,95 +79,97 @@ def summary(records: list[dict], scale: str, seed: int) -> dict:
     return {"scale": scale, "seed": seed, "verdicts": counts, "correction": correction, "claims": claims}
 
 
-def _run_all(waiting, scale, out, processes, workers, seed, listener, records) -> None:
-    context = multiprocessing.get_context("spawn")  # compiled kernels and threads do not survive a fork
-    crew, take = {}, {}
-    upcoming = deque(waiting)
+def _run_all(waiting, scale, folder: Folder, pool: Pool, seed, listener, records) -> None:
+    """Every claim is one task of the pool. A worker that dies takes its claim with it, which begins again from what
+    is in the store."""
+    deaths = 0
+    executor = pool.start()
+    answers: SimpleQueue = SimpleQueue()
+    running: dict = {}
+    task = {
+        "scale": scale,
+        "out": str(folder.root.resolve()),
+        "name": folder.name,
+        "seed": seed,
+        "workers": pool.slots(),
+    }
+
+    upcoming = deque(_from_both_ends(waiting))
+    ended = False
     try:
-        for number in range(processes):
-            ours, theirs = context.Pipe()
-            process = context.Process(target=_work, args=(theirs, scale, str(out), seed, workers), daemon=True)
-            process.start()
-            theirs.close()
-            crew[ours] = process
-            # From both ends, so that two workers seldom compile the same kernels at the same time.
-            take[ours] = upcoming.popleft if number % 2 == 0 else upcoming.pop
-            _hand_out(ours, take[ours], upcoming, listener)
-        claims = {claim.id: claim for claim in waiting}
-        while len(records.keys() & claims.keys()) < len(claims):
-            for connection in wait(list(crew), timeout=1):
-                try:
-                    kind, name, content = connection.recv()
-                except EOFError:
+        while upcoming or running:
+            while upcoming and len(running) < max(1, pool.slots()):
+                claim = upcoming.popleft()
+                future = executor.submit(work_on_claim, {**task, "claim": claim.id})
+                running[future] = claim
+                future.add_done_callback(answers.put)
+                listener.started(claim)
+            try:
+                future = answers.get(timeout=NOTE_SECONDS)
+            except Empty:
+                _note(folder, running, listener)
+                continue
+            claim = running.pop(future, None)
+            if claim is None:
+                continue  # it went with a pool that broke
+            try:
+                answer = future.result()
+            except pool.lost as error:
+                deaths += 1
+                if deaths > MOST_DEATHS:
                     raise InvalidInput(
-                        "a worker process was ended by the system, probably for lack of memory; what is finished is "
-                        "kept: try again with fewer --jobs"
-                    ) from None
-                if kind == "note":
-                    listener.noted(claims[name], content)
-                elif kind == "failed":
-                    raise RuntimeError(f"the experiment of {name} failed:\n{content}")
-                else:
-                    records[name] = content
-                    listener.finished(claims[name], content, again=False)
-                    _hand_out(connection, take[connection], upcoming, listener)
+                        "a worker was ended by the system again and again, probably for lack of memory; what is "
+                        "finished is kept: try again with fewer --jobs"
+                    ) from error
+                upcoming.extendleft([claim, *running.values()])
+                running.clear()
+                executor = pool.start()
+                continue
+            if "failed" in answer:
+                raise RuntimeError(f"the experiment of {claim.id} failed:\n{answer['failed']}")
+            records[claim.id] = folder.keep(answer["record"], answer["table"])
+            listener.finished(claim, records[claim.id], again=False)
+        ended = True
     finally:
-        for process in crew.values():
-            process.terminate()
-        for connection, process in crew.items():
-            process.join()
-            connection.close()
+        pool.close() if ended else pool.abandon()
 
 
-def _hand_out(connection, take, upcoming, listener) -> None:
-    if upcoming:
-        claim = take()
-        listener.started(claim)
-        connection.send(claim.id)
+def _from_both_ends(claims: list) -> list:
+    """First, last, second …: neighbours share kernels, and two workers seldom compile the same at the same time."""
+    ordered, rest = [], deque(claims)
+    while rest:
+        ordered.append(rest.popleft() if len(ordered) % 2 == 0 else rest.pop())
+    return ordered
 
 
-def _work(connection, scale: str, out: str, seed: int, workers: int) -> None:
-    """A worker: takes ids until its parent is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    claims, folder = all_claims(), Folder(out)
-    while True:
+def _note(folder: Folder, running: dict, listener) -> None:
+    """What the store shows of claims that are not finished."""
+    folder.memory.refresh()
+    for claim in running.values():
+        listener.noted(claim, f"{folder.memory.rows:,} rows measured so far")
+
+
+def work_on_claim(task: dict) -> dict:
+    """A worker's part: one experiment, to its record and its table."""
+    claim = all_claims()[task["claim"]]
+    seen = sees_folder(task["out"], task["name"])
+    with tempfile.TemporaryDirectory(prefix="hegemon-") as scratch:  # where the driver's folder does not reach
+        folder = Folder(task["out"] if seen else scratch)
         try:
-            claim = claims[connection.recv()]
-            record = run_claim(claim, scale, folder, seed, workers, _messenger(connection, claim.id))
-            connection.send(("finished", claim.id, record))
-        except (EOFError, BrokenPipeError):
-            return
+            record, table = run_claim(claim, task["scale"], folder, task["seed"], task["workers"])
         except Exception:
-            connection.send(("failed", claim.id, traceback.format_exc()))
-            return
+            return {"failed": traceback.format_exc()}
+        finally:
+            folder.memory.close()
+    return {"record": record, "table": table}
 
 
-def _end_with_parent() -> None:
-    """However the parent ends, a kill included, its workers do not go on without it."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def run_claim(claim: Claim, scale: str, folder: Folder, seed: int, workers: int | None, report=None) -> dict:
-    """Make one experiment and store what it found."""
+def run_claim(
+    claim: Claim, scale: str, folder: Folder, seed: int, workers: int | None, report=None
+) -> tuple[dict, str]:
+    """Make one experiment: its record, and its rows as a table."""
     begin = time.perf_counter()
     laboratory = Laboratory(seed, workers, folder.parts(claim, scale, seed), report)
     outcome = claim.experiment(laboratory, **claim.sizes(scale))
     outcome = dataclasses.replace(outcome, checks=judged(outcome.checks))
-    return folder.save(claim, scale, seed, outcome, laboratory.rows, time.perf_counter() - begin)
-
-
-def _messenger(connection, name: str):
-    """Sends notes to the parent, a few per second."""
-    last = 0.0
-
-    def report(text: str) -> None:
-        nonlocal last
-        if time.monotonic() - last > 1 / NOTES_PER_SECOND:
-            last = time.monotonic()
-            connection.send(("note", name, text))
-
-    return report
+    return folder.describe(claim, scale, seed, outcome, laboratory.rows, time.perf_counter() - begin)

@@ -8,12 +8,14 @@ import csv
 import hashlib
 import io
 import json
+import secrets
 from functools import cache
 from pathlib import Path
 
-from hegemon.claims.canonical import canonical, plain, sealed, unsealed
+from hegemon.claims.canonical import digest, plain, sealed, unsealed
 from hegemon.claims.registry import Claim, Outcome
 from hegemon.errors import InvalidInput
+from hegemon.experiments.store.memory import Memory
 from hegemon.files import write_text
 
 PRESENTATION = ("cli", "web", "network", "pictures.py", "graph_pictures.py", "report.py", "plots.py")  # no result
@@ -32,13 +34,24 @@ def code_fingerprint() -> str:
 
 
 class Folder:
-    """`claims/ID.json` (outcomes), `data/ID.csv` (raw rows), `parts/` (measurements of unfinished claims)."""
+    """`claims/ID.json` (outcomes), `data/ID.csv` (raw rows), `records/` (every measurement, as studies keep them)."""
 
     def __init__(self, root):
         self.root = Path(root)
         if self.root.exists() and not self.root.is_dir():
             raise InvalidInput(f"--out {root} is a file; give the name of a folder")
         make_folder(self.root)
+        self.memory = Memory(self.root / "records")
+
+    @property
+    def name(self) -> str:
+        """The folder's own name, by which a worker knows that it sees this very folder."""
+        path = self.root / "study.json"
+        try:
+            return json.loads(path.read_text(encoding="utf-8"))["folder"]
+        except (OSError, ValueError, KeyError, TypeError):
+            write_text(path, json.dumps({"folder": secrets.token_hex(8), "study": "reproduce"}) + "\n")
+            return json.loads(path.read_text(encoding="utf-8"))["folder"]
 
     def sweep(self) -> None:
         """Remove what a kill left behind; only while nobody else writes here."""
@@ -61,8 +74,10 @@ class Folder:
             return None
         return record if record.get("data") == hashlib.sha256(data).hexdigest() else None
 
-    def save(self, claim: Claim, scale: str, seed: int, outcome: Outcome, rows: list[dict], seconds: float) -> dict:
-        """Data first, the record last: a record is the proof that all of it is there."""
+    def describe(
+        self, claim: Claim, scale: str, seed: int, outcome: Outcome, rows: list[dict], seconds: float
+    ) -> tuple[dict, str]:
+        """What is kept of a finished claim: its record, and its rows as a table."""
         table = as_csv(rows)
         record = {
             "identity": self.identity(claim, scale, seed),
@@ -75,13 +90,16 @@ class Folder:
             "data": hashlib.sha256(table.encode()).hexdigest(),
             **outcome.content(),
         }
-        record = plain(record)
+        return plain(record), table
+
+    def keep(self, record: dict, table: str) -> dict:
+        """Data first, the record last: a record is the proof that all of it is there."""
+        name = record["identity"]["id"]
         try:
-            self.write(Path("data") / f"{claim.id}.csv", table)
-            self.write(Path("claims") / f"{claim.id}.json", json.dumps(sealed(record), indent=1, allow_nan=False))
+            self.write(Path("data") / f"{name}.csv", table)
+            self.write(Path("claims") / f"{name}.json", json.dumps(sealed(record), indent=1, allow_nan=False))
         except InvalidInput as error:
             return {**record, "unsaved": str(error)}  # a full disk loses the file, not the result
-        self.parts(claim, scale, seed).clear()
         return record
 
     def write(self, name: str | Path, text: str) -> None:
@@ -90,39 +108,25 @@ class Folder:
         write_text(place, text)
 
     def parts(self, claim: Claim, scale: str, seed: int) -> "Parts":
-        identity = canonical(self.identity(claim, scale, seed))
-        name = f"{claim.id}-{hashlib.sha256(identity.encode()).hexdigest()[:8]}"
-        return Parts(self.root / "parts" / name)
+        """Measurements of a claim, finished or not: what was measured before a kill is not measured again."""
+        self.memory.refresh()
+        return Parts(self.memory, self.identity(claim, scale, seed))
 
 
 class Parts:
-    """Measurements of a claim that is not finished: what a laboratory remembers."""
+    """What a laboratory remembers of one claim: records of the same store as those of studies."""
 
-    def __init__(self, folder: Path):
-        self.folder = folder
+    def __init__(self, memory: Memory, identity: dict):
+        self.memory, self.identity = memory, identity
 
     def load(self, name: str) -> list[dict] | None:
-        try:
-            part = unsealed(json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8")))
-        except (OSError, ValueError, RecursionError):
-            return None
-        return part["rows"] if part is not None and part["name"] == name else None
+        return self.memory.load(self._key(name))
 
     def save(self, name: str, rows: list[dict]) -> None:
-        try:
-            make_folder(self.folder)
-            write_text(self.folder / f"{name}.json", canonical(sealed({"name": name, "rows": rows})))
-        except InvalidInput:
-            pass  # only what would save time after an interruption; the record itself says that the disk is full
+        self.memory.save(self._key(name), rows)
 
-    def clear(self) -> None:
-        for path in self.folder.glob("*.json"):
-            path.unlink()
-        for folder in (self.folder, self.folder.parent):
-            try:
-                folder.rmdir()
-            except OSError:
-                pass  # absent, or another claim's parts are still there
+    def _key(self, name: str) -> str:
+        return digest([self.identity, name])[:32]
 
 
 def make_folder(folder: Path) -> None:

@@ -38,6 +38,9 @@ def reproduce_claims(
         option("--out", help="default reproduction-quick or -full", metavar="FOLDER", panel=options.OUTPUT),
     ] = None,
     jobs: Annotated[int | None, integer("--jobs", "processes; default: all cores", low=1, high=MOST_WORKERS)] = None,
+    cluster: Annotated[
+        str | None, option("--cluster", help="dask:local, dask:tcp://…, slurm:…, mpi", metavar="PLACE")
+    ] = None,
     seed: options.Seed = SEED,
     json: options.Json = False,
 ):  # fmt: skip
@@ -54,7 +57,7 @@ def reproduce_claims(
     records = []
     try:
         with board:
-            records = reproduce(claims, scale, folder, jobs or os.cpu_count() or 1, seed, board)
+            records = reproduce(claims, scale, folder, jobs or os.cpu_count() or 1, seed, board, cluster)
             board.records = {record["identity"]["id"]: record for record in records}  # now judged as one family
     finally:
         guard.answered()
