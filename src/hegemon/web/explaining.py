@@ -1,10 +1,13 @@
 """One transition told in words and in lines of source: which lines of `interact` it went through."""
 
 import inspect
+import re
 import sys
 import textwrap
 import types
 from dataclasses import dataclass
+
+NOQA = re.compile(r"\s*# noqa(: [A-Z0-9, ]+\d)?$|(?<=# )noqa: [A-Z0-9, ]+\d - ")  # a word to the linter, not to readers
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ def listing(function) -> Listing:
             lines, first = inspect.getsourcelines(found)
         except (OSError, TypeError):
             continue
-        text = textwrap.dedent("".join(lines)).rstrip("\n").split("\n")
+        text = [NOQA.sub("", line) for line in textwrap.dedent("".join(lines)).rstrip("\n").split("\n")]
         blocks.append((found.__qualname__, first, tuple(text)))
     return Listing(tuple(sorted(blocks, key=lambda block: (block[0] != function.__qualname__, block[1]))))
 

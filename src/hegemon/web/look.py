@@ -196,6 +196,6 @@ class Look:
 
     def _present(self, name, agents) -> np.ndarray:
         there = np.ones(len(agents), bool)
-        for other, value in self.space.domains[name].condition:
-            there &= self._present(other, agents) & (agents[other] == self.space.domains[other].index(value))
+        for other, values in self.space.presence(name):
+            there &= np.isin(agents[other], values)
         return there

@@ -13,6 +13,7 @@ from hegemon.web.layout import LARGEST_DRAWN, LARGEST_RASTER
 from hegemon.web.look import MOST_BADGES, Channel
 
 STATUS = ("asleep", "undecided", "NON-ELECTED", "ELECTED")
+COLOURS = ("#a3adb8", "#56b4e9", "#0072b2")  # of the first three
 MOST_MESSAGES = 4000  # drawn at once
 BASIC = {"degree", "round", "status", "sending", "calls"}
 
@@ -149,7 +150,7 @@ class MessageWorld:
         nodes, engine = self.engine.nodes, self.engine
         leaders = sum(node.status == ELECTED for node in nodes.values())
         values = {"leaders": leaders, "messages": engine.messages, "bits": engine.bits}
-        values |= {"messages this round": len(engine.sent), "nodes awake": len(nodes)}
+        values |= {"this round": len(engine.sent), "nodes awake": len(nodes)}
         finished = engine.next_round is None
         return values, {"one leader": leaders == 1, "finished": finished}
 
@@ -185,7 +186,7 @@ class NodeLook:
         self._badges = self.variables[:MOST_BADGES]
         self.channels = [
             Channel("leader", "status", ("not elected", "elected")),
-            Channel("class", "status", STATUS[:3]),
+            Channel("class", "status", STATUS[:3], COLOURS),
         ]
         self.channels += [Channel("badge", name, ("as at first", "set")) for name in self._badges]
         declared = {field.name: field.domain for field in protocol.message_fields}

@@ -255,7 +255,10 @@ class Session:
             return
         entry = None
         if self._outside and self._outside[1] == self._applied:
-            entry = self.world.entry(self._outside[0], "safe", self.step)
+            try:
+                entry = self.world.entry(self._outside[0], "safe", self.step)
+            except InvalidInput as error:  # a set that claims to be closed and is not
+                self.note = str(error)
         self._entries[self._applied] = (self.step if entry is None else entry), entry is not None
 
     # -- what is told -----------------------------------------------------------------------------------

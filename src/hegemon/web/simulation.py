@@ -78,17 +78,23 @@ class Simulation:
             self.playing, self.changed = False, True
             session.note = "nothing will ever change again"
             return
-        deadline = time.monotonic() + SLICE
         before = session.step
+        try:
+            self._advance(elapsed, time.monotonic() + SLICE)
+        except InvalidInput as error:  # the author's code failed: say so, and stay here
+            self.playing, self.changed = False, True
+            session.note = str(error)
+        self.changed |= session.step != before
+
+    def _advance(self, elapsed: float, deadline: float) -> None:
+        session, before = self.session, self.session.step
         if math.isinf(self.speed):
             session.advance(1 << 200, deadline)
-        else:
-            self._debt = min(self._debt + elapsed * self.speed, 0.25 * self.speed + 1)
-            whole = int(self._debt)
-            if whole:
-                session.advance(before + whole, deadline, tell=self.speed <= TOLD)
-                self._debt -= session.step - before
-        self.changed |= session.step != before
+            return
+        self._debt = min(self._debt + elapsed * self.speed, 0.25 * self.speed + 1)
+        if self._debt >= 1:
+            session.advance(before + int(self._debt), deadline, tell=self.speed <= TOLD)
+            self._debt -= session.step - before
 
     def _send_frame(self) -> None:
         now = time.monotonic()

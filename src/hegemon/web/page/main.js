@@ -47,7 +47,7 @@ const take = {
     byId("change").disabled = !greeting.hasOutput;
     byId("disturbbox").hidden = state.film || !greeting.canDisturb;
     byId("agentbox").hidden = greeting.kind === "bands" || state.film;
-    byId("commandbox").hidden = false;
+    if (byId("hintedit")) byId("hintedit").hidden = !greeting.canDisturb;
     byId("film").hidden = state.film;
     byId("starts").replaceChildren(...Object.entries(greeting.starts).map(([name, doc]) => {
       const option = document.createElement("option");
