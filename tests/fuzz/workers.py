@@ -13,8 +13,8 @@ from pathlib import Path
 
 from tests.fuzz.lines import OPTIONS, Line, line
 
-SILENCE = 20.0  # seconds without a word: a hang
-LONG = 60.0  # seconds of work that shows its progress: ended, and fine
+SILENCE = 60.0  # seconds without a word: a hang
+LONG = 90.0  # seconds of work that shows its progress: ended, and fine
 CODES = {0, 1, 2}
 LONGEST = 600  # characters of the one sentence
 
@@ -137,6 +137,8 @@ def _serve() -> None:
     import contextlib
     import io
 
+    import hegemon.exact.verification
+    import hegemon.runs.trials  # noqa: F401 - loaded beforehand, for loading says nothing
     from hegemon.cli.main import main
 
     channel = os.fdopen(os.dup(1), "w")

@@ -5,6 +5,7 @@ legend stands below its axes, never on the data. Matplotlib is imported where it
 than most runs.
 """
 
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.files import reserve, write_with
+
+logging.getLogger("matplotlib").setLevel(logging.ERROR)  # that a home cannot be written to is no news
 
 FORMATS = (".png", ".svg", ".pdf")
 INK, GRID = "#222222", "#dddddd"

@@ -16,6 +16,16 @@ def cached(function, **options):
     return kernel
 
 
+def kernel(function):
+    """The decorator of kernels that belong to no protocol: compiled once, and they hold no lock."""
+    return cached(function, nogil=True)
+
+
+def inlined_kernel(function):
+    """The same, copied into the kernels that call it."""
+    return cached(function, nogil=True, inline="always")
+
+
 def cached_callback(function, signature):
     """The same with a C calling convention."""
     return _kept(lambda **cache: cfunc(signature, **cache)(function))

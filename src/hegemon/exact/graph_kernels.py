@@ -1,12 +1,13 @@
 """Compiled questions about the graph of a chain: components, reachability, shortest ways."""
 
 import numpy as np
-from numba import njit
+
+from hegemon.compute.caching import kernel
 
 UNSEEN = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def components(offsets, targets, active):
     """Strongly connected components of the active part (Tarjan 1972), as labels and as one ordering.
 
@@ -59,7 +60,7 @@ def components(offsets, targets, active):
     return label, order[:listed], found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_bottom(label, number, offsets, targets):
     """Which components no transition leaves."""
     bottom = np.ones(number, np.bool_)
@@ -71,7 +72,7 @@ def is_bottom(label, number, offsets, targets):
     return bottom
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def distances(offsets, targets, sources, active):
     """Breadth-first from all sources along active nodes: how far, and from where; -1 where never."""
     size = len(active)
@@ -97,7 +98,7 @@ def distances(offsets, targets, sources, active):
     return distance, parent
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def leaves(offsets, targets, weights, inside):
     """For every configuration inside, the first entry of positive weight that leads outside; else -1."""
     first = np.full(len(inside), -1, np.int64)

@@ -6,12 +6,13 @@ smallest of its rotations. Protocols enter as tables only, so these functions ar
 """
 
 import numpy as np
-from numba import njit
+
+from hegemon.compute.caching import kernel
 
 EMPTY = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unrank(key, choose, codes):
     """The sorted codes with this rank; `choose[i, c]` is the number of (i+1)-multisets of codes below c."""
     for place in range(len(codes) - 1, -1, -1):
@@ -26,7 +27,7 @@ def unrank(key, choose, codes):
         key -= choose[place, low]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rank(codes, choose):
     key = np.int64(0)
     for place in range(len(codes)):
@@ -34,14 +35,14 @@ def rank(codes, choose):
     return key
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def digits(key, q, codes):
     for place in range(len(codes)):
         codes[place] = key % q
         key //= q
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def smallest_rotation(key, q, top):
     """The least key among the rotations; `top` is q**(n-1)."""
     best, turned = key, key // q + (key % q) * top
@@ -51,7 +52,7 @@ def smallest_rotation(key, q, top):
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def replace_two(codes, first, second, after_first, after_second, fresh):
     """Sorted `codes` with one `first` and one `second` replaced, sorted again, into `fresh`."""
     length = 0
@@ -74,7 +75,7 @@ def replace_two(codes, first, second, after_first, after_second, fresh):
         length += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add(keys, weights, keeps, size, key, weight, keep):
     """Into a short list sorted by key, adding weights of equal keys; the new length."""
     place = size
@@ -90,7 +91,7 @@ def add(keys, weights, keeps, size, key, weight, keep):
     return size + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def successors_of_multiset(key, model, codes, fresh, keys, weights, keeps):
     _, _, _, choose, after_first, after_second, changes = model
     unrank(key, choose, codes)
@@ -120,7 +121,7 @@ def successors_of_multiset(key, model, codes, fresh, keys, weights, keeps):
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def successors_of_array(key, model, codes, keys, weights, keeps):
     rotations, arcs, powers, _, after_first, after_second, changes = model
     q = after_first.shape[0]
@@ -136,7 +137,7 @@ def successors_of_array(key, model, codes, keys, weights, keeps):
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def successors(key, model, codes, fresh, keys, weights, keeps):
     """All successors of a configuration, keys ascending; the number of them.
 
@@ -147,7 +148,7 @@ def successors(key, model, codes, fresh, keys, weights, keeps):
     return successors_of_array(key, model, codes, keys, weights, keeps)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def expand(sources, n, width, model, lengths, keys, weights, keeps):
     """The rows of the chain for these sources, one after the other; the total number of entries."""
     codes, fresh = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -158,7 +159,7 @@ def expand(sources, n, width, model, lengths, keys, weights, keeps):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find(key, slots, known):
     """Where a key is, or would be, in the table of slots (open addressing, a power of two of them)."""
     mask = np.uint64(len(slots) - 1)
@@ -168,13 +169,13 @@ def find(key, slots, known):
     return place
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rehash(known, size, slots):
     for index in range(size):
         slots[find(known[index], slots, known)] = index
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def explore(done, size, entries, n, width, budget, model, known, slots, parents, offsets, targets, weights, keeps):
     """Breadth-first from known[done:size], at most `budget` rows or until an array is full.
 
@@ -201,7 +202,7 @@ def explore(done, size, entries, n, width, budget, model, known, slots, parents,
     return done, size, entries
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def codes_of(keys, model, codes):
     """The representative array of codes of every key."""
     for row in range(len(keys)):
@@ -211,7 +212,7 @@ def codes_of(keys, model, codes):
             digits(keys[row], model[4].shape[0], codes[row])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rotation_keys(first, last, q, n):
     """The keys in first..last-1 that are the smallest among their rotations."""
     top = q ** (n - 1)
@@ -224,7 +225,7 @@ def rotation_keys(first, last, q, n):
     return found[:size].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def labelled(codes, rotations, multiset, weights):
     """How many arrays of agents each representative stands for: orderings, rotations, or itself."""
     n = codes.shape[1]
@@ -248,7 +249,7 @@ def labelled(codes, rotations, multiset, weights):
         weights[row] = weight
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_marked(codes, marked, counts):
     """How many agents of every configuration have a marked state."""
     for row in range(len(codes)):
@@ -258,7 +259,7 @@ def count_marked(codes, marked, counts):
         counts[row] = total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_breaks(codes, visits, sources, targets, changes, ends):
     """Expected number of times that each pair of states meets in a way that changes an output."""
     for row in range(len(codes)):

@@ -1,13 +1,14 @@
 """Compiled linear algebra on chains: Gauss-Seidel by components, residuals in doubled precision."""
 
 import numpy as np
-from numba import njit
+
+from hegemon.compute.caching import kernel
 
 FEWEST_SWEEPS, MOST_SWEEPS = 40, 4000
 SMALL = 1e-8  # change in one sweep, relative, at which a component is done; refinement does the rest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def solve_components(first, bounds, order, offsets, targets, weights, denominator, right, x, work, hard):
     """x_i = (b_i + sum of w_ij x_j) / (1 - w_ii), swept within each component until it no longer moves.
 
@@ -41,7 +42,7 @@ def solve_components(first, bounds, order, offsets, targets, weights, denominato
     return len(bounds) - 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lower_solve(offsets, columns, values, right):
     """The solution of L x = b for the lower triangle L of a matrix: one sweep from zero."""
     x = np.empty(len(right))
@@ -57,7 +58,7 @@ def lower_solve(offsets, columns, values, right):
     return x
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def eliminate(weights, leak):
     """Factors of the system: sum over j of w_ij (x_i - x_j) + leak_i x_i = b_i, in place of `weights`.
 
@@ -78,7 +79,7 @@ def eliminate(weights, leak):
     return weights, pivots
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def substitute(factors, pivots, right):
     """The solution of an eliminated system."""
     size = len(pivots)
@@ -93,7 +94,7 @@ def substitute(factors, pivots, right):
     return x
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def two_sum(a, b):
     """The rounded sum and what rounding lost (Knuth)."""
     s = a + b
@@ -101,7 +102,7 @@ def two_sum(a, b):
     return s, (a - (s - t)) + (b - t)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def two_product(a, b):
     """The rounded product and what rounding lost (Dekker)."""
     p = a * b
@@ -114,7 +115,7 @@ def two_product(a, b):
     return p, ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_to(high, low, extra):
     """high + low += extra, in doubled precision."""
     for i in range(len(high)):
@@ -122,7 +123,7 @@ def add_to(high, low, extra):
         high[i], low[i] = two_sum(s, lost + low[i])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def residuals(offsets, targets, weights, denominator, active, numerators, high, low):
     """b_i - x_i + sum of w_ij x_j / denominator, for x = high + low and b = numerators / denominator."""
     result = np.zeros(len(active))

@@ -5,13 +5,14 @@ so that threads share the work. Values are stored by rank: how many representati
 """
 
 import numpy as np
-from numba import njit
+
+from hegemon.compute.caching import inlined_kernel, kernel
 
 WORD = 64
 DONE = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ones(word):
     """How many bits are set."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
@@ -20,14 +21,14 @@ def ones(word):
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rank_of(key, words, before):
     word, bit = key >> 6, key & 63
     below = words[word] & ((np.uint64(1) << np.uint64(bit)) - np.uint64(1))
     return before[word] + ones(below)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def smallest(key, codes, q, turns):
     """The least key among the rotations of an array of codes; `turns` is q**n - 1, or 0 without rotations."""
     best = turned = key
@@ -38,7 +39,7 @@ def smallest(key, codes, q, turns):
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_representatives(first, last, size, n, q, turns, words):
     """The map of the keys that are the least among their rotations."""
     codes = np.empty(n, np.int64)
@@ -54,7 +55,7 @@ def mark_representatives(first, last, size, n, q, turns, words):
         words[word] = found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_keys(first, last, words, keys):
     """The representatives in a range of words; how many."""
     number = 0
@@ -67,14 +68,14 @@ def list_keys(first, last, words, keys):
     return number
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def read(key, q, codes):
     for place in range(len(codes)):
         codes[place] = key % q
         key //= q
 
 
-@njit(cache=True, nogil=True, inline="always")  # as a call it takes six times as long
+@inlined_kernel  # as a call it takes six times as long
 def target(key, arc, codes, arcs, powers, first, second, words, before, turns):
     """The rank of the configuration after an interaction along an arc."""
     i, j = arcs[arc, 0], arcs[arc, 1]
@@ -87,7 +88,7 @@ def target(key, arc, codes, arcs, powers, first, second, words, before, turns):
     return rank_of(after, words, before)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_exit(first, last, model, inside, outputs_too):
     """The first representative inside from which an arc leads outside (or changes an output): key and arc."""
     arcs, powers, after_first, after_second, changes, words, before, turns = model
@@ -112,7 +113,7 @@ def find_exit(first, last, model, inside, outputs_too):
     return DONE, DONE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_exits(first, last, model, inside):
     """From how many representatives inside some arc leads outside."""
     arcs, powers, after_first, after_second, _, words, before, turns = model
@@ -145,7 +146,7 @@ def count_exits(first, last, model, inside):
     return number
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spread(first, last, model, marked, allowed):
     """Mark every allowed representative that has a marked successor; how many were new."""
     arcs, powers, after_first, after_second, _, words, before, turns = model
@@ -179,7 +180,7 @@ def spread(first, last, model, marked, allowed):
     return number
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sweep(first, last, backwards, model, active, cost, values):
     """Gauss-Seidel in place: x = (cost + sum over the other successors) / (arcs that change); the largest change."""
     arcs, powers, after_first, after_second, _, words, before, turns = model
@@ -208,7 +209,7 @@ def sweep(first, last, backwards, model, active, cost, values):
     return change
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def largest_residual(first, last, model, active, values):
     """The largest |1 - x + mean of x over the successors|, and the largest value."""
     arcs, powers, after_first, after_second, _, words, before, turns = model
@@ -245,7 +246,7 @@ def largest_residual(first, last, model, active, values):
     return worst, highest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def summed(first, last, n, q, words, before, turns, values):
     """Sum of the values over all labelled configurations of these representatives, and how many there are."""
     codes = np.empty(n, np.int64)
@@ -269,7 +270,7 @@ def summed(first, last, n, q, words, before, turns, values):
     return total, number
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_before(words, before):
     """How many representatives come before every word; how many there are."""
     number = 0
@@ -279,7 +280,7 @@ def count_before(words, before):
     return number
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def push(first, last, model, level, now):
     """From every representative of this level, along arcs that change no output, to the next level; how many."""
     arcs, powers, after_first, after_second, changes, words, before, turns = model
@@ -304,7 +305,7 @@ def push(first, last, model, level, now):
     return number
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_into(first, last, model, level, now, wanted):
     """A representative of this level from which an arc that changes no output leads to the wanted rank."""
     arcs, powers, after_first, after_second, changes, words, before, turns = model
