@@ -8,53 +8,50 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from hegemon.cli.common import console, facts, figure, print_json
-from hegemon.cli.options import assignments
+from hegemon.cli import failures, options
+from hegemon.cli.common import console, deliver, facts, figure, outputs, print_json
+from hegemon.cli.options import integer, option, path
 from hegemon.cli.progress import Progress
-from hegemon.errors import InvalidInput
-from hegemon.exact.proofs.counterexamples import LARGEST
-from hegemon.exact.proofs.prover import GRAPHS, QUESTIONS, prove
-from hegemon.files import publish, reserve
-from hegemon.models.expressions import whole_number
-from hegemon.protocols.loading import find_protocol
+from hegemon.files import write_text
 
+QUESTIONS = "closed, leader, reached"
 STYLES = {"proved": "green", "refuted": "red", "not found": "yellow"}
 
 
 def prove_protocol(
-    protocol: Annotated[str, typer.Argument(help="an id of `hegemon list`, or your_file.py:YourClass")],
-    set_: Annotated[list[str] | None, typer.Option("--set", help="parameter to fix, as name=value; repeatable")] = None,
+    protocol: options.Protocol,
+    set_: options.Set = None,
     property_: Annotated[
-        str | None, typer.Option("--property", help=f"a set, a question ({', '.join(QUESTIONS)}), or QUESTION:SET")
+        str | None,
+        option("--property", help=f"a set, a question ({QUESTIONS}), or both as QUESTION:SET", metavar="PROPERTY"),
     ] = None,
     start: Annotated[
-        str | None, typer.Option("--start", help='a named start, all, or conditions: "count(leader == 1) >= 1"')
+        str | None,
+        option("--start", help='a named start, all, or conditions: "count(leader == 1) >= 1"', metavar="START"),
     ] = None,
-    graphs: Annotated[str, typer.Option("--graphs", help=f"{' or '.join(GRAPHS)}, for `reached`")] = "complete",
-    certificate: Annotated[str | None, typer.Option("--certificate", help="write the proof (.json)")] = None,
-    largest: Annotated[str, typer.Option("--largest", help="look for counterexamples up to this n")] = str(LARGEST),
-    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    graphs: Annotated[
+        str, option("--graphs", help="complete, or connected for `reached` on every connected graph", metavar="GRAPHS")
+    ] = "complete",
+    largest: Annotated[int, integer("--largest", "look for counterexamples up to this n", low=0, high=100)] = 5,
+    certificate: Annotated[str | None, path("--certificate", "write the proof (.json)")] = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ):
     """Prove for every n at once, where states do not grow with n. Exit code 1: something asked is not proved."""
-    chosen, most = find_protocol(protocol), whole_number(largest, "largest", low=0)
-    if certificate and not certificate.lower().endswith(".json"):
-        raise InvalidInput(f"the file {certificate} must end in .json")
-    if certificate:
-        reserve(certificate)
-    with Progress() as bar:
+    outputs(certificate=(certificate, (".json",)))
+    with Progress(quiet=quiet) as shown:
+        from hegemon.exact.proofs.prover import prove
+        from hegemon.protocols.loading import find_protocol
+
         proof = prove(
-            chosen, property=property_, start=start, graphs=graphs, parameters=assignments(set_), largest=most,
-            progress=bar.show,
+            find_protocol(protocol), property=property_, start=start, graphs=graphs, largest=largest,
+            parameters=options.assignments(set_), progress=shown.show,
         )  # fmt: skip
-    if certificate:
-        with publish(certificate) as file:
-            json_format.dump(proof.certificate, file, indent=1)
     content = proof.record() | {"files": [certificate] if certificate else []}
-    if json:
-        print_json(content)
-    else:
-        print_report(content)
-    raise typer.Exit(0 if proof.ok else 1)
+    text = json_format.dumps(proof.certificate, indent=1) + "\n"
+    files = {certificate: lambda place: write_text(place, text)} if certificate else {}
+    deliver(lambda: print_json(content) if json else print_report(content), files)
+    raise typer.Exit(failures.YES if proof.ok else failures.NO)
 
 
 def print_report(content: dict) -> None:
@@ -84,8 +81,8 @@ def print_report(content: dict) -> None:
             for line in row["counterexample"]["story"]:
                 screen.print(f"  {line}")
     screen.print()
-    for path in content["files"]:
-        screen.print(f"written: {path}")
+    for place in content["files"]:
+        screen.print(f"written: {place}")
     checked = content["checked"]
     solvers = " and ".join(checked["solvers"])
     verdict = "everything asked is proved" if content["ok"] else "NOT everything asked is proved"

@@ -142,8 +142,8 @@ def check_export(form: str | None, out: str | None) -> None:
 
 
 def write_chain(answer, form: str, out) -> list[Path]:
+    from hegemon.exact.containment import members
     from hegemon.exact.export import export
-    from hegemon.exact.membership import members
     from hegemon.exact.recomputed import RecomputedChain
 
     if isinstance(answer.chain, RecomputedChain):

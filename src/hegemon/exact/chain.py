@@ -45,8 +45,9 @@ def estimate(space: Configurations) -> Estimate:
     return Estimate(space.size, entries, size)
 
 
-def require_memory(space: Configurations, needed: float, memory: float, what: str) -> None:
-    if needed > memory * GIB or space.size > LARGEST_CHAIN and "all" in what:
+def require_memory(space: Configurations, needed: float, memory: float, what: str, size: int) -> None:
+    """Refuse, before it is made, a chain of this size that needs so many bytes."""
+    if needed > memory * GIB or size > LARGEST_CHAIN:
         raise InvalidInput(
             f"{what} of {space.protocol.id} with n = {space.n} would take about {needed / GIB:.3g} GiB, more than "
             f"the {memory:g} GiB allowed; raise the memory, or take a smaller n, smaller parameters or a fixed start"
@@ -125,7 +126,7 @@ class Chain:
 
 def whole_chain(space: Configurations, memory: float = MEMORY, progress=None) -> Chain:
     """Every configuration: the chain that self-stabilization quantifies over."""
-    require_memory(space, estimate(space).bytes, memory, "the chain of all configurations")
+    require_memory(space, estimate(space).bytes, memory, "the chain of all configurations", space.size)
     model, keys = space.model, space.all_keys()
 
     def expand(first):
@@ -173,7 +174,7 @@ def reachable_chain(space: Configurations, starts, memory: float = MEMORY, progr
             continue
         needed = 10 * space.q**2 + size * (PER_CONFIGURATION + 8 * space.n) + entries * PER_ENTRY
         what = f"the part of the chain found so far ({size} configurations)"
-        require_memory(space, 2 * needed if done < size else needed, memory, what)
+        require_memory(space, 2 * needed if done < size else needed, memory, what, size)
         if size + space.width > len(known):
             known, parents, offsets = (_doubled(array, space.width) for array in (known, parents, offsets))
         if entries + space.width > len(targets):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hegemon.errors import InvalidInput
-from hegemon.exact.membership import contains_rows
+from hegemon.exact.containment import contains_rows
 from hegemon.exact.rounds import RoundConfigurations
 from hegemon.graphs.topology import Topology
 

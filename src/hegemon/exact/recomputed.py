@@ -18,7 +18,7 @@ from hegemon.errors import InvalidInput
 from hegemon.exact import recomputed_kernels as kernels
 from hegemon.exact.chain import GIB
 from hegemon.exact.configurations import Configurations
-from hegemon.exact.membership import contains_rows, contains_turned_rows, named_set
+from hegemon.exact.containment import contains_rows, contains_turned_rows, named_set
 from hegemon.exact.solving import REQUIRED, ROUNDING
 
 PER_KEY = 0.25  # bytes: the map of representatives, and how many come before each word of it

@@ -5,9 +5,9 @@ from functools import cached_property
 import numpy as np
 
 from hegemon.errors import InvalidInput
+from hegemon.exact.containment import named_set
 from hegemon.exact.findings import Finding
 from hegemon.exact.hitting import HittingTimes
-from hegemon.exact.membership import named_set
 from hegemon.exact.traces import Trace
 
 STORED_ONLY = "needs the chain to be stored; raise the memory (--memory), or take smaller parameters"

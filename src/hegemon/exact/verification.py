@@ -2,8 +2,10 @@
 
 import dataclasses
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
@@ -13,14 +15,16 @@ from hegemon.exact import findings as ask
 from hegemon.exact.adversary import POPULATION, ROUNDS, Adversary
 from hegemon.exact.chain import MEMORY, Chain, estimate, reachable_chain, whole_chain
 from hegemon.exact.configurations import Configurations
+from hegemon.exact.containment import leaders, members, named_set
 from hegemon.exact.findings import Finding
 from hegemon.exact.hitting import HittingTimes, hitting_times, quantiles
 from hegemon.exact.holding import HoldingTimes, holding_times
-from hegemon.exact.membership import leaders, members, named_set
 from hegemon.exact.recomputed import RecomputedChain, can_be_recomputed
 from hegemon.exact.recomputed_answers import RecomputedAnswers
 from hegemon.exact.rounds import RoundConfigurations, round_chain
 from hegemon.exact.within import Within, reached_within
+from hegemon.graphs.topology import Topology
+from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
 from hegemon.runs.setting import initial_configuration, topology_for
 
@@ -107,27 +111,39 @@ class Verification:
 def verify(
     protocol: Protocol,
     *,
-    graph=None,
-    start=None,
+    graph: Topology | str | None = None,
+    start: str | Path | Configuration | Sequence[Mapping] | None = None,
     property: str | None = None,
     levels: tuple[float, ...] = (),
+    within: int | None = None,
+    schedule: str = "random",
     memory: float = MEMORY,
     symmetry: bool = True,
-    checkpoint=None,
-    schedule: str = "random",
-    within: int | None = None,
-    progress=None,
+    checkpoint: str | Path | None = None,
+    progress: Callable[[str, int, int | None], None] | None = None,
 ) -> Verification:
-    """Exact answers about a protocol: over all configurations, or what is reachable from `start`.
+    """Exact answers about a protocol at one size: what always happens, and expectations.
 
-    `start` is "all", a named start, a file, a configuration or a list of states; without it, everything
-    for a protocol that starts anywhere, and the default start otherwise. `property` is a question (closed,
-    leader, reached, time, holding, predicate), a set, or QUESTION:SET; without it, all that applies.
-    A chain of all configurations that does not fit into `memory` (GiB) is not stored but recomputed in every pass;
-    `checkpoint` is then a file from which a run that was interrupted goes on.
-    `schedule` is "random", or one of adversary.SCHEDULES: then the one question is whether a bad schedule keeps the
-    protocol out of the set, and how long the way can be.
-    `within` asks for the probability of having reached the set after so many steps.
+    protocol    an instance, such as hegemon.Timer(n=4, s=8).
+    graph       a topology or its name ("path:4"); without it, the protocol's own.
+    start       "all" (every configuration), a named start, a file, a configuration or a list of states. Without it:
+                all, for a protocol that starts anywhere, and the default start otherwise.
+    property    a question (closed, leader, reached, time, holding, predicate), a set (its name, or conditions such as
+                "count(leader == 1) == 1"), or QUESTION:SET. Without it, all that applies to `safe`, and closed for
+                every set that is claimed to be.
+    levels      quantiles of the number of steps, such as (0.5, 0.9).
+    within      also the probability of having reached the set after so many steps.
+    schedule    "random"; or, for one question of its own, "adversary" (any moves for ever), "fair" (every pair meets
+                again and again), for rounds "central" or "distributed": whether the set is reached whatever happens,
+                how many moves that takes at most, or a schedule that avoids it.
+    memory      GiB. All configurations that do not fit are not stored but recomputed in every pass; quantiles, finite
+                holding times and exports are then refused.
+    symmetry    whether configurations that differ by a symmetry of the graph count as one.
+    checkpoint  with recomputed chains: a file from which an interrupted run goes on.
+    progress    called with a stage, how much of it is done, and how much there is.
+
+    The result has `findings` (each with a sentence and, where something fails, a shortest counterexample), `hitting`
+    (expected steps with a proved bound on the error), `holding`, `within`, and `record()`, all of it as plain data.
     """
     begin = time.perf_counter()
     if protocol.model == "objects":

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from hegemon.errors import InvalidInput
 from hegemon.exact.configurations import transition_tables
-from hegemon.exact.membership import named_set
+from hegemon.exact.containment import named_set
 from hegemon.exact.proofs.symbols import Affine, DependsOnSize, Fact, Unknown
 from hegemon.models.expressions import evaluate
 from hegemon.models.protocol import Protocol
