@@ -176,3 +176,13 @@ def test_the_list_of_commands_says_what_the_commands_say():
     for name, (place, examples) in COMMANDS.items():
         assert load(place).__doc__.split("\n")[0] == SENTENCES[name]
         assert len(examples) == 2 and all(example.startswith(f"hegemon {name}") for example in examples)
+
+
+def test_a_condition_that_reads_an_absent_field_is_told(capsys):
+    """`timer_r` exists in some states only; where it is not, the comparison is false, and the reader is told."""
+    arguments = ["run", "time-optimal", "--n", "4", "--max-steps", "1", "--json", "--until"]
+    main([*arguments, "count(timer_r >= 1) <= 0"])
+    (note,) = json.loads(capsys.readouterr().out)["notes"]
+    assert "reads timer_r" in note and "present(timer_r)" in note
+    main([*arguments, "count(present(timer_r) and timer_r >= 1) <= 0"])
+    assert json.loads(capsys.readouterr().out)["notes"] == []

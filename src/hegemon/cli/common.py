@@ -56,6 +56,14 @@ def maker(name: str, settings) -> Callable:
     return make
 
 
+def notes_on(text: str | None, protocol) -> list[str]:
+    """What a reader of a condition should know: comparisons that are false because a field is absent."""
+    from hegemon.models.conditions import absence_note
+
+    note = absence_note(text, protocol) if text else None
+    return [note] if note else []
+
+
 def outputs(**endings_of: tuple) -> None:
     """Before any work: every output file has an ending that is known, and can be written. `plot=(path, endings)`."""
     taken: dict[Path, str] = {}

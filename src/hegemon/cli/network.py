@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from hegemon.cli import guard
 from hegemon.cli.common import build, console, facts, figure, print_json
 from hegemon.errors import InvalidInput
 
@@ -54,6 +55,7 @@ def run_network(
                 watch(swarm, script, seconds, view)
             interrupted = False
         except KeyboardInterrupt:
+            guard.answered()  # members are asked to leave, which takes a moment
             interrupted = seconds is not None
         content = summary(swarm, chosen, topology)
     if json:

@@ -5,7 +5,18 @@ from typing import Annotated
 import typer
 
 from hegemon.cli import failures, options, progress, tracing
-from hegemon.cli.common import PICTURES, build, console, deliver, facts, figure, new_table, outputs, print_json
+from hegemon.cli.common import (
+    PICTURES,
+    build,
+    console,
+    deliver,
+    facts,
+    figure,
+    new_table,
+    notes_on,
+    outputs,
+    print_json,
+)
 from hegemon.cli.options import MESSAGES, POPULATION, RECORDING, ROUNDS, integer, integers, option, path
 from hegemon.errors import InvalidInput
 
@@ -107,6 +118,7 @@ def run(
             course["engine"] = "agents" if chosen.model == "population" else engine
         finished = run_with_progress(chosen, trials, shown, seed=seed, graph=topology, workers=workers, **course)
         content = report(chosen, topology, course, seed, finished)
+        content["notes"] = [] if is_messages(chosen) else notes_on(until, chosen)
         if trace is not None and finished.runs:
             shown.show("telling the run again")
             content["trace"] = tracing.trace(chosen, topology, start, seed, finished.runs[0].steps, trace)
@@ -120,7 +132,7 @@ def run(
 
 
 def is_messages(protocol) -> bool:
-    return protocol.model in ("message", "messages")
+    return protocol.model == "message"
 
 
 def is_rounds(protocol) -> bool:
@@ -228,9 +240,11 @@ def print_report(content: dict) -> None:
         summary |= {f"{name} {key}".replace("_", " ").strip(): figure(item) for key, item in inner.items()}
     screen.print()
     screen.print(facts({**summary, "wall seconds": content["wall_seconds"]}))
+    for note in content["notes"]:
+        screen.print(f"note: {note}")
     missed = content["summary"]["trials"] - content["summary"]["reached"]
     if missed:
-        what = "elect exactly one leader" if content["model"] == "messages" else "meet the stop in time"
+        what = "elect exactly one leader" if content["model"] == "message" else "meet the stop in time"
         screen.print(f"{missed:,} trial{'s' * (missed > 1)} did not {what}; the times are those of the others.")
 
 

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from hegemon.analysis.pictures import check_picture_path
 from hegemon.cli.common import console, figure, print_json
+from hegemon.cli.options import MOST_SEED, MOST_TRIALS, MOST_WORKERS, integer
 from hegemon.errors import InvalidInput
 from hegemon.experiments.axes import parse_axis
 from hegemon.experiments.driver import Driver, Listener
@@ -25,7 +26,6 @@ from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.provenance import drivers
 from hegemon.experiments.study import Study, make_study, read_study
 from hegemon.experiments.sweep import Outcome, case_states, run_study
-from hegemon.models.expressions import whole_number
 
 SHOWN_CASES = 40
 LIVE_CASES = 12
@@ -44,13 +44,19 @@ def sweep_study(
     fault: Annotated[list[str] | None, typer.Option("--fault", help="none, or step=K,agents=J; repeatable")] = None,
     zip_: Annotated[list[str] | None, typer.Option("--zip", help="axes that move side by side: n,tau")] = None,
     cases: Annotated[str | None, typer.Option("--cases", help="a CSV table of cases, one column per axis")] = None,
-    trials: Annotated[str | None, typer.Option("--trials", help="independent runs of every case; default 1")] = None,
+    trials: Annotated[
+        int | None, integer("--trials", "independent runs of every case; default 1", low=1, high=MOST_TRIALS)
+    ] = None,
     precise: Annotated[str | None, typer.Option("--precise", help="2%, 2% of median …: trials until so narrow")] = None,
-    seed: Annotated[str | None, typer.Option("--seed", help="the same seed gives the same numbers; default 0")] = None,
+    seed: Annotated[
+        int | None, integer("--seed", "the same seed gives the same numbers; default 0", high=MOST_SEED)
+    ] = None,
     out: Annotated[str | None, typer.Option("--out", help="the study's folder; default: study")] = None,
     extend: Annotated[str | None, typer.Option("--extend", help="a folder: add --trials or values of axes")] = None,
     status: Annotated[str | None, typer.Option("--status", help="a folder: how far its study is")] = None,
-    workers: Annotated[str | None, typer.Option("--workers", help="processes; default: all cores")] = None,
+    workers: Annotated[
+        int | None, integer("--workers", "processes; default: all cores", low=1, high=MOST_WORKERS)
+    ] = None,
     cluster: Annotated[str | None, typer.Option("--cluster", help="dask:local, dask:tcp://…, slurm:…, mpi")] = None,
     json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
 ):  # fmt: skip
@@ -65,15 +71,14 @@ def sweep_study(
         folder = Path(extend)
         asked = Folder(folder).study()
         more = {name: parse_axis(name, values) for name, values in axes.items()}
-        asked = asked.extended(more, None if trials is None else whole_number(trials, "trials", low=1))
+        asked = asked.extended(more, trials)
     else:
         folder = Path(out or "study")
         asked = ask(study, axes, zip_, cases, trials, seed, precise)
     board = Board(asked)
-    count = None if workers is None else whole_number(workers, "workers", low=1)
     with board:
         outcome = run_study(
-            asked, folder, workers=count, cluster=cluster, extend=extend is not None, listener=board, command=sys.argv
+            asked, folder, workers=workers, cluster=cluster, extend=extend is not None, listener=board, command=sys.argv
         )
     report(outcome, json)
     if outcome.failed:
@@ -100,7 +105,7 @@ def read_axes(n, set_, graph, start, wake, until, max_steps, engine, fault) -> d
 def ask(study: str | None, axes: dict, zip_, cases, trials, seed, precise) -> Study:
     """The study that the arguments describe: a file's, or the command line's own."""
     if study is not None and study.endswith(".toml"):
-        if axes or zip_ or cases or trials or seed or precise:
+        if axes or zip_ or cases or trials or seed is not None or precise:
             raise InvalidInput(f"{study} says what to run; change it there, or give --extend to add to a finished one")
         return read_study(study)
     zipped = [[name.strip() for name in text.split(",")] for text in zip_ or ()]

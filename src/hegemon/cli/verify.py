@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from hegemon.cli import failures, guard, options
-from hegemon.cli.common import build, console, facts, figure, maker, new_table, outputs, print_json, write_all
+from hegemon.cli.common import build, console, facts, figure, maker, new_table, notes_on, outputs, print_json, write_all
 from hegemon.cli.options import integer, option, path
 from hegemon.cli.progress import Progress
 from hegemon.errors import InvalidInput
@@ -87,7 +87,7 @@ def verify_protocol(
         )  # fmt: skip
         if distribution and answer.hitting is None:
             raise InvalidInput("--distribution needs the question `time`; leave --property out or ask time:SET")
-    content = answer.record()
+    content = answer.record() | {"notes": notes_on((property_ or "").partition(":")[2] or property_, chosen)}
     written: list[Path] = []
     files = {
         out: lambda place: written.extend(write_chain(answer, export_, place)),
@@ -190,6 +190,8 @@ def print_report(content: dict) -> None:
     screen.print()
     for place in content["files"]:
         screen.print(f"written: {place}")
+    for note in content["notes"]:
+        screen.print(f"note: {note}")
     fails = any(not row["holds"] for row in content["findings"])
     style = "bold red" if not content["ok"] else "bold yellow" if fails else "bold green"
     screen.print(f"{content['headline']} ({content['seconds']:.2f} s)", style=style)

@@ -7,26 +7,27 @@ from typing import Annotated
 
 import typer
 
+from hegemon.cli import options
 from hegemon.cli.common import build, console
+from hegemon.cli.options import integer
 from hegemon.errors import InvalidInput
-from hegemon.models.expressions import whole_number
 
 
 def watch_protocol(
     protocol: Annotated[str | None, typer.Argument(help="an id of `hegemon list`, or your_file.py:YourClass")] = None,
-    n: Annotated[str | None, typer.Option("--n", help="number of agents, such as 40 or 1e9")] = None,
-    set_: Annotated[list[str] | None, typer.Option("--set", help="parameter as name=value; repeatable")] = None,
-    graph: Annotated[str | None, typer.Option("--graph", help="ring:64, grid:8x8, regular:1000,4 … or a file")] = None,
+    n: options.N = None,
+    set_: options.Set = None,
+    graph: options.Graph = None,
     start: Annotated[str | None, typer.Option("--start", help="a named start, a file, or a story of verify")] = None,
     wake: Annotated[str | None, typer.Option("--wake", help="messages: all, one-by-one, random or a file")] = None,
-    seed: Annotated[str, typer.Option("--seed", help="the same seed gives the same run")] = "0",
+    seed: options.Seed = 0,
     engine: Annotated[str, typer.Option("--engine", help="auto, or the name of an engine")] = "auto",
     save: Annotated[str | None, typer.Option("--save", help="no page: write a film (.html, .gif, .mp4)")] = None,
     until: Annotated[str | None, typer.Option("--until", help="where a film ends: a set, or steps:K")] = None,
-    max_steps: Annotated[str | None, typer.Option("--max-steps", help="the longest a film may be")] = None,
+    max_steps: Annotated[int | None, integer("--max-steps", "the longest a film may be")] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="print the address and open nothing")] = False,
     host: Annotated[str, typer.Option("--host", help="beyond loopback, others can connect")] = "127.0.0.1",
-    port: Annotated[str, typer.Option("--port", help="0 takes a free one")] = "0",
+    port: Annotated[int, integer("--port", "0 takes a free one", high=65535)] = 0,
 ):  # fmt: skip
     """Watch a run in the browser: play, step, go back, disturb; or save it as a film without one."""
     from hegemon.web.film import shoot
@@ -34,19 +35,16 @@ def watch_protocol(
     from hegemon.web.watch import Builder, Watching, check_film_path, save_film
 
     name, n, graph, set_ = from_story(protocol, n, graph, set_, start)
-    seed_number = whole_number(seed, "seed")
-    port_number = whole_number(port, "port")
-    chosen, _ = build(name, n, graph, set_, seed_number)
-    options = {"graph": graph, "start": start, "wake": wake, "seed": seed_number, "engine": engine}
+    chosen, _ = build(name, n, graph, set_, seed)
+    course = {"graph": graph, "start": start, "wake": wake, "seed": seed, "engine": engine}
     if chosen.model == "message" and start:
         raise InvalidInput(f"--start means nothing to {chosen.id} (message model); use --wake")
     if chosen.model != "message" and wake:
         raise InvalidInput(f"--wake means nothing to {chosen.id} ({chosen.model} model); use --start")
-    builder = Builder(chosen, name, options)
+    builder = Builder(chosen, name, course)
     if save:
         check_film_path(save)
-        limit = None if max_steps is None else whole_number(max_steps, "max-steps")
-        film = shoot(builder(), until, limit)
+        film = shoot(builder(), until, max_steps)
         save_film(film, save)
         size = Path(save).stat().st_size
         end = f"{chosen.time_unit[:-1]} {film['heads'][-1]['step']:,}"
@@ -54,7 +52,7 @@ def watch_protocol(
         return
     if until or max_steps:
         raise InvalidInput("--until and --max-steps say where a film ends: give --save FILE, or leave them away")
-    serve_page(Watching(builder, host, port_number), is_loopback(host), no_browser)
+    serve_page(Watching(builder, host, port), is_loopback(host), no_browser)
 
 
 def serve_page(page, is_private: bool, no_browser: bool) -> None:
@@ -99,7 +97,7 @@ def from_story(protocol, n, graph, settings, start):
         if isinstance(content.get("graph"), str):
             graph = content["graph"]
         elif isinstance(agents, list):
-            n = str(len(agents))
+            n = len(agents)
     given = {text.partition("=")[0].strip() for text in settings or ()}
     parameters = content.get("parameters") if isinstance(content.get("parameters"), dict) else {}
     extra = [f"{key}={value}" for key, value in parameters.items() if key not in given and value is not None]
