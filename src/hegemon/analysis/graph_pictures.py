@@ -2,6 +2,7 @@
 
 import math
 import re
+from typing import Any
 
 from hegemon.analysis.pictures import COLOURS, INK, new_figure, save
 from hegemon.errors import InvalidInput
@@ -36,10 +37,10 @@ def draw_graph(protocol, topology, configuration, title: str, path) -> None:
     stands_out = [bool(protocol.highlight(a, protocol.p)) if hasattr(protocol, "highlight") else False for a in nodes]
     straight = [edge for edge in graph.edges if not wraps(edge, places, topology.name)]
     bent = [edge for edge in graph.edges if wraps(edge, places, topology.name)]
-    style = {"ax": axis, "edge_color": "#bbbbbb", "width": 1.2, "node_size": size}
+    style: dict[str, Any] = {"ax": axis, "edge_color": "#bbbbbb", "width": 1.2, "node_size": size}
     nx.draw_networkx_edges(graph, places, straight, **style)
     if bent:  # the edges that close a torus would run through the nodes between their ends
-        curved = {"arrows": True, "connectionstyle": "arc3,rad=0.25", "arrowstyle": "-"}
+        curved: dict[str, Any] = {"arrows": True, "connectionstyle": "arc3,rad=0.25", "arrowstyle": "-"}
         nx.draw_networkx_edges(graph, places, bent, style="dotted", **style, **curved)
     nx.draw_networkx_nodes(
         graph,

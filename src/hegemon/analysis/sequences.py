@@ -67,7 +67,7 @@ def looks(first: int = FIRST, factor: float = FACTOR) -> Iterator[int]:
 
 def look_points(trials: int, first: int = FIRST, factor: float = FACTOR) -> list[int]:
     """The looks that this many trials reach."""
-    found = []
+    found: list[int] = []
     for number in looks(first, factor):
         if number > trials:
             return found

@@ -21,7 +21,8 @@ def mean_interval(values, confidence: float = CONFIDENCE) -> tuple[float, float]
     if len(values) < 2:
         return None
     mean = float(values.mean())
-    half = float(stdtrit(len(values) - 1, (1 + confidence) / 2)) * standard_error(values)
+    error = float(values.std(ddof=1)) / math.sqrt(len(values))
+    half = float(stdtrit(len(values) - 1, (1 + confidence) / 2)) * error
     if half == 0:
         return mean, mean
     if values.min() < 0:

@@ -136,7 +136,8 @@ def _run_all(waiting, scale, folder: Folder, pool: Pool, seed, listener, records
 
 def _from_both_ends(claims: list) -> list:
     """First, last, second …: neighbours share kernels, and two workers seldom compile the same at the same time."""
-    ordered, rest = [], deque(claims)
+    ordered: list[Claim] = []
+    rest = deque(claims)
     while rest:
         ordered.append(rest.popleft() if len(ordered) % 2 == 0 else rest.pop())
     return ordered

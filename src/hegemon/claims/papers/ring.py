@@ -9,7 +9,7 @@ from hegemon.claims.checks import always, brief, follows, number_at_most, number
 from hegemon.claims.drawing import laws, means
 from hegemon.claims.laboratory import FEW, Sample, all_ended, counted
 from hegemon.claims.papers.oracle import simulate_with_oracle
-from hegemon.claims.registry import Claim, Outcome, Plot, Series, Table
+from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series, Table
 from hegemon.compute.randomness import generator
 from hegemon.exact.verification import verify
 from hegemon.protocols.fischer_jiang import FischerJiang
@@ -118,7 +118,8 @@ def closed_set(name: str, keeps_leader: bool = False):
 
 
 def theorem1(lab, protocol=Ring, *, sizes, trials, ratios, ratio_trials, exact) -> Outcome:
-    checks, samples = [], {start: [] for start in STARTS}
+    checks: list[Check] = []
+    samples: dict[str, list[Sample]] = {start: [] for start in STARTS}
     for start in STARTS:
         for n, number in zip(sizes, trials, strict=True):
             samples[start].append(lab.times(protocol(n=n), number, start=start, max_steps=200 * n * n))

@@ -7,7 +7,7 @@ import numpy as np
 from hegemon.analysis.scaling import LINEAR, N_LOG, Law
 from hegemon.claims.checks import brief, follows, number_at_most, share_at_least, share_at_most
 from hegemon.claims.drawing import laws, means
-from hegemon.claims.registry import Claim, Outcome, Plot, Series, Table
+from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series, Table
 from hegemon.protocols.referees import Referees
 from hegemon.protocols.walks import Walks
 from hegemon.runs.setting import topology_for
@@ -146,7 +146,9 @@ FEW_MESSAGES = 0.4  # up to this power of n, success is judged
 
 
 def theorem3(lab, protocol=Referees, *, n, exponents, trials) -> Outcome:
-    checks, success, disjoint = [], {}, {}
+    checks: list[Check] = []
+    success: dict[str, list[tuple]] = {}
+    disjoint: dict[str, list[float]] = {}
     for label, candidates in (("2 ln n candidates", None), ("1 candidate expected", 1)):
         success[label], disjoint[label] = [], []
         for exponent in exponents:

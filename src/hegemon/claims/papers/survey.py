@@ -8,8 +8,8 @@ import numpy as np
 from hegemon.analysis.scaling import LINEAR, N_LOG
 from hegemon.claims.checks import always, brief, exponential_at_least, follows, mean_is, number_at_least, number_is
 from hegemon.claims.drawing import laws, means, sizes_table
-from hegemon.claims.laboratory import counted
-from hegemon.claims.registry import Claim, Outcome, Plot, Series, Table
+from hegemon.claims.laboratory import Sample, counted
+from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series, Table
 from hegemon.exact.verification import verify
 from hegemon.protocols.pairwise import Pairwise
 from hegemon.protocols.threshold import Threshold
@@ -69,7 +69,8 @@ def pairwise(lab, protocol=Pairwise, *, exact, sizes, trials, most, relative) ->
 
 def timer(lab, protocol=Timer, *, sizes, trials, holding, holding_trials, patience, exact_holding) -> Outcome:
     starts = ("random", "all-leaders", "no-leader")
-    checks, samples = [], {start: [] for start in starts}
+    checks: list[Check] = []
+    samples: dict[str, list[Sample]] = {start: [] for start in starts}
     for start in starts:
         for n in sizes:
             sample = lab.times(protocol(n=n), trials, start=start, max_steps=40 * 96 * n * n)
@@ -78,7 +79,7 @@ def timer(lab, protocol=Timer, *, sizes, trials, holding, holding_trials, patien
     checks.append(always("from any start the safe set is reached", good, made, "always"))
     what = "parallel time from no-leader, the slowest start known, N = n"
     checks.append(follows(what, sizes, samples["no-leader"], LINEAR, N_LOG))
-    held = {"s = N": [], "s = N/2": []}
+    held: dict[str, list[Sample]] = {"s = N": [], "s = N/2": []}
     for n in holding:
         for label, s in (("s = N", n), ("s = N/2", n // 2)):
             options = {"start": "barely-safe", "until": "broken", "max_steps": patience}

@@ -7,9 +7,9 @@ import numpy as np
 from hegemon.analysis.scaling import CUBE, LINEAR, LOG, LOG_SQUARED, N_LOG, SQUARE, Law, exponent
 from hegemon.claims.checks import always, brief, follows, mean_at_least, number_at_least, power_at_least
 from hegemon.claims.drawing import laws, means
-from hegemon.claims.laboratory import all_ended, counted, pooled
+from hegemon.claims.laboratory import Sample, all_ended, counted, pooled
 from hegemon.claims.papers import toolbox
-from hegemon.claims.registry import Claim, Outcome, Plot, Series, Table
+from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series, Table
 from hegemon.exact.verification import verify
 from hegemon.protocols.cai_izumi_wada import CaiIzumiWada
 from hegemon.protocols.time_optimal import TimeOptimal
@@ -21,7 +21,9 @@ OTHERS = ("random", "all-leaders", "no-leader")
 
 def convergence(lab, protocol=TimeOptimal, *, sizes, taus, trials, start_sizes, start_trials, power) -> Outcome:
     """From any start into the safe set in O(tau n log n) steps; the number of states."""
-    checks, by_tau, by_start = [], {}, {}
+    checks: list[Check] = []
+    by_tau: dict[int, list[Sample]] = {}
+    by_start: dict[str, list[Sample]] = {}
     for tau in taus:
         by_tau[tau] = []
         for n, number in zip(sizes, trials, strict=True):

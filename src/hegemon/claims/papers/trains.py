@@ -9,7 +9,7 @@ import numpy as np
 from hegemon.analysis.scaling import Law
 from hegemon.claims.checks import always, brief, follows, number_at_most
 from hegemon.claims.drawing import laws, means
-from hegemon.claims.laboratory import counted
+from hegemon.claims.laboratory import Sample, counted
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series, Table
 from hegemon.compute.randomness import generator
 from hegemon.protocols.trains.legitimate import breadth_first, is_legitimate, station
@@ -289,7 +289,7 @@ def theorem(lab, protocol=Trains, *, graphs, trials, sizes, growth_trials, updat
         for start in ("random", "all-leaders", "no-leader", "corrupted"):
             everything.append(lab.times(case, trials, graph=topology, start=start, max_steps=10**12))
             table.append([graph, start, f"{len(everything[-1].values)}", brief(everything[-1].mean)])
-    rings = {start: [] for start in SLOW_STARTS}
+    rings: dict[str, list[Sample]] = {start: [] for start in SLOW_STARTS}
     for start, n in itertools.product(SLOW_STARTS, sizes):
         case = protocol(n=n)
         topology = topology_for(case, f"ring:{n}", lab.seed)
