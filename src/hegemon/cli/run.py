@@ -1,10 +1,11 @@
 """`hegemon run`: many trials of one protocol, as a table or JSON, with a picture if asked for."""
 
+import os
 from typing import Annotated
 
 import typer
 
-from hegemon.cli import failures, options, progress, tracing
+from hegemon.cli import failures, guard, options, progress, tracing
 from hegemon.cli.common import (
     PICTURES,
     build,
@@ -19,12 +20,15 @@ from hegemon.cli.common import (
 )
 from hegemon.cli.options import MESSAGES, POPULATION, RECORDING, ROUNDS, integer, integers, option, path
 from hegemon.errors import InvalidInput
+from hegemon.files import reserve
 
 SHOWN_TRIALS = 20
 
 
 def run(
-    protocol: options.Protocol,
+    protocol: Annotated[
+        str | None, typer.Argument(metavar="PROTOCOL", help="an id of `hegemon list`, or your_file.py:YourClass")
+    ] = None,
     n: options.N = None,
     set_: options.Set = None,
     graph: options.Graph = None,
@@ -73,10 +77,25 @@ def run(
     plot: options.Plot = None,
     final: Annotated[str | None, path("--final", "write where trial 0 ended (.json, .csv)")] = None,
     draw: Annotated[str | None, path("--draw", "draw the graph where trial 0 ended (.png …)")] = None,
+    checkpoint: Annotated[str | None, path("--checkpoint", "keep a long run here, every minute and at Ctrl-C")] = None,
+    resume: Annotated[str | None, path("--resume", "go on with the run of a checkpoint, alone")] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ):  # fmt: skip
     """Simulate a protocol exactly, from a start until a stop, as many times as asked."""
+    state = None
+    if resume:
+        given, state = resumed(resume, protocol)
+        protocol, n, set_, graph, seed = (given[name] for name in ("protocol", "n", "set", "graph", "seed"))
+        max_steps, engine, start, until, fault = (
+            given[name] for name in ("max_steps", "engine", "start", "until", "fault")
+        )
+        disturbances, no_fast_forward = given["disturbances"], given["no_fast_forward"]
+        checkpoint = checkpoint or resume
+    if protocol is None:
+        raise InvalidInput("which protocol? Give an id of `hegemon list`, or your_file.py:YourClass")
+    if checkpoint and (trials != 1 or observe or every or at or history or plot or trace is not None):
+        raise InvalidInput("--checkpoint keeps one trial and no records; for many trials use hegemon sweep")
     faults = tuple(options.fault(text) for text in fault or ())
     if disturbances:
         from hegemon.runs.disturbances import read_disturbances
@@ -87,6 +106,8 @@ def run(
     outputs(
         plot=(plot, PICTURES), history=(history, (".csv",)), final=(final, (".json", ".csv")), draw=(draw, PICTURES)
     )
+    if checkpoint:
+        reserve(checkpoint)
     with progress.Progress(quiet=quiet) as shown:
         chosen, topology = build(protocol, n, graph, settings, seed)
         if draw:
@@ -116,7 +137,17 @@ def run(
         if trace is not None:
             tracing.refuse_trace(chosen, engine, faults)
             course["engine"] = "agents" if chosen.model == "population" else engine
+        if checkpoint:
+            about = {
+                "protocol": protocol, "n": n, "set": set_, "graph": graph, "seed": seed, "max_steps": max_steps,
+                "engine": engine, "start": start, "until": until, "fault": fault, "disturbances": disturbances,
+                "no_fast_forward": no_fast_forward,
+            }  # fmt: skip
+            keeper = course["checkpoint"] = make_keeper(checkpoint, chosen, about, state)
         finished = run_with_progress(chosen, trials, shown, seed=seed, graph=topology, workers=workers, **course)
+        if course.pop("checkpoint", None) and finished.interrupted:
+            guard.answered()
+            keeper.write()
         content = report(chosen, topology, course, seed, finished)
         content["notes"] = [] if is_messages(chosen) else notes_on(until, chosen)
         if trace is not None and finished.runs:
@@ -129,6 +160,36 @@ def run(
     if finished.interrupted:
         raise failures.Interrupted(f"interrupted after {len(finished.runs)} of {trials} trials")
     raise typer.Exit(failures.YES if all(one.reached for one in finished.runs) else failures.NO)
+
+
+def resumed(resume: str, protocol: str | None) -> tuple[dict, dict | None]:
+    """What the checkpoint runs and where it stands; only the very code that wrote it may go on."""
+    from hegemon.runs.checkpoint import read_checkpoint
+
+    if protocol is not None:
+        raise InvalidInput(f"--resume {resume} says what to run; give no protocol besides")
+    about, state = read_checkpoint(resume)
+    if code_of(about["given"]) != about["code"]:
+        raise InvalidInput(f"{resume} was made with other code, libraries or files; go on with the same, or run anew")
+    return about["given"], state
+
+
+def make_keeper(path: str, chosen, given: dict, state):
+    from hegemon.runs.checkpoint import Checkpoint
+
+    if chosen.model not in ("population", "rounds"):
+        raise InvalidInput(f"--checkpoint keeps runs of populations and rounds; {chosen.id} is of another model")
+    return Checkpoint(path, {"given": given, "code": code_of(given)}, state)
+
+
+def code_of(given: dict) -> list[str]:
+    """Digests of the code and of the files that a run depends on."""
+    from hegemon.experiments.fingerprints import code_fingerprint, file_digest, protocol_fingerprint
+    from hegemon.protocols.loading import find_protocol
+
+    files = [given[name] for name in ("graph", "start", "disturbances") if os.path.isfile(given[name] or "")]
+    digests = [file_digest(name) for name in files]
+    return [code_fingerprint(), protocol_fingerprint(find_protocol(given["protocol"])), *digests]
 
 
 def is_messages(protocol) -> bool:

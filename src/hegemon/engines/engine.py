@@ -75,6 +75,14 @@ class Engine(ABC):
     def restore(self, snapshot: tuple[int, Any]) -> None:
         """Go back to where the snapshot was taken; from there every draw is repeated."""
 
+    def freeze(self) -> tuple[int, Any]:
+        """As `snapshot`, for another engine of this kind, in another process."""
+        return self.snapshot()
+
+    def thaw(self, frozen: tuple[int, Any]) -> None:
+        """Go on where the engine that was frozen stood."""
+        self.restore(frozen)
+
     def occupancy(self) -> tuple[np.ndarray, np.ndarray]:
         """The codes of the states that agents are in, ascending, and how many agents are in each."""
         return self.configuration().multiset

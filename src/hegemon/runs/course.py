@@ -10,6 +10,7 @@ from hegemon.engines.membership import Watcher, count_leaders
 from hegemon.engines.stopping import Stop, parse_stop
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
+from hegemon.runs.checkpoint import Checkpoint
 from hegemon.runs.driver import Driver
 from hegemon.runs.history import MOST_ROWS, History
 from hegemon.runs.run import Fault, Run
@@ -36,6 +37,7 @@ def simulate_states(
     most_rows: int = MOST_ROWS,
     keep: bool = True,
     progress: Callable[[int], object] | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Run:
     """Run until the stop is met or `max_steps` steps are made; the options are those of `simulate`."""
     protocol.require_sound()
@@ -58,26 +60,38 @@ def simulate_states(
         history = History(Watcher(protocol, observables, topology), unit, at, every, most_rows)
     key = stream(seed, trial, KERNEL)
     driver = Driver(protocol, topology, chosen.engine, configuration, stop, key, history, progress, **chosen.options)
-    met, last_fault = _suffer(driver, faults, limit, generator(seed, trial, FAULT))
+    if checkpoint and (schedule or observables):
+        raise InvalidInput("a checkpoint keeps no records and no prescribed interactions; run without them")
+    met, last_fault = _suffer(driver, faults, limit, generator(seed, trial, FAULT), checkpoint)
     met = met or driver.follow(schedule, limit) or driver.run(limit, until_met=True)
     return _record(protocol, topology, driver, chosen, met, last_fault, seed, trial, history, keep)
 
 
-def _suffer(driver: Driver, faults: Sequence[Fault], limit: int | None, rng) -> tuple[bool, int | None]:
+def _suffer(driver: Driver, faults: Sequence[Fault], limit: int | None, rng, checkpoint) -> tuple[bool, int | None]:
     """Run to every fault within the limit and let it strike; whether a leader was lost, and the last one's step.
 
     What stops a run is looked for after the last fault: recovery is what is measured. Only a lost leader counts
     from the beginning, whether it was lost by an interaction or by the fault itself.
     """
-    watches, last = bool(driver.stop.watch), None
+    watches, last, struck = bool(driver.stop.watch), None, 0
+    if checkpoint:
+        driver.rest = lambda: checkpoint.offer(driver.engine, struck, rng)
+        if checkpoint.state:
+            rng.bit_generator.state = checkpoint.state["rng"]
+            driver.engine.thaw(checkpoint.state["engine"])
+    before = checkpoint.state["faults"] if checkpoint and checkpoint.state else 0
     for fault in sorted(faults, key=lambda fault: fault.step):
         if limit is not None and fault.step > limit:
             break
+        if struck < before:  # it had struck when the checkpoint was made
+            struck, last = struck + 1, fault.step
+            continue
         if driver.run(fault.step, until_met=watches):
             return True, last
         if driver.interrupted:
             break
         last = fault.step
+        struck += 1
         if driver.corrupt(fault, rng) and watches:
             return True, last
     return False, last

@@ -43,6 +43,7 @@ class Driver:
         self.engine = chosen(protocol, topology, configuration, counted, rng, **options)
         self.engine.heartbeat = self._beat
         self.interrupted = False
+        self.rest: Callable[[], None] | None = None  # called while the engine stands still, outside the set
         self.ended = ""  # why the stop can never be met
         self._prospects = Prospects(protocol, topology, stop, self._beat) if protocol.model == "population" else None
         self._review = 0
@@ -70,6 +71,8 @@ class Driver:
         while limit is None or engine.step < limit:
             if self._is_over(limit):
                 return False
+            if self.rest:
+                self.rest()
             record = self.history.next_step(engine.step) if self.history else None
             review = None if engine.is_silent else self._review
             goal = min(goal for goal in (limit, record, review) if goal is not None)

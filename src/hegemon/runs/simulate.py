@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from hegemon.errors import InvalidInput
+from hegemon.runs.checkpoint import Checkpoint
 from hegemon.runs.course import simulate_states
 from hegemon.runs.history import MOST_ROWS
 from hegemon.runs.messages import simulate_messages
@@ -40,6 +41,7 @@ def simulate(
     keep: bool = True,
     most_rows: int = MOST_ROWS,
     progress: Callable[[int], object] | None = None,
+    checkpoint: Checkpoint | None = None,
     **unknown,
 ) -> Run:
     """Run a protocol once, exactly, and answer a `Run`: `simulate(hegemon.Pairwise(n=100), seed=1).steps`.
@@ -69,6 +71,7 @@ def simulate(
     - `observe`: True for the protocol's observables, or a dictionary of them, recorded in `Run.history` at the
       steps `at`, or `every` so many steps, or spread evenly; `most_rows` bounds what `every` may take.
     - `keep`: whether the final configuration is kept in the Run.
+    - `checkpoint`: a `hegemon.runs.checkpoint.Checkpoint` to keep the run in, and to go on from.
     - `progress(step)` is called several times a second; a true answer interrupts the run.
     """
     if unknown:

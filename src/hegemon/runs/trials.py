@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hegemon.errors import InvalidInput
+from hegemon.runs.checkpoint import Checkpoint
 from hegemon.runs.history import MOST_ROWS
 from hegemon.runs.run import Fault, Run
 from hegemon.runs.setting import topology_for
@@ -47,6 +48,7 @@ def run_trials(
     wake="all",
     fast_forward: bool = True,
     threads: int | None = None,
+    checkpoint: Checkpoint | None = None,
     **unknown,
 ) -> Trials:
     """Run a protocol many times: `run_trials(hegemon.Pairwise(n=100), 1000, seed=1).runs`.
@@ -64,6 +66,8 @@ def run_trials(
     if unknown:
         raise unknown_option("run_trials", unknown, run_trials)
     given = {name: value for name, value in locals().items() if name in OPTIONS}
+    if checkpoint is not None and trials != 1:
+        raise InvalidInput("a checkpoint keeps one run; ask for one trial")
     if trials < 1:
         raise InvalidInput(f"trials = {trials} is out of range; ask for at least 1")
     if workers is not None and not 1 <= workers <= MOST_WORKERS:

@@ -35,6 +35,9 @@ class Adaptive(Switching):
         self._now.step = step
         self._note_use()
 
+    def _turn_to(self, kind: str) -> None:
+        self._now = self._agents if kind == Agents.__name__ else self._events
+
     def load(self, configuration) -> None:
         self._settle(configuration)
 

@@ -64,6 +64,9 @@ class AdaptiveComplete(Switching):
         self._postpone()
         self._note_use()
 
+    def _turn_to(self, kind: str) -> None:
+        self._use(Agents if kind == Agents.__name__ else Batch, self.configuration(), self.step)
+
     def _postpone(self) -> None:
         self._review = self.step + max(BRIEF, REVIEW * self.protocol.n, self.step // 2)
 

@@ -46,3 +46,16 @@ class Switching(Engine):
     def restore(self, snapshot) -> None:
         _, self._now, self._review, inner = snapshot
         self._now.restore(inner)
+
+    def freeze(self):
+        return self.step, type(self._now).__name__, self._review, list(self._used), self._now.snapshot()
+
+    def thaw(self, frozen) -> None:
+        _, kind, review, used, inner = frozen
+        self._turn_to(kind)
+        self._now.restore(inner)
+        self._review, self._used = review, used
+
+    def _turn_to(self, kind: str) -> None:
+        """Have the engine of that class in use; what it holds does not matter."""
+        raise NotImplementedError

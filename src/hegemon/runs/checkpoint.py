@@ -1,0 +1,115 @@
+"""A long run on disk: all that is needed to go on to exactly the numbers of a run that was never interrupted.
+
+The driver offers its engine between two advances. A snapshot is taken now and then, so rarely that it costs little,
+and written every so often and at the end; a run that goes on from an older snapshot repeats every draw. The file
+holds plain arrays and a JSON text, never code, with a digest of both.
+"""
+
+import hashlib
+import io
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hegemon.errors import InvalidInput
+from hegemon.files import write_bytes
+
+FORMAT = 1
+COST = 50  # a snapshot may take one part in so many of the time
+WRITE_SECONDS = 60.0
+
+
+class Checkpoint:
+    """`about` says what is run; `state` is where to go on from, None at the beginning."""
+
+    def __init__(self, path, about: dict, state: dict | None = None):
+        self.path, self.about, self.state = Path(path), about, state
+        self._due = time.monotonic() + 1.0
+        self._write_at = time.monotonic() + WRITE_SECONDS
+
+    def offer(self, engine, faults: int, rng: np.random.Generator) -> None:
+        """The engine stands still after `faults` faults: take a snapshot if one is due."""
+        now = time.monotonic()
+        if now < self._due:
+            return
+        self.state = {"faults": faults, "rng": rng.bit_generator.state, "engine": engine.freeze()}
+        taken = time.monotonic() - now
+        self._due = time.monotonic() + max(1.0, COST * taken)
+        if time.monotonic() >= self._write_at:
+            self.write()
+            self._write_at = time.monotonic() + max(WRITE_SECONDS, COST * (time.monotonic() - now))
+
+    def write(self) -> None:
+        """Keep the last snapshot; without any, the run begins again."""
+        arrays: list[np.ndarray] = []
+        text = json.dumps({"format": FORMAT, "about": self.about, "state": _encode(self.state, arrays)})
+        content = {f"a{k}": array for k, array in enumerate(arrays)}
+        content["text"] = np.frombuffer(text.encode(), np.uint8)
+        content["digest"] = np.frombuffer(_digest(content).encode(), np.uint8)
+        out = io.BytesIO()
+        np.savez(out, **content)
+        write_bytes(self.path, out.getvalue())
+
+
+def read_checkpoint(path) -> tuple[dict, dict | None]:
+    """What was run, and where to go on from; whatever is not as it was written is refused."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            content = {name: file[name] for name in file.files}
+        digest = bytes(content.pop("digest")).decode()
+        if digest != _digest(content):
+            raise ValueError
+        found = json.loads(bytes(content["text"]).decode())
+        if found["format"] != FORMAT:
+            raise InvalidInput(
+                f"{path} has format {found['format']} and this version reads {FORMAT}; use its own version"
+            )
+        return found["about"], _decode(found["state"], content)
+    except InvalidInput:
+        raise
+    except FileNotFoundError:
+        raise InvalidInput(f"there is no checkpoint {path}; give the file of `hegemon run … --checkpoint`") from None
+    except Exception:  # a zip file can be broken in many ways
+        raise InvalidInput(f"{path} is no whole checkpoint; give another one, or run from the start") from None
+
+
+def _digest(content: dict) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(content):
+        array = np.ascontiguousarray(content[name])
+        digest.update(f"{name} {array.dtype.descr} {array.shape} ".encode() + array.tobytes())
+    return digest.hexdigest()
+
+
+def _encode(value: Any, arrays: list[np.ndarray]):
+    if value is None or isinstance(value, bool | str | float):
+        return value
+    if isinstance(value, int):
+        return {"int": str(value)}  # of any size
+    if isinstance(value, np.ndarray):
+        arrays.append(value)
+        return {"array": len(arrays) - 1}
+    if isinstance(value, np.generic):
+        return _encode(np.array([value]), arrays) | {"one": True}
+    if isinstance(value, tuple | list):
+        return {"tuple" if isinstance(value, tuple) else "list": [_encode(item, arrays) for item in value]}
+    if isinstance(value, dict):
+        return {"dict": {name: _encode(item, arrays) for name, item in value.items()}}
+    raise InvalidInput(f"a {type(value).__name__} cannot be kept in a checkpoint; run without --checkpoint")
+
+
+def _decode(value, content: dict):
+    if not isinstance(value, dict):
+        return value
+    if "int" in value:
+        return int(value["int"])
+    if "array" in value:
+        array = content[f"a{value['array']}"]
+        return array[0] if value.get("one") else array
+    if "dict" in value:
+        return {name: _decode(item, content) for name, item in value["dict"].items()}
+    kind = tuple if "tuple" in value else list
+    return kind(_decode(item, content) for item in value[kind.__name__])

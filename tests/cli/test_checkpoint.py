@@ -1,0 +1,66 @@
+"""`hegemon run --checkpoint` and `--resume`."""
+
+import json
+import time
+
+import pytest
+
+from hegemon.cli.main import main
+from hegemon.cli.progress import Progress
+from hegemon.runs.checkpoint import Checkpoint, read_checkpoint
+from hegemon.runs.driver import Driver
+
+RUN = ["run", "pairwise", "--n", "400", "--engine", "agents", "--seed", "5", "--until", "steps:3000000", "--quiet"]
+
+
+def test_an_interrupted_run_goes_on_to_the_same_numbers(tmp_path, capsys, monkeypatch):
+    path = tmp_path / "run.npz"
+    assert main([*RUN, "--json"]) == 0
+    whole = json.loads(capsys.readouterr().out)
+    with monkeypatch.context() as slow:
+        reach, offer, show = Driver._reach, Checkpoint.offer, Progress.show
+
+        def short(self, goal):
+            time.sleep(0.05)
+            return reach(self, min(goal, self.engine.step + 50_000))
+
+        def eager(self, *parts):
+            self._due = 0.0
+            offer(self, *parts)
+
+        def interrupt(self, stage, done=0, total=None):
+            show(self, stage, done, total)
+            if path_has_state():
+                raise KeyboardInterrupt
+
+        keepers = []
+        make = Checkpoint.__init__
+        slow.setattr(Checkpoint, "__init__", lambda self, *parts: (make(self, *parts), keepers.append(self))[0])
+        path_has_state = lambda: keepers and keepers[0].state  # noqa: E731
+        slow.setattr(Driver, "_reach", short)
+        slow.setattr(Checkpoint, "offer", eager)
+        slow.setattr(Progress, "show", interrupt)
+        assert main([*RUN, "--checkpoint", str(path)]) == 130
+    capsys.readouterr()
+    state = read_checkpoint(path)[1]
+    assert 0 <= state["engine"][0] < 3_000_000
+    assert main(["run", "--resume", str(path), "--json", "--quiet"]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert again["trials"] == whole["trials"] and again["summary"] == whole["summary"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["pairwise", "--n", "9", "--trials", "2", "--checkpoint", "c.npz"], "sweep"),
+        (["referees", "--n", "9", "--checkpoint", "c.npz"], "model"),
+        (["--resume", "nothing.npz"], "nothing.npz"),
+        (["pairwise", "--resume", "nothing.npz"], "no protocol"),
+        ([], "which protocol"),
+    ],
+)
+def test_bad_input_is_one_sentence(arguments, word, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", *arguments]) == 2
+    message = capsys.readouterr().err
+    assert word in message and message.count("\n") == 1
