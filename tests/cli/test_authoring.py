@@ -1,10 +1,13 @@
 """`hegemon new`, `hegemon check` and `--trace`: what an author of a protocol meets."""
 
 import json
+import sys
 
 import pytest
 
+from hegemon.cli import authoring, failures
 from hegemon.cli.main import main
+from hegemon.protocols.loading import find_protocol
 from tests.cli import sentences
 
 MODELS = {"population": "verify", "rounds": "verify", "messages": "run"}
@@ -32,12 +35,14 @@ def test_a_new_protocol_runs_verifies_and_plots_at_once(capsys, monkeypatch, tmp
         assert code == 0 and answer["ok"] and answer["headline"].endswith("claims hold")
 
 
-def test_a_sound_protocol_is_told_so(capsys):
+@pytest.mark.parametrize("engines", [("agents",), pytest.param((), marks=pytest.mark.full)])
+def test_a_sound_protocol_is_told_so(capsys, monkeypatch, engines):
+    if engines:
+        monkeypatch.setattr(authoring, "engines", lambda *_: engines)
     code, content = as_json(capsys, "check", "pairwise", "--n", "3")
     assert code == 0 and content["ok"]
-    assert {"functions", "all pairs", "set safe", "engine agents", "engine batch"} <= {
-        row["what"] for row in content["checks"]
-    }
+    expected = {f"engine {name}" for name in engines or ("agents", "events", "batch")}
+    assert expected | {"functions", "all pairs", "set safe"} <= {row["what"] for row in content["checks"]}
 
 
 FLAWS = {
@@ -62,7 +67,8 @@ class Mine(PopulationProtocol):
 
 
 @pytest.mark.parametrize(("flaw", "what"), FLAWS)
-def test_what_is_wrong_is_found_and_explained(capsys, tmp_path, flaw, what):
+def test_what_is_wrong_is_found_and_explained(capsys, monkeypatch, tmp_path, flaw, what):
+    monkeypatch.setattr(authoring, "engines", lambda *_: ())  # nothing here depends on them
     path = tmp_path / "mine.py"
     path.write_text(BROKEN.replace("FLAW", flaw))
     code, content = as_json(capsys, "check", str(path), "--n", "3")
@@ -77,7 +83,18 @@ def test_a_failure_in_the_users_file_names_its_line(capsys, tmp_path):
     path.write_text(text)
     assert main(["show", str(path)]) == 2
     (sentence,) = sentences(capsys.readouterr().err)
-    assert f"{path}" in sentence and "line 17" in sentence and "ghost" in sentence
+    assert "mine.py, line 17" in sentence and "ghost" in sentence
+
+
+def test_what_only_a_users_function_raises_is_told_with_its_place(tmp_path):
+    """Whatever no check foresees: the last line of the user's own file that the exception passed."""
+    path = tmp_path / "mine.py"
+    path.write_text(BROKEN.replace("FLAW", "pass") + "\n\ndef surprise():\n    return {}['ghost']\n")
+    surprise = vars(sys.modules[find_protocol(str(path)).__module__])["surprise"]
+    with pytest.raises(KeyError) as caught:
+        surprise()
+    code, sentence = failures.sentence(caught.value)
+    assert code == 2 and f"{path}, line 18, in surprise: KeyError: 'ghost'" in sentence
 
 
 def test_a_trace_tells_the_run_that_was_measured(capsys):
