@@ -1,0 +1,71 @@
+"""What the documentation shows works: its Python runs, its commands are parsed, its links lead somewhere."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [page for page in PAGES if "catalogue" not in page.parts]
+BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.M | re.S)
+LINK = re.compile(r"\]\(([^)#\s]+)(#[^)]*)?\)")
+GENERATED = ("catalogue/index.md",)  # written by make docs
+
+
+def blocks(language):
+    for page in PAGES:
+        for number, found in enumerate(BLOCK.finditer(page.read_text())):
+            if found[1] == language:
+                yield pytest.param(found[2].strip(), found[3], id=f"{page.relative_to(ROOT)}:{number}")
+
+
+def foreign(text: str) -> bool:
+    """Code of another tool, shown for comparison, or a program that needs a network."""
+    return "ppsim" in text or "async with" in text or "duckdb" in text
+
+
+@pytest.mark.parametrize(("attributes", "text"), blocks("python"))
+def test_python_runs(attributes, text, tmp_path, monkeypatch):
+    if foreign(text):
+        compile(text, "block", "exec")
+        return
+    monkeypatch.chdir(tmp_path)
+    exec(compile(text, "block", "exec"), {"__name__": "block"})
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    for target, _ in LINK.findall(page.read_text()):
+        if "://" not in target and target not in GENERATED:
+            assert (page.parent / target).exists(), target
+
+
+def commands():
+    for page in PAGES:
+        text = page.read_text()
+        lines = [line for found in BLOCK.finditer(text) if found[1] in ("sh", "bash") for line in found[3].splitlines()]
+        lines += [line for line in text.splitlines() if line.startswith("    hegemon ")]
+        for line in lines:
+            if line.strip().startswith("hegemon "):
+                yield pytest.param(line.strip(), id=f"{page.relative_to(ROOT)}: {line.strip()[:70]}")
+
+
+@pytest.mark.parametrize("line", commands())
+def test_commands_have_options_that_exist(line):
+    """Every command and every option that a page shows is known to the command line."""
+    import click
+
+    from hegemon.cli.documented import command_named
+
+    words = shlex.split(line, comments=True)[1:]
+    command = command_named(words[0]) if words and not words[0].startswith("-") else None
+    if command is None:
+        assert words[0] in ("--version", "--help", "-h"), line
+        return
+    known = {name for option in command.params if isinstance(option, click.Option) for name in option.opts}
+    known |= {name for option in command.params if isinstance(option, click.Option) for name in option.secondary_opts}
+    for word in words[1:]:
+        if word.startswith("--"):
+            assert word.partition("=")[0] in known | {"--help"}, word
