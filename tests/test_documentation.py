@@ -26,7 +26,7 @@ def blocks(language):
 
 def foreign(text: str) -> bool:
     """Code of another tool, shown for comparison, or a program that needs a network."""
-    return "ppsim" in text or "async with" in text or "duckdb" in text
+    return any(word in text for word in ("ppsim", "async with", "duckdb", "polars", "dask_kubernetes"))
 
 
 @pytest.mark.parametrize(("attributes", "text"), list(blocks("python")))
