@@ -10,6 +10,7 @@ from hegemon.errors import InvalidInput
 from hegemon.files import write_with
 
 SIDE = 480  # pixels
+TOP = 30  # pixels for the clock
 FINER = 2  # drawn so much larger, then scaled down: smooth edges
 SECONDS = 10.0
 GROUND, INK, IDLE, GOLD = "#f5f6f8", "#1b1f24", "#a9b4c0", "#e69f00"
@@ -71,8 +72,10 @@ class Painter:
     def _place(self) -> None:
         places = np.array(self.greeting["places"])
         least = _spacing(places)
-        room = self.side / 2 * 0.96 / (np.abs(places).max() * (1 + min(0.25, least * 0.6)) + 1e-9)
-        self._points = self.side / 2 + places * room
+        wide, tall = np.abs(places).max(axis=0) * (1 + min(0.25, least * 0.6)) + 1e-9
+        top = TOP * FINER
+        room = 0.97 * min(self.side / 2 / wide, (self.side - top) / 2 / tall)
+        self._points = np.array([self.side / 2, top + (self.side - top) / 2]) + places * room
         self._radius = max(2.4, min(17 * FINER, least * room * 0.36))
 
     def paint(self, head: dict, picture: bytes):
@@ -126,10 +129,10 @@ class Painter:
         height = math.ceil(len(bytes_) / width)
         pixels = np.full((width * height, 3), rgb(GROUND), np.uint8)
         pixels[: len(bytes_)] = table[bytes_]
-        scale = (self.side - 24 * FINER) / max(width, height)
+        scale = (self.side - (TOP + 10) * FINER) / max(width, height)
         size = max(1, int(width * scale)), max(1, int(height * scale))
         raster = Image.fromarray(pixels.reshape(height, width, 3)).resize(size, Image.Resampling.NEAREST)
-        image.paste(raster, ((self.side - size[0]) // 2, (self.side - size[1]) // 2 + 10 * FINER))
+        image.paste(raster, ((self.side - size[0]) // 2, (self.side + TOP * FINER - size[1]) // 2))
 
     def _paint_bands(self, draw, head) -> None:
         counts = {byte: int(count) for byte, count in head["bands"]}
@@ -185,7 +188,11 @@ def save_animation(film: dict, path, size: int = SIDE, frames: int = MOST_FRAMES
         return
     from PIL import Image
 
-    palette = images[len(images) // 2].quantize(64, dither=Image.Dither.NONE)
+    samples = images[:: max(1, len(images) // 8)][-8:] + images[-1:]
+    strip = Image.new("RGB", (images[0].width, images[0].height * len(samples)))
+    for k, image in enumerate(samples):
+        strip.paste(image, (0, k * image.height))
+    palette = strip.quantize(96, dither=Image.Dither.NONE)
     flat = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
     length = [round(1000 * pace)] * (len(flat) - 1) + [2000]
     write_with(path, lambda place: flat[0].save(

@@ -85,8 +85,7 @@ def shoot(
     """Run a session without a page, and film it: to its end, to the limit, or as far as the clock allows."""
     recorder = Recorder(greeting(session))
     limit, lamp = _end(session, until, max_steps)
-    session.readings()  # what must be compiled is compiled before the clock runs
-    spacing, tail, deadline = 1, None, time.monotonic() + seconds
+    spacing, tail, deadline = 1, None, math.inf
     while True:
         readings = session.readings()
         picture = frame(session, command=session.command(), disturbances=len(session.disturbances()), **readings)
@@ -105,6 +104,8 @@ def shoot(
         if session.step >= limit or time.monotonic() > deadline:
             break
         session.advance(min(limit, session.step + spacing), tell=session.world.kind == "graph")
+        if deadline == math.inf:  # the clock runs from here, when all that must be compiled is
+            deadline = time.monotonic() + seconds
     return recorder.film()
 
 

@@ -228,5 +228,6 @@ byId("copy").onclick = async () => {
   setTimeout(() => { byId("copy").textContent = "copy"; }, 1200);
 };
 state.svg = () => stage.svg();
+state.draw = () => stage.draw();
 
 source = window.HEGEMON_FILM ? new Film(take, window.HEGEMON_FILM) : new Live(take);

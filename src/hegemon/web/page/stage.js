@@ -3,6 +3,7 @@ import { KINDS, mix } from "./look.js";
 import { CanvasPen, SvgPen } from "./pens.js";
 
 const COLUMNS = 500; // of the bands
+const TOP = 38; // pixels for the clock
 
 export class Stage {
   constructor(canvas) {
@@ -49,8 +50,9 @@ export class Stage {
     for (const [x, y] of places) { w = Math.max(w, Math.abs(x)); h = Math.max(h, Math.abs(y)); }
     const gap = Stage.nearest(places);
     const room = 1 + Math.min(0.25, gap * 0.6);
-    const scale = Math.min(this.width / 2 / (w * room + 0.02), (this.height / 2 - 14) / (h * room + 0.02));
-    this.points = places.map(([x, y]) => [this.width / 2 + x * scale, this.height / 2 + 6 + y * scale]);
+    const tall = this.height - TOP - 8;
+    const scale = Math.min(this.width / 2 / (w * room + 0.02), tall / 2 / (h * room + 0.02));
+    this.points = places.map(([x, y]) => [this.width / 2 + x * scale, TOP + tall / 2 + y * scale]);
     this.radius = Math.max(1.2, Math.min(17, gap * scale * 0.36));
     this.paper = null;
   }
@@ -206,8 +208,9 @@ export class Stage {
     const picture = this.picture;
     for (let k = 0; k < picture.length; k++) words[k] = table[picture[k]];
     context.putImageData(image, 0, 0);
-    const scale = Math.min((this.width - 20) / width, (this.height - 20) / height);
-    this.box = [(this.width - width * scale) / 2, (this.height - height * scale) / 2, scale];
+    const tall = this.height - TOP - 10;
+    const scale = Math.min((this.width - 20) / width, tall / height);
+    this.box = [(this.width - width * scale) / 2, TOP + (tall - height * scale) / 2, scale];
     pen.image(canvas, this.box[0], this.box[1], width * scale, height * scale);
   }
 
