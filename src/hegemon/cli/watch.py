@@ -57,7 +57,6 @@ def watch_protocol(
 
 def serve_page(page, is_private: bool, no_browser: bool) -> None:
     """Say where the page is, open it, and stay until the terminal ends."""
-    import signal
     import webbrowser
 
     def announce():
@@ -73,8 +72,6 @@ def serve_page(page, is_private: bool, no_browser: bool) -> None:
         if not no_browser:
             webbrowser.open(page.url)
 
-    if hasattr(signal, "SIGHUP"):
-        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
     page.run(announce)
 
 

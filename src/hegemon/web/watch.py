@@ -120,7 +120,7 @@ class Watching:
             app = application(self._hall, Doorkeeper(self.host, self.port, self.token))
             config = uvicorn.Config(
                 app, log_level="critical", ws="websockets-sansio", ws_per_message_deflate=False, lifespan="off",
-                timeout_graceful_shutdown=1, access_log=False,
+                timeout_graceful_shutdown=0, access_log=False,
             )  # fmt: skip
             self._server = uvicorn.Server(config)
             following = asyncio.ensure_future(self._hall.follow())
@@ -153,9 +153,8 @@ class Watching:
     def _end_simulation(self) -> None:
         with contextlib.suppress(OSError):
             self._here.close()
-        if hasattr(self._worker, "terminate"):
-            self._worker.join(0.5)
-            self._worker.terminate()
+        if hasattr(self._worker, "kill"):
+            self._worker.kill()  # it has nothing to keep
 
     def _repr_html_(self) -> str:
         address = html.escape(self.url, quote=True)
