@@ -27,6 +27,7 @@ test-full: $(VENV)/installed chromium
 	$(BIN)/python -m pytest
 
 bench: $(VENV)/installed
+	$(BIN)/python -m benchmarks.start
 	$(BIN)/python -m benchmarks.agents
 	$(BIN)/python -m benchmarks.scale
 	$(BIN)/python -m benchmarks.messages

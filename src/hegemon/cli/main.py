@@ -19,6 +19,7 @@ def main(arguments: list[str] | None = None) -> int:
     code = guard.split()
     if code is None:
         code = perform(sys.argv[1:])
+        guard.leave(code)
     sys.exit(code)
 
 
