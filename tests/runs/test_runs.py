@@ -6,6 +6,7 @@ import pytest
 import hegemon as hg
 from hegemon.engines.membership import Membership
 from hegemon.engines.stopping import parse_stop
+from hegemon.runs.history import History
 
 
 def mean_and_error(protocol, trials, **options):
@@ -147,9 +148,25 @@ def test_history_of_an_unknown_length_keeps_its_size():
     for until in ("steps:100", "steps:100000"):
         run = hg.simulate(hg.Pairwise(n=30), until=until, observe=True, seed=1)
         steps = run.history["step"]
-        assert len(steps) <= 502
+        assert len(steps) <= 202
         assert steps.iloc[0] == 0 and steps.iloc[-1] == run.steps
         assert len(set(np.diff(steps)[:-1])) == 1
+
+
+def test_a_large_population_is_looked_at_a_few_times_per_unit_of_time():
+    """Watching may cost what running does, not ten times that: few looks, whatever the length of the run."""
+    looked = []
+
+    class Watcher:
+        def measure(self, configuration):
+            looked.append(configuration)
+            return {"leaders": 1}
+
+    history, step, n = History(Watcher(), 10**6), 0, 10**6
+    while step < 40 * n:
+        history.record(step, None)
+        step = history.next_step(step)
+    assert 100 <= len(looked) <= 4 * 40 and 100 <= len(history.table()) <= 201
 
 
 def test_max_steps_cuts_a_run_off():

@@ -5,7 +5,8 @@ from array import array
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
 
-POINTS = 250  # rows of an evenly spread history: between so many and twice as many
+POINTS = 100  # rows of an evenly spread history: between so many and twice as many
+LARGE = 100_000  # agents, whose steps are so fast that watching them closely would cost more than making them
 MOST_ROWS = 1_000_000  # of any other
 
 
@@ -23,7 +24,7 @@ class History:
         if self._at and len(self._at) > most:
             raise InvalidInput(f"{len(self._at)} steps are too many to record at; give at most {most}")
         self._most = 2 * POINTS if every is None else most
-        self._every = every or max(1, n // 64)
+        self._every = every or max(1, n // (16 if n < LARGE else 3))
         self._columns: dict[str, array] = {}
 
     def next_step(self, step: int) -> int | None:
