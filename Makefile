@@ -32,6 +32,7 @@ bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks.scale
 	$(BIN)/python -m benchmarks.messages
 	$(BIN)/python -m benchmarks.verify
+	$(BIN)/python -m benchmarks.storm
 	$(BIN)/python -m benchmarks.trains
 
 clean:

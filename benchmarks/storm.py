@@ -1,0 +1,102 @@
+"""Side by side with Storm on the same exported chain: `python -m benchmarks.storm`.
+
+Expected steps to the safe set from everywhere, by hegemon (with its proved error), by Storm at its default precision,
+and by Storm's sound methods. Each in a process of its own: CPU seconds of solving (the machine may be busy), and how
+much the peak of memory grows while the chain is built (or read) and solved. Errors are relative, against hegemon.
+Writes a table and out/storm.json.
+"""
+
+import json
+import multiprocessing
+import resource
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import hegemon as hg
+from hegemon.exact.export import export
+from hegemon.exact.hitting import hitting_times
+
+OUT = Path("out")
+CASES = {
+    "timer n = 4, s = 8": lambda: hg.Timer(n=4, s=8),
+    "time-optimal n = 3, r = 8": lambda: hg.TimeOptimal(n=3, r_max=8, b_max=8),
+    "pairwise n = 1000": lambda: hg.Pairwise(n=1000),
+}
+
+
+def peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # MiB
+
+
+def ours(name: str, folder: str) -> dict:
+    """Compile on a small case, build the chain, solve; then write the chain for Storm."""
+    small = hg.verify(hg.Timer(n=2, s=1))
+    hitting_times(small.chain, "safe", small.inside, {})
+    before = peak()
+    answer = hg.verify(CASES[name](), property="reached")
+    begin = time.process_time()
+    found = hitting_times(answer.chain, "safe", answer.inside, {})
+    seconds = time.process_time() - begin
+    sizes = {"configurations": answer.chain.size, "transitions": answer.chain.transitions}
+    row = sizes | {"seconds": seconds, "mebibytes": peak() - before, "error": found.error}
+    np.save(Path(folder) / "values.npy", found.values)
+    export(answer.chain, "drn", Path(folder) / "chain.drn", {"safe": answer.inside}, "safe")
+    return row
+
+
+def storm(name: str, folder: str, sound: bool) -> dict:
+    import stormpy
+
+    before, begin = peak(), time.process_time()
+    model = stormpy.build_model_from_drn(str(Path(folder) / "chain.drn"))
+    read = time.process_time() - begin
+    (formula,) = stormpy.parse_properties('R{"steps"}=? [F "safe"]')
+    environment = stormpy.Environment()
+    if sound:
+        environment.solver().force_soundness = True
+    begin = time.process_time()
+    values = np.array(stormpy.model_checking(model, formula, environment=environment).get_value_vector())
+    seconds = time.process_time() - begin
+    right = np.load(Path(folder) / "values.npy")
+    reached = np.isfinite(right) & (right > 0)
+    error = float((np.abs(values - right)[reached] / right[reached]).max(initial=0.0))
+    return {"reading": read, "seconds": seconds, "mebibytes": peak() - before, "error": error}
+
+
+def apart(work, *arguments):
+    """In a fresh process."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(work, arguments)
+
+
+def main() -> None:
+    rows = []
+    table = Table("chain", "configurations", "by", "CPU seconds", "ratio", "relative error", "MiB", "ratio")
+    for name in CASES:
+        with tempfile.TemporaryDirectory() as folder:
+            mine = apart(ours, name, folder)
+            tried = {"hegemon": mine}
+            tried |= {
+                "Storm, default": apart(storm, name, folder, False),
+                "Storm, sound": apart(storm, name, folder, True),
+            }
+        for who, row in tried.items():
+            rows.append({"chain": name, "by": who} | row)
+            faster = row["seconds"] / max(mine["seconds"], 1e-6)
+            larger = row["mebibytes"] / max(mine["mebibytes"], 1.0)
+            table.add_row(
+                name, f"{mine['configurations']:,}", who, f"{row['seconds']:.3f}", f"{faster:.2f}",
+                f"{row['error']:.1e}", f"{row['mebibytes']:.0f}", f"{larger:.2f}",
+            )  # fmt: skip
+    Console(width=140).print(table)
+    OUT.mkdir(exist_ok=True)
+    (OUT / "storm.json").write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
