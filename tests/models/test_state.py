@@ -186,7 +186,16 @@ def test_bad_declarations_are_named():
         y: Choice("a", "b")
         x: Bit.when(y="c")
 
-    refused = ((Untyped, "use Bit"), (Empty, "no field"), (Later, "earlier field"), (Unknown, "no value 'c'"))
+    class Strange:
+        x: Bit = [1]
+
+    refused = (
+        (Strange, "is no first value"),
+        (Untyped, "use Bit"),
+        (Empty, "no field"),
+        (Later, "earlier field"),
+        (Unknown, "no value 'c'"),
+    )
     for declaration, part in refused:
         with pytest.raises(InvalidInput, match=part):
             declared_fields(declaration, "Own")

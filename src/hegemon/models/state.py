@@ -46,7 +46,12 @@ def declared_fields(state_class, owner: str, what: str = "State") -> tuple[Field
             for value in values:
                 if value not in earlier.domain.names if earlier.domain.names else not isinstance(value, int):
                     raise InvalidInput(f"{owner}.{what}.{name}: {other} has no value {value!r}")
-        fields.append(Field(name, domain, getattr(state_class, name, None)))
+        default = getattr(state_class, name, None)
+        if default is not None and not isinstance(default, int | str):
+            raise InvalidInput(
+                f"{owner}.{what}.{name} = {shown(default)} is no first value; give a whole number or a text"
+            )
+        fields.append(Field(name, domain, default))
     if not fields:
         raise InvalidInput(f"{owner}.{what} declares no field; write for example `leader: Bit`")
     return tuple(fields)
