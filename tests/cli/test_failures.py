@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hegemon.cli import application, failures
+from hegemon.cli import application, failures, progress
 from hegemon.cli.application import COMMANDS, SENTENCES, load
 from hegemon.cli.main import main
 from tests.cli import sentences
@@ -186,3 +186,26 @@ def test_a_condition_that_reads_an_absent_field_is_told(capsys):
     assert "reads timer_r" in note and "present(timer_r)" in note
     main([*arguments, "count(present(timer_r) and timer_r >= 1) <= 0"])
     assert json.loads(capsys.readouterr().out)["notes"] == []
+
+
+def test_silence_is_explained_and_quiet_is_quiet(capsys, monkeypatch):
+    """Where nobody looks at a terminal, a line after a second and then every few seconds."""
+    monkeypatch.setattr(progress, "FIRST", 0.0)
+    monkeypatch.setattr(progress, "EVERY", 0.1)
+
+    def said(**options) -> list[str]:
+        with progress.Progress("working", **options) as shown:
+            shown.show("counting", 3, 7)
+            time.sleep(0.7)
+        return capsys.readouterr().err.splitlines()
+
+    assert said()[0].startswith("… counting 3 of 7") and not said(quiet=True)
+
+
+def test_a_search_ends_with_its_budget_and_says_so(capsys):
+    arguments = ["search-worst", "pairwise", "--n", "4", "--until", "count(leader == 1) <= 1", "--final", "40"]
+    assert main([*arguments, "--budget", "2000", "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["evaluations"] < 1000 and "steps were simulated" in content["ended_early"]
+    assert main([*arguments, "--evaluations", "5", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["ended_early"] == ""

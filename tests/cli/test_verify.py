@@ -3,9 +3,13 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hegemon.cli.main import main
+from hegemon.exact.configurations import Configurations
+from hegemon.graphs.families import complete
+from hegemon.protocols import Pairwise
 from tests.cli import sentences
 
 BROKEN = '''
@@ -115,3 +119,18 @@ def test_bad_input_is_one_sentence_and_code_2(capsys, arguments, message):
     assert main(list(arguments)) == 2
     error = capsys.readouterr().err
     assert message in error and len(sentences(error)) == 1
+
+
+def test_a_thousand_agents_are_no_obstacle(capsys):
+    """There are more arrays of agents than floating point has numbers; up to symmetry there are n + 1."""
+    code, content = as_json(capsys, "verify", "pairwise", "--n", "1100", "--start", "all", "--property", "time")
+    assert code == 0 and content["configurations"] == 1101 and content["labelled_configurations"] is None
+    assert content["expected_steps"]["from"]["all-leaders"] == pytest.approx(1099**2, rel=1e-12)
+
+
+def test_shares_are_the_same_beyond_floating_point(monkeypatch):
+    space = Configurations(Pairwise(n=9), complete(9))
+    keys = space.all_keys()
+    direct = space.shares(keys)
+    monkeypatch.setattr(Configurations, "labelled", lambda self, keys: np.full(len(keys), np.inf))
+    assert space.shares(keys) == pytest.approx(direct, rel=1e-12) and direct.sum() == pytest.approx(1)
