@@ -60,6 +60,18 @@ def test_bad_input_is_refused_before_any_work(capsys, monkeypatch, tmp_path, arg
     assert not list(tmp_path.iterdir())
 
 
+def test_a_table_of_all_pairs_that_does_not_fit_is_refused(capsys, tmp_path):
+    path = tmp_path / "wide.py"
+    path.write_text(
+        "from hegemon import Bit, Group, PopulationProtocol, Range, exactly\n\n\n"
+        "class Wide(PopulationProtocol):\n    default_start = 'here'\n\n    class State:\n        leader: Bit\n"
+        "        x: Range(0, 10**9)\n\n    def interact(a, b, p):\n        b.leader = 0\n\n"
+        "    def start_here(self, rng):\n        return [Group(self.n, {'leader': 1, 'x': 0})]\n\n"
+        "    safe = exactly(1, lambda a, p: a.leader == 1)\n"
+    )
+    assert "all pairs of states" in refused(capsys, "verify", str(path), "--n", "2")
+
+
 def test_a_folder_is_no_output_file(capsys, tmp_path):
     (tmp_path / "folder.png").mkdir()
     assert "is a folder" in refused(capsys, "run", "pairwise", "--n", "5", "--plot", str(tmp_path / "folder.png"))

@@ -22,6 +22,7 @@ PER_CONFIGURATION = 150  # bytes: keys, offsets, representative codes, solutions
 PER_ENTRY = 40  # bytes: target, weight and keep, once more while they are put together, and the transpose
 ROWS = 1 << 16  # rows that one thread expands at a time
 LARGEST_CHAIN = 2**31 - 1
+LARGE_TABLE = 1000  # states: ten megabytes
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,8 @@ def whole_chain(space: Configurations, memory: float = MEMORY, progress=None) ->
 
 def reachable_chain(space: Configurations, starts, memory: float = MEMORY, progress=None) -> Chain:
     """What can be reached from the given arrays of codes, numbered breadth-first."""
+    if space.q > LARGE_TABLE:  # it is made before anything is found
+        require_memory(space, 10 * space.q**2, memory, "the table of all pairs of states", len(starts))
     model = space.model
     keys = list(dict.fromkeys(space.key(codes) for codes in starts))
     done, size, entries = 0, len(keys), 0
