@@ -84,7 +84,7 @@ def test_processes_killed_at_any_moment_change_nothing(reference, tmp_path):
         else:
             workers = [child for child in children if b"spawn_main" in command_of(child)]
             os.kill(workers[0], signal.SIGKILL)
-            assert process.wait(timeout=60) == 0
+            assert process.wait(timeout=300) == 0
     assert (root / "table.parquet").read_bytes() == expected
     assert table_of(study, root, workers=1) == expected
 
@@ -93,7 +93,7 @@ def records_in(root: Path) -> int:
     return sum(path.read_bytes().count(b"\n") for path in root.glob("records/*.jsonl"))
 
 
-def wait_for(condition, seconds: float = 60) -> None:
+def wait_for(condition, seconds: float = 300) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it did not happen"

@@ -175,7 +175,8 @@ def report(outcome: Outcome, json: bool) -> None:
     precision = precision_of(outcome.study)
     rows = []
     if outcome.trials:
-        rows = summarize_table(load_table(outcome.folder.root), axes_of(outcome.study), precision=precision)
+        axes = axes_of(outcome.study)
+        rows = summarize_table(load_table(outcome.folder.root, axes), axes, precision=precision)
     failed = [{"case": case.settings, "error": error} for case, error in outcome.failed]
     if json:
         place = str(outcome.folder.table)
@@ -221,8 +222,8 @@ def study_results(
     if plot:
         check_picture_path(plot)
     asked = Folder(study).study()
-    table = load_table(study)
     groups = axes_of(asked) if by is None else [name.strip() for name in by.split(",") if name.strip()]
+    table = load_table(study, None if where else [*groups, *([of] if of else [])])
     rows = summarize_table(table, groups, of, where, precision_of(asked))
     fits = fit_laws(table, groups, of, where) if "n" in groups else []
     measure = of or default_measure(table)

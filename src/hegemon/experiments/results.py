@@ -155,12 +155,19 @@ def _plain(value):
     return None if value != value else value
 
 
-def load_table(root):
-    """The table of a study's folder."""
+ALWAYS = ("case", "protocol", "n", "n_given", "trial", "steps", "rounds", "reached")
+
+
+def load_table(root, wanted=None):
+    """The table of a study's folder; with `wanted`, only these columns and those that every summary needs."""
     import pandas
+    from pyarrow.parquet import read_schema
 
     folder = Folder(root)
     folder.study()  # says what is wrong if this is no study
     if not folder.table.is_file():
         raise InvalidInput(f"{root} has no table yet; run its `hegemon sweep` to the end")
-    return pandas.read_parquet(folder.table)
+    names = read_schema(folder.table).names
+    if wanted is not None and all(name in names or f"{name}_given" in names for name in wanted):
+        names = [name for name in names if name in ALWAYS or name in wanted or name.removesuffix("_given") in wanted]
+    return pandas.read_parquet(folder.table, columns=names)
