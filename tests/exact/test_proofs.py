@@ -16,7 +16,7 @@ from hegemon.exact.proofs.counterexamples import instances
 from hegemon.exact.proofs.stages import find_weights
 from hegemon.exact.proofs.symbols import Affine, Undecided, Unknown, fact_text
 from hegemon.exact.proofs.system import Rule, System
-from hegemon.models import Bit, Group, PopulationProtocol, Range, at_least, everywhere, exactly
+from hegemon.models import Bit, Choice, Group, PopulationProtocol, Range, at_least, everywhere, exactly
 from hegemon.protocols import CATALOGUE
 
 AT_LEAST_ONE = "count(leader == 1) >= 1"
@@ -301,6 +301,29 @@ def test_rules_that_read_n_are_refused():
 
     with pytest.raises(hg.InvalidInput, match="n itself is used"):
         hg.prove(Counting)
+
+
+def test_values_by_name_mean_what_they_mean_elsewhere():
+    class Named(PopulationProtocol):
+        default_start = "mixed"
+        arbitrary_start = False
+
+        class State:
+            colour: Choice("RED", "BLUE")
+
+        def interact(a, b, p):
+            if a.colour == "RED":
+                b.colour = "RED"
+
+        def start_mixed(self, rng):
+            return [Group(1, {"colour": "RED"}), Group(self.n - 1, {"colour": "BLUE"})]
+
+        safe = everywhere(lambda a, p: a.colour == "RED")
+
+    proof = hg.prove(Named, largest=0)
+    moves = [(rule.a, rule.b, rule.c, rule.d) for rule in proof.parts[0].system.rules if not rule.is_silent]
+    assert proof.ok and moves == [(0, 1, 0, 0)]
+    assert not hg.prove(Named, start="all", property="reached", largest=0).ok
 
 
 def test_whole_predicates_drawn_starts_and_rings_are_refused():

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from hegemon.errors import InvalidInput
 from hegemon.exact.configurations import transition_tables
 from hegemon.exact.containment import named_set
@@ -80,8 +82,8 @@ class System:
                 f"{protocol_class.id} has {self.size} states with these parameters; proofs are looked for up to "
                 f"{LARGEST_SYSTEM}: fix smaller parameters"
             )
-        self._require_sound(protocol_class, parameters)
         first, second = transition_tables(self.protocol)
+        self._require_sound(protocol_class, parameters, first, second)
         codes = range(self.size)
         self.rules = tuple(Rule(a, b, int(first[a, b]), int(second[a, b])) for a in codes for b in codes)
         self.states = tuple(self._label(code) for code in codes)
@@ -114,20 +116,25 @@ class System:
                     value = Unknown(name)
             protocol.values[name] = value
             setattr(protocol, name, value)
+        protocol._replace_labels()  # names of a Choice's values in the author's functions, as in every instance
         try:
             protocol.validate()
         except DependsOnSize:
             pass  # a condition between parameters and n: what is proved holds for every n, allowed or not
         return protocol
 
-    def _require_sound(self, protocol_class, parameters: dict) -> None:
-        """The author's functions are tried at the smallest size that the parameters allow: there all numbers exist."""
+    def _require_sound(self, protocol_class, parameters: dict, first, second) -> None:
+        """The author's functions are tried at the smallest size that the parameters allow: there all numbers exist,
+        and the rules must be those of that protocol."""
         for n in range(self.smallest, LARGEST_SYSTEM):
             try:
                 protocol = protocol_class(n, **parameters)
             except InvalidInput:
                 continue
             protocol.require_sound()
+            tables = transition_tables(protocol)
+            if not all(map(np.array_equal, tables, (first, second))):
+                raise DependsOnSize(f"the rules of {protocol_class.id} at n = {n} are not those without n; use verify")
             return
 
     def _require_fixed(self, text: str, what: str) -> None:
