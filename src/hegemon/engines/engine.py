@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from hegemon.engines.stopping import Stop
 from hegemon.models.configuration import Configuration
 
 
@@ -33,10 +34,13 @@ class Engine(ABC):
     name: str = ""
     as_multiset: bool = False  # starts may come as counts of states instead of an array of agents
     checks_whole: bool = False  # it watches whole predicates itself, at every step
-    is_silent: bool = False  # nothing will ever change again, as far as it knows
     hopeless: str = ""  # a sentence, when it has found out that the stop can never be met
     horizon: int | None = None  # where the driver will surely stop: no jump needs to go beyond
     heartbeat: Callable[[], None] = staticmethod(lambda: None)  # raises when the run is to be given up
+
+    @abstractmethod
+    def __init__(self, protocol, topology, configuration: Configuration, stop: Stop, rng: np.ndarray, **options):
+        """At step 0 in this configuration."""
 
     @classmethod
     def require_room(cls, protocol, topology) -> None:
@@ -46,7 +50,17 @@ class Engine(ABC):
     @property
     @abstractmethod
     def step(self) -> int:
-        """How many steps (or rounds) the present configuration is old; can be set, for prescribed interactions."""
+        """How many steps (or rounds) the present configuration is old."""
+
+    @step.setter
+    @abstractmethod
+    def step(self, value: int) -> None:
+        """For steps that the driver itself has made, as prescribed interactions are."""
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing will ever change again, as far as the engine knows."""
+        return False
 
     @abstractmethod
     def load(self, configuration: Configuration) -> None:

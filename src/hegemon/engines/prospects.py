@@ -59,8 +59,9 @@ class Prospects:
 
     def _moves(self, held: dict[int, int]) -> list:
         """Every interaction that may ever take place from here, as (pair before, pair after)."""
-        reached, grows = dict(held), set()
-        moves: dict = {}
+        reached = dict(held)
+        moves: dict[tuple[int, int], tuple[int, int]] = {}
+        grows: set[int] = set()
         while True:
             new = [pair for pair in self._meetings(reached, grows) if pair not in moves]
             if not new:
@@ -114,9 +115,10 @@ class Prospects:
 
     def _unmet(self, held, moves) -> bool:
         """Some count can never come into its bounds: it never grows, or never shrinks, or all states agree on it."""
-        n = self.protocol.n
+        n, lows, highs = self.protocol.n, self.stop.low, self.stop.high
+        assert lows is not None and highs is not None
         states = set(held) | {code for _, after in moves for code in after}
-        for k, (low, high) in enumerate(zip(self.stop.low, self.stop.high, strict=True)):
+        for k, (low, high) in enumerate(zip(lows, highs, strict=True)):
             bit = 1 << k
             now = sum(number for code, number in held.items() if self._mark(code) & bit)
             agree = {bool(self._mark(code) & bit) for code in states}

@@ -13,7 +13,8 @@ from hegemon.runs.run import Run
 from hegemon.runs.setting import topology_for
 
 PATTERNS: dict[type, type[MessageEngine]] = {Contacts: ContactsEngine, Tokens: TokensEngine}
-ENGINES: dict[str, type[MessageEngine]] = {engine.name: engine for engine in (Nodes, *PATTERNS.values())}
+ALL: list[type[MessageEngine]] = [Nodes, *PATTERNS.values()]
+ENGINES = {engine.name: engine for engine in ALL}
 
 
 def simulate_messages(

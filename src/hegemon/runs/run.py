@@ -1,7 +1,7 @@
 """The record of one run."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hegemon.models.configuration import Configuration
 
@@ -61,7 +61,7 @@ class Run:
 
     def record(self) -> dict:
         """The trial as it appears in JSON."""
-        row = {"trial": self.trial, self.unit: self.steps}
+        row: dict[str, Any] = {"trial": self.trial, self.unit: self.steps}
         if self.unit == "steps":
             row["parallel_time"] = self.parallel_time
         row |= {"reached": self.reached, "leaders": self.leaders, **self.measures}

@@ -13,7 +13,7 @@ import numpy as np
 from hegemon.compute.compilation import from_python, specialize
 from hegemon.engines.batch.census import Multiset
 from hegemon.engines.batch.epoch import COUNTS, SPARE, new_desk, new_log, plan
-from hegemon.engines.batch.kernels import DEAR, NEAR, run_epochs, write_epoch
+from hegemon.engines.batch.kernels import NEAR, TOO_COSTLY, run_epochs, write_epoch
 from hegemon.engines.batch.order import derived, ordered, walk
 from hegemon.engines.batch.skipping import (
     EVENT,
@@ -63,8 +63,8 @@ class Batch(Engine):
         if protocol.n > LARGEST_POPULATION:
             raise InvalidInput(f"n = {protocol.n} is too large; engine batch takes up to 2**60 agents")
         self.n, self.space, self.stop, self.rng = protocol.n, protocol.space, stop, rng
-        self.is_silent = False
-        self.gave_up, self.dear = False, math.inf  # whether an interaction costs more nanoseconds than it may
+        self._silent = False
+        self.gave_up, self.affordable = False, math.inf  # whether an interaction costs more nanoseconds than it may
         self._membership = Membership(protocol, stop)
         self._multiset = Multiset(protocol, stop)
         self._run_epochs, self._skip = specialize(run_epochs), specialize(skip)
@@ -88,11 +88,15 @@ class Batch(Engine):
     def step(self, value: int) -> None:
         self._base, self._ahead = value, 0
 
+    @property
+    def is_silent(self) -> bool:
+        return self._silent
+
     def load(self, configuration: Configuration) -> None:
         """Take over a configuration and count the stop's conditions in it."""
         self._base, self._ahead = self.step, 0
         self._pending[0], self._far = NOT_DRAWN, 0
-        self._skipping = self.is_silent = False
+        self._skipping = self._silent = False
         self._fill(*configuration.multiset)
 
     def _fill(self, codes, counts) -> None:
@@ -111,7 +115,7 @@ class Batch(Engine):
 
     def advance(self, limit: int) -> bool:
         """Run towards `limit`, or exactly to the first step that meets the stop; whether it is met."""
-        if self.is_silent:
+        if self._silent:
             self.step = limit
         self.gave_up = False
         deadline = Deadline()
@@ -124,7 +128,7 @@ class Batch(Engine):
             self._unchecked = 0
             if done:
                 self._base, self._ahead = self._base + int(done), 0
-            self.is_silent, self.gave_up = ended == SILENT, ended == DEAR
+            self._silent, self.gave_up = ended == SILENT, ended == TOO_COSTLY
             if ended < 0:
                 self._make_room(ended)
             elif ended == SWITCH:
@@ -154,7 +158,7 @@ class Batch(Engine):
     def _pass_epochs(self, budget):
         return self._run_epochs(
             self._multiset.census, self._desk, self._no_log, self.rng, self.n, budget, self._held, self.stop.low,
-            self.stop.high, self._tally, self._unchecked, self.dear, PATIENCE,
+            self.stop.high, self._tally, self._unchecked, self.affordable, PATIENCE,
         )  # fmt: skip
 
     def _skip_ahead(self, budget):
@@ -210,11 +214,11 @@ class Batch(Engine):
 
     def snapshot(self):
         codes, counts, _ = self._multiset.contents()
-        waits = self._pending.copy(), self._far, self._skipping, self.is_silent
+        waits = self._pending.copy(), self._far, self._skipping, self._silent
         return self.step, self._base, codes, counts, self.rng.copy(), *waits
 
     def restore(self, snapshot) -> None:
-        step, self._base, codes, counts, rng, pending, self._far, self._skipping, self.is_silent = snapshot
+        step, self._base, codes, counts, rng, pending, self._far, self._skipping, self._silent = snapshot
         self._ahead = step - self._base
         self.rng[:], self._pending[:] = rng, pending
         self._fill(codes, counts)

@@ -9,8 +9,8 @@ from hegemon.engines.batch.order import could_meet
 from hegemon.engines.batch.skipping import BUSY, EVENT, LIMIT, PER_STATE, SWITCH, copy
 
 # How a kernel ended, besides the endings in skipping.py: the stop may be met within the next epoch; epochs have
-# become too dear.
-NEAR, DEAR = 6, 7
+# become too costly.
+NEAR, TOO_COSTLY = 6, 7
 
 
 @lean
@@ -21,7 +21,7 @@ def restore(census, desk, size):
         census.states[COUNT, slot] = 0
 
 
-def run_epochs(census, desk, log, rng, n, budget, held, low, high, tally, unchecked, dear, patience):
+def run_epochs(census, desk, log, rng, n, budget, held, low, high, tally, unchecked, affordable, patience):
     """Whole epochs that fit in `budget` steps; how it ended, and the steps made.
 
     An epoch in which the stop may be met is undone (NEAR); the first `unchecked` ones are not examined.
@@ -32,8 +32,8 @@ def run_epochs(census, desk, log, rng, n, budget, held, low, high, tally, unchec
     while True:
         occupied = count_occupied(census)
         length, cost = plan(occupied, n)
-        if cost > dear and unchecked == 0:
-            return DEAR, done
+        if cost > affordable and unchecked == 0:
+            return TOO_COSTLY, done
         if length > budget - done and unchecked == 0:
             return LIMIT, done
         size = census.head[SIZE]

@@ -58,8 +58,8 @@ class AdaptiveComplete(Switching):
         else:
             topology, stop, rng = self._given
             self._now = self._engines[kind] = kind(self.protocol, topology, configuration, stop, rng)
-        if kind is Batch and self._possible():
-            self._now.dear = cost_of_agents(self.protocol.n) / CLEARLY
+        if isinstance(self._now, Batch) and self._possible():
+            self._now.affordable = cost_of_agents(self.protocol.n) / CLEARLY
         self._now.step = step
         self._postpone()
         self._note_use()

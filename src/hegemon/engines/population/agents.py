@@ -186,7 +186,7 @@ class Agents(Engine):
 
     def load(self, configuration: Configuration) -> None:
         """Take over a configuration and count the stop's conditions in it."""
-        self.is_silent = False
+        self._silent = False
         if self._in_table:
             self._population = self.space.encode_array(configuration.agents).astype(np.uint16)
             mark = self._marks[self._population]
@@ -197,7 +197,7 @@ class Agents(Engine):
 
     def advance(self, limit: int) -> bool:
         """Towards `limit`, or exactly to the first step that meets the counted stop; whether it is met."""
-        if self.is_silent:
+        if self._silent:
             self.step = limit
             return False
         stop = self.stop
@@ -238,12 +238,16 @@ class Agents(Engine):
         codes = np.flatnonzero(counts)
         return codes, counts[codes]
 
+    @property
+    def is_silent(self) -> bool:
+        return self._silent
+
     def note_silence(self) -> None:
-        self.is_silent = True
+        self._silent = True
 
     def snapshot(self):
-        return self.step, self._population.copy(), self._counts.copy(), self.rng.copy(), self.is_silent
+        return self.step, self._population.copy(), self._counts.copy(), self.rng.copy(), self._silent
 
     def restore(self, snapshot) -> None:
-        self.step, population, counts, rng, self.is_silent = snapshot
+        self.step, population, counts, rng, self._silent = snapshot
         self._population[:], self._counts[:], self.rng[:] = population, counts, rng

@@ -9,10 +9,6 @@ class Switching(Engine):
     _used: list[str]
 
     @property
-    def name(self) -> str:
-        return " and ".join(self._used)
-
-    @property
     def step(self) -> int:
         return self._now.step
 
@@ -33,6 +29,7 @@ class Switching(Engine):
     def _note_use(self) -> None:
         if self._now.name not in self._used:
             self._used.append(self._now.name)
+            self.name = " and ".join(self._used)
 
     def counts_hold(self) -> bool:
         return self._now.counts_hold()

@@ -78,9 +78,7 @@ class Path:
             old = new
 
     def words_at(self, phase: int) -> np.ndarray:
-        for k, (old, _) in enumerate(self.replay()):
-            if k == phase:
-                return old.words
+        return next(old.words for k, (old, _) in enumerate(self.replay()) if k == phase)
 
 
 class Survey:
@@ -155,6 +153,7 @@ class Survey:
                     engine.refuse_update()
                 return Flight(now, landing, result, self.path)
             engine.spread(self._observe, 0, *old, new.words, *self.chain, begun_stay, begun_leave, *engine.world)
+        raise AssertionError("somebody departs within the period, or the horizon is in it")
 
     def _leaves(self, v, words, now, periods, old, new, begun_stay, begun_leave) -> bool:
         """Whether node v departs in the round from `old` to `new` of the period in which it does depart."""

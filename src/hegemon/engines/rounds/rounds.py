@@ -305,10 +305,11 @@ class Rounds(Engine):
 
     def _surveyed_round(self) -> int:
         """A round of the period under survey; at its end, the flight over all rounds that are like it."""
-        before = self.frame
+        survey, before = self._survey, self.frame
+        assert survey is not None
         status = self._round()
-        if self._survey.follow(before, self.frame):
-            self._flight = self._survey.plan()
+        if survey.follow(before, self.frame):
+            self._flight = survey.plan()
             self._survey = None
             if self._flight is None:
                 self._watch_for_period()
@@ -316,6 +317,7 @@ class Rounds(Engine):
 
     def _land(self) -> int:
         flight, self._flight = self._flight, None
+        assert flight is not None
         self._skipped += flight.landing - flight.departure
         self.words[:], self.frame.faces[:] = flight.frame
         self._state[TIME] = flight.landing
