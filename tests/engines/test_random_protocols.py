@@ -6,8 +6,9 @@ import pytest
 
 from hegemon.engines import choice
 from hegemon.engines.population import adaptive_complete, agents
+from hegemon.models import at_least
 from tests.compute.agreement import chi_square
-from tests.engines.random_protocols import ABSENT, STEPS, STOPS, Case, Reference
+from tests.engines.random_protocols import ABSENT, STEPS, STOPS, Case, Drawn, Reference
 
 FEW = ("finished", ABSENT)  # every other stop compiles its own kernels
 SMALLEST = 1e-5  # the p-value below which a sample does not come from a law; over all cases together, see below
@@ -57,14 +58,14 @@ def test_engines_follow_the_laws_of_random_protocols():
 @pytest.mark.parametrize("block", range(20))
 def test_engines_follow_the_laws_of_many_random_protocols(eager, block):
     cases = [Case(k, STOPS) for k in range(100 + 26 * block, 126 + 26 * block)]
-    for engine, (value, case) in worst(cases, ENGINES, 200).items():
+    for engine, (value, case) in worst(cases, ENGINES, 100).items():
         assert value > 1e-7, (engine, case)
 
 
 @pytest.mark.full
 def test_engines_follow_the_laws_of_random_protocols_on_a_path():
     cases = [Case(k, STOPS, graph="path:3") for k in range(1000, 1060)]
-    for engine, (value, case) in worst(cases, ("agents", "records", "events", "auto"), 200).items():
+    for engine, (value, case) in worst(cases, ("agents", "records", "events", "auto"), 100).items():
         assert value > 1e-7, (engine, case)
 
 
@@ -100,10 +101,6 @@ def test_what_is_left_in_absent_fields_would_be_caught(monkeypatch):
     """The engines keep states canonical by `settle`; without it, the same test fails."""
     monkeypatch.setattr(agents, "settler", lambda space: everything_is_fine)
     monkeypatch.setattr(agents, "LARGEST_TABLE", 0)
-    monkeypatch.setattr("hegemon.models.readings.unused", None, raising=False)
-    from hegemon.models.sets import at_least
-    from tests.engines.random_protocols import Drawn
-
     monkeypatch.setitem(Drawn.sets, "stale", at_least(2, has_x))
     cases = [Case(k, ("stale",)) for k in range(9)]
     assert worst(cases, ("agents",), 300)["agents"][0] < SMALLEST
