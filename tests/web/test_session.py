@@ -9,9 +9,18 @@ import hegemon as hg
 from hegemon.errors import InvalidInput
 from hegemon.exact.traces import Interaction, Round, Trace
 from hegemon.runs.disturbances import read_disturbances
+from hegemon.web import session as session_module
 from hegemon.web.session import Session
 
 from .same_run import again, codes, repeated
+
+
+@pytest.fixture(autouse=True, scope="module")
+def impatient():
+    """A search for a change that never comes is given up soon."""
+    kept, session_module.PATIENCE = session_module.PATIENCE, 0.2
+    yield
+    session_module.PATIENCE = kept
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,8 @@ MOST_BYTES = 400_000_000  # of snapshots
 POINTS = 400  # of the curves
 BETWEEN = 0.25  # seconds of work between two snapshots
 LARGEST_MURDER = 10_000  # leaders that may be named in one disturbance
-PATIENCE = 5.0  # seconds that one jump may take
+PATIENCE = 5.0  # seconds that the search for a change may take
+LONGEST_JUMP = 30.0  # seconds that any other jump may take
 
 
 class Session:
@@ -75,6 +76,11 @@ class Session:
     def step(self) -> int:
         return self.world.step
 
+    @property
+    def is_over(self) -> bool:
+        """Nothing will ever change again, and no fault is to come."""
+        return self.world.is_silent and self._applied == len(self.faults) and not self.rate
+
     def advance(self, target: int, deadline: float | None = None, tell: bool = False) -> None:
         """To the step `target` through all disturbances on the way; the clock may cut it short."""
         chunk, begin = 1024, time.monotonic()
@@ -102,7 +108,7 @@ class Session:
             self._keep()
 
     def go_to(self, target: int) -> None:
-        """Any step, past or future, exactly."""
+        """Any step, past or future, exactly; a far future as far as half a minute leads."""
         if target < self.step:
             index = bisect.bisect_right(self._snapshots, max(0, target), key=lambda kept: kept[0]) - 1
             _, self._applied, state, snapshot = self._snapshots[index]
@@ -110,7 +116,7 @@ class Session:
             self.world.restore(snapshot)
             self.last = {}
             self._recall_healing()
-        self.advance(target, tell=True)
+        self.advance(target, time.monotonic() + LONGEST_JUMP, tell=True)
 
     def go_to_change(self) -> bool:
         """The next change of an agent's output, or as far as a few seconds lead."""
@@ -187,7 +193,7 @@ class Session:
         self.branch += 1
 
     def set_field(self, agent: int, field: str, value) -> None:
-        self._require_agent(agent)
+        self.require_agent(agent)
         if field not in self.world.state(agent):
             raise InvalidInput(f"agent {agent} has no field {field!r} in its present state")
         self.disturb(Fault(self.step, (agent,), {field: value}))
@@ -233,7 +239,7 @@ class Session:
         """What was done up to now."""
         return [record(fault) for fault in self.faults[: self._applied]]
 
-    def _require_agent(self, agent: int) -> None:
+    def require_agent(self, agent: int) -> None:
         if not 0 <= agent < self.protocol.n:
             raise InvalidInput(f"there is no agent {agent}; they are numbered 0..{self.protocol.n - 1}")
 

@@ -15,8 +15,7 @@ from hegemon.web.session import Session
 
 FRAME = 1 / 45  # seconds between two frames at least
 SLICE = 0.02  # seconds of work between two looks at the commands
-SLOW = 0.1  # seconds between two readings of a large population
-MANY = 20_000  # agents from which readings are slow
+SHARE = 5  # readings take at most one part in so many of the time, while it plays
 TOLD = 400  # steps per second up to which each shown step is told
 LARGEST_START = 200_000  # states in a dropped configuration
 
@@ -44,6 +43,7 @@ class Simulation:
         self._debt, self._then = 0.0, time.monotonic()
         self._sent = self._read = -math.inf
         self._readings: dict = {}
+        self._cost = 0.0
         self._greet()
 
     def _greet(self) -> None:
@@ -74,7 +74,7 @@ class Simulation:
 
     def _play(self, elapsed: float) -> None:
         session = self.session
-        if session.world.is_silent and session._applied == len(session.faults) and not session.rate:
+        if session.is_over:
             self.playing, self.changed = False, True
             session.note = "nothing will ever change again"
             return
@@ -100,8 +100,9 @@ class Simulation:
         now = time.monotonic()
         session = self.session
         self._sent, self.wanted, self.changed = now, False, False
-        if session.protocol.n < MANY or not self.playing or now - self._read > SLOW:
+        if not self.playing or now - self._read > SHARE * self._cost:
             self._readings, self._read = session.readings(), now
+            self._cost = time.monotonic() - now
         head, picture = frame(
             session,
             playing=self.playing,
@@ -137,7 +138,7 @@ class Simulation:
             return None
         if do == "state":
             agent = int(command["agent"])
-            session._require_agent(agent)
+            session.require_agent(agent)
             return {"agent": agent, "state": session.world.state(agent), "neighbours": session.world.neighbours(agent)}
         if do == "film":
             return {"film": film_page(self.recorder.film())}
