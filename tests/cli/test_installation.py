@@ -18,8 +18,8 @@ def test_the_commands_do_not_load_what_they_do_not_need():
     for arguments, absent in (
         (["--version"], ("numpy", "rich", "numba", "scipy", "pandas")),
         (["run", "--help"], ("numpy", "numba", "scipy", "pandas", "matplotlib")),
-        (["list"], ("numba", "scipy.special", "pandas", "matplotlib")),
-        (["show", "pairwise"], ("numba", "pandas", "matplotlib")),
+        (["list"], ("numba", "scipy", "pandas", "matplotlib")),
+        (["show", "pairwise"], ("numba", "scipy", "pandas", "matplotlib")),
     ):
         program = f"import sys; from hegemon.cli.main import main; main({arguments!r}); print(*sys.modules)"
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)

@@ -4,7 +4,6 @@ import copy
 from collections import Counter
 from functools import cached_property
 
-from hegemon.graphs.mixing import mixing_time
 from hegemon.models.domains import Choice, Range
 from hegemon.models.messages import ELECTED, NON_ELECTED, MessageProtocol, Tokens, failure
 from hegemon.models.parameters import Parameter
@@ -102,6 +101,8 @@ class Walks(MessageProtocol):
         adapted = copy.copy(self)
         adapted.is_lazy = topology.is_bipartite if self.lazy == "auto" else self.lazy == "yes"
         if isinstance(self.mixing_time, str):
+            from hegemon.graphs.mixing import mixing_time  # only here: SciPy takes long to load
+
             true = mixing_time(topology, adapted.is_lazy, self.mixing_time)
             adapted.steps = true.high
             guarantee = "holds"
@@ -115,6 +116,8 @@ class Walks(MessageProtocol):
         """Whether Theorem 2 speaks of walks as short as the given ones."""
         if topology.is_bipartite and not lazy:
             return "void: the walk is not lazy on a bipartite graph"
+        from hegemon.graphs.mixing import mixing_time  # only here: SciPy takes long to load
+
         true = mixing_time(topology, lazy)
         if self.mixing_time >= true.high:
             return "holds"
