@@ -52,7 +52,11 @@ class Worker:
         """The answer; "long" for work that shows its progress; None for silence."""
         if self._process is None or self._process.poll() is not None:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.fuzz.workers"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+                [sys.executable, "-m", "tests.fuzz.workers"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                cwd=Path(__file__).parents[2],
             )
             assert self._process.stdout.readline() == "ready\n"
         self._process.stdin.write(json.dumps(question) + "\n")
