@@ -51,7 +51,7 @@ class Switching(Engine):
         _, kind, review, used, inner = frozen
         self._turn_to(kind)
         self._now.restore(inner)
-        self._review, self._used = review, used
+        self._review, self._used, self.name = review, used, " and ".join(used)
 
     def _turn_to(self, kind: str) -> None:
         """Have the engine of that class in use; what it holds does not matter."""
