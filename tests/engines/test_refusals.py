@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 import hegemon as hg
-from hegemon.models import Bit, NeighbourProtocol, Parameter, PopulationProtocol, Range
+from hegemon.models import Bit, RoundsProtocol, Parameter, PopulationProtocol, Range
 
 WHAT = {0: "", 1: "wrote x = 300, outside 0..30", 2: "ZeroDivisionError", 3: "wrote x = 31, outside 0..30"}
 
@@ -38,7 +38,7 @@ class Rare(PopulationProtocol):
         b.y = highest
 
 
-class RareRounds(NeighbourProtocol):
+class RareRounds(RoundsProtocol):
     """The same in rounds."""
 
     how = Parameter(0, low=0, high=3)
