@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 import hegemon as hg
-from hegemon.models import Bit, RoundsProtocol, Parameter, PopulationProtocol, Range
+from hegemon.models import Bit, Parameter, PopulationProtocol, Range, RoundsProtocol
 
 WHAT = {0: "", 1: "wrote x = 300, outside 0..30", 2: "ZeroDivisionError", 3: "wrote x = 31, outside 0..30"}
 
