@@ -133,6 +133,13 @@ def test_a_protocol_of_a_notebook_runs_in_a_thread():
     page.stop()
 
 
+def test_a_script_without_a_guard_is_not_run_again(tmp_path):
+    script = tmp_path / "mine.py"
+    script.write_text("import hegemon as hg\nprint('once')\nhg.watch(hg.Pairwise(n=5), browser=False).stop()\n")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "once\n" and not done.stderr
+
+
 def test_the_server_ends_with_its_terminal():
     command = [sys.executable, "-c", "from hegemon.cli.main import main; raise SystemExit(main())"]
     process = subprocess.Popen(

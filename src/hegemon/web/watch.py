@@ -63,6 +63,19 @@ class Builder:
         return Session(self.protocol, name=self.name, **self.options)
 
 
+@contextlib.contextmanager
+def nameless_main():
+    """A new process would run the caller's script again, were it not for this: ours needs nothing of it."""
+    main = vars(sys.modules["__main__"])
+    kept = {name: main[name] for name in ("__file__", "__spec__") if name in main}
+    main.pop("__file__", None)
+    main["__spec__"] = None
+    try:
+        yield
+    finally:
+        main.update(kept)
+
+
 class Watching:
     """A page that is being served: `url`, `stop()`; in a notebook it shows itself."""
 
@@ -74,7 +87,8 @@ class Watching:
         self._here, there = Pipe()
         if builder.can_travel:
             self._worker = get_context("spawn").Process(target=serve, args=(there, builder), daemon=True)
-            self._worker.start()
+            with nameless_main():
+                self._worker.start()
             there.close()
         else:
             self._worker = threading.Thread(target=serve, args=(there, builder), daemon=True)
