@@ -31,7 +31,7 @@ def test_a_protocol_that_does_not_stabilize_is_caught():
 @pytest.mark.full
 def test_a_thousand_faults_over_fifty_members(capsys):
     faults = int(os.environ.get("HEGEMON_FAULTS", "1000"))
-    campaign = Campaign(Population(TimeOptimal(n=50), seed=1, rate=5.0), seed=2, settled=10.0)
+    campaign = Campaign(Population(TimeOptimal(n=50), seed=1, rate=5.0), seed=2, settled=5.0)
     outcomes = [campaign.strike() for _ in range(faults)]
     with capsys.disabled():
         for kind in KINDS:

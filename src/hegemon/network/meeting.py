@@ -14,8 +14,8 @@ class Meeting:
     def __init__(self, protocol):
         if protocol.model != "population":
             raise InvalidInput(
-                f"{protocol.id} works in rounds; members that meet in pairs need a population protocol such as "
-                "time-optimal"
+                f"{protocol.id} is of the {protocol.model} model; members that meet in pairs need a population "
+                "protocol with finitely many states, such as time-optimal"
             )
         if getattr(protocol, "needs_exact_n", False):
             raise InvalidInput(

@@ -41,6 +41,7 @@ class Population:
         self.neighbours = neighbours_of(protocol.n, topology)
         self.codes = self._first_codes()
         self.agents: dict[int, Agent] = {}
+        self.leading: set[int] = set()
         self.counters: Counter[str] = Counter()  # of agents that are gone
         self.steps = self.one_sided = 0
         self.pairs: list[tuple[int, int]] | None = None  # set it to [] to keep every pair
@@ -66,6 +67,7 @@ class Population:
             rng=rng,
             random_bytes=rng.randbytes,
             wall=self.clock.time,
+            tell=lambda event: (self.leading.add if event.kind == "elected" else self.leading.discard)(number),
         )
         agent.ended = lambda is_complete: self._ended(number, is_complete)
         agent.met = lambda peer, theirs, own: self._met(peer, number, theirs, own)
@@ -80,6 +82,7 @@ class Population:
         self.network.receivers.pop(number, None)
         agent = self.agents.pop(number)
         agent.stop()
+        self.leading.discard(number)
         self.counters += agent.counters
 
     def _met(self, initiator: int, responder: int, theirs: int, own: int) -> None:
@@ -101,7 +104,7 @@ class Population:
 
     @property
     def leaders(self) -> int:
-        return sum(self.meeting.is_leader(agent.state) for agent in self.agents.values())
+        return len(self.leading)
 
     @property
     def totals(self) -> Counter:

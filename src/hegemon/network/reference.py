@@ -14,9 +14,7 @@ class Sequence:
     """A run of a population protocol from given codes; each step draws an arc uniformly."""
 
     def __init__(self, protocol, codes, arcs, *, seed: int = 0, lost: float = 0.0, one_sided: float = 0.0):
-        for name, share in (("lost", lost), ("one_sided", one_sided)):
-            if not 0 <= share < 1:
-                raise InvalidInput(f"{name} = {share} is out of range; it is a probability, at least 0 and below 1")
+        check_shares(lost, one_sided)
         self.protocol, self.codes, self.arcs = protocol, list(codes), arcs
         self.lost, self.one_sided = lost, one_sided
         self.rng = random.Random(seed)
@@ -48,6 +46,12 @@ class Sequence:
                 return None
             self.step()
         return self.steps - self.lost_steps
+
+
+def check_shares(lost: float, one_sided: float) -> None:
+    for name, share in (("lost", lost), ("one_sided", one_sided)):
+        if not 0 <= share < 1:
+            raise InvalidInput(f"{name} = {share} is out of range; it is a probability, at least 0 and below 1")
 
 
 def arcs_of(n: int, topology=None) -> list[tuple[int, int]]:
