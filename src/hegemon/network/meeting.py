@@ -4,6 +4,8 @@ import random
 from functools import lru_cache
 
 from hegemon.errors import InvalidInput
+from hegemon.models.population import PopulationProtocol
+from hegemon.models.rounds import NeighbourProtocol
 
 REMEMBERED = 1 << 16  # pairs of states whose interaction is remembered, by all agents of one process
 
@@ -12,11 +14,14 @@ class Meeting:
     """What two states become, which states are leaders, and which states there are. `interact` sees states only."""
 
     def __init__(self, protocol):
-        if protocol.model != "population":
+        self.works_in_rounds = isinstance(protocol, NeighbourProtocol)
+        if not self.works_in_rounds and not isinstance(protocol, PopulationProtocol):
             raise InvalidInput(
-                f"{protocol.id} is of the {protocol.model} model; members that meet in pairs need a population "
-                "protocol with finitely many states, such as time-optimal"
+                f"{protocol.id} is of the {protocol.model} model; members of a network need a protocol with finitely "
+                "many states that elects from any of them, such as time-optimal or trains"
             )
+        if getattr(protocol, "oriented", False):
+            raise InvalidInput(f"{protocol.id} needs to know left from right, which a list of peers does not tell")
         if getattr(protocol, "needs_exact_n", False):
             raise InvalidInput(
                 f"{protocol.id} needs to know the exact number of members, which no member of a network does; "
@@ -27,7 +32,8 @@ class Meeting:
         protocol.require_sound()
         self.protocol = protocol
         self.size = protocol.space.size
-        self.interact = lru_cache(REMEMBERED)(protocol.transition_codes)
+        if not self.works_in_rounds:
+            self.interact = lru_cache(REMEMBERED)(protocol.transition_codes)
         self.is_leader = lru_cache(REMEMBERED)(self._is_leader) if protocol.elects_leader else lambda code: False
 
     def _is_leader(self, code: int) -> bool:
@@ -40,6 +46,8 @@ class Meeting:
             return rng.randrange(self.size)
         import numpy as np
 
+        if self.protocol.reads_graph:
+            raise InvalidInput(f"{self.protocol.id}: only the start random needs no graph, and members know of none")
         configuration = self.protocol.initial(name, np.random.default_rng(rng.getrandbits(64)))
         codes, _ = configuration.multiset
         if len(codes) != 1:

@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import os
 import random
+import secrets
 import socket
 import threading
 from collections import deque
@@ -22,7 +23,9 @@ from hegemon.errors import InvalidInput
 from hegemon.network.agent import Agent
 from hegemon.network.keys import keys_from
 from hegemon.network.meeting import Meeting
+from hegemon.network.nodes import NeighbourNode
 from hegemon.network.peers import parse_address, peers_from, resolve
+from hegemon.network.synchronizer import Synchronizer
 from hegemon.network.terms import Event
 from hegemon.network.udp import UdpPort
 from hegemon.network.wire import Wire, fingerprint_of
@@ -33,7 +36,7 @@ LARGEST_BACKLOG = 1024  # events that wait for a reader; of more, the oldest are
 class Member:
     """One agent of a running network. Made by `join`."""
 
-    _agent: Agent
+    _agent: Agent | Synchronizer
 
     def __init__(self, meeting: Meeting, port: UdpPort):
         self._meeting, self._port = meeting, port
@@ -167,6 +170,8 @@ async def join(
     or what `new_key()` answered. `rate` is how many interactions per second this member begins; it takes part in
     about twice as many. `start` is its first state: `random` (the default where the protocol stabilizes from
     anywhere) or a start in which all agents are alike. `patience` is for how many seconds a silent peer is asked.
+    A protocol that works in rounds makes at most `rate` rounds per second with its peers, who must have this member
+    among theirs; one that is silent for `patience` leaves the round.
     """
     meeting = Meeting(protocol)
     check_pace(rate, patience)
@@ -178,7 +183,14 @@ async def join(
     port = await UdpPort.open(listen)
     member = Member(meeting, port)
     pace = {"rate": rate, "patience": patience}
-    member._agent = Agent(meeting, wire, port, asyncio.get_running_loop(), state=first, tell=member._tell, **pace)
+    loop = asyncio.get_running_loop()
+    if meeting.works_in_rounds:
+        node = NeighbourNode(
+            protocol, first, lambda round: secrets.randbits(protocol.random_bits) if protocol.random_bits else 0
+        )
+        member._agent = Synchronizer(node, wire, port, loop, tell=member._tell, **pace)
+    else:
+        member._agent = Agent(meeting, wire, port, loop, state=first, tell=member._tell, **pace)
     try:
         member.set_peers(known)
         port.receive = member._agent.receive

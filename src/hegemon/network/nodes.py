@@ -1,0 +1,124 @@
+"""The definitions of the two models that work in rounds, as a synchronizer asks them: one word per round and port.
+
+A word is a number below 2^64: the code of what neighbours may see of a state, or that of a message, 0 for none.
+"""
+
+import copy
+import random
+from collections.abc import Callable
+
+from hegemon.errors import InvalidInput
+from hegemon.models.messages import ELECTED
+
+LARGEST_WORD = 1 << 64
+
+
+class NeighbourNode:
+    """A node of a protocol that reads its neighbours' states. A neighbour that left the round is not read."""
+
+    def __init__(self, protocol, state: int, coins: Callable[[int], int]):
+        """`coins(round)` answers the `random_bits` fair bits of a round."""
+        self.protocol, self.coins, self.n = protocol, coins, protocol.n
+        self.size = protocol.space.size
+        self.state = state
+
+    @property
+    def is_leader(self) -> bool:
+        return self.protocol.elects_leader and bool(self.protocol.output(self._namespace(self.state), self.protocol.p))
+
+    def says(self, port: int) -> int:
+        """What neighbours may see: private fields stay at home."""
+        shown = self._namespace(self.state)
+        for name in self.protocol.private:
+            setattr(shown, name, self.protocol.space.bounds[name][0])
+        return self.protocol.space.code(shown)
+
+    def accepts(self, word: int) -> bool:
+        return 0 <= word < self.size
+
+    def hears(self, round: int, words: list[int | None]) -> None:
+        me = copy.copy(self._namespace(self.state))
+        near = [self._namespace(word) for word in words if word is not None]
+        self.protocol.update(me, near, self.coins(round), self.protocol.p)
+        self.state = self.protocol.space.code(me)
+
+    def _namespace(self, code: int):
+        return self.protocol.space.namespace(code)
+
+
+class MessageNode:
+    """A node of a message-passing protocol, from its waking in round 1 on. A message that left the round is lost."""
+
+    size = 1
+
+    def __init__(self, protocol, degree: int, rng: random.Random):
+        self.protocol, self.rng, self.n = protocol, rng, protocol.n
+        self.messages = MessageCodes(protocol)
+        self.state = 0
+        self.node = protocol.node_type()
+        self.node.degree, self.node.calls, self.node.round = degree, [], 1
+        self.outbox: dict[int, object] = {}
+        if rng.random() < protocol.initiation:
+            self._collect(protocol.begin(self.node, rng))
+
+    @property
+    def is_leader(self) -> bool:
+        return self.node.status == ELECTED
+
+    def says(self, port: int) -> int:
+        message = self.outbox.get(port)
+        return 0 if message is None else self.messages.code(message)
+
+    def accepts(self, word: int) -> bool:
+        return self.messages.has(word)
+
+    def hears(self, round: int, words: list[int | None]) -> None:
+        """What came in this round; what is said in the next follows from it."""
+        inbox = {port: self.messages.message(word) for port, word in enumerate(words) if word}
+        is_called = self.node.round in self.node.calls
+        self.node.calls = [call for call in self.node.calls if call > self.node.round]
+        self.outbox = {}
+        if inbox or is_called:
+            self._collect(self.protocol.round(self.node, inbox, self.rng))
+        self.node.round += 1
+
+    def _collect(self, answered) -> None:
+        self.outbox = dict(answered.items() if isinstance(answered, dict) else answered or ())
+
+
+class MessageCodes:
+    """Messages as numbers from 1 on: mixed radix over the fields, as those of states."""
+
+    def __init__(self, protocol):
+        self.protocol, self.fields = protocol, protocol.message_fields
+        self.bounds = protocol.format.bounds
+        self.most = 1
+        for low, high in self.bounds.values():
+            self.most *= high - low + 2  # one more for a field that this kind of message does not have
+        if self.most >= LARGEST_WORD:
+            raise InvalidInput(f"{protocol.id}: a message does not fit in 64 bits; take a smaller n than {protocol.n}")
+
+    def code(self, message) -> int:
+        code = 0
+        for field in self.fields:
+            (low, high), value = self.bounds[field.name], getattr(message, field.name)
+            code = code * (high - low + 2) + (0 if value is None else field.domain.index(value) - low + 1)
+        return code + 1
+
+    def has(self, word: int) -> bool:
+        """Whether a word is one that a member may say."""
+        if word == 0:
+            return True
+        try:
+            return 0 < word <= self.most and self.message(word) is not None
+        except InvalidInput:
+            return False
+
+    def message(self, word: int):
+        rest, given = word - 1, {}
+        for field in reversed(self.fields):
+            low, high = self.bounds[field.name]
+            rest, digit = divmod(rest, high - low + 2)
+            if digit:
+                given[field.name] = field.domain.label(low + digit - 1)
+        return self.protocol.message(**given)

@@ -1,0 +1,198 @@
+"""Rounds over a bad network: each round is the definition's, whatever the datagrams do and the counters were."""
+
+import random
+
+import numpy as np
+import pytest
+
+import hegemon as hg
+from hegemon.graphs.families import complete, grid, ring
+from hegemon.network.keys import Keys
+from hegemon.network.nodes import MessageCodes, MessageNode, NeighbourNode
+from hegemon.network.synchronizer import LAST, Synchronizer
+from hegemon.network.virtual import Clock, Conditions, Network
+from hegemon.network.wire import Wire, fingerprint_of
+
+BAD = Conditions(loss=0.2, duplication=0.2, delay=0.001, jitter=0.2)
+KEYS = Keys((bytes(32),))
+
+
+class Rounds:
+    """Nodes of a protocol on a graph, in virtual time; keeps every node's state before each of its rounds."""
+
+    def __init__(self, protocol, topology, nodes, seed=0, conditions=None, counters=None, kind=Synchronizer, **options):
+        self.clock = Clock()
+        rng = random.Random(seed)
+        self.network = Network(self.clock, random.Random(rng.getrandbits(64)), conditions)
+        self.nodes = nodes
+        self.synchronizers = []
+        for number, node in enumerate(nodes):
+            wire = Wire(KEYS, fingerprint_of(protocol), random=random.Random(rng.getrandbits(64)).randbytes)
+            near = topology.neighbours(number).tolist()
+            made = kind(
+                node,
+                wire,
+                self.network.port(number),
+                self.clock,
+                peers=near,
+                round=counters[number] if counters else 0,
+                rng=random.Random(rng.getrandbits(64)),
+                wall=self.clock.time,
+                **{"rate": 1000.0, "repeat": 0.05, "patience": 3.0} | options,
+            )
+            self.network.receivers[number] = made.receive
+            made.start()
+            self.synchronizers.append(made)
+
+    @property
+    def rounds(self):
+        return [one.round for one in self.synchronizers]
+
+    def run_to(self, round, seconds=10**4):
+        return self.clock.run(lambda: min(self.rounds) >= round, seconds=seconds)
+
+
+def coins_of(seed, number, bits):
+    return lambda round: random.Random(f"{seed} {number} {round}").getrandbits(bits)
+
+
+def trains(topology, seed):
+    """Nodes of `trains` in random states, and the same run by the plain definition."""
+    protocol = hg.Trains(n=topology.n)
+    start = protocol.initial("random", np.random.default_rng(seed), topology=topology)
+    codes = protocol.space.encode_array(start.agents).tolist()
+    nodes = [NeighbourNode(protocol, code, coins_of(seed, v, protocol.random_bits)) for v, code in enumerate(codes)]
+    return protocol, codes, nodes
+
+
+def plain_rounds(protocol, codes, topology, seed, rounds):
+    states = [[protocol.space.namespace(code) for code in codes]]
+    for round in range(rounds):
+        now, after = states[-1], []
+        for v in range(len(codes)):
+            node = NeighbourNode(protocol, protocol.space.code(now[v]), coins_of(seed, v, protocol.random_bits))
+            near = [now[w] for w in topology.neighbours(v).tolist()]
+            me = protocol.space.namespace(node.state)
+            protocol.update(me, near, node.coins(round), protocol.p)
+            after.append(me)
+        states.append(after)
+    return [[protocol.space.code(state) for state in row] for row in states]
+
+
+def history_of(rounds):
+    """What each node's state was at the beginning of each round that it was in."""
+    seen = [{} for _ in rounds.nodes]
+    for number, node in enumerate(rounds.nodes):
+        seen[number][0] = node.state
+
+        def hears(round, words, node=node, number=number, inner=node.hears):
+            inner(round, words)
+            seen[number][round + 1] = node.state
+
+        node.hears = hears
+    return seen
+
+
+class Hasty(Synchronizer):
+    """The broken twin: it goes on with what it happens to have."""
+
+    def _word_of(self, peer):
+        heard = self.heard.get(peer)
+        return None if heard is None else heard.said
+
+
+def same_as_the_definition(kind, seed=3, rounds=60):
+    topology = grid(3, 3)
+    protocol, codes, nodes = trains(topology, seed)
+    network = Rounds(protocol, topology, nodes, seed=seed, conditions=BAD, kind=kind)
+    seen = history_of(network)
+    assert network.run_to(rounds)
+    expected = plain_rounds(protocol, codes, topology, seed, rounds)
+    return all(seen[v].get(r) == expected[r][v] for r in range(rounds) for v in range(topology.n))
+
+
+@pytest.mark.parametrize("seed", [3, 4])
+def test_every_round_is_the_definitions(seed):
+    assert same_as_the_definition(Synchronizer, seed)
+
+
+def test_a_hasty_synchronizer_is_caught():
+    assert not same_as_the_definition(Hasty)
+
+
+@pytest.mark.parametrize(
+    "counters",
+    [
+        [0, 0, 0, 0, 0, 10**9],
+        [LAST - 1] * 6,
+        [LAST - 1, 0, LAST - 2, 5, LAST - 1, 2**40],
+        [LAST, 2**64 - 1, LAST + 7, LAST - 3, 0, 1],
+        [k * 2**61 for k in range(6)],
+    ],
+)
+def test_any_counters_are_overcome(counters):
+    topology = ring(6)
+    protocol, _, nodes = trains(topology, seed=1)
+    network = Rounds(protocol, topology, nodes, conditions=BAD, counters=counters, rate=4.0, repeat=0.25, patience=1.0)
+    network.clock.run(seconds=40)
+    steady = network.rounds
+    network.clock.run(seconds=15)
+    near = list(zip(network.rounds, network.rounds[1:] + network.rounds[:1], strict=True))
+    assert all(abs(a - b) <= 1 for a, b in near)
+    assert all(5 <= b - a < 100 for a, b in zip(steady, network.rounds, strict=True))
+
+
+def test_trains_elect_one_leader():
+    topology = ring(5)
+    protocol, _, nodes = trains(topology, seed=5)
+    network = Rounds(protocol, topology, nodes, conditions=Conditions(loss=0.02, jitter=0.005), rate=100.0)
+    for _ in range(60):
+        network.run_to(min(network.rounds) + 25)
+        if sum(node.is_leader for node in nodes) == 1:
+            return
+    raise AssertionError("no single leader after 1,500 rounds")
+
+
+def test_a_dead_neighbour_blocks_nobody():
+    topology = ring(6)
+    protocol, _, nodes = trains(topology, seed=2)
+    network = Rounds(protocol, topology, nodes, patience=1.0)
+    network.run_to(10)
+    network.synchronizers[0].stop()
+    del network.network.receivers[0]
+    stopped = network.rounds
+    network.clock.run(seconds=4)
+    assert all(now - before > 20 for before, now in list(zip(stopped, network.rounds, strict=True))[1:])
+    assert network.synchronizers[1].counters["unreachable"] > 0
+
+
+def elected(protocol, topology, seed, rounds, conditions):
+    adapted = protocol.adapt(topology)
+    nodes = [MessageNode(adapted, len(topology.neighbours(v)), random.Random(f"{seed} {v}")) for v in range(topology.n)]
+    network = Rounds(adapted, topology, nodes, seed=seed, conditions=conditions)
+    assert network.run_to(rounds)
+    return [node.is_leader for node in nodes], sum(node.node.rank is not None for node in nodes)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_referees_and_walks_elect_whatever_the_datagrams_do(seed):
+    """The same coins over a perfect and over a bad network: the same outcome."""
+    for protocol, topology, rounds in (
+        (hg.Referees(n=9), complete(9), 6),
+        (hg.Walks(n=8, mixing_time=12, walks=6), ring(8), 30),
+    ):
+        good, candidates = elected(protocol, topology, seed, rounds, None)
+        assert (good, candidates) == elected(protocol, topology, seed, rounds, BAD)
+        assert sum(good) <= 1
+
+
+def test_messages_as_words():
+    protocol = hg.Referees(n=9)
+    codes = MessageCodes(protocol)
+    for fields in ({"kind": "RANK", "rank": 6561, "wins": 0}, {"kind": "WINNER"}, {"kind": "LEADER", "leader": 7}):
+        message = protocol.message(**fields)
+        assert codes.message(codes.code(message)) == message and codes.has(codes.code(message))
+    rng = random.Random(1)
+    for word in (rng.randrange(1, codes.most + 5) for _ in range(500)):
+        assert not codes.has(word) or codes.code(codes.message(word)) == word
+    assert not codes.has(codes.most + 1) and codes.has(0)
