@@ -156,7 +156,7 @@ def test_trains_elect_one_leader():
 def test_a_dead_neighbour_blocks_nobody():
     topology = ring(6)
     protocol, _, nodes = trains(topology, seed=2)
-    network = Rounds(protocol, topology, nodes, patience=1.0)
+    network = Rounds(protocol, topology, nodes, patience=1.0, rate=50.0)
     network.run_to(10)
     network.synchronizers[0].stop()
     del network.network.receivers[0]
