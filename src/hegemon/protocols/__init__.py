@@ -7,6 +7,7 @@ from hegemon.protocols.countdown import Countdown
 from hegemon.protocols.epidemic import Epidemic
 from hegemon.protocols.fischer_jiang import FischerJiang
 from hegemon.protocols.flood_max import FloodMax
+from hegemon.protocols.gossip_identity import GossipIdentity
 from hegemon.protocols.herman import Herman
 from hegemon.protocols.itai_rodeh import ItaiRodeh
 from hegemon.protocols.majority import ApproximateMajority, ExactMajority
@@ -40,6 +41,7 @@ CATALOGUE = {
         OptimalSilent,
         SublinearRanking,
         WarTimer,
+        GossipIdentity,
         PLL,
         AG,
         BK,
