@@ -74,6 +74,13 @@ COMMANDS = {
             "hegemon agent time-optimal --n 64 --peers peers --key key --listen 10.0.0.7:7400",
         ),
     ),
+    "advise": (
+        "advise:advise_parameters",
+        (
+            "hegemon advise --members 64 --rate 20 --hold 10y",
+            "hegemon advise --members 16 --rate 5 --hold 30d --risk 0.001 --json",
+        ),
+    ),
 }
 # What the list of commands says of each: the first line of its docstring, kept here so that none need be loaded.
 SENTENCES = {
@@ -96,6 +103,7 @@ SENTENCES = {
     "heal.",
     "agent": "Be one member of a network of machines: `hegemon agent PROTOCOL --peers FILE --key FILE --listen "
     "HOST:PORT`.",
+    "advise": "Choose a protocol and its parameters for a network of members that should keep its leader for long.",
 }
 
 HELPFUL = {"help_option_names": ["-h", "--help"]}

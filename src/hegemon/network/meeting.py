@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from hegemon.errors import InvalidInput
 from hegemon.models.population import PopulationProtocol
-from hegemon.models.rounds import NeighbourProtocol
+from hegemon.models.rounds import RoundsProtocol
 
 REMEMBERED = 1 << 16  # pairs of states whose interaction is remembered, by all agents of one process
 
@@ -14,7 +14,7 @@ class Meeting:
     """What two states become, which states are leaders, and which states there are. `interact` sees states only."""
 
     def __init__(self, protocol):
-        self.works_in_rounds = isinstance(protocol, NeighbourProtocol)
+        self.works_in_rounds = isinstance(protocol, RoundsProtocol)
         if not self.works_in_rounds and not isinstance(protocol, PopulationProtocol):
             raise InvalidInput(
                 f"{protocol.id} is of the {protocol.model} model; members of a network need a protocol with finitely "

@@ -1,7 +1,6 @@
 """Datagrams over UDP, on whatever loop asyncio runs: uvloop's where it is installed."""
 
 import asyncio
-import contextlib
 import socket
 from collections.abc import Callable
 
@@ -44,8 +43,10 @@ class UdpPort(asyncio.DatagramProtocol):
         if self._transport.get_write_buffer_size() > LARGEST_QUEUE:
             self.overflowed += 1
             return
-        with contextlib.suppress(OSError):  # an unreachable network is a lost datagram
+        try:
             self._transport.sendto(datagram, address)
+        except OSError:
+            self.overflowed += 1  # an unreachable network is a lost datagram
 
     def close(self) -> None:
         if self._transport:

@@ -1,0 +1,53 @@
+"""`hegemon advise`: parameters from what a deployment needs."""
+
+from typing import Annotated
+
+import typer
+
+from hegemon.cli.common import console, facts, print_json
+from hegemon.errors import InvalidInput
+
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "y": 365.25 * 86400}
+
+
+def advise_parameters(
+    members: Annotated[int, typer.Option("--members", help="at most so many members")],
+    rate: Annotated[float, typer.Option("--rate", help="interactions per second in which each takes part")],
+    hold: Annotated[str, typer.Option("--hold", help="for how long the leader should stay: 30d, 10y")],
+    risk: Annotated[float, typer.Option("--risk", help="probability of losing it earlier")] = 0.01,
+    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+):
+    """Choose a protocol and its parameters for a network of members that should keep its leader for long."""
+    from hegemon.network.advice import advise
+
+    found = advise(members, rate, seconds_of(hold), risk)
+    content = {
+        "protocol": found.protocol,
+        "parameters": found.parameters,
+        "mean_hold_years": found.mean_hold_seconds / UNITS["y"],
+        "recovery_seconds": found.recovery_seconds,
+        "measured_up_to_s": found.measured_up_to_s,
+        "extrapolated": found.extrapolated,
+        "command": found.command,
+    }
+    if json:
+        print_json(content)
+        return
+    basis = f"runs with s up to {found.measured_up_to_s}" + (", extrapolated from there" if found.extrapolated else "")
+    rows = {
+        "protocol": f"{found.protocol}, " + ", ".join(f"{name} = {value}" for name, value in found.parameters.items()),
+        "holds": f"{content['mean_hold_years']:,.3g} years on average",
+        "a new leader": f"about {found.recovery_seconds:.3g} s after the old one is gone",
+        "basis": basis,
+        "command": found.command,
+    }
+    console().print(facts(rows))
+
+
+def seconds_of(text: str) -> float:
+    """`10y`, `30d`, `12h`, `90` (seconds)."""
+    number, unit = (text[:-1], text[-1]) if text[-1:] in UNITS else (text, "s")
+    try:
+        return float(number) * UNITS[unit]
+    except ValueError:
+        raise InvalidInput(f"--hold {text[:40]!r} is not a time; write for example 10y, 30d, 12h or 90s") from None
