@@ -21,6 +21,7 @@ chromium:  # the tests of the page drive one; without it they are skipped, all o
 test: $(VENV)/installed chromium
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/mypy
 	$(BIN)/python -m pytest -m 'not full'
 
 test-full: $(VENV)/installed chromium

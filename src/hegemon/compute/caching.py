@@ -4,6 +4,7 @@ import contextlib
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numba
 from numba import cfunc, njit
@@ -44,7 +45,8 @@ def _kept(make):
 
 
 def _use_temporary_folder() -> bool:
-    if numba.config.CACHE_DIR:
+    settings: Any = numba.config  # its names are made when it is loaded
+    if settings.CACHE_DIR:
         return False
     try:
         folder = Path(tempfile.gettempdir()) / f"hegemon-kernels-{os.getuid()}"
@@ -53,7 +55,7 @@ def _use_temporary_folder() -> bool:
             return False  # machine code is loaded from here: it must be our own
     except OSError:
         return False
-    numba.config.CACHE_DIR = str(folder)
+    settings.CACHE_DIR = str(folder)
     return True
 
 

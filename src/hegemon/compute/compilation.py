@@ -9,6 +9,7 @@ import hashlib
 import threading
 import types
 from functools import cache
+from typing import Any
 
 from numba import njit
 from numba.core.dispatcher import Dispatcher
@@ -18,7 +19,7 @@ from hegemon.compute.fingerprints import fingerprint, free_variables
 
 # For functions that allocate nothing: arrays are not reference-counted, which would otherwise cost more than
 # the work of a small function, and division follows IEEE 754.
-LEAN = {"error_model": "numpy", "_nrt": False}
+LEAN: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 lean = njit(**LEAN)
 
 

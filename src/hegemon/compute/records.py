@@ -11,7 +11,7 @@ import numpy as np
 
 def widened(dtype: np.dtype) -> np.dtype:
     """The same fields in 64 bits: what a transition writes is seen as it is, before it is stored in fewer."""
-    return np.dtype([(name, np.int64) for name in dtype.names])
+    return np.dtype([(name, np.int64) for name in dtype.names or ()])
 
 
 def codec(space):

@@ -46,7 +46,7 @@ class Checkpoint:
         """Keep the last snapshot; without any, the run begins again."""
         arrays: list[np.ndarray] = []
         text = json.dumps({"format": FORMAT, "about": self.about, "state": _encode(self.state, arrays)})
-        content = {f"a{k}": array for k, array in enumerate(arrays)}
+        content: dict[str, Any] = {f"a{k}": array for k, array in enumerate(arrays)}
         content["text"] = np.frombuffer(text.encode(), np.uint8)
         content["digest"] = np.frombuffer(_digest(content).encode(), np.uint8)
         out = io.BytesIO()
