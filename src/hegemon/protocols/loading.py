@@ -5,6 +5,7 @@ import hashlib
 import importlib.util
 import inspect
 import sys
+import traceback
 from pathlib import Path
 from types import ModuleType
 
@@ -74,9 +75,15 @@ def _load(file: str) -> ModuleType:
     except KeyboardInterrupt:
         raise
     except InvalidInput as error:
-        raise InvalidInput(f"{path}{place(error)}: {error}") from None
+        raise InvalidInput(f"{path}{_line(error, path)}: {error}") from None
     except SyntaxError as error:
         raise InvalidInput(f"{path}, line {error.lineno}: {error.msg}; mend the file") from None
     except BaseException as error:  # a file may also raise SystemExit or GeneratorExit
-        raise InvalidInput(f"{path}{place(error)}: {sentence(error)}; mend the file") from None
+        raise InvalidInput(f"{path}{_line(error, path)}: {sentence(error)}; mend the file") from None
     return module
+
+
+def _line(error: BaseException, path: Path) -> str:
+    """The line of the file itself at which it fails; of another file of the author's, its name too."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    return f", line {lines[-1]}" if lines else place(error)
