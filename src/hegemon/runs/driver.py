@@ -87,9 +87,11 @@ class Driver:
     def _is_over(self, limit: int | None) -> bool:
         """Whether the run can be given up: it has no limit, and the stop can never be met."""
         engine, prospects = self.engine, self._prospects
-        if engine.step >= self._review and not engine.is_silent and prospects is not None:
+        if engine.step >= self._review:
             self._review = 2 * engine.step
-            if prospects.is_silent(engine):
+            if prospects is None or engine.is_silent:
+                pass  # rounds find out by themselves
+            elif prospects.is_silent(engine):
                 engine.note_silence()
             elif limit is None and prospects.is_stuck(engine):
                 self.ended = STUCK
