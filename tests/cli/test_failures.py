@@ -50,7 +50,7 @@ def refused(capsys, *arguments) -> str:
         (["lower-bound", "--exponents", "nan"], "not understood"),
         (["lower-bound", "--plot", "no/where.png"], "no folder"),
         (["reproduce", "--out", "/dev/null/x"], "folder"),
-        (["run"], "PROTOCOL"),
+        (["run"], "which protocol"),
         (["runn"], "run"),
     ],
 )
@@ -147,9 +147,9 @@ def test_a_screen_without_letters_still_shows_figures():
 @pytest.mark.parametrize(
     ("number", "arguments"),
     [
-        (signal.SIGINT, ["run", "cai-izumi-wada", "--n", "200", "--max-steps", "1e15", "--engine", "agents"]),
+        (signal.SIGINT, ["run", "cai-izumi-wada", "--n", "3000", "--max-steps", "1e15", "--engine", "agents"]),
         (signal.SIGTERM, ["run", "pairwise", "--n", "1e6", "--trials", "1e6", "--engine", "agents", "--json"]),
-        (signal.SIGHUP, ["search-worst", "pairwise", "--n", "1000", "--budget", "1e12"]),
+        (signal.SIGHUP, ["search-worst", "timer", "--n", "200", "--set", "s=400", "--budget", "1e12"]),
         (signal.SIGINT, ["lower-bound", "--trials", "1e6"]),
     ],
 )
