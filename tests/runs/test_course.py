@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import hegemon as hg
+from hegemon.engines.pacing import Pace
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.prospects import SILENT, STUCK, Prospects
 from hegemon.engines.stopping import parse_stop
@@ -152,3 +153,14 @@ def test_options_are_refused_in_one_sentence():
         hg.simulate(hg.Pairwise(n=5), wake="random")
     with pytest.raises(hg.InvalidInput, match="make an instance of it"):
         hg.simulate(hg.Pairwise)
+
+
+@pytest.mark.parametrize("engine", [*ENGINES, "events"])
+def test_the_clock_changes_nothing(engine, monkeypatch):
+    """However much work fits in a slice of time: also where a stop is met that nobody waits for yet."""
+    options = {"engine": engine, "seed": 5, "faults": (hg.Fault(9000, 9, {"leader": 1}),)}
+    expected = hg.simulate(hg.Pairwise(n=20), **options)
+    amounts = iter(range(1, 10**6, 37))
+    whatever = property(lambda self: next(amounts), lambda self, value: None)
+    monkeypatch.setattr(Pace, "amount", whatever, raising=False)
+    assert hg.simulate(hg.Pairwise(n=20), **options).record() == expected.record()

@@ -204,7 +204,10 @@ class Agents(Engine):
         state = self._population, self._arcs, self.rng, self._counts, stop.low, stop.high, stop.watch
         self._pace.start()
         try:
-            done, ended = self._kernel(*state, *self._work, min(limit - self.step, self._pace.amount))
+            # Whole blocks: after a stop that nobody waits for, the rest of a block is not used, and where blocks
+            # begin must not depend on the clock.
+            budget = max(BLOCK, self._pace.amount // BLOCK * BLOCK)
+            done, ended = self._kernel(*state, *self._work, min(limit - self.step, budget))
         except Exception as error:
             self._refuse(error)
         self._pace.done(done)
