@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from hegemon.cli import options
+from hegemon.cli import failures, options
 from hegemon.cli.common import build, console, deliver, facts, figure, outputs, print_json
 from hegemon.cli.options import MOST_TRIALS, integer, option, path
 from hegemon.cli.progress import Progress
@@ -38,9 +38,11 @@ def search_worst_start(
         )  # fmt: skip
         content = {"protocol": chosen.id, "n": chosen.n, "parameters": chosen.parameters, "graph": topology.name}
         content |= {"until": until, "seed": seed, **found.record()}
-        if compare:
+        if compare and not found.interrupted:
             content |= exact_comparison(chosen, topology, until, found, shown)
     deliver(lambda: print_json(content) if json else print_report(content), {out: found.start.save})
+    if found.interrupted:
+        raise failures.Interrupted(f"interrupted after {found.evaluations} of {evaluations} starts")
 
 
 def exact_comparison(protocol, topology, until, found, shown) -> dict:
@@ -68,13 +70,15 @@ def print_report(content: dict) -> None:
         "searched": f"{figure(content['evaluations'])} starts, {figure(content['runs'])} runs",
         "worst start found": states(content["start"]),
         f"mean steps to {content['until']}": f"{content['mean']:,.6g} (95 % interval {interval}, "
-        f"{figure(content['trials'])} fresh runs)",
-        "from random starts": f"{content['mean_from_random_starts']:,.6g}",
+        f"{figure(content['trials'])} {'runs of the search' if content['interrupted'] else 'fresh runs'})",
     }
+    if content["mean_from_random_starts"] is not None:
+        rows["from random starts"] = f"{content['mean_from_random_starts']:,.6g}"
     if content["unfinished"]:
         rows["unfinished"] = f"{figure(content['unfinished'])} runs were cut off: the mean is a lower bound"
     if content["ended_early"]:
-        rows["ended early"] = f"{content['ended_early']}; raise --budget to search longer"
+        longer = "" if content["interrupted"] else "; raise --budget to search longer"
+        rows["ended early"] = f"{content['ended_early']}{longer}"
     if "exact" in content:
         rows["exact, start found"] = exact(content["exact"]["found"])
         rows["exact, worst of all"] = exact(content["exact"]["worst"])

@@ -38,10 +38,11 @@ class WorstStart:
     interval: tuple[float, float] | None
     trials: int
     unfinished: int  # of the final runs: more than `max_steps` long, so that the mean is a lower bound
-    random_mean: float
+    random_mean: float | None  # None: interrupted before it was measured
     evaluations: int
     runs: int
     ended_early: str = ""  # why not all evaluations were made
+    interrupted: bool = False  # by a signal: the command answers with that signal's exit code
 
     def record(self) -> dict:
         return {
@@ -54,6 +55,7 @@ class WorstStart:
             "evaluations": self.evaluations,
             "runs": self.runs,
             "ended_early": self.ended_early,
+            "interrupted": self.interrupted,
         }
 
 
@@ -134,7 +136,7 @@ def search_worst(
     simulator = Simulator(protocol, topology, until, seed, max_steps)
     tell = progress or (lambda stage, done, total: None)
     pool = [Candidate(codes) for codes in first_candidates(protocol, topology, rng)]
-    champions, made, ended_early, winner = [], 0, "", None
+    champions, made, ended_early, interrupted, winner = [], 0, "", False, None
     try:
         champions = best_of(pool, simulator, trials, tell)
         for made in range(evaluations):  # noqa: B007 - how many were made is told
@@ -160,9 +162,9 @@ def search_worst(
         seen = [candidate for candidate in champions or pool if candidate.times]
         if not seen:
             raise
-        ended_early = "interrupted: the mean is over the runs of the search itself, and flatters"
+        interrupted, ended_early = True, "interrupted: the mean is over the runs of the search itself, and flatters"
         winner = max(seen, key=lambda candidate: candidate.mean)
-        times, unfinished, uniform = winner.times, simulator.unfinished, pool[-1].times or winner.times
+        times, unfinished, uniform = winner.times, simulator.unfinished, []
     space = protocol.space
     return WorstStart(
         start=Trace(protocol.id, [space.mapping(space.namespace(int(code))) for code in winner.codes]),
@@ -170,10 +172,11 @@ def search_worst(
         interval=mean_interval(times),
         trials=len(times),
         unfinished=unfinished,
-        random_mean=float(np.mean(uniform)),
+        random_mean=float(np.mean(uniform)) if uniform else None,
         evaluations=made,
         runs=simulator.runs,
         ended_early=ended_early,
+        interrupted=interrupted,
     )
 
 
