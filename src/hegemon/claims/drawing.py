@@ -1,11 +1,13 @@
 """Series for plots: measured means with their intervals, and the laws they are compared with."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from hegemon.analysis.scaling import Law
 from hegemon.analysis.statistics import mean_interval
 from hegemon.claims.checks import CONFIDENCE, brief, finished
-from hegemon.claims.registry import Series, Table
+from hegemon.claims.registry import Check, Series, Table
 
 
 def means(label: str, sizes, samples, kind: str = "both") -> Series:
@@ -20,6 +22,19 @@ def means(label: str, sizes, samples, kind: str = "both") -> Series:
         [low for low, _ in intervals],
         [high for _, high in intervals],
         kind,
+    )
+
+
+def shares(label: str, sizes, checks: Sequence[Check]) -> Series:
+    """The share that each check measured, with its interval."""
+    bars = [check.interval for check in checks if check.interval is not None]
+    return Series(
+        label,
+        list(sizes),
+        [check.figure for check in checks],
+        [low for low, _ in bars],
+        [high for _, high in bars],
+        "both",
     )
 
 

@@ -26,6 +26,7 @@ def simulate_with_oracle(protocol, start: str, seed: int, trial: int, max_steps:
         steps += run.steps
         if run.leaders == 1 or not run.reached or steps >= max_steps:
             return {"steps": steps, "reached": run.reached and run.leaders == 1, "reports": reports}
+        assert run.configuration is not None  # one run always keeps it
         agents = run.configuration.agents.copy().view(np.recarray)
         initiator = int(rng.integers(protocol.n))
         responder = agents[(initiator + 1) % protocol.n]

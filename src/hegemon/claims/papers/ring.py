@@ -11,6 +11,7 @@ from hegemon.claims.laboratory import FEW, Sample, all_ended, counted
 from hegemon.claims.papers.oracle import simulate_with_oracle
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series, Table
 from hegemon.compute.randomness import generator
+from hegemon.exact.chain import Chain
 from hegemon.exact.verification import verify
 from hegemon.protocols.fischer_jiang import FischerJiang
 from hegemon.protocols.ring import Ring
@@ -81,6 +82,7 @@ def stays(lab, protocol, name: str, n: int, trials: int, looks: int) -> tuple[in
         run = simulate(case, until=name, seed=seed, trial=trial, max_steps=1000 * n * n)
         for look in range(looks):
             run = simulate(case, start=run.configuration, until=f"steps:{n}", seed=seed + 1 + look, trial=trial)
+            assert run.configuration is not None  # one run always keeps it
             agents = run.configuration.agents.view(np.recarray)
             inside += bool(case.sets[name].contains(agents, case.p, case.values))
     lab.note(protocol=protocol.id, n=n, set=name, looks=trials * looks, inside=inside)
@@ -95,6 +97,7 @@ def closed_set(name: str, keeps_leader: bool = False):
         for n, N in exact:
             lab.report(f"all configurations of n = {n}, N = {N}")
             answer = verify(protocol(n=n, N=N), property=f"closed:{name}")
+            assert isinstance(answer.chain, Chain)  # these rings are small enough to be stored
             members = int(answer.chain.labelled[answer.inside].sum())
             covered += members
             closed = answer.finding("closed", name)

@@ -6,7 +6,7 @@ import numpy as np
 
 from hegemon.analysis.scaling import LINEAR, N_LOG, Law
 from hegemon.claims.checks import brief, follows, number_at_most, share_at_least, share_at_most
-from hegemon.claims.drawing import laws, means
+from hegemon.claims.drawing import laws, means, shares
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series, Table
 from hegemon.protocols.referees import Referees
 from hegemon.protocols.walks import Walks
@@ -147,7 +147,7 @@ FEW_MESSAGES = 0.4  # up to this power of n, success is judged
 
 def theorem3(lab, protocol=Referees, *, n, exponents, trials) -> Outcome:
     checks: list[Check] = []
-    success: dict[str, list[tuple]] = {}
+    success: dict[str, list[Check]] = {}
     disjoint: dict[str, list[float]] = {}
     for label, candidates in (("2 ln n candidates", None), ("1 candidate expected", 1)):
         success[label], disjoint[label] = [], []
@@ -158,24 +158,21 @@ def theorem3(lab, protocol=Referees, *, n, exponents, trials) -> Outcome:
             apart = sum(bool(row["disjoint_clouds"]) for row in rows)
             what = f"n = {n:.0e}, n^{exponent:g} messages, {label}: exactly one leader"
             check = share_at_most(what, good, len(rows), 1 / math.e + 0.05, "probability ≤ 1/e + o(1)")
-            success[label].append((check.figure, *check.interval))
+            success[label].append(check)
             disjoint[label].append(apart / len(rows))
             if exponent <= FEW_MESSAGES:
                 checks.append(check)
                 what = f"n = {n:.0e}, n^{exponent:g} messages, {label}: influence clouds are disjoint"
                 checks.append(share_at_least(what, apart, len(rows), 0.9, "probability 1 − o(1) (here ≥ 0.9)"))
-    series = [
-        Series(label, list(exponents), *map(list, zip(*points, strict=True)), "both")
-        for label, points in success.items()
-    ]
+    series = [shares(label, exponents, curve) for label, curve in success.items()]
+    best = series[0].y[-1]
+    low = max(one.y[0] for one in series)
     series.append(Series("1/e", [exponents[0], exponents[-1]], [1 / math.e] * 2, kind="line"))
     clouds = [Series(label, list(exponents), points, kind="both") for label, points in disjoint.items()]
     plots = [
         Plot(f"Success with n^a messages, n = {n:.0e}", "a", "share of runs with one leader", series),
         Plot("Influence clouds that do not meet", "a", "share of runs", clouds),
     ]
-    best = success["2 ln n candidates"][-1][0]
-    low = max(points[0][0] for points in success.values())
     headline = f"at most {low:.2f} at n^{exponents[0]:g} messages; {best:.2f} at n^{exponents[-1]:g}"
     notes = (
         "A lower bound speaks of all algorithms; what can be watched is one of them running out of messages. With a "

@@ -45,7 +45,9 @@ def threshold(lab, protocol=Threshold, *, exact, n, trials) -> Outcome:
 def pairwise(lab, protocol=Pairwise, *, exact, sizes, trials, most, relative) -> Outcome:
     checks = []
     for n in exact:
-        expected = verify(protocol(n=n), property="time").hitting.from_starts["all-leaders"]
+        hitting = verify(protocol(n=n), property="time").hitting
+        assert hitting is not None  # asked for
+        expected = hitting.from_starts["all-leaders"]
         lab.note(protocol=protocol.id, n=n, expected_steps=expected)
         checks.append(number_is(f"n = {n}: expected steps of the exact chain", expected, (n - 1) ** 2))
     samples = []
@@ -134,7 +136,9 @@ def timer(lab, protocol=Timer, *, sizes, trials, holding, holding_trials, patien
 def exact_worst_holding(lab, protocol, n: int, s: int) -> float:
     """The least expected parallel time for which any safe configuration keeps its leader."""
     lab.report(f"exact holding of n = {n}, s = {s}")
-    worst = verify(protocol(n=n, s=s), start="all", property="holding").holding.worst
+    holding = verify(protocol(n=n, s=s), start="all", property="holding").holding
+    assert holding is not None  # asked for
+    worst = holding.worst
     lab.note(protocol=protocol.id, n=n, s=s, worst_expected_holding_steps=worst)
     return worst / n
 

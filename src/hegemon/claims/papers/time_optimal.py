@@ -105,6 +105,7 @@ def holding(lab, protocol=TimeOptimal, *, sizes, trials, tiny, exact) -> Outcome
     for n in exact:
         lab.report(f"exact holding of n = {n}")
         answer = verify(small_timers(protocol, n, 1), start="all", property="holding").holding
+        assert answer is not None  # asked for
         lab.note(protocol=protocol.id, n=n, worst_expected_holding_steps=answer.worst)
         what = f"exact, τ = 1, n = {n}: parallel holding time from the worst of all safe configurations"
         checks.append(number_at_least(what, answer.worst / n, n, f"at least n = {n}"))

@@ -6,7 +6,7 @@ import numpy as np
 
 from hegemon.analysis.scaling import N_LOG, N_LOG_SQUARED, Law
 from hegemon.claims.checks import follows, mean_is, share_at_least
-from hegemon.claims.drawing import laws, means, sizes_table
+from hegemon.claims.drawing import laws, means, shares, sizes_table
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series
 from hegemon.models.configuration import Configuration, Group
 from hegemon.protocols.countdown import Countdown
@@ -137,10 +137,11 @@ def winners(run) -> dict:
 
 
 def quick_elimination(lab, protocol=QuickElimination, *, sizes, trials) -> Outcome:
-    checks, curves, made = [], {}, 0
+    curves: dict[str, list[Check]] = {}
+    made = 0
     fresh = {"level": 0, "done": 0}
     for label, leaders_of in (("all leaders", lambda n: n), ("√n leaders", math.isqrt), ("2 leaders", lambda n: 2)):
-        points = []
+        curves[label] = []
         for n in sizes:
             case, leaders = protocol(n=n), leaders_of(n)
             groups = [Group(leaders, {"leader": 1, **fresh}), Group(n - leaders, {"leader": 0, **fresh})]
@@ -149,16 +150,12 @@ def quick_elimination(lab, protocol=QuickElimination, *, sizes, trials) -> Outco
             unique = sum(row["reached"] and row["winners"] == 1 for row in rows)
             made += len(rows)
             what = f"n = {n:,}, {label}: exactly one leader has the maximum level"
-            checks.append(share_at_least(what, unique, len(rows), 1 / 16, "probability ≥ 1/16"))
-            points.append((unique / len(rows), *checks[-1].interval))
-        curves[label] = points
-    series = [
-        Series(label, list(sizes), [p[0] for p in points], [p[1] for p in points], [p[2] for p in points], "both")
-        for label, points in curves.items()
-    ]
+            curves[label].append(share_at_least(what, unique, len(rows), 1 / 16, "probability ≥ 1/16"))
+    checks = [check for curve in curves.values() for check in curve]
+    series = [shares(label, sizes, curve) for label, curve in curves.items()]
+    lowest = min(share for one in series for share in one.y)
     series.append(Series("claimed at least 1/16", [sizes[0], sizes[-1]], [1 / 16, 1 / 16], kind="line"))
     plot = Plot("A unique winner of the lottery", "n", "share of runs", series, logx=True)
-    lowest = min(point[0] for points in curves.values() for point in points)
     return Outcome(checks, f"at least {lowest:.3f} at every n and start ({made:,} runs); claimed 0.0625", [plot])
 
 

@@ -216,7 +216,8 @@ def values_grow(lab, protocol=Trains, *, graphs, trials, rounds) -> Outcome:
 
 
 def smallest(bench, nodes, flag: int) -> float:
-    value = extreme_value(nodes, *bench.rows, flag, 1, bench.protocol.p)
+    offsets, targets = bench.rows
+    value = extreme_value(nodes, offsets, targets, flag, 1, bench.protocol.p)
     return math.inf if value < 0 else int(value)
 
 
