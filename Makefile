@@ -2,12 +2,18 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-full bench lint clean chromium
+.PHONY: demo test test-full docs bench clean chromium
+
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "hegemon needs Python 3.11 or newer: set PYTHON=/path/to/python3.11")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	$(PIP) -e .
+	touch $@
+
+$(VENV)/installed-%: $(VENV)/installed
+	$(PIP) -e '.[$*]'
 	touch $@
 
 demo: $(VENV)/installed  # exit code 1 of reproduce says that a claim is violated: a finding, not a failure
@@ -18,16 +24,19 @@ chromium:  # the tests of the page drive one; without it they are skipped, all o
 	  && { apt-get -qq update && apt-get -qq install -y chromium; } >/dev/null 2>&1; } \
 	  || echo "no Chromium here, and none could be installed: the tests of the page are skipped (apt-get install chromium)"
 
-test: $(VENV)/installed chromium
+test: $(VENV)/installed-test chromium
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -m 'not full'
 
-test-full: $(VENV)/installed chromium
+test-full: $(VENV)/installed-test $(VENV)/installed-docs chromium
 	$(BIN)/python -m pytest
 
-bench: $(VENV)/installed
+docs: $(VENV)/installed-docs  # build/site: every page, every link and every picture checked
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+bench: $(VENV)/installed-test
 	$(BIN)/python -m benchmarks.start
 	$(BIN)/python -m benchmarks.agents
 	$(BIN)/python -m benchmarks.scale

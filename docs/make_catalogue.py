@@ -1,6 +1,11 @@
-"""Writes docs/catalogue/: one page per protocol, from its definition. Part of `make docs`."""
+"""Writes docs/catalogue/: one page per protocol, from its definition. MkDocs runs it before every build (`hooks`).
+
+Verdicts are those of the reproduction that lies in the folder, if there is one (`make demo` makes one).
+"""
 
 import inspect
+import json
+import textwrap
 from pathlib import Path
 
 from hegemon.claims.registry import all_claims
@@ -8,8 +13,16 @@ from hegemon.cli.catalogue import describe
 from hegemon.protocols import CATALOGUE
 from hegemon.protocols.cited import CITED, GRADES
 
-FOLDER = Path(__file__).parent / "catalogue"
+DOCS = Path(__file__).parent
+FOLDER = DOCS / "catalogue"
+REPRODUCTIONS = ("reproduction-full", "reproduction-quick")  # the first that is there
 RULES = {"population": ("interact",), "rounds": ("update",), "message": ("begin", "round"), "objects": ("interact",)}
+MODELS = {
+    "population": "Population protocol",
+    "rounds": "Synchronous rounds",
+    "message": "Message passing",
+    "objects": "Population protocol, states are Python objects",
+}
 SIZE = 101  # odd, so that every protocol takes it
 
 
@@ -29,16 +42,33 @@ def claims_about(protocol) -> list:
     return found
 
 
-def page(name: str, protocol) -> str:
+def verdicts() -> dict[str, str]:
+    """Claim → what the reproduction in this folder found."""
+    for name in REPRODUCTIONS:
+        file = DOCS.parent / name / "claims.json"
+        if file.exists():
+            return {row["id"]: row["verdict"] for row in json.loads(file.read_text())["claims"]}
+    return {}
+
+
+def source_of(function) -> str:
+    """Its text without the indentation of its class, decorators and remarks to a linter."""
+    lines = textwrap.dedent(inspect.getsource(function)).rstrip().split("\n")
+    return "\n".join(line.split("  # noqa")[0] for line in lines if not line.startswith("@"))
+
+
+def page(name: str, protocol, found: dict[str, str]) -> str:
     content = describe(protocol(n=SIZE))
     lines = [f"# {name}", "", content["summary"], ""]
-    lines += [f"*{content['model']} model, grade {content['grade']}.* {content['reference']}.", ""]
+    if (DOCS / "gallery" / f"{name}.gif").exists():
+        lines += [f"![{name} as hegemon watch shows it](../gallery/{name}.gif){{ width=260 }}", ""]
+    lines += [f"*{MODELS[protocol.model]}; grade: {content['grade']}.* {content['reference']}.", ""]
     story = inspect.getdoc(inspect.getmodule(protocol))
     lines += [story, ""] if story else []
-    lines += ["```sh", f"hegemon show {name}", f"hegemon run {name} --n {SIZE}", "```", ""]
+    lines += ["```sh", f"hegemon show {name}", f"hegemon run {name} --n {SIZE}", f"hegemon watch {name}", "```", ""]
     lines += ["## Rules", ""]
     for function in RULES[protocol.model]:
-        lines += ["```python", inspect.cleandoc(inspect.getsource(getattr(protocol, function))), "```", ""]
+        lines += ["```python", source_of(getattr(protocol, function)), "```", ""]
     for heading, columns in (
         ("fields", ("name", "domain", "in")),
         ("parameters", ("name", "value", "allowed", "help")),
@@ -54,22 +84,42 @@ def page(name: str, protocol) -> str:
     claims = claims_about(protocol)
     if claims:
         lines += ["## Claims", ""]
-        lines += [f"- {claim.statement} ({claim.place}; `hegemon reproduce --only {claim.id}`)" for claim in claims]
+        lines += ["| statement | where | rerun with |" + " verdict |" * bool(found)]
+        lines += ["|" + " --- |" * (3 + bool(found))]
+        for claim in claims:
+            cells = [claim.statement, claim.place, f"`hegemon reproduce --only {claim.id}`"]
+            cells += [found.get(claim.id, "–")] if found else []
+            lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"]
         lines += [""]
     return "\n".join(lines)
 
 
-def main() -> None:
+def write() -> list[str]:
+    """Writes all pages; answers their names."""
     FOLDER.mkdir(exist_ok=True)
-    rows = []
+    rows, found = [], verdicts()
     for name, protocol in CATALOGUE.items():
-        (FOLDER / f"{name}.md").write_text(page(name, protocol))
+        save(FOLDER / f"{name}.md", page(name, protocol, found))
         link = f"[{name}]({name}.md)"
-        rows.append({"id": link, "model": protocol.model, "grade": protocol.grade, "": protocol.summary()})
-    cited = [{"id": row.id, "model": "–", "grade": "cited", "": row.summary} for row in CITED]
-    lines = ["# The catalogue", "", *table(rows + cited, ("id", "model", "grade", "")), GRADES, ""]
-    (FOLDER / "index.md").write_text("\n".join(lines))
+        rows.append({"id": link, "what it does": protocol.summary(), "model": protocol.model, "grade": protocol.grade})
+    cited = [{"id": row.id, "what it does": row.summary, "model": "–", "grade": "cited"} for row in CITED]
+    lines = ["# The catalogue", "", GRADES, "", *table(rows + cited, tuple(rows[0]))]
+    save(FOLDER / "index.md", "\n".join(lines))
+    return list(CATALOGUE)
+
+
+def save(file: Path, text: str) -> None:
+    """Only what changed is written, so that `mkdocs serve` comes to rest."""
+    if not file.exists() or file.read_text() != text:
+        file.write_text(text)
+
+
+def on_config(config):
+    """MkDocs calls this: the pages are written, and each gets its place in the navigation."""
+    pages = [{name: f"catalogue/{name}.md"} for name in write()]
+    config.nav.append({"Catalogue": [{"All": "catalogue/index.md"}, *pages]})
+    return config
 
 
 if __name__ == "__main__":
-    main()
+    write()

@@ -1,13 +1,19 @@
 """What the documentation shows works: its Python runs, its commands are parsed, its links lead somewhere."""
 
+import ast
+import importlib.util
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import typer
 
 from hegemon.cli.application import application
+from hegemon.protocols import CATALOGUE
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -74,3 +80,50 @@ def test_commands_have_options_that_exist(line):
 def test_an_unknown_option_would_be_caught():
     app = typer.main.get_command(application(["run"]))
     assert not any("--no-such-option" in parameter.opts for parameter in app.commands["run"].params)
+
+
+def catalogue_page(name):
+    specification = importlib.util.spec_from_file_location("make_catalogue", ROOT / "docs" / "make_catalogue.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module.page(name, CATALOGUE[name], {"ring.lemma2": "holds"})
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_every_protocol_has_a_page_with_its_rules(name):
+    """The rules on the page are Python, as the definition has them; its picture exists."""
+    text = catalogue_page(name)
+    rules = [found[3] for found in BLOCK.finditer(text) if found[1] == "python"]
+    assert rules
+    for rule in rules:
+        (function,) = ast.parse(rule).body
+        assert isinstance(function, ast.FunctionDef)
+    assert CATALOGUE[name].reference in text
+    assert (ROOT / "docs" / "gallery" / f"{name}.gif").exists()
+    assert f"../gallery/{name}.gif" in text
+    if name == "ring":
+        assert re.search(r"^\| Once there is a leader .* \| holds \|$", text, re.M)
+
+
+@pytest.mark.full
+def test_the_site_builds_and_a_broken_link_would_not(tmp_path):
+    """MkDocs is strict about links, anchors and pages without a place. The broken twin has one bad anchor."""
+    pytest.importorskip("material", reason="mkdocs-material is not installed: pip install 'hegemon[docs]'")
+
+    def build(settings: str) -> subprocess.CompletedProcess:
+        file = ROOT / "mkdocs-under-test.yml"
+        file.write_text(settings)
+        command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(file), "-d", str(tmp_path / "site")]
+        try:
+            return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+        finally:
+            file.unlink()
+
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "NO_MKDOCS_2_WARNING": "1"}
+    settings = (ROOT / "mkdocs.yml").read_text()
+    built = build(settings)
+    assert built.returncode == 0, built.stderr
+    assert "interact" in (tmp_path / "site" / "catalogue" / "ring" / "index.html").read_text()
+    broken = build(settings.replace("glossary.md", "no-such-page.md"))
+    assert broken.returncode != 0
+    assert "no-such-page.md" in broken.stdout + broken.stderr
