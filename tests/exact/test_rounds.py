@@ -40,6 +40,32 @@ def test_successors_are_those_of_all_coins(graph):
         assert found == expected and sum(found.values()) == space.arcs
 
 
+def is_leader(a, p):
+    return a.leader == 1
+
+
+class Restless(hg.RoundsProtocol):
+    """Every node forgets in every round, with probability 1/2, whether it leads."""
+
+    random_bits = 1
+    public = ("leader",)
+
+    class State:
+        leader: hg.Bit = 1
+
+    safe = hg.exactly(1, is_leader)
+
+    def update(me, neighbours, coins, p):
+        if coins == 1:
+            me.leader = 1 - me.leader
+
+
+def test_a_leader_is_held_until_any_node_changes():
+    holding = hg.verify(Restless(3), graph="path:3", property="holding").holding
+    assert holding.worst == pytest.approx(8 / 7, rel=1e-12)  # all three coins must keep their nodes as they are
+    assert holding.breaks == ()  # a round is no meeting of two
+
+
 def test_there_are_143_connected_graphs_of_up_to_six_nodes():
     sizes = Counter(graph.n for graph in connected_graphs(6))
     assert sizes == {1: 1, 2: 1, 3: 2, 4: 6, 5: 21, 6: 112}  # OEIS A001349

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 import hegemon as hg
 from hegemon.cli.main import main
 from hegemon.exact import within
-from hegemon.models import PopulationProtocol, Range, at_least, everywhere, exactly
+from hegemon.exact.adversary import daemon_moves
+from hegemon.exact.verification import Case
+from hegemon.models import PopulationProtocol, Range, RoundsProtocol, at_least, everywhere, exactly
 from hegemon.protocols import CATALOGUE
 from hegemon.runs.schedules import read_schedule
 
@@ -134,6 +136,28 @@ def test_daemons_on_rounds():
     assert not distributed.holds
     around = distributed.counterexample.interactions
     assert len(around) == 2 and all(len(one.changes) == 3 for one in around)
+
+
+class Follow(RoundsProtocol):
+    """Every node takes over its left neighbour's bit."""
+
+    topology = "oriented-ring"
+    smallest_n = 3
+    oriented = True
+
+    class State:
+        x: Range(0, 1)
+
+    def update(me, neighbours, coins, p):
+        me.x = neighbours[0].x
+
+
+def test_daemons_know_left_from_right():
+    case = Case(Follow(4), start="all", symmetry=False)
+    moves = daemon_moves(case.chain, "central")
+    for index, bits in enumerate(case.chain.codes.tolist()):
+        expected = {(*bits[:v], bits[v - 1], *bits[v + 1 :]) for v in range(4) if bits[v] != bits[v - 1]}
+        assert {tuple(case.chain.codes[after].tolist()) for after in moves.after(index)} == expected
 
 
 def test_schedules_that_do_not_fit_are_refused(capsys):

@@ -18,7 +18,9 @@ from scipy.sparse import csr_array
 from hegemon.errors import InvalidInput
 from hegemon.exact import graph_kernels
 from hegemon.exact.chain import Chain
+from hegemon.exact.configurations import Configurations
 from hegemon.exact.findings import Finding
+from hegemon.exact.rounds import RoundConfigurations
 from hegemon.exact.traces import Trace, trace
 
 POPULATION, ROUNDS = ("adversary", "fair"), ("central", "distributed")
@@ -48,11 +50,13 @@ def population_moves(chain: Chain) -> Moves:
 def daemon_moves(chain: Chain, schedule: str) -> Moves:
     """Every combination of nodes (one, or any) and of their coins, among the configurations of a chain of rounds."""
     space, rows, targets = chain.space, [], []
+    assert isinstance(space, RoundConfigurations)
+    seen = [space.seen(chain.codes, node).tolist() for node in range(space.n)]
     for index, codes in enumerate(chain.codes.tolist()):
         choices = []
         for node in range(space.n):
-            near = tuple(sorted(codes[other] for other in space.topology.neighbours(node)))
-            choices.append([state for state in space.outcomes(codes[node], near) if state != codes[node]])
+            outcomes = space.outcomes(codes[node], tuple(seen[node][index]))
+            choices.append([state for state in outcomes if state != codes[node]])
         if schedule == "central":
             moves = [{node: state} for node, states in enumerate(choices) for state in states]
         else:
@@ -160,6 +164,7 @@ class Adversary:
     def _fair(self) -> tuple[Trace, int] | None:
         """A component outside the set in which every arc can be used without leaving it."""
         chain, (label, _, number) = self.chain, self._components
+        assert isinstance(chain.space, Configurations)
         _, arcs, powers, _, first, second, _ = chain.space.model
         if len(arcs) > MOST_ARCS:
             raise InvalidInput(f"{len(arcs)} arcs are too many for fair schedules; take at most {MOST_ARCS}")
@@ -181,6 +186,7 @@ class Adversary:
         """The way to a component, and one round in it that uses every arc."""
         chain, label = self.chain, self._components[0]
         space = chain.space
+        assert isinstance(space, Configurations)
         before = trace(chain, self._to(start))
         place, steps = start, []
 

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from hegemon.errors import InvalidInput
 from hegemon.exact import kernels
-from hegemon.exact.configurations import Configurations
+from hegemon.exact.configurations import Configurations, ConfigurationSpace
 
 GIB = 2**30
 MEMORY = 4.0  # GiB, unless told otherwise
@@ -38,7 +38,7 @@ class Estimate:
         return self.bytes / GIB
 
 
-def estimate(space: Configurations) -> Estimate:
+def estimate(space: ConfigurationSpace) -> Estimate:
     """An upper bound: every configuration, each with as many successors as there can be."""
     entries = space.size * space.width
     table = 10 * space.q**2
@@ -46,7 +46,7 @@ def estimate(space: Configurations) -> Estimate:
     return Estimate(space.size, entries, size)
 
 
-def require_memory(space: Configurations, needed: float, memory: float, what: str, size: int) -> None:
+def require_memory(space: ConfigurationSpace, needed: float, memory: float, what: str, size: int) -> None:
     """Refuse, before it is made, a chain of this size that needs so many bytes."""
     if needed > memory * GIB or size > LARGEST_CHAIN:
         raise InvalidInput(
@@ -59,7 +59,7 @@ def require_memory(space: Configurations, needed: float, memory: float, what: st
 class Chain:
     """Row i holds the successors of configuration i: targets[offsets[i]:offsets[i+1]], weights, keeps."""
 
-    space: Configurations
+    space: ConfigurationSpace
     keys: np.ndarray
     offsets: np.ndarray
     targets: np.ndarray

@@ -1,6 +1,7 @@
 """All configurations of a protocol on a graph, up to symmetry: how many, which key, which representative."""
 
 import math
+from abc import ABC, abstractmethod
 from functools import cached_property
 from types import SimpleNamespace
 
@@ -10,7 +11,9 @@ from hegemon.compute.compilation import specialize
 from hegemon.compute.records import codec
 from hegemon.errors import InvalidInput
 from hegemon.exact import kernels
-from hegemon.exact.traces import Interaction
+from hegemon.exact.traces import Interaction, Round
+from hegemon.graphs.topology import Topology
+from hegemon.models.protocol import Protocol
 
 PLAIN_STATES = 100  # up to here a table filled by plain Python is ready before a compiled one
 LARGEST_KEY = 2**62
@@ -77,30 +80,92 @@ def require_numberable(protocol, bits: float) -> None:
         )
 
 
-class Configurations:
-    """Multisets on complete graphs, arrays up to rotation on rings, plain arrays elsewhere."""
+class ConfigurationSpace(ABC):
+    """The configurations that a chain is about: how many, their keys, and the array of codes behind every key."""
 
-    def __init__(self, protocol, topology, symmetry: bool = True):
+    multiset = False  # whether a configuration is only how many agents are in which state
+    rotations = False  # whether it stands for all its rotations
+    symmetry = "none"
+
+    def __init__(self, protocol: Protocol, topology: Topology):
         self.protocol, self.topology = protocol, topology
         self.n, self.q = protocol.n, protocol.space.size
-        on_ring = topology.is_directed_ring or is_ring(topology)
-        self.rotations = symmetry and on_ring
-        self.multiset = symmetry and topology.is_complete and not on_ring
-        bits = multiset_bits(self.n, self.q) if self.multiset else self.n * math.log2(self.q)
-        require_numberable(protocol, bits)
-
-    @property
-    def symmetry(self) -> str:
-        return "multisets" if self.multiset else "rotations" if self.rotations else "none"
 
     @property
     def labelled_size(self) -> int:
         """The number of configurations when agents have names."""
         return self.q**self.n
 
-    @cached_property
+    @property
     def size(self) -> int:
         """The exact number of configurations up to symmetry."""
+        return self.labelled_size
+
+    @property
+    @abstractmethod
+    def arcs(self) -> int:
+        """The common denominator of all transition probabilities."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """About so many different successors of one configuration, at most."""
+
+    @cached_property
+    def outputs(self) -> np.ndarray:
+        """The output of every state; all equal for a protocol without any."""
+        return self.marked(self.protocol.output) if self.protocol.outputs else np.zeros(self.q, np.int64)
+
+    def marked(self, condition) -> np.ndarray:
+        """A condition (or any small number) of one agent, evaluated at every state."""
+        namespace, p = self.protocol.space.namespace, self.protocol.p
+        return np.array([int(condition(namespace(code), p)) for code in range(self.q)], np.int64)
+
+    def mappings(self, codes) -> list[dict]:
+        space = self.protocol.space
+        return [space.mapping(space.namespace(int(code))) for code in codes]
+
+    def shares(self, keys) -> np.ndarray:
+        """The share of all arrays of agents that each key stands for."""
+        weights = self.labelled(keys)
+        return weights / weights.sum()
+
+    @abstractmethod
+    def all_keys(self) -> np.ndarray:
+        """The keys of all configurations, ascending."""
+
+    @abstractmethod
+    def key(self, codes) -> int:
+        """The key of an array of codes."""
+
+    @abstractmethod
+    def codes(self, keys) -> np.ndarray:
+        """The representative arrays of codes, one row per key."""
+
+    @abstractmethod
+    def labelled(self, keys) -> np.ndarray:
+        """How many arrays of agents each key stands for (exact below 2^53)."""
+
+    @abstractmethod
+    def step(self, codes, key: int, change: bool | None) -> tuple[Interaction | Round, np.ndarray]:
+        """How a step leads from these codes to the configuration with this key, and the codes it leads to; `change`
+        says whether an output must change."""
+
+
+class Configurations(ConfigurationSpace):
+    """Multisets on complete graphs, arrays up to rotation on rings, plain arrays elsewhere."""
+
+    def __init__(self, protocol, topology, symmetry: bool = True):
+        super().__init__(protocol, topology)
+        on_ring = topology.is_directed_ring or is_ring(topology)
+        self.rotations = symmetry and on_ring
+        self.multiset = symmetry and topology.is_complete and not on_ring
+        self.symmetry = "multisets" if self.multiset else "rotations" if self.rotations else "none"
+        bits = multiset_bits(self.n, self.q) if self.multiset else self.n * math.log2(self.q)
+        require_numberable(protocol, bits)
+
+    @cached_property
+    def size(self) -> int:
         if self.multiset:
             return math.comb(self.n + self.q - 1, self.n)
         if self.rotations:  # Burnside: each rotation fixes q^gcd arrays
@@ -109,26 +174,11 @@ class Configurations:
 
     @property
     def arcs(self) -> int:
-        """The common denominator of all transition probabilities."""
         return self.topology.arcs
 
     @property
     def width(self) -> int:
-        """At most so many different successors of one configuration."""
         return min(self.arcs, self.q**2) if self.multiset else self.arcs
-
-    @cached_property
-    def outputs(self) -> np.ndarray:
-        """The output of every state; all equal for a protocol without any."""
-        output = getattr(self.protocol, "output", None)
-        if output is None:
-            return np.zeros(self.q, np.int64)
-        return self.marked(output)
-
-    def marked(self, condition) -> np.ndarray:
-        """A condition (or any small number) of one agent, evaluated at every state."""
-        namespace, p = self.protocol.space.namespace, self.protocol.p
-        return np.array([int(condition(namespace(code), p)) for code in range(self.q)], np.int64)
 
     @cached_property
     def model(self) -> tuple:
@@ -159,7 +209,6 @@ class Configurations:
         return np.concatenate(pieces)
 
     def key(self, codes) -> int:
-        """The key of an array of codes."""
         codes = np.asarray(codes, np.int64)
         if self.multiset:
             return int(kernels.rank(np.sort(codes), self.model[3]))
@@ -167,21 +216,18 @@ class Configurations:
         return int(kernels.smallest_rotation(key, self.q, self.q ** (self.n - 1))) if self.rotations else key
 
     def codes(self, keys) -> np.ndarray:
-        """The representative arrays of codes, one row per key."""
         keys = np.asarray(keys, np.int64)
         codes = np.empty((len(keys), self.n), np.int64)
         kernels.codes_of(keys, self.model, codes)
         return codes
 
     def labelled(self, keys) -> np.ndarray:
-        """How many arrays of agents each key stands for (exact below 2^53)."""
         weights = np.empty(len(keys))
         kernels.labelled(self.codes(keys), self.rotations, self.multiset, weights)
         return weights
 
     def shares(self, keys) -> np.ndarray:
-        """The share of all arrays of agents that each key stands for; the numbers themselves may be beyond floats."""
-        weights = self.labelled(keys)
+        weights = self.labelled(keys)  # these numbers themselves may be beyond floats
         if not np.isfinite(weights.sum()):
             codes = self.codes(keys)
             logarithms = np.full(len(keys), math.lgamma(self.n + 1))
@@ -191,13 +237,7 @@ class Configurations:
             weights = np.exp(logarithms - logarithms.max())
         return weights / weights.sum()
 
-    def mappings(self, codes) -> list[dict]:
-        space = self.protocol.space
-        return [space.mapping(space.namespace(int(code))) for code in codes]
-
     def step(self, codes, key: int, change: bool | None) -> tuple[Interaction, np.ndarray]:
-        """An interaction that leads from these codes to the configuration with this key; `change` says
-        whether an output must change."""
         _, _, _, _, first, second, changes = self.model
         for i, j in zip(self.topology.sources, self.topology.targets, strict=True):
             a, b = codes[i], codes[j]
@@ -211,7 +251,8 @@ class Configurations:
 
     def interaction(self, codes, after, i: int, j: int) -> Interaction:
         """What agents i and j looked like before and after they met."""
-        return Interaction(i, j, tuple(self.mappings(codes[[i, j]])), tuple(self.mappings(after[[i, j]])))
+        a, b, a_after, b_after = self.mappings([codes[i], codes[j], after[i], after[j]])
+        return Interaction(i, j, (a, b), (a_after, b_after))
 
 
 def is_ring(topology) -> bool:

@@ -118,8 +118,8 @@ def _evaluate(protocol, predicate, codes: np.ndarray, topology) -> np.ndarray:
     space = protocol.space
     graph = (topology.offsets, topology.targets) if protocol.reads_graph else ()
     if len(codes) <= PLAIN_EVALUATIONS:
-        states = {code: space.namespace(code) for code in np.unique(codes).tolist()}
-        rows = ([states[code] for code in row] for row in codes.tolist())
+        known = {code: space.namespace(code) for code in np.unique(codes).tolist()}
+        rows = ([known[code] for code in row] for row in codes.tolist())
         return np.array([bool(predicate(row, *graph, protocol.p)) for row in rows], bool)
     kernel = check_rows_on_graph if graph else check_rows
     check = specialize(kernel, protocol.record_types, predicate=predicate)

@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 
 from hegemon.exact import graph_kernels, kernels
 from hegemon.exact.chain import Chain
+from hegemon.exact.configurations import Configurations
 from hegemon.exact.findings import kept_structure, losses
 from hegemon.exact.hitting import finite
 from hegemon.exact.solving import System
@@ -89,6 +90,8 @@ def _transposed(structure, size) -> tuple[np.ndarray, np.ndarray]:
 def break_interactions(chain: Chain, start: int, active: np.ndarray, number: int = 3):
     """How holding from this configuration ends: the pairs of states whose meeting ends it, most likely first."""
     size, space = chain.size, chain.space
+    if not isinstance(space, Configurations):  # in a round no single pair ends it
+        return
     matrix = csr_array((chain.keeps, chain.targets, chain.offsets), (size, size)).tocsc()
     backwards = System(matrix.indptr.astype(np.int64), matrix.indices, matrix.data, chain.denominator, active)
     begin = np.zeros(size)
@@ -103,8 +106,8 @@ def break_interactions(chain: Chain, start: int, active: np.ndarray, number: int
     for flat in np.argsort(-ends, axis=None)[:number]:
         a, b = divmod(int(flat), space.q)
         if ends[a, b] > 0:
-            before, after = space.mappings([a, b]), space.mappings([first[a, b], second[a, b]])
-            yield float(ends[a, b]), Interaction(0, 1, tuple(before), tuple(after))
+            codes, after = np.array([a, b]), np.array([first[a, b], second[a, b]])
+            yield float(ends[a, b]), space.interaction(codes, after, 0, 1)
 
 
 def most_likely_way(chain: Chain, start: int, active: np.ndarray) -> tuple[Trace, float]:

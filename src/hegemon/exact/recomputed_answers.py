@@ -8,7 +8,9 @@ from hegemon.errors import InvalidInput
 from hegemon.exact.containment import named_set
 from hegemon.exact.findings import Finding
 from hegemon.exact.hitting import HittingTimes
+from hegemon.exact.holding import HoldingTimes
 from hegemon.exact.traces import Trace
+from hegemon.exact.within import Within
 
 STORED_ONLY = "needs the chain to be stored; raise the memory (--memory), or take smaller parameters"
 
@@ -65,15 +67,16 @@ class RecomputedAnswers:
             probability=probability,
         )
 
-    def holding(self) -> None:
+    def holding(self) -> HoldingTimes | None:
         """Infinite where no output ever changes after the set, which the question `leader` answers."""
         if self.questions == ("holding",):
             raise InvalidInput(f"holding {STORED_ONLY}; `leader` says whether the leader is ever lost")
         return None
 
-    def within(self, steps: int | None) -> None:
+    def within(self, steps: int | None) -> Within | None:
         if steps is not None:
             raise InvalidInput(f"the probability within some steps {STORED_ONLY}")
+        return None
 
     @cached_property
     def _able(self) -> np.ndarray:

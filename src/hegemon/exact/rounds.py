@@ -5,35 +5,27 @@ situation; a configuration's successors are the products over all nodes, weighte
 """
 
 import math
-from functools import cached_property
 
 import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import GIB, MEMORY, PER_CONFIGURATION, PER_ENTRY, Chain
-from hegemon.exact.configurations import require_numberable
+from hegemon.exact.configurations import ConfigurationSpace, require_numberable
 from hegemon.exact.traces import Round
+from hegemon.models.rounds import RoundsProtocol
 
 ROWS = 1 << 14  # configurations expanded at a time
 
 
-class RoundConfigurations:
+class RoundConfigurations(ConfigurationSpace):
     """Arrays of states on a graph, without symmetry."""
 
-    multiset = rotations = False
-    symmetry = "none"
+    protocol: RoundsProtocol
 
     def __init__(self, protocol, topology):
-        self.protocol, self.topology = protocol, topology
-        self.n, self.q = protocol.n, protocol.space.size
+        super().__init__(protocol, topology)
         self._situations: dict = {}
         require_numberable(protocol, self.n * math.log2(self.q))
-
-    @property
-    def size(self) -> int:
-        return self.q**self.n
-
-    labelled_size = size
 
     @property
     def arcs(self) -> int:
@@ -44,14 +36,6 @@ class RoundConfigurations:
     def width(self) -> int:
         """Few nodes have a choice in a round: an allowance, not a bound."""
         return 4
-
-    @cached_property
-    def outputs(self) -> np.ndarray:
-        return self.marked(self.protocol.output) if self.protocol.outputs else np.zeros(self.q, np.int64)
-
-    def marked(self, condition) -> np.ndarray:
-        namespace, p = self.protocol.space.namespace, self.protocol.p
-        return np.array([int(condition(namespace(code), p)) for code in range(self.q)], np.int64)
 
     def key(self, codes) -> int:
         return sum(int(code) * self.q**place for place, code in enumerate(codes))
@@ -66,10 +50,6 @@ class RoundConfigurations:
     def labelled(self, keys) -> np.ndarray:
         return np.ones(len(keys))
 
-    def mappings(self, codes) -> list[dict]:
-        space = self.protocol.space
-        return [space.mapping(space.namespace(int(code))) for code in codes]
-
     def all_keys(self) -> np.ndarray:
         return np.arange(self.size)
 
@@ -77,7 +57,8 @@ class RoundConfigurations:
         """The states that a node may have after a round, each with the number of coins that lead there."""
         situation = (me, neighbours)
         if situation not in self._situations:
-            protocol, found = self.protocol, {}
+            protocol = self.protocol
+            found: dict[int, int] = {}
             near = [protocol.space.namespace(code) for code in neighbours]
             for coins in range(1 << protocol.random_bits):
                 state = protocol.space.namespace(me)
@@ -87,14 +68,17 @@ class RoundConfigurations:
             self._situations[situation] = found
         return self._situations[situation]
 
+    def seen(self, codes: np.ndarray, node: int) -> np.ndarray:
+        """What a node sees of its neighbours in each row; their order counts only where they have one."""
+        near = codes[:, self.topology.neighbours(node)]
+        return near if self.protocol.oriented else np.sort(near, axis=1)
+
     def successors(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """All successors of many configurations at once: the row each comes from, its codes, its weight."""
         rows, weights = np.arange(len(codes)), np.ones(len(codes), np.int64)
         after = np.empty((len(codes), 0), np.int64)
         for v in range(self.n):
-            near = self.topology.neighbours(v)
-            seen = codes[:, near] if self.protocol.oriented else np.sort(codes[:, near], axis=1)
-            local = np.column_stack([codes[:, v], seen])
+            local = np.column_stack([codes[:, v], self.seen(codes, v)])
             distinct, which = np.unique(local, axis=0, return_inverse=True)
             found = [self.outcomes(row[0], tuple(row[1:])) for row in distinct.tolist()]
             lengths = np.array([len(outcome) for outcome in found])
@@ -110,7 +94,6 @@ class RoundConfigurations:
         return rows, after, weights
 
     def step(self, codes, key: int, change: bool | None) -> tuple[Round, np.ndarray]:
-        """How a round leads from these codes to the configuration with this key."""
         goal = self.codes([key])[0]
         moved = [v for v in range(self.n) if goal[v] != codes[v]]
         before, after = self.mappings(codes), self.mappings(goal)
@@ -123,10 +106,9 @@ def round_chain(space: RoundConfigurations, starts, memory: float = MEMORY, prog
         needed = space.size * (PER_CONFIGURATION + 8 * space.n + space.width * PER_ENTRY)
         _require(space, needed, memory, "the chain of all configurations")
         known = space.all_keys()
-        parents = None
     else:
         known = np.unique([space.key(codes) for codes in starts])
-        parents = [np.full(len(known), -1)]
+    parents = [np.full(len(known), -1)]
     first = len(known)
     order = np.argsort(known)  # positions of the known keys, ascending by key
     columns: list[tuple] = []
@@ -157,8 +139,8 @@ def round_chain(space: RoundConfigurations, starts, memory: float = MEMORY, prog
     offsets = np.searchsorted(rows, np.arange(len(known) + 1)).astype(np.int64)
     return Chain(
         space, known, offsets, targets.astype(np.int32), weights, keeps,
-        None if parents is None else np.concatenate(parents).astype(np.int32),
-        () if parents is None else tuple(range(first)),
+        None if starts is None else np.concatenate(parents).astype(np.int32),
+        () if starts is None else tuple(range(first)),
     )  # fmt: skip
 
 

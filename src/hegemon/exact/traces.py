@@ -1,9 +1,11 @@
 """A counterexample as a story: a configuration, and the interactions that lead from it, one by one."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hegemon import files
 from hegemon.errors import InvalidInput
 
 
@@ -42,7 +44,7 @@ class Trace:
 
     protocol: str
     configuration: list[dict]
-    interactions: tuple[Interaction, ...] | tuple[Round, ...] = ()
+    interactions: tuple[Interaction | Round, ...] = ()
     parameters: dict | None = None
     graph: str | None = None
 
@@ -76,9 +78,8 @@ class Trace:
         path = Path(path)
         if path.suffix.lower() != ".json":
             raise InvalidInput(f"a counterexample is saved as JSON, not as {path.name!r}; name the file *.json")
-        partial = path.with_name(path.name + ".partial")
-        partial.write_text(json.dumps(self.record(), indent=1, ensure_ascii=False) + "\n")
-        partial.replace(path)
+        with files.publish(path) as file:
+            file.write(json.dumps(self.record(), indent=1, ensure_ascii=False) + "\n")
 
 
 def _short(state: dict) -> str:
@@ -93,7 +94,7 @@ def _difference(before: dict, after: dict) -> str:
     return ", ".join(f"{name} {before[name]}→{after[name]}" for name in before if before[name] != after[name])
 
 
-def trace(chain, path: list[int], changes: list[bool | None] | None = None) -> Trace:
+def trace(chain, path: list[int], changes: Sequence[bool | None] | None = None) -> Trace:
     """The story along a path of configurations; `changes` says of each step whether an output must change."""
     space = chain.space
     codes = chain.codes[path[0]].copy()

@@ -157,6 +157,7 @@ def verify(
     if schedule != "random":
         return _verify_schedule(protocol, name, schedule, graph, start, memory, progress, begin)
     case = Case(protocol, graph, start, symmetry, memory, progress)
+    answers: Answers | RecomputedAnswers
     if isinstance(case.chain, RecomputedChain):
         answers = RecomputedAnswers(case, name, questions, property is None, checkpoint)
     else:
@@ -295,7 +296,7 @@ class Answers:
             inside = self.inside(name)
             if "closed" in self.questions and (claimed or name == self.name):
                 found.append(ask.is_closed(self.chain, name, inside, claimed))
-            if "leader" in self.questions and self._unique_leader(name):
+            if "leader" in self.questions and self.leaders is not None and self._unique_leader(name):
                 found.append(ask.keeps_leader(self.chain, name, inside, self.leaders, claimed))
             promised = name == self.case.protocol.reaches
             if "reached" in self.questions and (name == self.name or promised):

@@ -73,7 +73,7 @@ def obligations(questions: Questions, statement):
         yield z3.And(kept, inside, questions.value(system.outputs) != 1)
         yield z3.And(kept, inside, questions.either(changing))
     if statement.question == "reached":
-        context, dead = z3.And(kept, questions.outside(goal)), set()
+        context, dead = z3.And(kept, questions.outside(goal)), set[tuple[int, int]]()
         for stage in statement.stages:
             if not stage.weights:
                 rules = [rule for rule in questions.system.rules if rule.pair in stage.pairs]

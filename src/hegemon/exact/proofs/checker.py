@@ -37,7 +37,7 @@ def check(certificate: dict) -> dict:
     require(certificate["format"] == "hegemon proof 1", "an unknown format")
     connected = {"complete": False, "connected": True}[certificate["graphs"]]
     solvers = {name: ask for name, ask in (("z3", ask_z3), ("cvc5", ask_cvc5)) if find_spec(name)}
-    report = {"statements": [], "obligations": 0, "solvers": list(solvers), "failures": []}
+    report: dict = {"statements": [], "obligations": 0, "solvers": list(solvers), "failures": []}
     for part in certificate["parts"]:
         size = len(part["states"])
         require(len(part["outputs"]) == size and part["smallest_n"] >= 2, "not one output per state, or n < 2")
@@ -90,7 +90,7 @@ class Statement:
         return formulas + more[0], more[1]
 
     def stages(self, context: str) -> tuple[list[str], list[str]]:
-        formulas, flaws, dead = [], [], set()
+        formulas, flaws, dead = [], [], set[tuple]()
         for number, stage in enumerate(self.statement["stages"]):
             living = [rule for rule in self.rules if rule[:2] not in dead]
             pairs = {tuple(pair) for pair in stage.get("starved", stage.get("pairs"))}

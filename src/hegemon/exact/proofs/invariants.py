@@ -39,8 +39,8 @@ def conserved(system: System) -> list[tuple[int, ...]]:
     basis: dict[int, list[Fraction]] = {}
     for row in sorted(rows):
         reduced = [Fraction(value) for value in row]
-        for pivot, known in basis.items():
-            factor = reduced[pivot]
+        for place, known in basis.items():
+            factor = reduced[place]
             reduced = [value - factor * other for value, other in zip(reduced, known, strict=True)]
         pivot = next((place for place, value in enumerate(reduced) if value), None)
         if pivot is not None:

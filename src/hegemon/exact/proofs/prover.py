@@ -133,7 +133,7 @@ def prove(
 
 def _statements(questions: Questions, property, start, given, largest, progress):
     system = questions.system
-    begins = system.start(start or system.protocol.default_start)
+    begins = system.start(start or system.protocol.default_start or "all")
     own = system.protocol.topology
     for question, name in _asked(property, system):
         goal = system.set_named(name)

@@ -5,6 +5,7 @@ import dataclasses
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -99,8 +100,10 @@ class System:
             )
         protocol = object.__new__(protocol_class)
         protocol.n = Affine("n", size=1, facts=inputs)
-        protocol.values, fixed = {"n": protocol.n}, {}
+        protocol.values = {"n": protocol.n}
+        fixed: dict[str, Any] = {}
         for name, declaration in protocol_class.parameter_declarations.items():
+            value: Any
             if name == protocol_class.input_parameter and name not in given:
                 value = Affine(name, share=1, facts=inputs)
             else:
