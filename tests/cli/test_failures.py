@@ -161,7 +161,10 @@ def test_a_signal_is_answered_within_a_second(number, arguments, tmp_path):
     time.sleep(2.5)
     process.send_signal(number)
     begin = time.monotonic()
-    out, error = process.communicate(timeout=40)
+    try:
+        out, error = process.communicate(timeout=40)
+    finally:
+        process.kill()
     assert process.returncode == 128 + number and "Traceback" not in error
     assert "interrupted" in error.splitlines()[-1] and len(sentences(error)) == 1 and time.monotonic() - begin < 20
     if "--json" in arguments and out:
