@@ -7,7 +7,9 @@ steps of ten, `1..5` by ones. A comma inside brackets does not divide: `min(n, 3
 import csv
 import itertools
 import math
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from hegemon.errors import InvalidInput
 from hegemon.models.expressions import whole_number
@@ -83,7 +85,8 @@ def _range(name: str, text: str) -> list:
     low, high = (number(end) for end in ends.split("..", 1))
     if isinstance(low, str) or isinstance(high, str) or low > high:
         raise InvalidInput(f"the range {text!r} of {name} is not understood; {RANGE_HELP}")
-    factor, step = None, None
+    factor: Any = None
+    step: Any = None
     if way == "log":
         factor = 10
     elif way.startswith("x"):
@@ -93,7 +96,8 @@ def _range(name: str, text: str) -> list:
     sound = isinstance(factor, int | float) and factor > 1 and low > 0
     if factor is not None and not sound or factor is None and not (isinstance(step, int | float) and step > 0):
         raise InvalidInput(f"the range {text!r} of {name} is not understood; {RANGE_HELP}")
-    values, k = [], 0
+    values: list = []
+    k = 0
     while len(values) <= MOST_VALUES:
         value = low * factor**k if factor is not None else low + step * k
         if value > high * (1 + 1e-12):
@@ -106,7 +110,7 @@ def _range(name: str, text: str) -> list:
     return values
 
 
-def combine(axes: dict[str, list], together: list[tuple[str, ...]] = (), table: list[dict] = ()) -> list[dict]:
+def combine(axes: dict[str, list], together: Sequence[Sequence[str]] = (), table: Sequence[dict] = ()) -> list[dict]:
     """Every case as a dictionary: the rows of the table, crossed with the axes; zipped axes move side by side."""
     for names in together:
         for name in names:

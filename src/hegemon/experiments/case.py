@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from hegemon.compute.randomness import GRAPH, generator
 from hegemon.engines.stopping import parse_stop
@@ -68,7 +69,7 @@ class Case:
             if name in settings:
                 instead = "wake" if message else "start"
                 raise InvalidInput(f"{name} means nothing to {self.protocol.id}; use {instead}")
-        options = {"engine": str(settings.get("engine", "auto"))}
+        options: dict[str, Any] = {"engine": str(settings.get("engine", "auto"))}
         if settings.get("max_steps") is not None:
             options["max_steps"] = whole_number(settings["max_steps"], "max-steps")
         if message:

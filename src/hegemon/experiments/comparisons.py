@@ -91,7 +91,7 @@ def compared_points(sizes, trials: int, seed: int, workers) -> Iterator[dict]:
             if n > most:
                 continue
             runs = _all_of(run_trials(make(n), trials, seed=_fresh(seed, n), workers=workers))
-            messages = _mean(runs, "messages")
+            messages = float(np.mean([run.measures["messages"] for run in runs]))
             yield (
                 {
                     "algorithm": name,
@@ -113,9 +113,16 @@ def draw_comparison(rows: list[dict], path) -> None:
         sizes = [row["n"] for row in chosen]
         for axis, key in ((left, "messages"), (right, "rounds")):
             axis.plot(sizes, [row[key] for row in chosen], marker="o", markersize=4, color=colour, label=name)
-    sizes = np.array(sorted({row["n"] for row in rows}), float)
-    left.plot(sizes, sizes, color=INK, linestyle=":", linewidth=1, label="n")
-    left.plot(sizes, [sublinear_scale(n) for n in sizes], color=INK, linestyle="--", linewidth=1, label="√n ln^(3/2) n")
+    all_sizes = np.array(sorted({row["n"] for row in rows}), float)
+    left.plot(all_sizes, all_sizes, color=INK, linestyle=":", linewidth=1, label="n")
+    left.plot(
+        all_sizes,
+        [sublinear_scale(n) for n in all_sizes],
+        color=INK,
+        linestyle="--",
+        linewidth=1,
+        label="√n ln^(3/2) n",
+    )
     for axis, key in ((left, "messages"), (right, "rounds")):
         axis.set_xscale("log")
         axis.set_yscale("log")

@@ -22,9 +22,17 @@ def code_fingerprint() -> str:
     return digest.hexdigest()[:32]
 
 
-@cache
+_fingerprints: dict[type, str] = {}
+
+
 def protocol_fingerprint(protocol_class: type) -> str:
     """A digest of the files that define a protocol: its own, its ancestors', and what they import from beside."""
+    if protocol_class not in _fingerprints:
+        _fingerprints[protocol_class] = _fingerprint(protocol_class)
+    return _fingerprints[protocol_class]
+
+
+def _fingerprint(protocol_class: type) -> str:
     files: set[Path] = set()
     for ancestor in protocol_class.__mro__:
         _collect(sys.modules.get(ancestor.__module__), files)

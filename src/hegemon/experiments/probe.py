@@ -43,13 +43,14 @@ def probe(folder: Folder, waiting: list[tuple[Case, str]], goals, slots: int) ->
             cost[key] = answer["seconds"]
             folder.refresh()
     require_memory(memory, slots)
-    seconds = _extrapolate(waiting, cost, missing)
-    return Estimate(len(waiting), trials, seconds, memory)
+    return Estimate(len(waiting), trials, _extrapolate(waiting, cost, missing), memory)
 
 
 def _one_trial(folder: Folder, case: Case, key: str, goals, seconds: float) -> tuple[dict, float]:
     """The first trial that is missing; given up when it takes too long."""
-    first = folder.done[key].gap(goals.goal(key, folder))[0]
+    gap = folder.done[key].gap(goals.goal(key, folder))
+    assert gap is not None  # a case that waits lacks a trial
+    first, _ = gap
     task = {
         "folder": str(folder.root.resolve()), "name": folder.name, "settings": case.settings,
         "seed": case.study_seed, "key": key, "first": first, "count": 1, "seconds": 0.0,

@@ -13,6 +13,7 @@ from hegemon.experiments.axes import combine, parse_axis, read_cases
 from hegemon.experiments.case import Case, absolute
 from hegemon.experiments.precision import MOST, parse_precision
 from hegemon.models.expressions import whole_number
+from hegemon.models.protocol import Protocol
 from hegemon.protocols import CATALOGUE
 
 SCHEMA = 1
@@ -130,10 +131,10 @@ def protocol_name(protocol) -> str:
     """The name by which any process finds the protocol: an id, or file.py:Class."""
     if isinstance(protocol, str):
         return protocol
-    if not inspect.isclass(protocol):
+    if not (isinstance(protocol, type) and issubclass(protocol, Protocol)):
         raise InvalidInput(f"a study takes a protocol's name or class, not {protocol!r}; n is one of its axes")
-    if CATALOGUE.get(protocol.id) is protocol:
-        return protocol.id
+    if CATALOGUE.get(name := protocol.id) is protocol:
+        return name
     try:
         file = inspect.getsourcefile(protocol)
     except (OSError, TypeError):

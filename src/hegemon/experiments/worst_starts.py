@@ -86,7 +86,8 @@ class Simulator:
         self.space, self.max_steps, self.runs, self.unfinished, self.steps = protocol.space, max_steps, 0, 0, 0
         self.seed = seed
         begin = Configuration(self.space, agents=self.space.decode_array(np.zeros(protocol.n, np.int64)))
-        self._driver = Driver(protocol, topology, chosen, begin, stop, stream(seed, 0, KERNEL), None, None)
+        self._rng = stream(seed, 0, KERNEL)
+        self._driver = Driver(protocol, topology, chosen, begin, stop, self._rng)
 
     def times(self, codes: np.ndarray, number: int) -> list[int]:
         configuration = Configuration(self.space, agents=self.space.decode_array(codes))
@@ -95,7 +96,7 @@ class Simulator:
             self._driver.engine.load(configuration)
             self._driver.engine.step = 0
             # a stream of its own: where a run leaves the generator depends on how its steps were sliced
-            self._driver.engine.rng[:] = stream(self.seed, run, KERNEL)
+            self._rng[:] = stream(self.seed, run, KERNEL)
             if not self._driver.run(self.max_steps, until_met=True):
                 self.unfinished += 1
             found.append(self._driver.engine.step)

@@ -1,5 +1,6 @@
 """The catalogue: one file per published protocol."""
 
+from hegemon.models.protocol import Protocol
 from hegemon.protocols.afek_gafni import AfekGafni
 from hegemon.protocols.bfw import BFW
 from hegemon.protocols.cai_izumi_wada import CaiIzumiWada
@@ -27,7 +28,7 @@ from hegemon.protocols.trains.protocol import Trains
 from hegemon.protocols.walks import Walks
 from hegemon.protocols.war_timer import WarTimer
 
-CATALOGUE = {
+CATALOGUE: dict[str, type[Protocol]] = {
     protocol.id: protocol
     for protocol in (
         Threshold,

@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing.connection import Connection
 
 import numba
 
@@ -40,7 +41,7 @@ class Processes(Pool):
         self._workers = workers or os.cpu_count() or 1
         self.name = f"{self._workers} processes"
         self.local_slots = self._workers
-        self._lifeline = None
+        self._lifeline: Connection | None = None
 
     def start(self) -> Executor:
         self._cut()
@@ -70,7 +71,7 @@ class Processes(Pool):
 def _begin(lifeline, threads: int) -> None:
     """A worker lives as long as its driver holds the other end of the line, and no longer, however the driver ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver decides when to stop
-    numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+    numba.set_num_threads(min(threads, numba.get_num_threads()))
     threading.Thread(target=_follow, args=(lifeline,), daemon=True).start()
 
 

@@ -72,7 +72,7 @@ def compact(folder: Folder, cases: list[tuple[dict, str, int]], study: dict) -> 
             for number, (says, key, limit) in enumerate(cases):
                 for trial, begin, end, record in rows_of(folder, key, limit):
                     size = end - begin
-                    part = {"case": [number] * size, "trial": list(range(trial, trial + size))}
+                    part: dict[str, list] = {"case": [number] * size, "trial": list(range(trial, trial + size))}
                     part |= {names[name]: [says.get(name)] * size for name in given}
                     part |= {name: _measured(record, name, begin, end, says) for name in measured}
                     for name, values in part.items():
