@@ -77,13 +77,14 @@ class Agent:
         wall: Callable[[], float] | None = None,
     ):
         self.meeting, self.wire, self.transport, self.clock = meeting, wire, transport, clock
-        self.peers, self.rate = list(peers), rate
+        self.peers: list[Any] = list(peers)  # whatever the transport calls them
+        self.rate = rate
         self.interval, self.tries = patience / tries, tries
         self.rng = rng or random.Random(os.urandom(16))
         self.random_bytes = random_bytes
         self.counters: Counter[str] = Counter(dict.fromkeys(COURSE + DROPS, 0))
         self.terms = Terms(tell, self.rng, **({"wall": wall} if wall else {}))
-        self.met: Callable[[Hashable, int, int], None] | None = None  # hears of each interaction: peer, its state, ours
+        self.met: Callable[[Any, int, int], None] | None = None  # hears of each interaction: peer, its state, ours
         self.ended: Callable[[bool], None] | None = None  # hears how an exchange in which it sent its state ended
         self._offers: OrderedDict[bytes, OrderedDict[bytes, Offer]] = OrderedDict()
         self._asked: dict[bytes, Pending] = {}  # requests not answered yet
@@ -212,7 +213,7 @@ class Agent:
         self._send(address, OFFER, letter.exchange, offers[letter.exchange].nonce)
 
     def _stated(self, letter: Letter, address) -> None:
-        offers = self._offers.get(letter.life, {})
+        offers = self._offers.get(letter.life) or OrderedDict[bytes, Offer]()
         offer = offers.get(letter.exchange)
         if offer is None or offer.nonce != letter.nonce:
             raise Dropped("stale")

@@ -88,13 +88,14 @@ class Campaign:
     def _recovery(self) -> float | None:
         population, clock = self.population, self.population.clock
         began = clock.time()
-        since = [None]
+        since: float | None = None
 
         def settled() -> bool:
+            nonlocal since
             if population.leaders != 1:
-                since[0] = None
-            elif since[0] is None:
-                since[0] = clock.time()
-            return since[0] is not None and clock.time() - since[0] >= self.settled
+                since = None
+            elif since is None:
+                since = clock.time()
+            return since is not None and clock.time() - since >= self.settled
 
-        return since[0] - began if clock.run(settled, seconds=self.limit) else None
+        return since - began if clock.run(settled, seconds=self.limit) and since is not None else None

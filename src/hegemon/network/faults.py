@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import dataclass
+from typing import Literal
 
 from hegemon.errors import InvalidInput
 
@@ -18,7 +19,7 @@ class Fault:
 
     seconds: float
     kind: str
-    whom: str | int = 1
+    whom: Literal["leader"] | int = 1
 
 
 def parse_faults(text: str, members: int, seconds: float | None) -> list[Fault]:
@@ -32,14 +33,13 @@ def parse_faults(text: str, members: int, seconds: float | None) -> list[Fault]:
             raise InvalidInput(f"--faults: {part!r} does not begin with a time in seconds; {USAGE}") from None
         if len(words) not in (2, 3) or words[1] not in KINDS:
             raise InvalidInput(f"--faults: {part!r} is not understood; {USAGE}")
-        whom = words[2] if len(words) == 3 else "1"
-        if whom != "leader":
-            if not whom.isascii() or not whom.isdecimal() or len(whom) > 9 or not 1 <= int(whom) <= members:
-                raise InvalidInput(f"--faults: {part!r}: whom? Give leader, or how many of the {members} members")
-            whom = int(whom)
+        said = words[2] if len(words) == 3 else "1"
+        is_number = said.isascii() and said.isdecimal() and len(said) <= 9
+        if said != "leader" and not (is_number and 1 <= int(said) <= members):
+            raise InvalidInput(f"--faults: {part!r}: whom? Give leader, or how many of the {members} members")
         if not 0 <= at < (float("inf") if seconds is None else seconds):
             raise InvalidInput(f"--faults: {part!r} is not within the {seconds} seconds of the run; raise --for")
-        faults.append(Fault(at, words[1], whom))
+        faults.append(Fault(at, words[1], int(said) if is_number else "leader"))
     if len(faults) > MOST_FAULTS:
         raise InvalidInput(f"--faults has {len(faults)} faults; at most {MOST_FAULTS} are made")
     return sorted(faults, key=lambda fault: fault.seconds)

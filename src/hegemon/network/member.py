@@ -182,15 +182,14 @@ async def join(
         listen = resolve(*(parse_address(listen) if isinstance(listen, str) else listen))
     port = await UdpPort.open(listen)
     member = Member(meeting, port)
-    pace = {"rate": rate, "patience": patience}
     loop = asyncio.get_running_loop()
     if meeting.works_in_rounds:
         node = NeighbourNode(
             protocol, first, lambda round: secrets.randbits(protocol.random_bits) if protocol.random_bits else 0
         )
-        member._agent = Synchronizer(node, wire, port, loop, tell=member._tell, **pace)
+        member._agent = Synchronizer(node, wire, port, loop, tell=member._tell, rate=rate, patience=patience)
     else:
-        member._agent = Agent(meeting, wire, port, loop, state=first, tell=member._tell, **pace)
+        member._agent = Agent(meeting, wire, port, loop, state=first, tell=member._tell, rate=rate, patience=patience)
     try:
         member.set_peers(known)
         port.receive = member._agent.receive

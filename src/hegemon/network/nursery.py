@@ -12,7 +12,6 @@ import random
 import select
 import signal
 import socket
-import sys
 import time
 from pathlib import Path
 
@@ -158,7 +157,8 @@ def _say(line: str) -> None:
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    nursery = Nursery(json.loads(sys.stdin.buffer.raw.readline()))
+    with open(0, "rb", buffering=0, closefd=False) as line:  # what comes behind it must not wait in a buffer
+        nursery = Nursery(json.loads(line.readline()))
     _say("ready")
     try:
         nursery.serve()

@@ -30,7 +30,8 @@ def resolve(host: str, port: int, what: str = "the address") -> tuple[str, int]:
         raise InvalidInput(
             f"{what} {host}:{port} cannot be found ({error}); give a name that resolves, or a number"
         ) from None
-    return found[0][4][0], found[0][4][1]
+    address = found[0][4]
+    return str(address[0]), int(address[1])
 
 
 def peers_from(given) -> list[tuple[str, int]]:
@@ -40,7 +41,7 @@ def peers_from(given) -> list[tuple[str, int]]:
     if isinstance(given, str) or not hasattr(given, "__iter__"):
         raise InvalidInput("peers must be a list of addresses such as ['10.0.0.7:7400'], or the Path of a peers file")
     parsed = [parse_address(one, "the peer") if isinstance(one, str) else tuple(one)[:2] for one in given]
-    return list(dict.fromkeys(resolve(*address, "the peer") for address in parsed))
+    return list(dict.fromkeys(resolve(host, port, "the peer") for host, port in parsed))
 
 
 def read_peers(path: Path) -> list[tuple[str, int]]:

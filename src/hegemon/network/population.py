@@ -46,7 +46,8 @@ class Population:
         self.steps = self.one_sided = 0
         self.pairs: list[tuple[int, int]] | None = None  # set it to [] to keep every pair
         self._half_done: dict[int, int] = {}  # initiators whose responder has changed: the step at which it did
-        self._first, self._changes = list(self.codes), []  # what every step changed, for `first_step_in`
+        self._first = list(self.codes)
+        self._changes: list[tuple[int, int, int, int]] = []  # what every step changed, for `first_step_in`
         for number, code in enumerate(self.codes):
             self.enter(number, code)
 

@@ -98,6 +98,8 @@ class Swarm:
             env=os.environ | {"PYTHONPATH": path},
             bufsize=0,
         )
+        assert self._nursery.stdin is not None and self._nursery.stdout is not None  # pipes, as asked
+        self._to, self._from = self._nursery.stdin, self._nursery.stdout
         self._stack.callback(self._end)
         self._said = b""
         self._tell(json.dumps(self.plan | {"board": str(folder / "board")}))
@@ -196,16 +198,16 @@ class Swarm:
 
     def _tell(self, line: str) -> None:
         try:
-            self._nursery.stdin.write(f"{line}\n".encode())
+            self._to.write(f"{line}\n".encode())
         except BrokenPipeError:
             raise InvalidInput("the process that starts the members has ended; look above for what it said") from None
 
     def _listen(self, timeout: float = 0.0) -> list[str]:
         """What the nursery has said since; a member that ended by itself is dead too."""
-        ready, _, _ = select.select([self._nursery.stdout], [], [], timeout)
+        ready, _, _ = select.select([self._from], [], [], timeout)
         if not ready:
             return []
-        self._said += os.read(self._nursery.stdout.fileno(), 65536)
+        self._said += os.read(self._from.fileno(), 65536)
         *lines, self._said = self._said.split(b"\n")
         return [line.decode() for line in lines]
 
@@ -219,13 +221,13 @@ class Swarm:
         raise InvalidInput("the process that starts the members did not come up; try again with fewer members")
 
     def _end(self) -> None:
-        self._nursery.stdin.close()
+        self._to.close()
         try:
             self._nursery.wait(10)
         except subprocess.TimeoutExpired:
             self._nursery.kill()
             self._nursery.wait()
-        self._nursery.stdout.close()
+        self._from.close()
 
 
 def _sum(earlier: Slot, slot: Slot) -> Slot:

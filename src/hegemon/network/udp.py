@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Callable
+from typing import Any
 
 from hegemon.errors import InvalidInput
 
@@ -16,7 +17,7 @@ class UdpPort(asyncio.DatagramProtocol):
         self.receive: Callable[[bytes, tuple], None] = lambda datagram, address: None
         self.is_cut_off = False  # a fault to play with: nothing goes out, nothing comes in
         self.overflowed = 0
-        self._transport: asyncio.DatagramTransport | None = None
+        self._transport: Any = None  # a DatagramTransport; those of all loops know how much waits in them
 
     @classmethod
     async def open(cls, address: tuple[str, int] | socket.socket) -> "UdpPort":

@@ -14,6 +14,7 @@ import json
 import os
 import struct
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
@@ -72,9 +73,9 @@ class _Secret:
             from cryptography.hazmat.primitives.kdf.hkdf import HKDF, HKDFExpand
         except ImportError:
             raise InvalidInput("networks need the package cryptography: pip install 'hegemon[network]'") from None
-        self._expand = lambda info: HKDFExpand(SHA256(), 32, info).derive(root)
-        self._cipher = ChaCha20Poly1305
         root = HKDF(SHA256(), 32, salt=None, info=b"hegemon network " + bytes([VERSION])).derive(secret)
+        self._expand: Callable[[bytes], bytes] = lambda info: HKDFExpand(SHA256(), 32, info).derive(root)
+        self._cipher = ChaCha20Poly1305
         self.name = self._expand(b"name")[:4]
         self.fingerprint = fingerprint
         self.cipher = lru_cache(SHARED_CIPHERS)(self._make_cipher)  # shared by all agents of one process
