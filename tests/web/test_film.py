@@ -12,7 +12,8 @@ from PIL import Image
 import hegemon as hg
 from hegemon.cli.main import main
 from hegemon.exact.traces import Interaction, Trace
-from hegemon.web.animation import Seen, save_animation
+from hegemon.web.animation import save_animation
+from hegemon.web.colours import looks, seen
 from hegemon.web.film import FRAMES, MOST_PIXELS, Recorder, film_page, shoot
 from hegemon.web.session import Session
 from hegemon.web.watch import Film
@@ -80,7 +81,10 @@ def test_an_animated_picture(tmp_path, protocol, graph):
 
 def test_a_leader_is_golden_and_a_follower_is_not():
     channels = [{"part": "leader", "name": "leader", "labels": ["follower", "leader"], "colours": []}]
-    assert Seen(channels, 1).fill == "#e69f00" != Seen(channels, 0).fill
+    assert seen(channels, 1).fill == "#e69f00" != seen(channels, 0).fill
+    told = looks(channels)  # what the page is told is what the animated pictures use
+    assert told["light"]["bytes"] == [seen(channels, byte).record() for byte in (0, 1)]
+    assert told["dark"]["ground"] != told["light"]["ground"]
 
 
 def test_the_command_saves_a_film(tmp_path, capsys):

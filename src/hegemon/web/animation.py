@@ -8,63 +8,20 @@ import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.files import write_with
+from hegemon.web.colours import KINDS, LIGHT, Seen, mixed, rgb, seen
 
 SIDE = 480  # pixels
 TOP = 30  # pixels for the clock
 FINER = 2  # drawn so much larger, then scaled down: smooth edges
 SECONDS = 10.0
-GROUND, INK, IDLE, GOLD = "#f5f6f8", "#1b1f24", "#a9b4c0", "#e69f00"
-HUES = ("#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a600", "#7f6fbf", "#777777")
-BADGES = ("#d55e00", "#56b4e9", "#009e73", "#cc79a7")
-KINDS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+GROUND, INK = LIGHT.ground, LIGHT.ink
 MOST_FRAMES = 100
-
-
-def rgb(colour: str) -> tuple[int, int, int]:
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
-
-
-def mixed(start: str, end: str, share: float) -> str:
-    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(rgb(start), rgb(end), strict=True))
-
-
-class Seen:
-    """What a byte looks like: the same rules as the page's `look.js`."""
-
-    def __init__(self, channels: list[dict], byte: int):
-        values = []
-        for channel in reversed(channels):
-            byte, value = divmod(byte, len(channel["labels"]))
-            values.insert(0, value)
-        parts = [channel["part"] for channel in channels]
-        self.leader, hue, shade, gold, place = False, None, None, GOLD, 0
-        self.badges: list[tuple[int, str]] = []
-        for channel, value in zip(channels, values, strict=True):
-            chosen = (channel["colours"] or [None] * (value + 1))[value]
-            size = len(channel["labels"])
-            if channel["part"] == "leader":
-                self.leader = value == 1
-                gold, hue = (chosen or gold, hue) if self.leader else (gold, chosen or hue)
-            elif channel["part"] == "class":
-                plain = size == 2 and value == 0 and "shade" not in parts
-                hue = chosen or (IDLE if plain else HUES[value % len(HUES)])
-            elif channel["part"] == "shade":
-                shade = value / max(1, size - 1)
-            else:
-                if value:
-                    faint = BADGES[place] if value == size - 1 else mixed(BADGES[place], GROUND, 0.55)
-                    self.badges.append((place, chosen or faint))
-                place += 1
-        fill = hue or (IDLE if shade is None else HUES[0])
-        if shade is not None:
-            fill = mixed(GROUND, fill, 0.22 + 0.68 * shade)
-        self.fill, self.rim = (gold, fill if hue else INK) if self.leader else (fill, None)
 
 
 class Painter:
     def __init__(self, film: dict, size: int):
         self.greeting, self.size, self.side = film["greeting"], size, size * FINER
-        self._seen = [Seen(self.greeting["channels"], byte) for byte in range(256)]
+        self._seen = [seen(self.greeting["channels"], byte) for byte in range(256)]
         if self.greeting["kind"] == "graph":
             self._place()
         self._columns: list[dict[int, float]] = []
@@ -113,18 +70,18 @@ class Painter:
             draw.polygon([tuple(point) for point in _star(place, size * 0.62)], fill="#ffffff")
         if self._radius < 2.5 * FINER:
             return
-        for badge, colour in seen.badges:
-            if badge == 1:
-                _circle(draw, place, size * 1.12, None, colour, max(FINER, self._radius * 0.24))
+        for badge in seen.badges:
+            if badge.place == 1:
+                _circle(draw, place, size * 1.12, None, badge.colour, max(FINER, self._radius * 0.24))
                 continue
-            dx, dy, part = ((0, 0, 0.42), (0, 0, 0), (0.72, -0.72, 0.34), (0.72, 0.72, 0.34))[badge]
-            _circle(draw, place + np.array([dx, dy]) * size, self._radius * part, colour)
+            dx, dy, part = ((0, 0, 0.42), (0, 0, 0), (0.72, -0.72, 0.34), (0.72, 0.72, 0.34))[badge.place]
+            _circle(draw, place + np.array([dx, dy]) * size, self._radius * part, badge.colour)
 
     def _paint_raster(self, image, picture) -> None:
         from PIL import Image
 
         width = self.greeting["width"]
-        table = np.array([rgb(seen.fill) for seen in self._seen], np.uint8)
+        table = np.array([rgb(seen.pixel) for seen in self._seen], np.uint8)
         bytes_ = np.frombuffer(picture, np.uint8)
         height = math.ceil(len(bytes_) / width)
         pixels = np.full((width * height, 3), rgb(GROUND), np.uint8)

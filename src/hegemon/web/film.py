@@ -33,7 +33,9 @@ class Recorder:
         self.clear(greeting)
 
     def clear(self, greeting: dict | None) -> None:
-        self.greeting, self.frames, self.stride, self._skip = greeting, [], 1, 0
+        self.greeting: dict = greeting or {}
+        self.frames: list[tuple[dict, bytes]] = []
+        self.stride, self._skip = 1, 0
 
     def add(self, head: dict, picture: bytes) -> bool:
         """Take a frame if it is its turn; whether the frames have just been thinned."""

@@ -10,12 +10,14 @@ import struct
 
 import numpy as np
 
+from hegemon.web.colours import KINDS, looks
 from hegemon.web.layout import edges, places
 
 
 def greeting(session) -> dict:
     """All that does not change while a run is watched."""
     protocol, world, topology = session.protocol, session.world, session.topology
+    channels = [channel.record() for channel in world.look.channels]
     content = {
         "protocol": protocol.id,
         "name": session.name,
@@ -33,7 +35,9 @@ def greeting(session) -> dict:
         "start": str(session.start),
         "starts": _documented(protocol.starts) if world.can_disturb else {},
         "kind": world.kind,
-        "channels": [channel.record() for channel in world.look.channels],
+        "channels": channels,
+        "looks": looks(channels),
+        "kindColours": KINDS,
         "fields": world.fields(),
         "sets": {name: chosen.doc for name, chosen in protocol.sets.items()},
         "observables": _observables(protocol),

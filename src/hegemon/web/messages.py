@@ -11,6 +11,7 @@ from hegemon.models.messages import ELECTED, NON_ELECTED
 from hegemon.web.explaining import Listing, listing, traced
 from hegemon.web.layout import LARGEST_DRAWN, LARGEST_RASTER
 from hegemon.web.look import MOST_BADGES, Channel
+from hegemon.web.world import World
 
 STATUS = ("asleep", "undecided", "NON-ELECTED", "ELECTED")
 COLOURS = ("#a3adb8", "#56b4e9", "#0072b2")  # of the first three
@@ -50,12 +51,10 @@ class SeenNodes(Nodes):
         return answer
 
 
-class MessageWorld:
+class MessageWorld(World):
     """Message-passing protocols. Time goes back by playing again from the start, with the same coins."""
 
-    can_disturb = False
     is_rounds = True
-    has_output = True
 
     def __init__(self, protocol, topology, wake, seed: int, engine: str = "auto"):
         if engine not in ("auto", Nodes.name):
@@ -162,12 +161,6 @@ class MessageWorld:
         for name in self.look.variables:
             shown[name] = shortened(getattr(node, name))
         return shown
-
-    def neighbours(self, agent: int) -> list[int]:
-        return [] if self.topology.is_complete else self.topology.neighbours(agent)[:64].tolist()
-
-    def fields(self) -> dict:
-        return {}
 
     def messages(self) -> list:
         """The messages of the last round as [from, to, kind]."""

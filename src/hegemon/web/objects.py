@@ -8,16 +8,16 @@ import numpy as np
 from hegemon.compute.randomness import START, generator
 from hegemon.engines.population.objects import Objects
 from hegemon.errors import InvalidInput
+from hegemon.models.objects import ObjectProtocol
 from hegemon.web.explaining import listing, traced
 from hegemon.web.layout import LARGEST_DRAWN
 from hegemon.web.look import MOST_CLASSES, Channel
 from hegemon.web.messages import shortened
+from hegemon.web.world import World
 
 
-class ObjectWorld:
-    can_disturb = False
-    is_rounds = False
-    has_output = True
+class ObjectWorld(World):
+    protocol: ObjectProtocol
 
     def __init__(self, protocol, topology, start, seed: int, engine: str = "auto"):
         if engine not in ("auto", Objects.name):
@@ -35,8 +35,6 @@ class ObjectWorld:
     def step(self) -> int:
         return self.engine.step
 
-    is_silent = False
-
     def advance(self, limit: int) -> None:
         self.engine.advance(limit)
 
@@ -51,17 +49,11 @@ class ObjectWorld:
                 return True
         return False
 
-    def snapshot(self):
-        return self.engine.snapshot()
-
-    def restore(self, snapshot) -> None:
-        self.engine.restore(snapshot)
-
     def corrupt(self, fault, rng) -> None:
         raise InvalidInput("agents that are Python objects cannot be disturbed: their states cannot be listed")
 
     def entry(self, outside, name: str, limit: int) -> int | None:
-        """The exact first step inside a set after a snapshot, looking at every step as a run does."""
+        """As a run does: looking at every step."""
         now, chosen = self.snapshot(), self.protocol.sets[name]
         self.restore(outside)
         while not self.protocol.holds(chosen, self.engine.agents) and self.step < limit:
@@ -73,8 +65,8 @@ class ObjectWorld:
     def told_step(self, focus: int | None) -> dict:
         """One interaction, made by hand with the same coins."""
         engine, protocol = self.engine, self.protocol
-        i, j = engine._pair(engine.rng)
-        coins, a, b = protocol.draw_coins(engine.rng), engine.agents[i], engine.agents[j]
+        i, j, coins = engine.draw_meeting()
+        a, b = engine.agents[i], engine.agents[j]
         before = _shown(a), _shown(b)
         _, lines = traced(protocol.interact, a, b, protocol.p, coins)
         engine.step += 1
@@ -97,15 +89,6 @@ class ObjectWorld:
 
     def state(self, agent: int) -> dict:
         return _shown(self.engine.agents[agent])
-
-    def neighbours(self, agent: int) -> list[int]:
-        return [] if self.topology.is_complete else self.topology.neighbours(agent)[:64].tolist()
-
-    def fields(self) -> dict:
-        return {}
-
-    def messages(self) -> list:
-        return []
 
 
 def _shown(agent) -> dict:

@@ -8,6 +8,7 @@ import bisect
 import random
 import shlex
 import time
+from typing import Any
 
 from hegemon.compute.randomness import FAULT, generator
 from hegemon.errors import InvalidInput
@@ -17,6 +18,7 @@ from hegemon.runs.setting import topology_for
 from hegemon.web.messages import MessageWorld
 from hegemon.web.objects import ObjectWorld
 from hegemon.web.stories import read_story
+from hegemon.web.world import World
 from hegemon.web.worlds import AgentWorld
 
 MOST_SNAPSHOTS = 64
@@ -25,6 +27,7 @@ POINTS = 400  # of the curves
 BETWEEN = 0.25  # seconds of work between two snapshots
 LARGEST_MURDER = 10_000  # leaders that may be named in one disturbance
 PATIENCE = 5.0  # seconds that the search for a change may take
+FAR = 1 << 62  # steps
 LONGEST_JUMP = 30.0  # seconds that any other jump may take
 
 
@@ -47,6 +50,7 @@ class Session:
         schedule = read_story(start, self.protocol, self.topology)
         if schedule and self._engine not in ("auto", "agents", "rounds"):
             raise InvalidInput(f"{start} prescribes interactions, which only engine agents follows")
+        world: World
         if self.protocol.model == "objects":
             world = ObjectWorld(self.protocol, self.topology, start, self.seed, self._engine)
         elif is_messages:
@@ -61,7 +65,8 @@ class Session:
         self.faults: list[Fault] = []
         self._applied, self._rng = 0, generator(self.seed, 0, FAULT)
         self._chance = random.Random(self.seed)
-        self._snapshots, self._worked = [], 0.0
+        self._snapshots: list[tuple[int, int, Any, tuple]] = []
+        self._worked = 0.0
         self.rows: list[tuple[int, dict]] = []
         self._spacing = 0
         self.last: dict = {}
@@ -124,8 +129,7 @@ class Session:
         deadline, begin = time.monotonic() + PATIENCE, self.step
         if self.step < len(self.schedule):
             self.advance(len(self.schedule))
-        limit = min(self._next_fault(), 1 << 62)
-        met = self.world.advance_to_change(limit, deadline)
+        met = self.world.advance_to_change(self._next_fault(), deadline)
         self._apply()
         self.last = {}
         if met and self.step > begin:  # the same step again, told
@@ -151,8 +155,8 @@ class Session:
 
     # -- disturbances -----------------------------------------------------------------------------------
 
-    def _next_fault(self) -> int | float:
-        return self.faults[self._applied].step if self._applied < len(self.faults) else float("inf")
+    def _next_fault(self) -> int:
+        return self.faults[self._applied].step if self._applied < len(self.faults) else FAR
 
     def _apply(self) -> bool:
         """Whatever is due at this step."""
@@ -203,7 +207,7 @@ class Session:
 
     def kill_leader(self) -> None:
         """Every leader becomes a follower."""
-        if "leader" not in getattr(self.world, "fields", dict)():
+        if "leader" not in self.world.fields():
             raise InvalidInput(
                 f"{self.protocol.id} has no field `leader` to be taken from a leader; set a field instead"
             )
@@ -246,7 +250,8 @@ class Session:
     # -- healing ----------------------------------------------------------------------------------------
 
     def _begin_healing(self) -> None:
-        self._disturbed_at, self._outside = self.step, (self.world.snapshot(), self._applied)
+        self._disturbed_at = self.step
+        self._outside: tuple[tuple, int] | None = (self.world.snapshot(), self._applied)
 
     def _recall_healing(self) -> None:
         """After a jump back."""

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from multiprocessing import Pipe, get_context
+from multiprocessing.process import BaseProcess
 
 from hegemon.errors import InvalidInput
 from hegemon.files import reserve, write_text
@@ -85,6 +86,7 @@ class Watching:
         self.host, self.port = host, self._listener.getsockname()[1]
         self.token = secrets.token_urlsafe(16)
         self._here, there = Pipe()
+        self._worker: BaseProcess | threading.Thread
         if builder.can_travel:
             self._worker = get_context("spawn").Process(target=serve, args=(there, builder), daemon=True)
             with nameless_main():

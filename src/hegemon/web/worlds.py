@@ -1,10 +1,11 @@
-"""What is watched, model by model: something that advances, goes back, and can be looked at.
+"""The world of agents with fields: population protocols and rounds.
 
-A world of agents stands on the engine contract alone. `Look` says what the agents look like.
+It stands on the engine contract alone. `Look` says what the agents look like.
 """
 
 import dataclasses
 import time
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from hegemon.compute.philox import coins_from, word_at
 from hegemon.compute.randomness import KERNEL, next_index, next_pair, stream
 from hegemon.engines.batch.batch import Batch
 from hegemon.engines.choice import ENGINES
+from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.rounds.rounds import Rounds
@@ -26,6 +28,7 @@ from hegemon.web.explaining import listing, traced
 from hegemon.web.layout import LARGEST_DRAWN, LARGEST_RASTER
 from hegemon.web.look import Look
 from hegemon.web.readings import FEW, CompiledReadings, PlainReadings, plain
+from hegemon.web.world import World
 
 
 def outputs_change(protocol) -> Stop:
@@ -33,10 +36,11 @@ def outputs_change(protocol) -> Stop:
     return Stop("change", (protocol.output,), np.array([1]), np.array([0]), watch=1)
 
 
-class AgentWorld:
+class AgentWorld(World):
     """Population protocols and the state model: every agent has a state made of fields."""
 
     can_disturb = True
+    protocol: Any  # a PopulationProtocol or a RoundsProtocol
 
     def __init__(self, protocol, topology, start, seed: int, engine: str = "auto"):
         protocol.require_sound()
@@ -56,11 +60,12 @@ class AgentWorld:
         self.engine = kind(protocol, topology, configuration, quiet, self._key, **self._options)
         self.look = Look(protocol)
         self.listing = listing(protocol.update if self.is_rounds else protocol.interact)
-        self._is_small = protocol.n <= FEW
-        self._readings = (PlainReadings if self._is_small else CompiledReadings)(protocol, topology)
+        readings = PlainReadings if protocol.n <= FEW else CompiledReadings
+        self._readings: PlainReadings | CompiledReadings = readings(protocol, topology)
 
-    def _engine(self, name: str):
+    def _engine(self, name: str) -> tuple[type[Engine], str]:
         n = self.protocol.n
+        chosen: type[Engine]
         if self.is_rounds:
             if name not in ("auto", Rounds.name):
                 raise InvalidInput(f"engine {name!r} does not run {self.protocol.id}; choose auto or {Rounds.name}")
@@ -91,41 +96,32 @@ class AgentWorld:
         return bool(self.engine.is_silent)
 
     def advance(self, limit: int) -> None:
-        """Towards the step `limit`; may come back early."""
         self.engine.advance(limit)
 
     def advance_to_change(self, limit: int, deadline: float) -> bool:
-        """To the next step at which an agent's output changes, as far as the limit and the clock allow."""
         if not self.has_output:
             raise InvalidInput(f"{self.protocol.id} has no output, so no change of it can be looked for")
-        scout = self.engine
-        if isinstance(scout, Batch):
-            scout = Batch(self.protocol, self.topology, self.engine.configuration(), self._loud, self._key.copy())
-            scout.restore(self.engine.snapshot())
+        ahead = self.engine  # the one that looks for the change
+        if isinstance(ahead, Batch):
+            ahead = Batch(self.protocol, self.topology, self.engine.configuration(), self._loud, self._key.copy())
+            ahead.restore(self.engine.snapshot())
         else:
-            scout.stop = self._loud
+            ahead.stop = self._loud
         met, chunk = False, max(64, self.protocol.n)
-        while not met and scout.step < limit and time.monotonic() < deadline and not scout.is_silent:
-            met = scout.advance(min(limit, scout.step + chunk))
-            chunk = min(2 * chunk, 10**9 if isinstance(scout, Batch) else 2_000_000)
-        if isinstance(scout, Batch):
-            while self.engine.step < scout.step:
-                self.engine.advance(scout.step)
+        while not met and ahead.step < limit and time.monotonic() < deadline and not ahead.is_silent:
+            met = ahead.advance(min(limit, ahead.step + chunk))
+            chunk = min(2 * chunk, 10**9 if isinstance(ahead, Batch) else 2_000_000)
+        if isinstance(ahead, Batch):
+            while self.engine.step < ahead.step:
+                self.engine.advance(ahead.step)
         else:
-            scout.stop = self._quiet
+            ahead.stop = self._quiet
         return met
-
-    def snapshot(self):
-        return self.engine.snapshot()
-
-    def restore(self, snapshot) -> None:
-        self.engine.restore(snapshot)
 
     def corrupt(self, fault, rng) -> None:
         self.engine.load(corrupted(fault, self.engine, rng))
 
     def entry(self, outside, name: str, limit: int) -> int | None:
-        """The exact first step inside a set after the snapshot `outside`, which is outside; None: not known."""
         if not isinstance(self.engine, Agents | Rounds):
             return None
         now = self.snapshot()
@@ -145,7 +141,6 @@ class AgentWorld:
     # -- one step, told ---------------------------------------------------------------------------------
 
     def told_step(self, focus: int | None) -> dict:
-        """Make one step, and tell what happened in it."""
         if self.is_rounds:
             return self._told_round(focus)
         if not isinstance(self.engine, Agents):
@@ -168,7 +163,6 @@ class AgentWorld:
             self.engine.advance(goal)
 
     def follow(self, prescribed) -> dict:
-        """A prescribed interaction or round instead of a drawn one."""
         return self._follow_round(prescribed) if self.is_rounds else self._meet(prescribed)
 
     def _follow_round(self, changes) -> dict:
@@ -196,7 +190,7 @@ class AgentWorld:
         old = self.space.mapping(a), self.space.mapping(b)
         _, lines = traced(self.protocol.interact, a, b, self.protocol.p)
         new = self.space.mapping(a), self.space.mapping(b)
-        text = Interaction(*pair, old, new).sentence()
+        text = Interaction(pair[0], pair[1], old, new).sentence()
         return {"pair": pair, "text": text, "lines": lines, "changed": old != new}
 
     def _codes(self, agents) -> list[int]:
@@ -230,12 +224,10 @@ class AgentWorld:
     # -- what is seen -----------------------------------------------------------------------------------
 
     def picture(self) -> np.ndarray:
-        """One byte per agent."""
         codes = getattr(self.engine, "codes", None)
         return self.look.of_agents(self.engine.configuration().agents) if codes is None else self.look.of_codes(codes)
 
     def bands(self) -> list[tuple[int, int]]:
-        """How many agents have which byte."""
         codes, counts = self.engine.configuration().multiset
         seen, places = np.unique(self.look.of_codes(codes), return_inverse=True)
         totals = np.zeros(len(seen), np.int64)
@@ -250,14 +242,12 @@ class AgentWorld:
         return self.engine.configuration()
 
     def readings(self) -> tuple[dict, dict]:
-        """The observables, and of every set whether the configuration is inside (None: not looked at)."""
-        if self._is_small:
+        if isinstance(self._readings, PlainReadings):
             return self._readings.read(self.engine.configuration())
         whole = None if self.engine.as_multiset else lambda: self.engine.configuration().agents
         return self._readings.read(self._counted(), whole)
 
     def leaders(self) -> np.ndarray:
-        """The agents whose output is 1."""
         agents = self.engine.configuration().agents
         marks = Membership(self.protocol, Stop("leaders", (self.protocol.output,))).marks(agents)
         return np.flatnonzero(marks & 1)
@@ -267,16 +257,9 @@ class AgentWorld:
             raise InvalidInput("beyond a million agents only counts are kept, and no single agent can be looked at")
         return {name: plain(v) for name, v in self.space.mapping(self.engine.configuration().agents[agent]).items()}
 
-    def neighbours(self, agent: int) -> list[int]:
-        return [] if self.topology.is_complete else self.topology.neighbours(agent)[:64].tolist()
-
     def fields(self) -> dict:
-        """What each field may hold, for those who want to set it."""
         described = {}
         for name in self.space.names:
             low, high = self.space.bounds[name]
             described[name] = {"low": low, "high": high, "names": list(self.space.domains[name].names)}
         return described
-
-    def messages(self) -> list:
-        return []

@@ -1,6 +1,7 @@
 """Engine `objects`: agents that are Python objects, one interaction after the other, in plain Python."""
 
 import copy
+from typing import Any
 
 from hegemon.compute.randomness import KERNEL, coins
 
@@ -17,18 +18,22 @@ class Objects:
 
     def advance(self, limit: int) -> None:
         """Run to a step."""
-        protocol, agents, rng = self.protocol, self.agents, self.rng
+        protocol, agents = self.protocol, self.agents
         for _ in range(limit - self.step):
-            i, j = self._pair(rng)
-            protocol.interact(agents[i], agents[j], protocol.p, protocol.draw_coins(rng))
+            i, j, coins = self.draw_meeting()
+            protocol.interact(agents[i], agents[j], protocol.p, coins)
         self.step = limit
 
-    def _pair(self, rng) -> tuple[int, int]:
-        if self.topology.is_complete:
-            i, j = rng.randrange(self.protocol.n), rng.randrange(self.protocol.n - 1)
-            return i, j + (j >= i)
-        arc = rng.randrange(self.topology.arcs)
-        return int(self.topology.sources[arc]), int(self.topology.targets[arc])
+    def draw_meeting(self) -> tuple[int, int, Any]:
+        """Who meets next, initiator and responder, and their coins."""
+        n, rng, topology = self.protocol.n, self.rng, self.topology
+        if topology.is_complete:
+            i, j = rng.randrange(n), rng.randrange(n - 1)
+            j += j >= i
+        else:
+            arc = rng.randrange(topology.arcs)
+            i, j = int(topology.sources[arc]), int(topology.targets[arc])
+        return i, j, self.protocol.draw_coins(rng)
 
     def snapshot(self) -> tuple:
         return self.step, [copy.copy(a) for a in self.agents], self.rng.getstate()

@@ -1,12 +1,11 @@
 // One page for a live run and for a film; `window.hegemon` tells what is on it.
-import { KINDS, Look } from "./look.js";
+import { Look } from "./look.js";
 import { Stage } from "./stage.js";
 import { Curves, figure } from "./curves.js";
 import { byId, markSource, showAgent, showBands, showFacts, showLamps, showLegend, showSource, tipText } from "./panels.js";
 import { Film, Live } from "./sources.js";
 
 const stage = new Stage(byId("canvas"));
-stage.kindColour = (kind) => KINDS[kind % KINDS.length];
 const curves = new Curves(byId("curves"));
 const state = { ready: false, frames: 0, film: false, selected: null, refused: "", gone: false };
 window.hegemon = state;
@@ -21,7 +20,7 @@ const isDark = () => (theme ? theme === "dark" : darkly.matches);
 function applyTheme() {
   document.documentElement.dataset.theme = isDark() ? "dark" : "light";
   if (!state.greeting) return;
-  stage.restyle(new Look(state.greeting.channels, isDark()));
+  stage.restyle(new Look(state.greeting, isDark()));
   if (state.greeting.kind !== "bands") showLegend(stage);
   if (curves.rows.length && curves.values) curves.draw();
 }
@@ -38,7 +37,7 @@ const take = {
     state.selected = null;
     document.body.classList.toggle("film", state.film);
     showFacts(greeting);
-    stage.greet(greeting, new Look(greeting.channels, isDark()));
+    stage.greet(greeting, new Look(greeting, isDark()));
     curves.greet(greeting);
     showSource(greeting);
     if (greeting.kind !== "bands") showLegend(stage);

@@ -110,7 +110,7 @@ export function showLegend(stage) {
   for (const [k, name] of greeting.kinds.entries()) {
     const one = element("span", undefined, "key");
     const dot = element("i");
-    dot.style.cssText = `width:.7rem;height:.7rem;border-radius:50%;background:${stage.kindColour(k)}`;
+    dot.style.cssText = `width:.7rem;height:.7rem;border-radius:50%;background:${look.ofKind(k)}`;
     one.append(dot, element("span", `message ${name}`));
     keys.push(one);
   }

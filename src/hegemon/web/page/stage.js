@@ -1,5 +1,5 @@
 // The agents: as a graph, as a raster, or as bands of counts.
-import { KINDS, mix } from "./look.js";
+import { mix } from "./look.js";
 import { CanvasPen, SvgPen } from "./pens.js";
 
 const COLUMNS = 500; // of the bands
@@ -184,7 +184,7 @@ export class Stage {
     for (const [v, w, kind] of messages) byKind.has(kind) ? byKind.get(kind).push([v, w]) : byKind.set(kind, [[v, w]]);
     const faint = messages.length > 150 ? 0.25 : 0.6;
     for (const [kind, pairs] of byKind) {
-      const colour = KINDS[kind % KINDS.length];
+      const colour = this.look.ofKind(kind);
       const segments = pairs.map(([v, w]) => [...this.points[v], ...this.points[w]]);
       pen.lines(segments, mix(this.look.ground, colour, faint), messages.length > 150 ? 0.7 : 1.5);
       const share = this.moved < 1 ? this.moved : 0.62;

@@ -1,0 +1,97 @@
+"""What a session can watch, whatever the model: something that advances, goes back, and can be looked at."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from hegemon.errors import InvalidInput
+from hegemon.graphs.topology import Topology
+from hegemon.models.protocol import Protocol
+from hegemon.runs.run import Fault
+from hegemon.web.explaining import Listing
+
+
+class World(ABC):
+    can_disturb = False
+    is_rounds = False  # whether a step is a round of all
+    has_output = True
+    kind: str  # graph, raster or bands: how it is drawn
+    reason: str  # why this engine
+    protocol: Protocol
+    topology: Topology
+    engine: Any
+    look: Any  # has `channels`: what the bytes of a picture mean
+    listing: Listing
+
+    @property
+    @abstractmethod
+    def step(self) -> int:
+        """How many steps or rounds were made."""
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing will ever change again."""
+        return False
+
+    @abstractmethod
+    def advance(self, limit: int) -> None:
+        """Towards the step `limit`; may come back early."""
+
+    @abstractmethod
+    def advance_to_change(self, limit: int, deadline: float) -> bool:
+        """To the next step at which an agent's output changes, as far as the limit and the clock allow."""
+
+    def snapshot(self) -> tuple:
+        return self.engine.snapshot()
+
+    def restore(self, snapshot: tuple) -> None:
+        self.engine.restore(snapshot)
+
+    @abstractmethod
+    def corrupt(self, fault: Fault | None, rng) -> None:
+        """Carry out a fault; where nothing can be disturbed, raise InvalidInput with the reason."""
+
+    @abstractmethod
+    def entry(self, outside: tuple, name: str, limit: int) -> int | None:
+        """The exact first step inside a set after the snapshot `outside`, which is outside; None: not known."""
+
+    @abstractmethod
+    def told_step(self, focus: int | None) -> dict:
+        """Make one step, and tell what happened in it."""
+
+    def follow(self, prescribed) -> dict:
+        """A prescribed interaction or round instead of a drawn one."""
+        raise InvalidInput(f"{self.protocol.id} follows no prescribed interactions; give another start")
+
+    @abstractmethod
+    def picture(self) -> np.ndarray:
+        """One byte per agent."""
+
+    def bands(self) -> list[tuple[int, int]]:
+        """How many agents have which byte."""
+        seen, counts = np.unique(self.picture(), return_counts=True)
+        return list(zip(seen.tolist(), counts.tolist(), strict=True))
+
+    @abstractmethod
+    def readings(self) -> tuple[dict, dict]:
+        """The observables, and of every set whether the configuration is inside (None: not looked at)."""
+
+    def leaders(self) -> np.ndarray:
+        """The agents whose output is 1, where they have a field `leader` that can be set."""
+        return np.empty(0, np.int64)
+
+    @abstractmethod
+    def state(self, agent: int) -> dict:
+        """One agent, as people read it."""
+
+    def neighbours(self, agent: int) -> list[int]:
+        return [] if self.topology.is_complete else self.topology.neighbours(agent)[:64].tolist()
+
+    def fields(self) -> dict:
+        """What each field may hold, for those who want to set it."""
+        return {}
+
+    def messages(self) -> list:
+        """What is on its way."""
+        return []
