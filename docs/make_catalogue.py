@@ -9,7 +9,7 @@ import textwrap
 from pathlib import Path
 
 from hegemon.claims.registry import all_claims
-from hegemon.cli.catalogue import describe
+from hegemon.models.description import describe
 from hegemon.protocols import CATALOGUE
 from hegemon.protocols.cited import CITED, GRADES
 

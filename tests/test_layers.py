@@ -9,15 +9,16 @@ SOURCE = Path(__file__).parents[1] / "src" / "hegemon"
 BENEATH = {
     "errors": set(),
     "files": {"errors"},
+    "display": set(),
     "analysis": {"errors", "files"},
     "graphs": {"errors"},
-    "models": {"errors", "files", "graphs"},
+    "models": {"errors", "files", "display", "graphs"},
 }
 BENEATH["protocols"] = {"models"} | BENEATH["models"]
 BENEATH["compute"] = {"errors", "files"}
 BENEATH["engines"] = {"compute", "models"} | BENEATH["models"]  # an engine never names a protocol
-BENEATH["runs"] = {"engines"} | BENEATH["engines"]
-BENEATH["exact"] = {"runs", "analysis"} | BENEATH["runs"]
+BENEATH["runs"] = {"engines", "analysis"} | BENEATH["engines"]
+BENEATH["exact"] = {"runs"} | BENEATH["runs"]
 BENEATH["experiments"] = {"exact", "protocols"} | BENEATH["exact"]
 BENEATH["claims"] = {"experiments"} | BENEATH["experiments"]
 BENEATH["web"] = BENEATH["network"] = {"claims"} | BENEATH["claims"]

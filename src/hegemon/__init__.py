@@ -13,6 +13,7 @@ from hegemon.errors import InvalidInput
 _HOMES = {
     "CATALOGUE": "hegemon.protocols",
     "Fault": "hegemon.runs.run",
+    "Picture": "hegemon.analysis.pictures",
     "Run": "hegemon.runs.run",
     "mixing_time": "hegemon.graphs.mixing",
     "prove": "hegemon.exact.proofs.prover",

@@ -3,10 +3,10 @@
 import pytest
 
 import hegemon as hg
-from hegemon.cli.catalogue import describe
 from hegemon.errors import InvalidInput
 from hegemon.models import Assumption, Bit, Parameter, PopulationProtocol
 from hegemon.models.assumptions import truth
+from hegemon.models.description import describe
 
 
 class Careful(PopulationProtocol):

@@ -5,8 +5,10 @@ legend stands below its axes, never on the data. Matplotlib is imported where it
 than most runs.
 """
 
+import base64
+import io
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from hegemon.files import reserve, write_with
 logging.getLogger("matplotlib").setLevel(logging.ERROR)  # that a home cannot be written to is no news
 
 FORMATS = (".png", ".svg", ".pdf")
+RESOLUTION = 150  # dots per inch
 INK, GRID = "#222222", "#dddddd"
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7A5195")
 LINES = ("-", "--", "-.", ":")
@@ -34,25 +37,47 @@ def check_picture_path(path) -> Path:
     return reserve(place)
 
 
+class Picture:
+    """A figure that shows itself in a notebook and can be saved; `figure` is matplotlib's, for changes."""
+
+    def __init__(self, figure):
+        self.figure = figure
+
+    def save(self, path) -> None:
+        """As .png, .svg or .pdf."""
+        save(self.figure, check_picture_path(path))
+
+    def _repr_png_(self) -> bytes:
+        content = io.BytesIO()
+        self.figure.savefig(content, format="png", dpi=RESOLUTION / 2)
+        return content.getvalue()
+
+
+def as_html(picture: Picture) -> str:
+    """For a page that carries its pictures in itself."""
+    content = base64.b64encode(picture._repr_png_()).decode()
+    return f'<img src="data:image/png;base64,{content}" style="max-width:100%" alt="a picture of the run">'
+
+
 def new_figure(panels: int, width: float = 6.4, height: float = 4.4):
-    """A figure in the house style and its axes: side by side, from three on in rows of two."""
+    """A figure in the house style and its axes: side by side, from three on in rows of two.
+
+    Nothing outside the figure is touched: neither the settings nor the backend of whoever calls.
+    """
     import matplotlib
+    from matplotlib.figure import Figure
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    matplotlib.rcParams.update(
-        {"font.size": 12, "axes.titlesize": 12, "legend.fontsize": 11, "svg.hashsalt": "hegemon"}
-    )
     columns = min(panels, 2)
     rows = -(-panels // columns)
-    size = (width * columns, height * rows)
-    figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
+    with matplotlib.rc_context({"font.size": 12, "axes.titlesize": 12}):
+        figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+        axes = figure.subplots(rows, columns, squeeze=False)
     for axis in axes.flat[panels:]:
         axis.remove()
     for axis in axes.flat[:panels]:
         axis.spines[["top", "right"]].set_visible(False)
         axis.spines[["left", "bottom"]].set_color(INK)
+        axis.tick_params(labelsize=12)
         axis.grid(True, color=GRID, linewidth=0.6)
         axis.set_axisbelow(True)
         axis.set_prop_cycle(color=COLOURS)
@@ -66,17 +91,17 @@ def legend_below(axis, columns: int = 3, note: str = "") -> None:
         widest = max(map(len, labels), default=1)
         columns = max(1, min(columns, len(labels), 60 // (widest + 4)))
         place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17), "frameon": False}
-        axis.legend(handles, labels, ncols=columns, title=note, title_fontsize=10, columnspacing=1.2, **place)
+        axis.legend(
+            handles, labels, ncols=columns, title=note, title_fontsize=10, fontsize=11, columnspacing=1.2, **place
+        )
 
 
 def save(figure, path) -> None:
     """Written beside and moved into place, so that no half picture is ever left."""
-    import matplotlib.pyplot as plt
+    import matplotlib
 
-    try:
-        write_with(path, lambda place: figure.savefig(place, dpi=150, metadata=_undated(place)))
-    finally:
-        plt.close(figure)
+    with matplotlib.rc_context({"svg.hashsalt": "hegemon"}):
+        write_with(path, lambda place: figure.savefig(place, dpi=RESOLUTION, metadata=_undated(place)))
 
 
 def _undated(place: Path) -> dict[str, Any]:
@@ -84,10 +109,10 @@ def _undated(place: Path) -> dict[str, Any]:
     return {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(place.suffix.lower(), {})
 
 
-def draw_runs(runs, title: str, path, units: Mapping[str, str] | None = None) -> None:
+def picture_of_runs(runs, title: str) -> Picture:
     """What was watched, a panel for every unit: the median over the trials and a band around it; and, with several
-    trials, the share that met the stop by each time. `units` says what each watched number counts."""
-    panels = split_by_unit(runs, units or {})
+    trials, the share that met the stop by each time."""
+    panels = split_by_unit(runs)
     figure, axes = new_figure(max(1, len(panels)) + (len(runs) > 1))
     for axis, (unit, names) in zip(axes, panels.items(), strict=False):
         draw_history(axis, runs, names, unit)
@@ -95,12 +120,13 @@ def draw_runs(runs, title: str, path, units: Mapping[str, str] | None = None) ->
     axes[0].set_title(title + over, loc="left")
     if len(runs) > 1:
         draw_times(axes[-1], runs)
-    save(figure, path)
+    return Picture(figure)
 
 
-def split_by_unit(runs, units: Mapping[str, str]) -> dict[str, list[str]]:
+def split_by_unit(runs) -> dict[str, list[str]]:
     """What has been watched, by what it counts: a number of agents and a distance never share an axis."""
     table = runs[0].history
+    units = {} if table is None else table.attrs.get("units", {})
     panels: dict[str, list[str]] = {}
     for name in [] if table is None else [c for c in table.columns if c not in ("step", "parallel_time")]:
         panels.setdefault(units.get(name, "value"), []).append(name)
@@ -160,7 +186,7 @@ def draw_times(axis, runs) -> None:
     legend_below(axis)
 
 
-def draw_elections(runs, title: str, path) -> None:
+def picture_of_elections(runs, title: str) -> Picture:
     """How many messages the trials sent, and how many leaders they elected."""
     figure, (left, right) = new_figure(2)
     left.hist([run.measures["messages"] for run in runs], bins=min(40, max(5, len(runs) // 5)), color=COLOURS[0])
@@ -173,4 +199,4 @@ def draw_elections(runs, title: str, path) -> None:
     right.set_xlabel("leaders elected")
     right.set_ylabel("share of trials")
     right.set_ylim(0, 1.02)
-    save(figure, path)
+    return Picture(figure)

@@ -36,11 +36,8 @@ def draw(axis, plot: Plot) -> None:
 
 def picture(plot: Plot) -> str:
     """One plot as a data address of an SVG picture; a narrow screen shows one below the other."""
-    import matplotlib.pyplot as plt
-
     figure, (axis,) = new_figure(1, width=5.4, height=4.4)
     draw(axis, plot)
     buffer = io.BytesIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})
-    plt.close(figure)
     return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()

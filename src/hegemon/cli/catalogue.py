@@ -1,6 +1,5 @@
 """`hegemon list` and `hegemon show`."""
 
-import inspect
 from typing import Annotated
 
 from hegemon.cli import options
@@ -45,6 +44,8 @@ def show_protocol(
     json: options.Json = False,
 ):
     """One protocol: reference, parameters, fields, number of states, starts, sets, observables."""
+    from hegemon.models.description import describe
+
     content = describe(maker(protocol, set_)(n))
     if json:
         print_json(content)
@@ -80,46 +81,3 @@ def show_protocol(
                 table.add_row(*(figure(row[column]) for column in columns))
             screen.print()
             screen.print(table)
-
-
-def describe(protocol) -> dict:
-    """Everything that `show` prints."""
-    return {
-        "protocol": protocol.id,
-        "model": protocol.model,
-        "summary": protocol.summary(),
-        "reference": protocol.reference,
-        "grade": protocol.grade,
-        "n": protocol.n,
-        "states": protocol.states if protocol.fields else None,
-        "topology": protocol.topology,
-        "assumes": [assumption.says for assumption in protocol.assumes],
-        "outputs": list(protocol.outputs),
-        "parameters": [
-            {
-                "name": name,
-                "value": protocol.values[name],
-                "allowed": declaration.allowed(protocol.values),
-                "help": declaration.help,
-            }
-            for name, declaration in protocol.parameter_declarations.items()
-        ],
-        "fields": [
-            {
-                "name": field.name,
-                "domain": field.domain.describe(protocol.values),
-                "in": field.domain.existence,
-            }
-            for field in protocol.fields
-        ],
-        "starts": [
-            {
-                "name": name,
-                "help": (inspect.getdoc(function) or "").split("\n")[0],
-                "default": name == protocol.default_start,
-            }
-            for name, function in protocol.starts.items()
-        ],
-        "sets": [{"name": name, "closed": chosen.closed, "help": chosen.doc} for name, chosen in protocol.sets.items()],
-        "observables": [{"name": name, "help": chosen.doc} for name, chosen in protocol.observables.items()],
-    }

@@ -332,7 +332,6 @@ def writers(protocol, topology, finished, *, plot, history, final, draw) -> dict
     if not finished.runs:
         return {}
     from hegemon.analysis.graph_pictures import draw_graph
-    from hegemon.analysis.pictures import draw_elections, draw_runs
     from hegemon.files import publish
 
     first = finished.runs[0]
@@ -343,12 +342,7 @@ def writers(protocol, topology, finished, *, plot, history, final, draw) -> dict
             first.history.to_csv(file, index=False)
 
     def write_plot(place) -> None:
-        heading = f"{protocol.id}, n = {protocol.n:,}"
-        if is_messages(protocol):
-            draw_elections(finished.runs, heading, place)
-        else:
-            units = {name: observable.unit for name, observable in protocol.watched().items()}
-            draw_runs(finished.runs, heading, place, units)
+        finished.plot().save(place)
 
     return {
         plot: write_plot,

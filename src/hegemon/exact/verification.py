@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from hegemon import display
 from hegemon.compute.randomness import generator
 from hegemon.errors import InvalidInput
 from hegemon.exact import findings as ask
@@ -107,7 +108,13 @@ class Verification:
             "seconds": self.seconds,
         }
 
+    def _repr_html_(self) -> str:
+        from hegemon.exact.showing import as_html
 
+        return as_html(self)
+
+
+@display.with_progress
 def verify(
     protocol: Protocol,
     *,

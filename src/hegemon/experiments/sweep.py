@@ -4,6 +4,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from hegemon import display
 from hegemon.errors import InvalidInput
 from hegemon.experiments.case import Case
 from hegemon.experiments.driver import Driver, Listener
@@ -57,7 +58,11 @@ def sweep(
     """
     study = make_study(protocol, trials=trials, seed=seed, axes=axes, zipped=zipped, cases=cases, precise=precise)
     with tempfile.TemporaryDirectory(prefix="hegemon-") as scratch:
-        outcome = run_study(study, out or scratch, workers=workers, cluster=cluster, extend=extend)
+        with display.notebook_progress() as shown:
+            listener = _Shown(shown) if shown else None
+            outcome = run_study(
+                study, out or scratch, workers=workers, cluster=cluster, extend=extend, listener=listener
+            )
         if outcome.failed:
             case, error = outcome.failed[0]
             raise InvalidInput(f"{len(outcome.failed)} cases failed; the first is {case.label()}: {error}")
@@ -174,3 +179,14 @@ def case_states(folder: Folder, study: Study) -> tuple[list[dict], list[dict]]:
         if key in folder.errors and states[-1]["done"] < goal:
             failed.append((case, key, folder.errors[key]))
     return states, [{"case": case.settings, "error": error} for case, _, error in failed]
+
+
+class _Shown(Listener):
+    """A notebook's bar: trials done of those that are wanted."""
+
+    def __init__(self, show: display.Show):
+        self._show = show
+
+    def moved(self, driver: Driver) -> None:
+        done, goal = (sum(getattr(state, name) for state in driver.states) for name in ("done", "goal"))
+        self._show("trials", done, goal)

@@ -227,6 +227,15 @@ class Protocol:
     def summary(cls) -> str:
         return (inspect.getdoc(cls) or "").split("\n")[0]
 
+    def __repr__(self) -> str:
+        given = "".join(f", {name}={value!r}" for name, value in self.parameters.items())
+        return f"{type(self).__name__}(n={self.n}{given})"
+
+    def _repr_html_(self) -> str:
+        from hegemon.models.description import as_html
+
+        return as_html(self)
+
     @property
     def elects_leader(self) -> bool:
         return self.outputs == ("follower", "leader")

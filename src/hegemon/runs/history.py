@@ -55,4 +55,6 @@ class History:
         """The rows as a dataframe."""
         import pandas  # only here: it takes half a second to load
 
-        return pandas.DataFrame({name: list(column) for name, column in self._columns.items()})
+        table = pandas.DataFrame({name: list(column) for name, column in self._columns.items()})
+        table.attrs["units"] = {name: watched.unit for name, watched in self._watcher.observables.items()}
+        return table

@@ -3,6 +3,9 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from hegemon import display
+from hegemon.analysis import pictures
+from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
 
 if TYPE_CHECKING:
@@ -66,3 +69,25 @@ class Run:
             row["parallel_time"] = self.parallel_time
         row |= {"reached": self.reached, "leaders": self.leaders, **self.measures}
         return row | ({"ended": self.ended} if self.ended else {})
+
+    def plot(self) -> "pictures.Picture":
+        """What was watched, over time: shows itself in a notebook, and `save(path)` writes it."""
+        return plot_runs([self])
+
+    def _repr_html_(self) -> str:
+        about = {"n": self.n, **self.record(), "engine": f"{self.engine} ({self.reason})", "seed": self.seed}
+        watched = pictures.as_html(self.plot()) if self.history is not None else ""
+        return display.heading(self.protocol) + display.facts(about) + watched
+
+
+def plot_runs(runs: "list[Run]") -> "pictures.Picture":
+    """The picture of `--plot`; what was not recorded cannot be drawn."""
+    if not runs:
+        raise InvalidInput("no trial was finished, so there is nothing to draw")
+    first = runs[0]
+    title = f"{first.protocol}, n = {first.n:,}"
+    if "messages" in first.measures:
+        return pictures.picture_of_elections(runs, title)
+    if first.history is None and len(runs) == 1:
+        raise InvalidInput("nothing was recorded; run again with observe=True, and then plot")
+    return pictures.picture_of_runs(runs, title)

@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from hegemon import display
 from hegemon.errors import InvalidInput
 from hegemon.runs.checkpoint import Checkpoint
 from hegemon.runs.course import simulate_states
@@ -77,7 +78,10 @@ def simulate(
     if unknown:
         raise unknown_option("simulate", unknown, simulate)
     given = {name: value for name, value in locals().items() if name in OPTIONS}
-    return run_model(protocol, given)
+    with display.notebook_progress() as shown:
+        if shown and not progress and hasattr(protocol, "time_unit"):
+            given["progress"] = lambda step: shown(f"{protocol.id}: {protocol.time_unit}", step, max_steps)
+        return run_model(protocol, given)
 
 
 def unknown_option(function: str, unknown: dict, door: Callable) -> InvalidInput:

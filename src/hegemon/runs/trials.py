@@ -5,13 +5,20 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from hegemon import display
+from hegemon.analysis import pictures
+from hegemon.analysis.statistics import summarize_runs
 from hegemon.errors import InvalidInput
 from hegemon.runs.checkpoint import Checkpoint
 from hegemon.runs.history import MOST_ROWS
-from hegemon.runs.run import Fault, Run
+from hegemon.runs.run import Fault, Run, plot_runs
 from hegemon.runs.setting import topology_for
 from hegemon.runs.simulate import OPTIONS, run_model, unknown_option
+
+if TYPE_CHECKING:
+    import pandas
 
 ROWS_OF_ALL = 4 * MOST_ROWS  # recorded by all trials together, besides those of the first
 MOST_WORKERS = 256
@@ -25,6 +32,39 @@ class Trials:
     runs: list[Run]
     wall_seconds: float
     interrupted: bool
+
+    @property
+    def frame(self) -> "pandas.DataFrame":
+        """One row per trial, with the columns of the JSON output."""
+        import pandas
+
+        return pandas.DataFrame([run.record() for run in self.runs])
+
+    @property
+    def summary(self) -> dict:
+        """Means, medians and intervals, as `hegemon run` prints them."""
+        return summarize_runs(self.runs)
+
+    def plot(self) -> pictures.Picture:
+        """Medians with bands of what was watched, and when the trials met the stop."""
+        return plot_runs(self.runs)
+
+    def _repr_html_(self) -> str:
+        if not self.runs:
+            return display.heading("no trial was finished")
+        first = self.runs[0]
+        content = {"n": first.n, "engine": first.engine, "seed": first.seed}
+        for name, value in self.summary.items():
+            inner = value if isinstance(value, dict) else {"": value}
+            content |= {f"{name} {key}".replace("_", " ").strip(): interval(item) for key, item in inner.items()}
+        drawn = pictures.as_html(self.plot()) if len(self.runs) > 1 or first.history is not None else ""
+        rows = display.table([run.record() for run in self.runs])
+        return display.heading(first.protocol) + display.facts(content) + drawn + rows
+
+
+def interval(value):
+    """A pair of numbers as one text; anything else as it is."""
+    return " to ".join(display.text(one) for one in value) if isinstance(value, list) else value
 
 
 def run_trials(
@@ -88,11 +128,14 @@ def run_trials(
 
     team = _Team(one, range(first, first + trials), min(workers or os.cpu_count() or 1, trials), cancel)
     try:
-        while team.is_busy(0.1):
+        with display.notebook_progress() as shown:
+            if shown and not report:
+                report = lambda finished, _: shown(f"{protocol.id}: trials", finished, trials)  # noqa: E731
+            while team.is_busy(0.1):
+                if report:
+                    report(len(team.finished), sum(steps.values()))
             if report:
                 report(len(team.finished), sum(steps.values()))
-        if report:
-            report(len(team.finished), sum(steps.values()))
     except KeyboardInterrupt:
         pass
     finally:

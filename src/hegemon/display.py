@@ -1,0 +1,141 @@
+"""How things show themselves in a notebook: tables, sentences and bars of progress, as HTML.
+
+Every text is escaped; nothing here prints. Outside a notebook there are no bars, and `_repr_html_` is not asked for.
+"""
+
+import contextlib
+import functools
+import html
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+PATIENCE = 1.0  # seconds before a bar appears
+EVERY = 0.2  # seconds between two of its movements
+SHOWN = 10  # rows of a table
+
+
+def text(value: Any) -> str:
+    """A value for reading, escaped."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        whole = math.isfinite(value) and value == round(value) and abs(value) < 1e15
+        return f"{value:,.0f}" if whole else f"{value:,.4g}"
+    return html.escape(str(value))
+
+
+def heading(title: str, remark: str = "") -> str:
+    return f"<p><strong>{text(title)}</strong> {text(remark)}</p>"
+
+
+def facts(content: Mapping[str, Any]) -> str:
+    """Names and values, one below the other."""
+    cell = '<td style="text-align:left">'
+    rows = "".join(
+        f'<tr><th style="text-align:left">{text(k)}</th>{cell}{text(v)}</td></tr>' for k, v in content.items()
+    )
+    return f"<table>{rows}</table>"
+
+
+def table(rows: Sequence[Mapping[str, Any]], title: str = "", shown: int = SHOWN) -> str:
+    """Rows under the names of their columns; of many, the first ones and how many more there are."""
+    if not rows:
+        return ""
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    head = "".join(f'<th style="text-align:left">{text(name.replace("_", " "))}</th>' for name in columns)
+    body = "".join(
+        "<tr>" + "".join(f'<td style="text-align:left">{text(row.get(name))}</td>' for name in columns) + "</tr>"
+        for row in rows[:shown]
+    )
+    more = f"<p>… and {len(rows) - shown:,} more</p>" if len(rows) > shown else ""
+    caption = f'<caption style="text-align:left"><strong>{text(title)}</strong></caption>' if title else ""
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def lines(sentences: Sequence[str]) -> str:
+    return "<ol>" + "".join(f"<li>{text(one)}</li>" for one in sentences) + "</ol>" if sentences else ""
+
+
+def in_notebook() -> bool:
+    """Whether a kernel of Jupyter runs this program."""
+    if "ipykernel" not in sys.modules:
+        return False
+    from IPython import get_ipython
+
+    return hasattr(get_ipython(), "kernel")
+
+
+Show = Callable[[str, int, int | None], None]
+
+
+@contextlib.contextmanager
+def notebook_progress() -> Iterator[Show | None]:
+    """In a notebook, what shows a bar when called with a stage, how much is done and how much there is."""
+    if not in_notebook():
+        yield None
+        return
+    bar = Bar()
+    try:
+        yield bar.show
+    finally:
+        bar.end()
+
+
+def with_progress(function: Callable) -> Callable:
+    """What the function calls `progress` is a notebook's bar, unless the caller gives another."""
+
+    @functools.wraps(function)
+    def called(*positional, **named):
+        with notebook_progress() as shown:
+            if shown and named.get("progress") is None:
+                named["progress"] = shown
+            return function(*positional, **named)
+
+    return called
+
+
+class Bar:
+    """Appears after a second, moves a few times a second, and leaves nothing behind."""
+
+    def __init__(self, display: Callable | None = None):
+        self._begin = self._last = time.monotonic()
+        self._display = display or _display
+        self._handle: Any = None
+
+    def show(self, stage: str, done: int = 0, total: int | None = None) -> None:
+        now = time.monotonic()
+        if now - self._begin < PATIENCE or now - self._last < EVERY:
+            return
+        self._last = now
+        portion = f'value="{done}" max="{total}"' if total else ""
+        count = f"{done:,} of {total:,}" if total else f"{done:,}"
+        shown = f"<progress {portion}></progress> {text(stage)} {count}, {now - self._begin:.0f} s"
+        if self._handle is None:
+            self._handle = self._display(shown)
+        else:
+            self._handle.update(_Html(shown))
+
+    def end(self) -> None:
+        if self._handle is not None:
+            self._handle.update(_Html(""))
+
+
+class _Html:
+    def __init__(self, content: str):
+        self.content = content
+
+    def _repr_html_(self) -> str:
+        return self.content
+
+
+def _display(content: str):
+    from IPython.display import display
+
+    return display(_Html(content), display_id=True)

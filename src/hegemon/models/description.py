@@ -1,0 +1,65 @@
+"""Everything that a protocol says about itself, as plain data: for `hegemon show`, the catalogue and notebooks."""
+
+import inspect
+
+from hegemon import display
+
+
+def describe(protocol) -> dict:
+    """Everything that `show` prints."""
+    return {
+        "protocol": protocol.id,
+        "model": protocol.model,
+        "summary": protocol.summary(),
+        "reference": protocol.reference,
+        "grade": protocol.grade,
+        "n": protocol.n,
+        "states": protocol.states if protocol.fields else None,
+        "topology": protocol.topology,
+        "assumes": [assumption.says for assumption in protocol.assumes],
+        "outputs": list(protocol.outputs),
+        "parameters": [
+            {
+                "name": name,
+                "value": protocol.values[name],
+                "allowed": declaration.allowed(protocol.values),
+                "help": declaration.help,
+            }
+            for name, declaration in protocol.parameter_declarations.items()
+        ],
+        "fields": [
+            {
+                "name": field.name,
+                "domain": field.domain.describe(protocol.values),
+                "in": field.domain.existence,
+            }
+            for field in protocol.fields
+        ],
+        "starts": [
+            {
+                "name": name,
+                "help": (inspect.getdoc(function) or "").split("\n")[0],
+                "default": name == protocol.default_start,
+            }
+            for name, function in protocol.starts.items()
+        ],
+        "sets": [{"name": name, "closed": chosen.closed, "help": chosen.doc} for name, chosen in protocol.sets.items()],
+        "observables": [{"name": name, "help": chosen.doc} for name, chosen in protocol.observables.items()],
+    }
+
+
+def as_html(protocol) -> str:
+    """What a notebook shows of a protocol."""
+    content = describe(protocol)
+    about = ("model", "n", "states", "topology", "grade", "reference")
+    parts = [display.heading(content["protocol"], content["summary"])]
+    parts += [display.facts({name: content[name] for name in about if content[name]})]
+    for name, columns in (
+        ("parameters", ("name", "value", "allowed", "help")),
+        ("fields", ("name", "domain", "in")),
+        ("starts", ("name", "help")),
+        ("sets", ("name", "closed", "help")),
+        ("observables", ("name", "help")),
+    ):
+        parts += [display.table([{column: row[column] for column in columns} for row in content[name]], name, 30)]
+    return "".join(parts)
