@@ -7,6 +7,8 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -153,3 +155,34 @@ def test_the_server_ends_with_its_terminal():
         assert process.wait(20) in (0, 130)
     finally:
         process.kill()
+
+
+def test_a_busy_simulation_ends_with_a_server_that_is_killed(tmp_path):
+    """Even by a signal that nobody can answer. The simulation would be busy for a minute."""
+    place = tmp_path / "process"
+    program = (
+        f"from hegemon.web.watch import Watching\nfrom tests.web.stuck import Stuck\nWatching(Stuck({str(place)!r}))"
+    )
+    server = subprocess.Popen([sys.executable, "-c", program], cwd=Path(__file__).parents[2])
+    try:
+        assert wait_until(place.exists, 40)
+        simulation = int(place.read_text())
+        assert is_running(simulation)
+    finally:
+        server.kill()
+        server.wait()
+    assert wait_until(lambda: not is_running(simulation), 15)
+
+
+def wait_until(condition, seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return bool(condition())
+
+
+def is_running(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

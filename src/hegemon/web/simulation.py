@@ -6,6 +6,9 @@ process could not import, a thread.
 
 import json
 import math
+import multiprocessing
+import os
+import threading
 import time
 
 from hegemon.errors import InvalidInput
@@ -18,6 +21,19 @@ SLICE = 0.02  # seconds of work between two looks at the commands
 SHARE = 5  # readings take at most one part in so many of the time, while it plays
 TOLD = 400  # steps per second up to which each shown step is told
 LARGEST_START = 200_000  # states in a dropped configuration
+
+
+def serve_alone(connection, build) -> None:
+    """`serve` in a process of its own, which ends with its parent, whatever it is doing at that moment."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    serve(connection, build)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)  # it has nothing to keep
 
 
 def serve(connection, build) -> None:

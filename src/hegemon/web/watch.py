@@ -15,7 +15,7 @@ from hegemon.files import reserve, write_text
 from hegemon.web.film import film_page, shoot
 from hegemon.web.server import Doorkeeper, Hall, application, bind, require_web
 from hegemon.web.session import Session
-from hegemon.web.simulation import serve
+from hegemon.web.simulation import serve, serve_alone
 
 PATIENCE = 120  # seconds until a simulation must have greeted
 
@@ -88,7 +88,7 @@ class Watching:
         self._here, there = Pipe()
         self._worker: BaseProcess | threading.Thread
         if builder.can_travel:
-            self._worker = get_context("spawn").Process(target=serve, args=(there, builder), daemon=True)
+            self._worker = get_context("spawn").Process(target=serve_alone, args=(there, builder), daemon=True)
             with nameless_main():
                 self._worker.start()
             there.close()
