@@ -70,6 +70,10 @@ def python_named(version: str) -> str | None:
     return None
 
 
+def clean_environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory) -> Path:
     """The folder with the wheel and the sdist, built from what is under version control or beside it."""
@@ -85,7 +89,7 @@ def built(tmp_path_factory) -> Path:
     if subprocess.run(pip, capture_output=True, timeout=600).returncode:
         pytest.skip("the package `build` cannot be had here")
     command = [folder / "tools" / "bin" / "python", "-m", "build", "--outdir", folder / "dist", copy]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=900)
+    done = subprocess.run(command, capture_output=True, text=True, env=clean_environment(), timeout=900)
     assert done.returncode == 0, done.stderr
     warnings = [
         line for line in (done.stdout + done.stderr).splitlines() if "Deprecat" in line or "warning:" in line.lower()
@@ -123,7 +127,7 @@ def test_the_wheel_works_in_an_empty_environment(built, version, tmp_path):
         pytest.skip(f"this machine has no Python {version}")
     (wheel,) = built.glob("*.whl")
     hegemon = install(python, wheel, tmp_path / "environment", oldest() if version == "oldest" else [])
-    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    environment = clean_environment()
     for arguments in TRIED:
         done = subprocess.run(
             [hegemon, *arguments], capture_output=True, text=True, env=environment, cwd=tmp_path, timeout=600

@@ -1,6 +1,5 @@
 """Pictures: every unit has its own axis, bands are those of the trials, legends stand beside the data."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas
 import pytest
@@ -17,21 +16,15 @@ def run(leaders, dist, trial=0) -> Run:
     steps = np.arange(len(leaders)) * 10
     table = pandas.DataFrame({"step": steps, "parallel_time": steps / 10, "leaders": leaders})
     table["bullets"], table["largest_dist"], table["never"] = table["leaders"] // 2, dist, 0
+    table.attrs["units"] = UNITS
     return Run("ring", 10, "steps", int(steps[-1]), True, 1, "agents", "", 0, trial, history=table)
 
 
-@pytest.fixture
-def axes(monkeypatch):
-    """The axes of what was drawn."""
-    kept = []
-    monkeypatch.setattr(plt, "close", kept.append)
-    return lambda: kept[-1].axes
-
-
-def test_counts_and_distances_have_axes_of_their_own(axes, tmp_path):
+def test_counts_and_distances_have_axes_of_their_own(tmp_path):
     runs = [run([9, 5, 1], [3, 2, 7]), run([8, 3, 2, 1], [1, 1, 1, 900], trial=1)]
-    pictures.draw_runs(runs, "ring", tmp_path / "runs.png", UNITS)
-    drawn = axes()
+    picture = pictures.picture_of_runs(runs, "ring")
+    picture.save(tmp_path / "runs.png")
+    drawn = picture.figure.axes
     assert [axis.get_ylabel() for axis in drawn] == ["agents", "value", "share of trials"]
     assert [text.get_text() for text in drawn[0].get_legend().get_texts()] == ["leaders", "bullets"]
     assert drawn[0].get_legend().get_title().get_text() == "throughout: never 0"
@@ -39,10 +32,10 @@ def test_counts_and_distances_have_axes_of_their_own(axes, tmp_path):
     assert (tmp_path / "runs.png").stat().st_size > 1000
 
 
-def test_no_legend_lies_on_the_data(axes, tmp_path):
-    pictures.draw_runs([run([9, 5, 1], [3, 2, 7])], "ring", tmp_path / "runs.png", UNITS)
-    for axis in axes():
-        axis.figure.canvas.draw()
+def test_no_legend_lies_on_the_data():
+    picture = pictures.picture_of_runs([run([9, 5, 1], [3, 2, 7])], "ring")
+    picture._repr_png_()
+    for axis in picture.figure.axes:
         legend = axis.get_legend().get_window_extent()
         assert legend.y1 <= axis.get_window_extent().y0
 
@@ -57,7 +50,7 @@ def test_the_band_is_that_of_the_trials():
 
 def test_a_picture_is_the_same_file_whenever_it_is_made(tmp_path):
     for name in ("a.svg", "b.svg"):
-        pictures.draw_runs([run([9, 5, 1], [3, 2, 7])], "ring", tmp_path / name, UNITS)
+        pictures.picture_of_runs([run([9, 5, 1], [3, 2, 7])], "ring").save(tmp_path / name)
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.svg", "b.svg"]
 

@@ -5,7 +5,6 @@ import math
 import pytest
 
 from hegemon import Referees, run_trials
-from hegemon.analysis.pictures import draw_elections
 from hegemon.analysis.statistics import sublinear_scale, summarize_runs, wilson
 from hegemon.experiments.comparisons import budget_sweep, compare_messages, draw_budget, draw_comparison
 
@@ -47,5 +46,5 @@ def test_the_sublinear_algorithms_win(tmp_path):
     assert messages["referees"] < messages["walks"] < messages["afek-gafni"] < messages["flood-max"] == 300 * 299
     draw_comparison(rows, tmp_path / "comparison.png")
     draw_budget([budget_sweep(1000, [0.3, 0.6], trials=5)], tmp_path / "budget.png")
-    draw_elections(run_trials(Referees(n=50), 5).runs, "referees", tmp_path / "elections.png")
+    run_trials(Referees(n=50), 5).plot().save(tmp_path / "elections.png")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["budget.png", "comparison.png", "elections.png"]

@@ -3,20 +3,25 @@
 import base64
 import json
 import re
+import shutil
 import struct
+import subprocess
 import zlib
 
+import numpy as np
 import pytest
 from PIL import Image
 
 import hegemon as hg
 from hegemon.cli.main import main
+from hegemon.errors import InvalidInput
 from hegemon.exact.traces import Interaction, Trace
 from hegemon.web.animation import save_animation
-from hegemon.web.colours import looks, seen
+from hegemon.web.colours import GOLD, looks, rgb, seen
 from hegemon.web.film import FRAMES, MOST_PIXELS, Recorder, film_page, shoot
 from hegemon.web.session import Session
-from hegemon.web.watch import Film
+from hegemon.web.spacetime import space_time
+from hegemon.web.watch import Film, save_film
 
 
 def content(page: str) -> tuple[dict, list[bytes]]:
@@ -77,6 +82,50 @@ def test_an_animated_picture(tmp_path, protocol, graph):
     with Image.open(tmp_path / "film.gif") as image:
         assert image.size == (120, 120)
         assert 1 <= image.n_frames <= len(film["heads"])
+
+
+@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="no ffmpeg here: an MP4 cannot be made")
+def test_a_video_has_every_frame(tmp_path):
+    film = shoot(Session(hg.FischerJiang(n=6), seed=1), max_steps=6)
+    save_animation(film, tmp_path / "film.mp4", size=121)  # an odd side, which the format does not know
+    assert (tmp_path / "film.mp4").read_bytes()[4:8] == b"ftyp"
+    show = [
+        "ffprobe",
+        "-v",
+        "error",
+        "-count_frames",
+        "-show_entries",
+        "stream=nb_read_frames,width,height",
+        "-of",
+        "csv",
+    ]
+    told = subprocess.run([*show, tmp_path / "film.mp4"], capture_output=True, text=True, check=True).stdout
+    assert told.strip() == f"stream,120,120,{len(film['heads'])}"
+
+
+def test_without_ffmpeg_a_video_is_refused_before_the_film_is_made(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    monkeypatch.chdir(tmp_path)
+    assert main(["watch", "pairwise", "--n", "6", "--save", "film.mp4"]) == 2
+    assert "needs ffmpeg" in capsys.readouterr().err and not list(tmp_path.iterdir())
+
+
+def test_a_space_time_diagram_shows_every_agent_at_every_moment(tmp_path):
+    film = shoot(Session(hg.Ring(n=12), seed=3), max_steps=40)
+    picture = space_time(film)
+    (axis,) = picture.figure.axes
+    cells = axis.images[0].get_array()
+    assert cells.shape == (41, 12, 3)
+    leaders = [[seen(film["greeting"]["channels"], byte).leader for byte in row] for row in film["pictures"]]
+    assert np.array_equal((cells == rgb(GOLD)).all(axis=2), leaders)
+    said = [text.get_text() for text in axis.get_legend().get_texts()]
+    assert said[0] == "leader" and "bullet=2" in said and "signal=1" in said
+    picture._repr_png_()
+    assert axis.get_legend().get_window_extent().x0 >= axis.get_window_extent().x1  # beside the data
+    save_film(film, tmp_path / "ring.svg")
+    assert (tmp_path / "ring.svg").stat().st_size > 1000
+    with pytest.raises(InvalidInput, match="at most 2,000 agents"):
+        space_time(shoot(Session(hg.Pairwise(n=3100), seed=1), max_steps=3))
 
 
 def test_a_leader_is_golden_and_a_follower_is_not():

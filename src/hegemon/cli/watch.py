@@ -22,7 +22,7 @@ def watch_protocol(
     wake: Annotated[str | None, typer.Option("--wake", help="messages: all, one-by-one, random or a file")] = None,
     seed: options.Seed = 0,
     engine: Annotated[str, typer.Option("--engine", help="auto, or the name of an engine")] = "auto",
-    save: Annotated[str | None, typer.Option("--save", help="no page: write a film (.html, .gif, .mp4)")] = None,
+    save: Annotated[str | None, typer.Option("--save", help="no page: a film (.html, .gif, .mp4, .png)")] = None,
     until: Annotated[str | None, typer.Option("--until", help="where a film ends: a set, or steps:K")] = None,
     max_steps: Annotated[int | None, integer("--max-steps", "the longest a film may be")] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="print the address and open nothing")] = False,

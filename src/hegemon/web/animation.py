@@ -157,14 +157,28 @@ def save_animation(film: dict, path, size: int = SIDE, frames: int = MOST_FRAMES
     ))  # fmt: skip
 
 
-def _save_video(images, pace: float, path) -> None:
+def require_ffmpeg() -> str:
+    """Where it is; asked before a film is made, not after."""
     program = shutil.which("ffmpeg")
     if program is None:
         raise InvalidInput("an MP4 needs ffmpeg, which is not installed; save the film as .html or .gif instead")
-    width, height = images[0].size
+    return program
+
+
+def _save_video(images, pace: float, path) -> None:
+    program = require_ffmpeg()
+    width, height = (side - side % 2 for side in images[0].size)  # its colours are stored for squares of four points
+    images = [image.crop((0, 0, width, height)) for image in images]
     command = [
         program, "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}",
-        "-r", f"{1 / pace:.3f}", "-i", "-", "-pix_fmt", "yuv420p",
+        "-r", f"{1 / pace:.3f}", "-i", "-", "-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4",
     ]  # fmt: skip
     frames = b"".join(image.tobytes() for image in images)
-    write_with(path, lambda place: subprocess.run([*command, str(place)], input=frames, check=True))
+
+    def make(place) -> None:
+        done = subprocess.run([*command, str(place)], input=frames, stderr=subprocess.PIPE)
+        if done.returncode:
+            said = done.stderr.decode(errors="replace").strip().splitlines() or ["it gave no reason"]
+            raise InvalidInput(f"ffmpeg could not write {path} ({said[-1]}); save the film as .html or .gif instead")
+
+    write_with(path, make)

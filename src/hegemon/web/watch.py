@@ -10,6 +10,7 @@ import time
 from multiprocessing import Pipe, get_context
 from multiprocessing.process import BaseProcess
 
+from hegemon.analysis.pictures import FORMATS as PICTURES
 from hegemon.errors import InvalidInput
 from hegemon.files import reserve, write_text
 from hegemon.web.film import film_page, shoot
@@ -192,16 +193,26 @@ class Film:
 
 
 def check_film_path(path) -> None:
-    if not str(path).lower().endswith((".html", ".gif", ".mp4")):
-        raise InvalidInput(f"a film is saved as .html, .gif or .mp4, not as {path}")
+    if not str(path).lower().endswith((".html", ".gif", ".mp4", *PICTURES)):
+        raise InvalidInput(
+            f"a film is saved as .html, .gif or .mp4, or as a space–time diagram ({', '.join(PICTURES)}), not as {path}"
+        )
+    if str(path).lower().endswith(".mp4"):
+        from hegemon.web.animation import require_ffmpeg
+
+        require_ffmpeg()
     reserve(path)
 
 
 def save_film(content: dict, path) -> None:
-    """As HTML that plays offline, or as an animated picture."""
+    """As HTML that plays offline, as an animated picture, or as a space–time diagram."""
     check_film_path(path)
     if str(path).lower().endswith(".html"):
         write_text(path, film_page(content))
+    elif str(path).lower().endswith(PICTURES):
+        from hegemon.web.spacetime import space_time
+
+        space_time(content).save(path)
     else:
         from hegemon.web.animation import save_animation
 

@@ -218,6 +218,8 @@ class Trains(RoundsProtocol):
         else:
             wagon_update(me, expects_marked, bit, p)
 
+    symbols = "two wagons with their indices, F then L; * marked, - none"
+
     def label(a, p):
         """The indices of both wagons, F then L; a star marks a marked one."""
         return " ".join(
