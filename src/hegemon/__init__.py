@@ -15,6 +15,7 @@ _HOMES = {
     "Fault": "hegemon.runs.run",
     "Picture": "hegemon.analysis.pictures",
     "Run": "hegemon.runs.run",
+    "holding": "hegemon.experiments.holding.holding",
     "mixing_time": "hegemon.graphs.mixing",
     "prove": "hegemon.exact.proofs.prover",
     "run_trials": "hegemon.runs.trials",

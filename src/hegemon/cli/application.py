@@ -40,6 +40,10 @@ COMMANDS = {
         "prove:prove_protocol",
         ("hegemon prove pairwise", "hegemon prove pairwise --property reached:safe --certificate proof.json"),
     ),
+    "holding": (
+        "holding:hold_leader",
+        ("hegemon holding timer --n 10 --set s=40", "hegemon holding time-optimal --n 10 --relative 20%"),
+    ),
     "search-worst": (
         "search:search_worst_start",
         ("hegemon search-worst timer --n 5", "hegemon search-worst timer --n 3 --set s=3 --exact --out worst.json"),
@@ -94,6 +98,8 @@ SENTENCES = {
     "watch": "Watch a run in the browser: play, step, go back, disturb; or save it as a film without one.",
     "verify": "Exact answers on small instances: what always happens, and expectations.",
     "prove": "Prove for every n at once, where states do not grow with n. Exit code 1: something asked is not proved.",
+    "holding": "How long a leader is held, from 10^2 to 10^40 steps and beyond: rare events by splitting, with an "
+    "interval.",
     "search-worst": "Search for a starting configuration with large expected convergence time.",
     "reproduce": "Check the papers' claims on this machine. Run again to go on.",
     "mixing-time": "The mixing time of a random walk: the least k with every probability within 1/(2n) of its limit.",

@@ -16,7 +16,9 @@ class PopulationProtocol(Protocol):
     interact: Callable  # (a, b, p) -> None
 
     model = "population"
-    functions = {"interact": "a, b, p", "output": "a, p", "label": "a, p", "highlight": "a, p"}
+    functions = {
+        "interact": "a, b, p", "output": "a, p", "label": "a, p", "highlight": "a, p", "danger": "agents, p",
+    }  # fmt: skip
 
     def __init__(self, n: int, **given):
         if not self.fields or not hasattr(self, "interact"):

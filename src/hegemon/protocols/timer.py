@@ -71,6 +71,8 @@ class Timer(PopulationProtocol):
         low = (self.s + 1) // 2
         return [Group(1, {"leader": 1, "timer": low}), Group(self.n - 1, {"leader": 0, "timer": low})]
 
+    danger = lambda agents, p: p.s - agents["timer"].mean()  # noqa: E731 - on the way to a timeout all timers fall
+
     safe = (exactly(1, is_leader) & everywhere(timer_is_high)).described(
         "exactly one leader, and every timer is at least s/2; held for long, not for ever"
     )

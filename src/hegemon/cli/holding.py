@@ -1,0 +1,108 @@
+"""`hegemon holding`: expected holding times that nobody can wait for, with intervals."""
+
+from typing import Annotated
+
+from hegemon.cli import options
+from hegemon.cli.common import build, console, deliver, facts, figure, outputs, print_json
+from hegemon.cli.options import integer, option, path
+from hegemon.cli.progress import Progress
+from hegemon.errors import InvalidInput
+
+
+def share(text) -> float:
+    """`10%` or `0.1`."""
+    given = str(text).strip()
+    try:
+        value = float(given.removesuffix("%")) / (100 if given.endswith("%") else 1)
+    except ValueError:
+        value = 0.0
+    if not 0.001 <= value <= 10:
+        raise InvalidInput(f"--relative {given[:40]} is out of range; give 0.1% to 1000%, such as 10%")
+    return value
+
+
+def hold_leader(
+    protocol: options.Protocol,
+    n: options.N = None,
+    set_: options.Set = None,
+    graph: options.Graph = None,
+    start: Annotated[
+        str, option("--start", help="one leader: a named start, or a .json or .csv file", metavar="START")
+    ] = "safe",
+    relative: Annotated[
+        float, option("--relative", help="how precise: within so much, such as 10%", metavar="PERCENT", read=share)
+    ] = 0.1,
+    importance: Annotated[
+        str, option("--importance", help="what leads to the loss: auto, danger, learnt, rarity", metavar="NAME")
+    ] = "auto",
+    seed: options.Seed = 0,
+    budget: Annotated[int, integer("--budget", "steps that are simulated at most, about", low=1)] = 2 * 10**10,
+    workers: options.Workers = None,
+    checkpoint: Annotated[str | None, path("--checkpoint", "goes on from this file when run again (.json)")] = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+):
+    """How long a leader is held, from 10^2 to 10^40 steps and beyond: rare events by splitting, with an interval."""
+    outputs(checkpoint=(checkpoint, (".json",)))
+    with Progress(quiet=quiet) as shown:
+        from hegemon.experiments.holding.holding import holding
+
+        chosen, topology = build(protocol, n, graph, set_, seed)
+        found = holding(
+            chosen, graph=topology, start=start, precision=relative, importance=importance, seed=seed, budget=budget,
+            workers=workers, checkpoint=checkpoint, progress=shown.show,
+        )  # fmt: skip
+    content = found.record()
+    deliver(lambda: print_json(content) if json else print_report(content))
+
+
+def print_report(content: dict) -> None:
+    log10 = content["log10"]
+    parameters = "".join(f", {name} = {value}" for name, value in content["parameters"].items())
+    rows = {
+        "protocol": f"{content['protocol']}  (n = {content['n']}{parameters})",
+        "graph": content["graph"],
+        "start": content["start"],
+    }
+    if content["kind"] == "bound":
+        rows["holds"] = "longer than can be measured here: no replication lost its leader"
+        rows["lower bound"] = (
+            f"{power(log10['low'])} steps, with 97.5 % confidence (level {figure(content['bound_rests_on_levels'])})"
+        )
+    else:
+        rows["holds"] = (
+            f"{power(log10['steps'])} steps on average, {power_over(log10['steps'], content['n'])} parallel time"
+        )
+        rows["95 % interval"] = f"{power(log10['low'])} … {power(log10['high'])} steps"
+    if content["kind"] == "wide":
+        rows["why so wide"] = (
+            "replications scatter too much for Student's interval; this one rests on Markov's inequality above and on "
+            f"level {content['bound_rests_on_levels']} of {content['levels']} below"
+        )
+    shares = content["shares"]
+    typical = f", of which {min(shares):.2g} to {max(shares):.2g} of the clones reach the next" if shares else ""
+    rows["importance"] = f"{content['importance']}: {content['importance_is']}"
+    rows["levels"] = f"{content['levels']}{typical}"
+    rows["replications"] = f"{figure(content['replications'])} of {figure(content['clones'])} clones per level"
+    rows["simulated"] = f"{figure(content['simulated_steps'])} steps" + saved(content["saved"])
+    console().print(facts(rows))
+
+
+def saved(times: float | None) -> str:
+    return "" if times is None or times < 2 else f"; as many plain runs would take {times:,.3g} times as many"
+
+
+def power(log10: float | None) -> str:
+    """A number of any size, from its logarithm."""
+    if log10 is None:
+        return "–"
+    if log10 < 6:
+        return f"{10**log10:,.4g}" if log10 < 4 else f"{10**log10:,.0f}"
+    whole = int(log10 // 1)
+    return f"{10 ** (log10 - whole):.3f}e{whole}"
+
+
+def power_over(log10: float | None, n: int) -> str:
+    import math
+
+    return power(None if log10 is None else log10 - math.log10(n))

@@ -1,0 +1,280 @@
+"""The front door: the expected holding time of a protocol from a start, with an interval that means what it says."""
+
+import dataclasses
+import hashlib
+import json
+import math
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from hegemon.errors import InvalidInput
+from hegemon.experiments.holding import replications
+from hegemon.experiments.holding.importance import find_importance
+from hegemon.experiments.holding.process import Process, Walker
+from hegemon.experiments.holding.replications import FIRST, Answer
+from hegemon.experiments.holding.splitting import MEASURED, TUNING, Plan, Replication, lay_out, replicate
+from hegemon.files import write_text
+from hegemon.graphs.topology import Topology
+from hegemon.models.configuration import Configuration
+from hegemon.models.protocol import Protocol
+
+EFFORT = 8  # clones for each unit of noise that the pilot expects of one replication
+TUNINGS, GOOD = 6, 0.4  # replications that tell whether there are enough clones, and the scatter wished for
+MOST_REPLICATIONS = 4096
+BUDGET = 2 * 10**10  # steps
+
+Tell = Callable[[str, int, int | None], None]
+
+
+@dataclass(frozen=True)
+class Holding:
+    """Expected steps until the leader is no longer the same unique one; logarithms are natural."""
+
+    protocol: Protocol
+    graph: str
+    start: str
+    importance: str
+    sentence: str
+    plan: Plan
+    answer: Answer
+    replications: tuple[Replication, ...]
+    precision: float
+    seed: int
+    steps: int  # of all walks, the pilot's included
+    seconds: float
+
+    @property
+    def steps_expected(self) -> float | None:
+        """None where only a bound is known; infinite where floating point ends: `answer.log_steps` goes on."""
+        return _exp(self.answer.log_steps)
+
+    @property
+    def interval(self) -> tuple[float | None, float | None]:
+        """With 95 % confidence; None for no upper end."""
+        return _exp(self.answer.log_low), _exp(self.answer.log_high)
+
+    @property
+    def kind(self) -> str:
+        return self.answer.kind
+
+    @property
+    def reached(self) -> bool:
+        """Whether the precision that was asked for is reached."""
+        if self.kind != "estimate":
+            return False
+        return (self.answer.log_high - self.answer.log_low) / 2 <= math.log1p(self.precision) * 1.0001
+
+    def record(self) -> dict:
+        plan, answer = self.plan, self.answer
+        n = self.protocol.n
+        log10 = [None if x is None or x == -math.inf else x / math.log(10) for x in
+                 (answer.log_steps, answer.log_low, answer.log_high)]  # fmt: skip
+        low, high = self.interval
+        value = self.steps_expected
+        return {
+            "protocol": self.protocol.id,
+            "n": n,
+            "parameters": self.protocol.parameters,
+            "graph": self.graph,
+            "start": self.start,
+            "kind": answer.kind,
+            "steps": value,
+            "low": low,
+            "high": high,
+            "log10": {"steps": log10[0], "low": log10[1], "high": log10[2]},
+            "parallel_time": None if value is None else value / n,
+            "confidence": 0.95,
+            "precision": self.precision,
+            "reached": self.reached,
+            "importance": self.importance,
+            "importance_is": self.sentence,
+            "levels": len(plan.levels),
+            "shares": list(plan.shares),
+            "clones": plan.clones,
+            "replications": len(self.replications),
+            "scatter": answer.scatter if math.isfinite(answer.scatter) else None,
+            "bound_rests_on_levels": answer.level,
+            "simulated_steps": self.steps,
+            "saved": None if value is None else value * len(self.replications) / max(1, self.steps),
+            "seed": self.seed,
+            "seconds": self.seconds,
+        }
+
+
+def _exp(logarithm: float | None) -> float | None:
+    if logarithm is None:
+        return None
+    return math.exp(logarithm) if logarithm < 709 else math.inf
+
+
+def holding(
+    protocol: Protocol,
+    *,
+    graph: Topology | str | None = None,
+    start: str | Path | Configuration | Sequence[Mapping] = "safe",
+    precision: float = 0.1,
+    importance: str = "auto",
+    seed: int = 0,
+    budget: int = BUDGET,
+    workers: int | None = None,
+    cluster: str | None = None,
+    checkpoint: str | Path | None = None,
+    progress: Tell | None = None,
+) -> Holding:
+    """The expected number of steps from a start until the leader is no longer the same unique one.
+
+    protocol    a population protocol, such as hegemon.TimeOptimal(n=1000, tau=2).
+    graph       a topology or its name; without it, the protocol's own.
+    start       one configuration with exactly one leader: a named start, a file, a configuration or a list of states.
+    precision   0.1: an interval to within a factor of 1.1 on each side, if the budget allows.
+    importance  what leads the splitting: "auto", or a name that docs/holding.md explains.
+    budget      steps that are simulated at most, about.
+    workers     threads; without it, all cores. With `cluster` (as in `sweep`), tasks at a time there.
+    checkpoint  a .json file from which an interrupted measurement goes on.
+
+    The result has `kind`: "estimate" (an interval of Student's kind), "wide" (replications scatter too much for it;
+    the interval rests on Markov's inequality and on the deepest level that all of them reach) or "bound" (no loss was
+    seen, only a lower bound is known). `steps_expected`, `interval`, `record()`.
+    """
+    begin = time.perf_counter()
+    if not 0.001 <= precision <= 10:
+        raise InvalidInput(f"relative = {precision} is out of range; give a number in 0.001..10, such as 0.1")
+    tell: Tell = progress or (lambda stage, done, total: None)
+    _refuse_for_ever(protocol, start)
+    process = Process(protocol, graph, start)
+    kept = Checkpoint(checkpoint, protocol, process, importance, seed, precision)
+    leads = find_importance(importance, process, seed, tell)
+    crew = Crew(process, leads, workers)
+    plan = kept.plan or tuned(crew, lay_out(crew.walker(), seed, EFFORT, lambda s, k: tell(s, k, None)), seed, budget)
+    kept.save(plan)
+    found = list(kept.replications)
+    goal = FIRST
+    while len(found) < goal:
+        tell("replications", len(found), goal)
+        for one in crew.replicate(plan, seed, MEASURED, range(len(found), goal)):
+            found.append(one)
+            kept.save(plan, found)
+            tell("replications", len(found), goal)
+        needed = replications.enough([one.rates[-1] for one in found], precision) if not plan.died else FIRST
+        each = max(1, sum(one.steps for one in found) // len(found))
+        affordable = max(FIRST, int((budget - crew.steps) // each) + len(found))
+        goal = min(needed, affordable, MOST_REPLICATIONS)
+    return Holding(
+        protocol=protocol,
+        graph=process.topology.name,
+        start=start if isinstance(start, str) else "given",
+        importance=leads.name,
+        sentence=leads.sentence,
+        plan=plan,
+        answer=replications.answer([one.rates for one in found], not plan.died),
+        replications=tuple(found),
+        precision=precision,
+        seed=seed,
+        steps=crew.steps,
+        seconds=time.perf_counter() - begin,
+    )
+
+
+def _refuse_for_ever(protocol, start) -> None:
+    safe = protocol.sets.get("safe")
+    if safe is not None and safe.closed and protocol.model == "population" and start == "safe":
+        raise InvalidInput(
+            f"{protocol.id} says that its safe set is never left, so its leader is held for ever; "
+            "`hegemon verify` or `hegemon prove` checks that claim"
+        )
+
+
+def tuned(crew: "Crew", plan: Plan, seed: int, budget: int) -> Plan:
+    """More clones, if a few replications scatter too much; they are not used again."""
+    for attempt in range(3):
+        if plan.died:
+            break
+        tried = list(crew.replicate(plan, seed, TUNING, range(TUNINGS * attempt, TUNINGS * (attempt + 1))))
+        _, scatter = replications.relative([one.rates[-1] for one in tried])
+        each = sum(one.steps for one in tried) / len(tried)
+        most = max(1.0, (budget - crew.steps) / (2 * FIRST * each))
+        factor = min(16.0, most, (scatter / GOOD) ** 2)
+        if factor < 1.3:
+            break
+        plan = dataclasses.replace(plan, clones=int(factor * plan.clones), steps=int(factor * plan.steps))
+    return plan
+
+
+class Crew:
+    """Walkers in threads: kernels hold no lock, and the table of pairs is shared."""
+
+    def __init__(self, process: Process, importance, workers: int | None):
+        self._process, self._importance = process, importance
+        self._workers = workers or os.cpu_count() or 1
+        self._walkers: list[Walker] = []
+        self._local = threading.local()
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+
+    @property
+    def steps(self) -> int:
+        return sum(walker.steps for walker in self._walkers)
+
+    def walker(self) -> Walker:
+        """The walker of this thread."""
+        if not hasattr(self._local, "walker"):
+            with self._lock:
+                self._local.walker = Walker(self._process, self._importance)
+                self._local.walker.heartbeat = self._heartbeat
+                self._walkers.append(self._local.walker)
+        return self._local.walker
+
+    def _heartbeat(self) -> None:
+        if self._stopping.is_set():
+            raise KeyboardInterrupt
+
+    def replicate(self, plan: Plan, seed: int, branch: int, numbers: range):
+        """Replications in order of their numbers, whatever the number of threads."""
+        pool = ThreadPoolExecutor(self._workers)
+        try:
+            futures = [pool.submit(lambda k: replicate(self.walker(), plan, seed, branch, k), k) for k in numbers]
+            for future in futures:
+                yield future.result()
+        except BaseException:
+            self._stopping.set()
+            raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+class Checkpoint:
+    """The plan and the replications so far, in one JSON file that belongs to one question."""
+
+    def __init__(self, path, protocol, process: Process, importance: str, seed: int, precision: float):
+        self.path, self.plan, self.replications = path, None, []
+        what = [protocol.id, protocol.values, process.topology.name, process.start.tolist(), importance, seed]
+        self._digest = hashlib.sha256(repr(what).encode()).hexdigest()
+        if path is None or not Path(path).exists():
+            return
+        try:
+            content = json.loads(Path(path).read_text())
+            digest = content["question"]
+            plan = content["plan"]
+            levels = tuple(math.inf if level is None else level for level in plan["levels"])
+            self.plan = Plan(**{**plan, "levels": levels, "shares": tuple(plan["shares"])})
+            self.replications = [Replication.from_record(one) for one in content["replications"]]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InvalidInput(f"{path} is no checkpoint of a holding time ({error}); give another file") from None
+        if digest != self._digest:
+            raise InvalidInput(f"{path} belongs to another question (protocol, n, start or seed); give another file")
+
+    def save(self, plan: Plan, found: Sequence[Replication] = ()) -> None:
+        if self.path is None or len(found) < len(self.replications):
+            return
+        levels = [None if level == math.inf else level for level in plan.levels]
+        content = {
+            "question": self._digest,
+            "plan": {**dataclasses.asdict(plan), "levels": levels},
+            "replications": [one.record() for one in found],
+        }
+        write_text(self.path, json.dumps(content))
