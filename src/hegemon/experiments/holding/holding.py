@@ -65,7 +65,7 @@ class Holding:
     @property
     def reached(self) -> bool:
         """Whether the precision that was asked for is reached."""
-        if self.kind != "estimate":
+        if self.kind != "estimate" or self.answer.log_high is None:
             return False
         return (self.answer.log_high - self.answer.log_low) / 2 <= math.log1p(self.precision) * 1.0001
 
@@ -182,7 +182,13 @@ def holding(
 
 def _refuse_for_ever(protocol, start) -> None:
     safe = protocol.sets.get("safe")
-    if safe is not None and safe.closed and protocol.model == "population" and start == "safe":
+    if (
+        safe is not None
+        and safe.closed
+        and protocol.model == "population"
+        and protocol.elects_leader
+        and start == "safe"
+    ):
         raise InvalidInput(
             f"{protocol.id} says that its safe set is never left, so its leader is held for ever; "
             "`hegemon verify` or `hegemon prove` checks that claim"

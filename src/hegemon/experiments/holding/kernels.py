@@ -5,7 +5,7 @@ seen at a look, so the walk from look to look is a Markov chain of its own and n
 work in slices of `budget` steps and go on where they were, so that an interrupt is answered at once.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ class Model(NamedTuple):
     parameters: np.ndarray
     layout: np.ndarray
     scratch: np.ndarray  # two wide records
-    tables: tuple
+    tables: Any  # what the importance reads
     tag: np.ndarray  # the clone under way, for an importance that keeps a log
     look: int
 

@@ -34,7 +34,7 @@ class Answer:
     level: int  # how many levels the lower bound rests on
 
 
-def relative(rates: Sequence[float]) -> tuple[float, float]:
+def relative(rates: Sequence[float] | np.ndarray) -> tuple[float, float]:
     """The logarithm of the mean of exp(rates), and their standard deviation over that mean."""
     values = np.asarray(rates, float)
     top = values.max()

@@ -151,8 +151,10 @@ def spread(sketch: Sketch, log: np.ndarray, clocks: np.ndarray, weights: np.ndar
     for k in range(log.shape[1]):
         rows = np.flatnonzero(log[:, k])
         many = log[rows, k].astype(np.int64) - 1
-        np.add.at(total, (crowd[rows], k, many, knot[rows]), weights[rows] * (1 - part[rows]))
-        np.add.at(total, (crowd[rows], k, many, knot[rows] + 1), weights[rows] * part[rows])
+        of_kind = total[:, k]
+        for knots, share in ((knot[rows], 1 - part[rows]), (knot[rows] + 1, part[rows])):
+            flat = np.ravel_multi_index((crowd[rows], many, knots), of_kind.shape)
+            of_kind += np.bincount(flat, weights[rows] * share, minlength=of_kind.size).reshape(of_kind.shape)
     return total
 
 
