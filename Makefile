@@ -44,6 +44,8 @@ bench: $(VENV)/installed-test
 	$(BIN)/python -m benchmarks.verify
 	$(BIN)/python -m benchmarks.storm
 	$(BIN)/python -m benchmarks.trains
+	$(BIN)/python -m benchmarks.sweeps
+	$(BIN)/python -m benchmarks.network
 
 clean:
 	rm -rf $(VENV) $(VENV)-peers

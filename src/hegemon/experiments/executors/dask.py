@@ -2,8 +2,10 @@
 
 import math
 import os
+import queue
+import threading
 import time
-from concurrent.futures import CancelledError, Executor
+from concurrent.futures import CancelledError, Executor, Future
 from contextlib import suppress
 
 from distributed import Client, KilledWorker, LocalCluster
@@ -12,10 +14,11 @@ from hegemon.errors import InvalidInput
 from hegemon.experiments.executors.pool import Pool
 
 PATIENCE_SECONDS = 10
+LOOK_SECONDS = 0.01
 
 
 class Dask(Pool):
-    depth = 4
+    depth = 32
     lost = (KilledWorker, CancelledError)
 
     def __init__(self, address: str, workers: int | None = None):
@@ -24,19 +27,20 @@ class Dask(Pool):
         self._address, self._workers = address, workers
         self._client: Client | None = None
         self._cluster: LocalCluster | None = None
+        self._executor: Batches | None = None
         self._slots, self._looked = 0, -math.inf
         self.name = f"Dask, {address}"
 
     def start(self) -> Executor:
-        client = self._client or self._connect()
-        # What a task says about a dead worker is for the driver to judge, who knows what is in the store.
-        return client.get_executor(pure=False, retries=0)
+        if self._executor is None:
+            self._executor = Batches(self._client or self._connect())
+        return self._executor
 
     def _connect(self) -> Client:
         try:
             if self._address == "local":
                 count = self._workers or os.cpu_count() or 1
-                self._cluster = LocalCluster(count, threads_per_worker=1, dashboard_address=None)
+                self._cluster = LocalCluster(count, threads_per_worker=1, dashboard_address="127.0.0.1:0")
             where = self._cluster or self._address
             self._client = client = Client(where, timeout=PATIENCE_SECONDS, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
@@ -60,8 +64,83 @@ class Dask(Pool):
 
     def abandon(self) -> None:
         """Close the client, which forgets its tasks; a cluster of our own goes with it."""
+<<<<<<< HEAD
         client, cluster, self._client, self._cluster = self._client, self._cluster, None, None
         for one in (client, cluster):
             with suppress(TimeoutError, OSError):  # it goes with this process in any case
                 if one is not None:
                     one.close(timeout=2)
+=======
+        executor, client, cluster = self._executor, self._client, self._cluster
+        self._executor = self._client = self._cluster = None
+        if executor is not None:
+            executor.shutdown(wait=False)
+        for one in filter(None, (client, cluster)):
+            with suppress(TimeoutError, OSError):  # it goes with this process in any case
+                one.close(timeout=2)
+
+
+class Batches(Executor):
+    """`concurrent.futures` over a client: what was submitted since the last look goes to the scheduler in one message,
+    and what has ended since then is fetched in one. A message costs more than a task."""
+
+    def __init__(self, client: Client):
+        self._client = client
+        self._waiting: queue.SimpleQueue = queue.SimpleQueue()
+        self._running: dict = {}
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def submit(self, function, /, *args, **kwargs) -> Future:
+        future: Future = Future()
+        self._waiting.put((future, function, args, kwargs))
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        while wait and not cancel_futures and (self._running or not self._waiting.empty()):
+            time.sleep(LOOK_SECONDS)
+        self._ended.set()
+        if wait:
+            self._thread.join()
+
+    def _serve(self) -> None:
+        while not self._ended.wait(LOOK_SECONDS):
+            self._send()
+            ended = {task: future for task, future in self._running.items() if task.status != "pending"}
+            for task in ended:
+                del self._running[task]
+            self._answer(ended)
+
+    def _send(self) -> None:
+        batch = []
+        while not self._waiting.empty():
+            batch.append(self._waiting.get())
+        if not batch:
+            return
+        futures, calls = [item[0] for item in batch], [item[1:] for item in batch]
+        try:  # what is said about a dead worker is for the driver to judge, who knows what is in the store
+            tasks = self._client.map(_call, calls, pure=False, retries=0)
+        except Exception as error:
+            for future in futures:
+                future.set_exception(error)
+            return
+        self._running |= dict(zip(tasks, futures, strict=True))
+
+    def _answer(self, ended: dict) -> None:
+        finished = [task for task in ended if task.status == "finished"]
+        try:
+            answers = dict(zip(finished, self._client.gather(finished), strict=True))
+        except Exception:  # one of them is lost after all, or the client is closed: each for itself
+            answers = {}
+        for task, future in ended.items():
+            try:
+                future.set_result(answers[task] if task in answers else task.result())
+            except Exception as error:
+                future.set_exception(error)
+
+
+def _call(call: tuple):
+    function, args, kwargs = call
+    return function(*args, **kwargs)
+>>>>>>> f008d64 (Dask tasks go out and come back in batches; benchmarks of what a study costs beyond its trials)

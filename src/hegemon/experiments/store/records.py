@@ -13,12 +13,15 @@ import os
 import re
 import secrets
 import socket
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from hegemon.errors import InvalidInput
 
 SCHEMA = 1
+SYNC_SECONDS = 0.1
 LINE = re.compile(rb'\{"digest":"([0-9a-f]{32})","record":(.*)\}', re.DOTALL)
 COLUMN_TYPES = (list, int, float, str, bool, type(None))
 
@@ -84,16 +87,22 @@ class RecordFile:
     def __init__(self, folder: Path):
         self.folder = folder
         self._open: tuple[str, int, int] | None = None  # name, descriptor, length
+        self._synced = -SYNC_SECONDS
 
     def append(self, line: bytes) -> tuple[str, int, int]:
-        """Name of the file, offset and length of the record, which is on disk when this returns."""
+        """Name of the file, offset and length of the record, which survives this process when this returns.
+
+        A power cut may take the records of the last tenth of a second: they are measured again, as after any damage.
+        """
         try:
             name, handle, offset = self._open or self._start()
             self._open = None  # after a failure the next record goes into another file
             written = 0
             while written < len(line):
                 written += os.write(handle, line[written:])
-            os.fsync(handle)
+            if time.monotonic() - self._synced >= SYNC_SECONDS:
+                os.fsync(handle)
+                self._synced = time.monotonic()
         except OSError as error:
             raise InvalidInput(
                 f"results cannot be written to {self.folder}: {error.strerror or error}; "
@@ -110,6 +119,8 @@ class RecordFile:
 
     def close(self) -> None:
         if self._open:
+            with suppress(OSError):
+                os.fsync(self._open[1])
             os.close(self._open[1])
             self._open = None
 

@@ -1,0 +1,127 @@
+"""What a study costs beyond its trials: the store beside a bare loop, tasks through Dask, the memory of a million trials.
+
+    python -m benchmarks.sweeps [store] [dask] [memory]
+
+Times of the store are processor seconds of this process, so other work on the machine counts little; tasks per
+second through Dask are by the clock, with the processor seconds of all processes together beside them.
+"""
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from hegemon.experiments import driver
+from hegemon.experiments.study import make_study
+from hegemon.experiments.sweep import run_study
+from hegemon.runs.simulate import simulate
+
+N, TRIALS, TASKS, MILLION = 100, 100_000, 5_000, 1_000_000
+
+
+def seconds(who: int = resource.RUSAGE_SELF) -> float:
+    used = resource.getrusage(who)
+    return used.ru_utime + used.ru_stime
+
+
+def store(trials: int = TRIALS) -> None:
+    """One worker in this process: the same trials in a loop over `simulate`, and through the store to the table."""
+    study = make_study("pairwise", axes={"n": N}, trials=trials)
+    case = study.cases[0]
+    topology = case.topology()
+    with tempfile.TemporaryDirectory() as folder:
+        run_study(make_study("pairwise", axes={"n": N - 1}, trials=2), Path(folder) / "first", workers=1)
+        begin = seconds()
+        steps = 0
+        for trial in range(trials):
+            run = simulate(case.protocol, graph=topology, seed=case.seed, trial=trial, **case.options)
+            steps += run.steps
+        bare = seconds() - begin
+        begin = seconds()
+        outcome = run_study(study, Path(folder) / "second", workers=1)
+        stored = seconds() - begin
+        size = sum(path.stat().st_size for path in outcome.folder.root.rglob("*") if path.is_file())
+    print(f"store   {trials:,} trials of pairwise, n = {N} (processor seconds)")
+    print(f"        bare loop {bare:.1f}, through the store {stored:.1f}: {stored / bare:.2f} times")
+    print(f"        {size / trials:.0f} bytes a trial on disk")
+
+
+def dask(tasks: int = TASKS) -> None:
+    """One trial per task, through a Dask scheduler and two workers on loopback; the first fifth is not counted."""
+    driver.LONGEST_FIRST = driver.MOST_TRIALS = 1
+    marks: list[tuple[int, float, float]] = []
+
+    class Clock(driver.Listener):
+        def moved(self, driver) -> None:
+            if driver.measured >= tasks // 5 and (not marks or driver.measured - marks[-1][0] > tasks // 5):
+                marks.append((driver.measured, time.perf_counter(), all_seconds()))
+
+    with tempfile.TemporaryDirectory() as folder:
+        study = make_study("pairwise", axes={"n": 8}, trials=tasks)
+        run_study(study, folder, cluster="dask:local", workers=2, listener=Clock())
+    made, wall, used = (last - first for first, last in zip(marks[0], marks[-1], strict=True))
+    print(f"dask    {made:,} tasks of one trial on dask:local, 2 workers")
+    print(
+        f"        {made / wall:,.0f} tasks per second by the clock, with {used / wall:.2f} processors; "
+        f"{1000 * used / made:.1f} ms of processor time a task, all processes together"
+    )
+
+
+def all_seconds() -> float:
+    """Processor seconds of this process and of those that it has started and that live."""
+    return sum(
+        sum(int(word) for word in Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13])
+        for pid in family(os.getpid())
+    ) / os.sysconf("SC_CLK_TCK")
+
+
+def memory(trials: int = MILLION) -> None:
+    """A million trials by the command line: the most memory of all its processes together."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "hegemon.cli.main", "sweep", "pairwise", "--n", "4", "--trials", str(trials)]
+        process = subprocess.Popen([*command, "--workers", "2", "--out", folder], stderr=subprocess.DEVNULL)
+        most = 0
+        begin = seconds(resource.RUSAGE_CHILDREN)
+        while process.poll() is None:
+            most = max(most, sum(map(proportional, family(process.pid))))
+            time.sleep(0.2)
+        used = seconds(resource.RUSAGE_CHILDREN) - begin
+    print(f"memory  {trials:,} trials of pairwise, n = 4, 2 workers, {used:.0f} processor seconds")
+    print(f"        {most / 2**20:.0f} MiB at most for all processes together, exit code {process.returncode}")
+
+
+def family(pid: int) -> list[int]:
+    """A process and all that came of it."""
+    found, waiting = [], [pid]
+    while waiting:
+        found.append(waiting.pop())
+        for children in Path(f"/proc/{found[-1]}/task").glob("*/children"):
+            try:
+                waiting += [int(child) for child in children.read_text().split()]
+            except OSError:
+                pass
+    return found
+
+
+def proportional(pid: int) -> int:
+    """Bytes of a process, memory that it shares counted in part."""
+    try:
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return 0
+
+
+def main() -> None:
+    parts = {"store": store, "dask": dask, "memory": memory}
+    for name in sys.argv[1:] or parts:
+        parts[name]()
+
+
+if __name__ == "__main__":
+    main()
