@@ -1,4 +1,4 @@
-"""What a study costs beyond its trials: the store beside a bare loop, tasks through Dask, the memory of a million trials.
+"""What a study costs beyond its trials: the store beside a bare loop, tasks through Dask, memory of a million trials.
 
     python -m benchmarks.sweeps [store] [dask] [memory]
 

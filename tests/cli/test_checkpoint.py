@@ -53,7 +53,6 @@ def test_an_interrupted_run_goes_on_to_the_same_numbers(tmp_path, capsys, monkey
     ("arguments", "word"),
     [
         (["pairwise", "--n", "9", "--trials", "2", "--checkpoint", "c.npz"], "sweep"),
-        (["referees", "--n", "9", "--checkpoint", "c.npz"], "model"),
         (["--resume", "nothing.npz"], "nothing.npz"),
         (["pairwise", "--resume", "nothing.npz"], "no protocol"),
         ([], "which protocol"),

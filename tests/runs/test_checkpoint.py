@@ -3,8 +3,13 @@
 import numpy as np
 import pytest
 
-from hegemon import Fault, Pairwise, Timer, Trains, simulate
+import hegemon.engines.messages.contacts as contacts
+import hegemon.engines.messages.tokens as tokens
+from hegemon import Fault, Pairwise, Timer, Trains, Walks, simulate
+from hegemon.compute.portraits import Unkept, classes_of, portray, revive
+from hegemon.engines.pacing import Pace
 from hegemon.errors import InvalidInput
+from hegemon.protocols import CATALOGUE
 from hegemon.runs.checkpoint import Checkpoint, read_checkpoint
 from hegemon.runs.driver import Driver
 
@@ -36,6 +41,19 @@ class Eager(Checkpoint):
         super().offer(*parts)
 
 
+class Once(Checkpoint):
+    """Takes a snapshot every so many times."""
+
+    def __init__(self, path, every: int, state=None):
+        super().__init__(path, {"test": 1}, state)
+        self._every, self._calls = every, 0
+
+    def offer(self, *parts):
+        self._calls += 1
+        self._due = 0.0 if self._calls % self._every == 0 else float("inf")
+        super().offer(*parts)
+
+
 @pytest.mark.parametrize(("protocol", "options"), CASES, ids=lambda value: getattr(value, "id", ""))
 @pytest.mark.parametrize("share", [0.2, 0.7])
 def test_going_on_is_exact(protocol, options, share, tmp_path, monkeypatch):
@@ -58,6 +76,68 @@ def test_going_on_is_exact(protocol, options, share, tmp_path, monkeypatch):
     assert parts and ended.record() == whole.record() and ended.engine == whole.engine
     ours, theirs = ended.configuration.agents, whole.configuration.agents
     assert np.array_equal(ours, theirs)
+
+
+PLAIN = [
+    ("referees", 60, {"engine": "nodes"}),
+    ("referees", 300, {"engine": "contacts", "wake": "one-by-one"}, {"variant": "wakeup"}),
+    ("walks", 40, {"engine": "nodes", "graph": "regular:40,4"}),
+    ("walks", 40, {"engine": "tokens", "graph": "regular:40,4"}),
+    ("afek-gafni", 25, {}),
+    ("itai-rodeh", 9, {"graph": "oriented-ring:9"}),
+    ("sublinear-ranking", 6, {"start": "random"}, {"H": 2}),
+]
+
+
+@pytest.mark.parametrize("case", PLAIN, ids=lambda case: f"{case[0]}-{case[2].get('engine', 'auto')}")
+def test_messages_and_objects_go_on_exactly(case, tmp_path, monkeypatch):
+    """Interrupted a few times where the engine stands still, and gone on from the file in another engine."""
+    name, n, options, *values = case
+    protocol = CATALOGUE[name](n=n, **(values[0] if values else {}))
+    monkeypatch.setattr(contacts, "AT_ONCE", 64)
+    monkeypatch.setattr(tokens, "Pace", lambda amount: Pace(1))
+    looks: list[int] = []
+    whole = simulate(protocol, seed=3, **options, progress=looks.append)
+    path = tmp_path / "c.npz"
+    every = max(1, len(looks) // 8)
+    keeper, parts = Once(path, every), 0
+    while True:
+        seen: list[int] = []
+        cut = simulate(
+            protocol, seed=3, **options, checkpoint=keeper,
+            progress=lambda step, seen=seen: seen.append(step) or len(seen) > len(looks) // 3,
+        )  # fmt: skip
+        if not cut.interrupted:
+            break
+        parts += 1
+        assert keeper.state and not keeper.unkept
+        keeper.write()
+        keeper = Once(path, every, read_checkpoint(path)[1])
+    assert parts and cut.record() == whole.record() and cut.engine == whole.engine
+
+
+def test_a_going_on_that_forgets_its_coins_is_noticed(tmp_path):
+    """The comparison above can fail: with other coins after the interruption the run ends elsewhere."""
+    protocol, options = Walks(n=40), {"engine": "nodes", "graph": "regular:40,4"}
+    whole = simulate(protocol, seed=3, **options)
+    other = Eager(tmp_path / "c.npz")
+    simulate(protocol, seed=4, **options, checkpoint=other, progress=lambda round: round >= 3)
+    ended = simulate(protocol, seed=3, **options, checkpoint=other)
+    assert ended.record() != whole.record()
+
+
+def test_values_come_back_as_they_were():
+    from types import SimpleNamespace
+
+    shared = [1, {"a": (2.5, None)}, frozenset([3, 4])]
+    value = {"x": shared, "y": (shared, {2: "b"}, {5, 6}), 7: np.int64(9), "agent": SimpleNamespace(big=2**90)}
+    again = revive(portray(value, classes_of(portray)), classes_of(portray))
+    assert again == value and again["x"] is again["y"][0] and type(again[7]) is np.int64
+    loop: list = []
+    loop.append(loop)
+    for odd in (loop, object(), {1: lambda: 0}, Pairwise):
+        with pytest.raises(Unkept):
+            portray(odd, classes_of(portray))
 
 
 def test_a_damaged_file_is_refused(tmp_path, monkeypatch):

@@ -91,6 +91,7 @@ def run(
             given[name] for name in ("max_steps", "engine", "start", "until", "fault")
         )
         disturbances, no_fast_forward = given["disturbances"], given["no_fast_forward"]
+        variant, wake, mixing_time = (given[name] for name in ("variant", "wake", "mixing_time"))
         checkpoint = checkpoint or resume
     if protocol is None:
         raise InvalidInput("which protocol? Give an id of `hegemon list`, or your_file.py:YourClass")
@@ -141,13 +142,15 @@ def run(
             about = {
                 "protocol": protocol, "n": n, "set": set_, "graph": graph, "seed": seed, "max_steps": max_steps,
                 "engine": engine, "start": start, "until": until, "fault": fault, "disturbances": disturbances,
-                "no_fast_forward": no_fast_forward,
+                "no_fast_forward": no_fast_forward, "variant": variant, "wake": wake, "mixing_time": mixing_time,
             }  # fmt: skip
-            keeper = course["checkpoint"] = make_keeper(checkpoint, chosen, about, state)
+            keeper = course["checkpoint"] = make_keeper(checkpoint, about, state)
         finished = run_with_progress(chosen, trials, shown, seed=seed, graph=topology, workers=workers, **course)
         if course.pop("checkpoint", None) and finished.interrupted:
             guard.answered()
             keeper.write()
+            if keeper.state is None and keeper.unkept:
+                raise failures.Interrupted(f"interrupted; {checkpoint} begins again, since {keeper.unkept}")
         content = report(chosen, topology, course, seed, finished)
         content["notes"] = [] if is_messages(chosen) else notes_on(until, chosen)
         if trace is not None and finished.runs:
@@ -174,11 +177,9 @@ def resumed(resume: str, protocol: str | None) -> tuple[dict, dict | None]:
     return about["given"], state
 
 
-def make_keeper(path: str, chosen, given: dict, state):
+def make_keeper(path: str, given: dict, state):
     from hegemon.runs.checkpoint import Checkpoint
 
-    if chosen.model not in ("population", "rounds"):
-        raise InvalidInput(f"--checkpoint keeps runs of populations and rounds; {chosen.id} is of another model")
     return Checkpoint(path, {"given": given, "code": code_of(given)}, state)
 
 
@@ -187,7 +188,7 @@ def code_of(given: dict) -> list[str]:
     from hegemon.experiments.fingerprints import code_fingerprint, file_digest, protocol_fingerprint
     from hegemon.protocols.loading import find_protocol
 
-    files = [given[name] for name in ("graph", "start", "disturbances") if os.path.isfile(given[name] or "")]
+    files = [given[name] for name in ("graph", "start", "disturbances", "wake") if os.path.isfile(given[name] or "")]
     digests = [file_digest(name) for name in files]
     return [code_fingerprint(), protocol_fingerprint(find_protocol(given["protocol"])), *digests]
 

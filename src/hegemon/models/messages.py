@@ -46,7 +46,7 @@ class MessageFormat:
     def __init__(self, fields, values, owner):
         self.owner, self.fields = owner, fields
         self.bounds = {field.name: field.domain.bounds(values) for field in fields}
-        self._type: Any = _message_type(*self.bounds, "bits")
+        self.kind: Any = _message_type(*self.bounds, "bits")
 
     def make(self, **given):
         """A message; a field that this kind of message does not have is None."""
@@ -69,7 +69,7 @@ class MessageFormat:
         surplus = [name for name in given if values.get(name) is None]
         if surplus:
             raise InvalidInput(f"{self.owner}: a message {given} cannot have {', '.join(surplus)}")
-        return self._type(**values, bits=max(1, bits))  # a message without content still says that it came
+        return self.kind(**values, bits=max(1, bits))  # a message without content still says that it came
 
 
 def _message_type(*names: str) -> Any:

@@ -1,6 +1,6 @@
 """A long run on disk: all that is needed to go on to exactly the numbers of a run that was never interrupted.
 
-The driver offers its engine between two advances. A snapshot is taken now and then, so rarely that it costs little,
+A run offers its engine whenever that stands still. A snapshot is taken now and then, so rarely that it costs little,
 and written every so often and at the end; a run that goes on from an older snapshot repeats every draw. The file
 holds plain arrays and a JSON text, never code, with a digest of both.
 """
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from hegemon.compute.portraits import Unkept
 from hegemon.errors import InvalidInput
 from hegemon.files import write_bytes
 
@@ -27,15 +28,21 @@ class Checkpoint:
 
     def __init__(self, path, about: dict, state: dict | None = None):
         self.path, self.about, self.state = Path(path), about, state
+        self.unkept: str | None = None  # why the last snapshot was none
         self._due = time.monotonic() + 1.0
         self._write_at = time.monotonic() + WRITE_SECONDS
 
-    def offer(self, engine, faults: int, rng: np.random.Generator) -> None:
-        """The engine stands still after `faults` faults: take a snapshot if one is due."""
+    def offer(self, engine, faults: int = 0, rng: np.random.Generator | None = None) -> None:
+        """The engine stands still after `faults` faults: take a snapshot if one is due and can be exact."""
         now = time.monotonic()
         if now < self._due:
             return
-        self.state = {"faults": faults, "rng": rng.bit_generator.state, "engine": engine.freeze()}
+        try:
+            frozen = engine.freeze()
+        except Unkept as unkept:
+            self.unkept = str(unkept)  # this one; a later one may be
+        else:
+            self.state = {"faults": faults, "rng": rng.bit_generator.state if rng else None, "engine": frozen}
         taken = time.monotonic() - now
         self._due = time.monotonic() + max(1.0, COST * taken)
         if time.monotonic() >= self._write_at:

@@ -9,6 +9,7 @@ from hegemon.engines.messages.nodes import Nodes
 from hegemon.engines.messages.tokens import TokensEngine
 from hegemon.errors import InvalidInput
 from hegemon.models.messages import Contacts, Tokens
+from hegemon.runs.checkpoint import Checkpoint
 from hegemon.runs.run import Run
 from hegemon.runs.setting import topology_for
 
@@ -27,6 +28,7 @@ def simulate_messages(
     max_steps: int | None = None,
     engine: str = "auto",
     progress: Callable[[int], object] | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Run:
     """Run until no message is on the way and no node waits, or for `max_steps` rounds.
 
@@ -37,7 +39,11 @@ def simulate_messages(
     protocol = protocol.adapt(topology)
     schedule = WakeUp(wake, protocol)
     chosen, reason = choose_engine(engine, protocol, topology, schedule)
-    outcome = chosen(protocol, topology, schedule, seed, trial).run(max_steps, progress)
+    running = chosen(protocol, topology, schedule, seed, trial)
+    if checkpoint and checkpoint.state:
+        running.thaw(checkpoint.state["engine"])
+    rest = (lambda: checkpoint.offer(running)) if checkpoint else None
+    outcome = running.run(max_steps, progress, rest)
     return Run(
         protocol=protocol.id,
         n=protocol.n,

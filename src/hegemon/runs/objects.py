@@ -7,6 +7,7 @@ from hegemon.engines.population.objects import Objects
 from hegemon.errors import InvalidInput
 from hegemon.models.expressions import whole_number
 from hegemon.models.sets import ConfigurationSet
+from hegemon.runs.checkpoint import Checkpoint
 from hegemon.runs.run import Run
 from hegemon.runs.setting import topology_for
 
@@ -22,6 +23,7 @@ def simulate_objects(
     max_steps: int | None = None,
     engine: str = "auto",
     progress=None,
+    checkpoint: Checkpoint | None = None,
 ) -> Run:
     """Run until the stop is met or `max_steps` steps are made. A set is looked at after every step."""
     if engine not in ("auto", Objects.name):
@@ -35,13 +37,17 @@ def simulate_objects(
     agents = protocol.agents_of(name, generator(seed, trial, START))
     protocol.check_interact(random.Random(0), agents)
     running = Objects(protocol, topology, agents, seed, trial)
+    if checkpoint and checkpoint.state:
+        running.thaw(checkpoint.state["engine"])
     interrupted = False
     reached = met(running.agents)
     while not reached and not interrupted and (limit is None or running.step < limit):
         running.advance(running.step + 1)
         reached = met(running.agents)
-        if progress and running.step % 64 == 0:
-            interrupted = bool(progress(running.step))
+        if running.step % 64 == 0:
+            if checkpoint:
+                checkpoint.offer(running)
+            interrupted = bool(progress and progress(running.step))
     fixed = str(until).startswith("steps:")
     return Run(
         protocol=protocol.id,

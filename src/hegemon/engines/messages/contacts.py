@@ -144,6 +144,13 @@ class ContactsEngine(MessageEngine):
         self.nodes, self.rounds = self.chosen, self.waking
         self.ranks = draw_ranks(len(self.nodes), self.pattern.ranks, seed, trial)
         self.rng = stream(seed, trial, KERNEL)
+        self.drawn, self.keys = 0, np.empty(0, np.int64)  # candidates whose contacts stand in `keys`
+
+    def freeze(self) -> tuple:
+        return 0, (self.drawn, self.keys[: self.drawn * self.pattern.contacts].copy(), self.rng.copy())
+
+    def thaw(self, frozen) -> None:
+        _, (self.drawn, self.keys, self.rng) = frozen
 
     def play(self, limit) -> Outcome:
         if limit is None:
@@ -154,9 +161,12 @@ class ContactsEngine(MessageEngine):
         c, s, n = len(self.nodes), self.pattern.contacts, self.protocol.n
         self._require_memory(c, s)
         keys = np.empty(c * s, np.int64)
+        keys[: len(self.keys)] = self.keys
+        self.keys = keys
         each = max(1, AT_ONCE // max(1, s))
-        for first in range(0, c, each):
-            specialize(draw_contacts)(self.nodes, first, min(first + each, c), n, s, self.rng, keys)
+        for first in range(self.drawn, c, each):
+            self.drawn = min(first + each, c)
+            specialize(draw_contacts)(self.nodes, first, self.drawn, n, s, self.rng, keys)
             if self.is_cancelled(0):
                 return Outcome(0, False, 0, self._count(0, 0, 0), interrupted=True)
         keys.sort()

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,8 @@ class MessageEngine(ABC):
 
     - deliver every message of the synchronous model and count messages, bits and the largest message;
     - honour `waking`, or say in `suits` that it cannot;
-    - call `self.is_cancelled(round)` several times a second, and then answer an Outcome with `interrupted=True`;
+    - call `self.is_cancelled(round)` several times a second, where `freeze()` answers all that is needed to go on
+      after `thaw(frozen)` in another process; and if so, answer an Outcome with `interrupted=True`;
     - draw all randomness from the streams of (seed, trial).
 
     The protocol's `facts` are added to its measures here, for all engines.
@@ -49,19 +51,36 @@ class MessageEngine(ABC):
         self.chosen: np.ndarray = initiators(protocol, rng)
         self.waking: np.ndarray = wake.rounds(self.chosen, rng)
         self._progress: Callable[[int], object] | None = None
+        self._rest: Callable[[], object] | None = None
 
     def require_room(self) -> None:
         """Raise InvalidInput if the run does not fit in memory."""
         return None
 
-    def run(self, limit: int | None, progress: Callable[[int], object] | None = None) -> Outcome:
-        """To the end, or for `limit` rounds; `progress(round)` is called now and then, and may interrupt."""
-        self._progress = progress
+    def run(
+        self,
+        limit: int | None,
+        progress: Callable[[int], object] | None = None,
+        rest: Callable[[], object] | None = None,
+    ) -> Outcome:
+        """To the end, or for `limit` rounds; `progress(round)` is called now and then, and may interrupt; before it,
+        `rest()`, which may freeze the engine."""
+        self._progress, self._rest = progress, rest
         outcome = self.play(limit)
         return replace(outcome, measures=outcome.measures | self.protocol.facts)
 
     def is_cancelled(self, round: int) -> bool:
+        if self._rest:
+            self._rest()
         return bool(self._progress and self._progress(round))
+
+    @abstractmethod
+    def freeze(self) -> tuple[int, Any]:
+        """The round, and plain arrays and values from which `thaw` goes on."""
+
+    @abstractmethod
+    def thaw(self, frozen: tuple[int, Any]) -> None:
+        """Go on from there: the next call is `run`."""
 
     @abstractmethod
     def play(self, limit: int | None) -> Outcome:

@@ -6,6 +6,7 @@ when it begins or hears its first message, so the cost follows the messages.
 
 from collections import defaultdict
 
+from hegemon.compute.portraits import classes_of, portray, revive
 from hegemon.compute.randomness import KERNEL, coins
 from hegemon.engines.messages.clouds import MOST_CLOUDS, cloud_measures, many_clouds, reachable
 from hegemon.engines.messages.engine import MessageEngine, Outcome
@@ -56,6 +57,23 @@ class Nodes(MessageEngine):
         if self.protocol.records_clouds:
             measures |= self._clouds()
         return Outcome(max(1, self.round), ahead is None, leaders, measures, interrupted)
+
+    def freeze(self) -> tuple:
+        kept = [self.nodes, self.outbox, self.calls, self.beginners, self.rng.getstate()]
+        kept += [self.messages, self.bits, self.largest, self.sent_to, self.first_heard, self.first_sent]
+        return self.round, portray(kept, self._classes)
+
+    def thaw(self, frozen) -> None:
+        self.round, text = frozen
+        self.nodes, outbox, calls, beginners, coins, *counts = revive(text, self._classes)
+        self.messages, self.bits, self.largest, sent_to, self.first_heard, self.first_sent = counts
+        self.outbox, self.beginners = defaultdict(dict, outbox), defaultdict(list, beginners)
+        self.calls, self.sent_to = defaultdict(set, calls), defaultdict(set, sent_to)
+        self.rng.setstate(coins)
+
+    @property
+    def _classes(self) -> dict[str, type]:
+        return classes_of(self.protocol.begin.__func__, self.protocol.node_type, self.protocol.format.kind)
 
     def _next_round(self) -> int | None:
         """The next round in which anything happens: nodes that wait cost nothing."""

@@ -195,33 +195,47 @@ class TokensEngine(MessageEngine):
             self.rows = topology.offsets, topology.targets
             self.scratch = np.zeros(int(topology.degrees.max()), np.int64)
 
+        c = len(self.candidates)
+        self.alive = np.zeros(max(1, c * self.pattern.tokens), np.int64)
+        self.alive[:c] = self.candidates
+        self.counts = np.array([c, 0, 0])
+        self.made = 0  # rounds
+        self.back = 0  # messages that were sent before the way back
+
+    def freeze(self) -> tuple:
+        touched = np.flatnonzero(self.nodes["seen"] | self.nodes["own"])
+        alive = self.alive[: self.counts[ALIVE]].copy()
+        return self.made, (touched, self.nodes[touched], alive, self.counts.copy(), self.back, self.rng.copy())
+
+    def thaw(self, frozen) -> None:
+        self.made, (touched, nodes, alive, self.counts, self.back, self.rng) = frozen
+        self.nodes[touched] = nodes
+        self.alive[: len(alive)] = alive
+
     def play(self, limit) -> Outcome:
         c, steps, tokens = len(self.candidates), self.pattern.steps, self.pattern.tokens
         end = 2 * steps if c else 1
         stop = end if limit is None else min(end, limit)
-        alive = np.zeros(max(1, c * tokens), np.int64)
-        alive[:c] = self.candidates
-        counts = np.array([c, 0, 0])
+        alive, counts = self.alive, self.counts
         way = self.pattern.lazy, *self.rows, self.rng, self.scratch
         interrupted = False
-        back = 0  # messages that were sent before the way back
-        pace, made = Pace(16), 0
+        pace, made = Pace(16), self.made
         while made < stop:
             first, last = made + 1, min(made + pace.amount, stop, steps if made < steps else stop)
             pace.start()
             if first <= steps:
                 specialize(walk)(self.nodes, alive, counts, first, last, *way)
-                back = counts[MESSAGES]
+                self.back = int(counts[MESSAGES])
             else:
                 specialize(notify)(self.nodes, alive, counts, first, last)
             pace.done(last - made)
-            made = last
+            self.made = made = last
             if self.is_cancelled(made):
                 interrupted, stop = made < end, made
         finished = stop == end
         ended = self.nodes[self.candidates]
         elected = (ended["held"] == tokens) & (ended["winner"] == self.ranks) & finished
-        out, home = int(back), int(counts[MESSAGES] - back)
+        out, home = self.back, int(counts[MESSAGES]) - self.back
         measures = {
             "messages": out + home,
             "bits": out * self.pattern.token_bits + home * self.pattern.win_bits,

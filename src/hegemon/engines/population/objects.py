@@ -3,6 +3,7 @@
 import copy
 from typing import Any
 
+from hegemon.compute.portraits import classes_of, portray, revive
 from hegemon.compute.randomness import KERNEL, coins
 
 
@@ -34,6 +35,15 @@ class Objects:
             arc = rng.randrange(topology.arcs)
             i, j = int(topology.sources[arc]), int(topology.targets[arc])
         return i, j, self.protocol.draw_coins(rng)
+
+    def freeze(self) -> tuple:
+        """All that is needed to go on in another process, as plain values."""
+        return self.step, portray([self.agents, self.rng.getstate()], classes_of(self.protocol.interact))
+
+    def thaw(self, frozen: tuple) -> None:
+        self.step, text = frozen
+        self.agents, state = revive(text, classes_of(self.protocol.interact))
+        self.rng.setstate(state)
 
     def snapshot(self) -> tuple:
         return self.step, [copy.copy(a) for a in self.agents], self.rng.getstate()
