@@ -93,7 +93,8 @@ def _make(kind: str, parts: list, made: list, classes: dict[str, type]) -> Any:
     if kind == "named":
         return classes[parts[0]](*[_look(one, made) for one in parts[1:]])
     if kind == "object":
-        found: Any = object.__new__(classes[parts[0]])
+        kind_of: Any = classes[parts[0]]
+        found = kind_of.__new__(kind_of)
         vars(found).update({key: _look(one, made) for key, one in parts[1:]})
         return found
     return MAKERS[kind](_look(one, made) for one in parts)

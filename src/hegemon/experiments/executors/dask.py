@@ -64,20 +64,14 @@ class Dask(Pool):
 
     def abandon(self) -> None:
         """Close the client, which forgets its tasks; a cluster of our own goes with it."""
-<<<<<<< HEAD
-        client, cluster, self._client, self._cluster = self._client, self._cluster, None, None
-        for one in (client, cluster):
-            with suppress(TimeoutError, OSError):  # it goes with this process in any case
-                if one is not None:
-                    one.close(timeout=2)
-=======
         executor, client, cluster = self._executor, self._client, self._cluster
         self._executor = self._client = self._cluster = None
         if executor is not None:
             executor.shutdown(wait=False)
-        for one in filter(None, (client, cluster)):
+        for one in (client, cluster):
             with suppress(TimeoutError, OSError):  # it goes with this process in any case
-                one.close(timeout=2)
+                if one is not None:
+                    one.close(timeout=2)
 
 
 class Batches(Executor):
@@ -143,4 +137,3 @@ class Batches(Executor):
 def _call(call: tuple):
     function, args, kwargs = call
     return function(*args, **kwargs)
->>>>>>> f008d64 (Dask tasks go out and come back in batches; benchmarks of what a study costs beyond its trials)
