@@ -14,6 +14,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
     ("file", "words"),
     [
         ("lives.py", ["--n", "30", "--trials", "3"]),
+        ("lottery.py", ["--n", "30", "--trials", "3"]),
         ("knockout.py", ["--graph", "complete:20", "--trials", "3"]),
         ("flood.py", ["--graph", "torus:4x4", "--set", "diameter=4", "--trials", "3"]),
     ],
@@ -24,6 +25,13 @@ def test_an_example_elects_one_leader(file, words, capsys):
     assert [trial["leaders"] for trial in content["trials"]] == [1, 1, 1]
 
 
-@pytest.mark.parametrize(("file", "words"), [("lives.py", ["--n", "3"]), ("knockout.py", ["--graph", "complete:3"])])
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        ("lives.py", ["--n", "3"]),
+        ("lottery.py", ["--n", "4"]),
+        ("knockout.py", ["--graph", "complete:3"]),
+    ],
+)
 def test_an_example_is_verified(file, words, capsys):
     assert main(["verify", str(EXAMPLES / file), *words]) == 0

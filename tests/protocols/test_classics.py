@@ -8,7 +8,8 @@ import pytest
 import hegemon as hg
 from hegemon.errors import InvalidInput
 from hegemon.graphs.families import oriented_ring
-from hegemon.protocols import Herman, ItaiRodeh
+from hegemon.protocols import Dijkstra, Herman, ItaiRodeh
+from hegemon.protocols.dijkstra import count_privileges
 
 
 def tokens(codes):
@@ -72,3 +73,65 @@ def test_messages_flow_to_the_right_alone():
     ports = ports_of(oriented_ring(4))
     for v in range(4):
         assert ports.cross(v, 1) == ((v + 1) % 4, 0) and ports.cross(v, 0) == ((v - 1) % 4, 1)
+
+
+class LooseDijkstra(Dijkstra):
+    """Without the assumption that there are enough numbers."""
+
+    assumes = ()
+
+
+@pytest.mark.parametrize(("n", "k", "moves"), [(3, 3, 2), (4, 4, 13), (5, 5, 24), (4, 3, 13), (5, 4, 24)])
+def test_dijkstra_stabilizes_under_every_schedule(n, k, moves):
+    protocol = Dijkstra(n=n, K=k)
+    answer = hg.verify(protocol)
+    assert answer.ok and answer.chain.size == k**n and "special = 1 for 1 of" in answer.covers
+    assert hg.verify(protocol, schedule="adversary", property="safe").findings[0].sentence.endswith(f"{moves} moves")
+
+
+def test_dijkstra_with_too_few_numbers_is_refuted():
+    assert not hg.verify(LooseDijkstra(n=4, K=2), schedule="adversary", property="safe").findings[0].holds
+    with pytest.raises(hg.InvalidInput, match="K >= n - 1"):
+        Dijkstra(n=4, K=2)
+
+
+def test_somebody_is_always_privileged():
+    protocol = Dijkstra(n=4)
+    chain = hg.verify(protocol).chain
+    for codes in chain.codes:
+        assert count_privileges([protocol.space.namespace(code) for code in codes], protocol.p) >= 1
+
+
+def test_dijkstra_simulated_against_its_exact_law():
+    protocol = Dijkstra(n=5)
+    exact = hg.verify(protocol, start="descending", property="time").hitting.mean
+    steps = [run.steps for run in hg.run_trials(protocol, 400, start="descending", engine="agents", seed=1).runs]
+    assert abs(np.mean(steps) - exact) < 4 * np.std(steps) / 20
+
+
+# -- inputs ------------------------------------------------------------------------------------------------------
+
+
+def test_inputs_are_told_by_every_start_and_kept_by_every_fault():
+    protocol = Dijkstra(n=6)
+    for trial in range(20):
+        fault = hg.Fault(20, 6)
+        run = hg.simulate(protocol, start="random", until="steps:40", trial=trial, faults=(fault,), engine="agents")
+        assert run.configuration.agents["special"].tolist() == [1, 0, 0, 0, 0, 0]
+    with pytest.raises(hg.InvalidInput, match="2 agents with the input special = 1, and dijkstra needs 1"):
+        hg.simulate(protocol, start=[{"special": 1, "x": 0}] * 2 + [{"special": 0, "x": 0}] * 4)
+    with pytest.raises(hg.InvalidInput, match="no fault changes what agents are told"):
+        hg.simulate(protocol, until="steps:9", faults=(hg.Fault(2, 1, {"special": 1}),))
+
+
+def test_an_input_that_is_changed_or_misdeclared_is_refused():
+    class Forgetful(Dijkstra):
+        def interact(l, r, p):  # noqa: E741
+            r.special = 0
+
+    with pytest.raises(hg.InvalidInput, match="changes special, which is an input"):
+        Forgetful(n=4).require_sound()
+    with pytest.raises(hg.InvalidInput, match="must be a field of State, declared as `x: Bit`"):
+
+        class Misdeclared(Dijkstra):
+            inputs = {"x": 1}

@@ -113,18 +113,20 @@ def check_functions(protocol) -> str:
 
 
 def check_pairs(protocol) -> str:
-    """Every ordered pair of states, or very many of them."""
+    """Every ordered pair of states with every value of the coins, or very many of them."""
     import numpy as np
 
-    size = protocol.space.size
-    if size**2 <= ALL_PAIRS:
-        pairs = [(a, b) for a in range(size) for b in range(size)]
+    size, values = protocol.space.size, protocol.coins.size
+    every = size**2 * values
+    if every <= ALL_PAIRS:
+        meetings = [(a, b, coin) for a in range(size) for b in range(size) for coin in range(values)]
     else:
-        pairs = np.random.default_rng(0).integers(size, size=(ALL_PAIRS, 2)).tolist()
-    for first, second in pairs:
-        protocol.transition_codes(first, second)
-    kind = "all" if size**2 <= ALL_PAIRS else f"of {size**2:,}"
-    return f"{len(pairs):,} pairs of states ({kind}) stay in range"
+        meetings = np.random.default_rng(0).integers((size, size, values), size=(ALL_PAIRS, 3)).tolist()
+    for first, second, coin in meetings:
+        protocol.transition_codes(first, second, coin)
+    kind = "all" if every <= ALL_PAIRS else f"of {every:,}"
+    tossed = f" with {values:,} values of their coins" if values > 1 else ""
+    return f"{len(meetings):,} pairs of states{tossed} ({kind}) stay in range"
 
 
 def check_start(protocol, topology, name: str) -> str:

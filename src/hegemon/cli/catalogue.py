@@ -63,6 +63,8 @@ def show_protocol(
                 "states": figure(content["states"]),
                 "topology": content["topology"],
                 "assumes": "; ".join(content["assumes"]) or "–",
+                "inputs": content["inputs"] or "–",
+                "coins": content["coins"] or "–",
                 "outputs": ", ".join(content["outputs"]) or "–",
             }
         )

@@ -4,6 +4,7 @@ Their text depends on the fields alone, and the numbers are in a layout, so that
 choice of parameters.
 """
 
+from collections import namedtuple
 from functools import cache
 
 import numpy as np
@@ -86,3 +87,18 @@ def marks(conditions: tuple):
     scope = {f"condition{index}": condition for index, condition in enumerate(conditions)}
     exec("\n".join(lines + ["    return mask"]), scope)
     return scope["marks"]
+
+
+@cache
+def meeting(interact, coins: tuple[str, ...]):
+    """`meet(a, b, p, coin)`: the author's `interact`, given the number of what its coins show.
+
+    The bounds of the coins are among the parameters; without coins the number is not looked at.
+    """
+    lines = ["def meet(a, b, p, coin):"]
+    for name in coins:
+        lines += [f"    {name} = p._low_{name} + coin % p._size_{name}", f"    coin //= p._size_{name}"]
+    drawn = f", Coins({', '.join(coins)})" if coins else ""
+    scope = {"interact": interact, "Coins": namedtuple("Coins", coins)}  # type: ignore[misc]
+    exec("\n".join([*lines, f"    interact(a, b, p{drawn})"]), scope)
+    return scope["meet"]

@@ -7,7 +7,7 @@ from hegemon.engines.engine import Engine
 from hegemon.engines.population.adaptive import Adaptive
 from hegemon.engines.population.adaptive_complete import SMALL, AdaptiveComplete, AdaptiveSmall
 from hegemon.engines.population.agents import Agents
-from hegemon.engines.population.events import Events
+from hegemon.engines.population.events import MOST_COINS, Events
 from hegemon.engines.rounds.fast_forward import can_skip
 from hegemon.engines.rounds.rounds import Rounds
 from hegemon.errors import InvalidInput
@@ -26,20 +26,20 @@ def choose_engine(name: str, protocol, topology, stop, observed=(), fast_forward
     if protocol.model == "rounds":
         return _for_rounds(name, protocol, stop, observed, fast_forward, threads)
     if name == "auto":
-        return Choice(*_automatic(topology), {})
+        return Choice(*_automatic(protocol, topology), {})
     if name not in ENGINES:
         raise InvalidInput(f"engine {name!r} is not known; choose auto, {', '.join(ENGINES)}")
     return Choice(ENGINES[name], "as asked", {})
 
 
-def _automatic(topology) -> tuple[type[Engine], str]:
+def _automatic(protocol, topology) -> tuple[type[Engine], str]:
     if topology.is_complete and topology.n <= SMALL:
         return AdaptiveSmall, "every pair may meet: steps one by one, many at once if the run is long"
     if topology.is_complete:
         return AdaptiveComplete, "every pair may meet: many steps at once while the occupied states are few"
-    if topology.arcs <= 64 * topology.n:
+    if topology.arcs <= 64 * topology.n and protocol.coins.size <= MOST_COINS:
         return Adaptive, "a sparse graph: steps one by one while many arcs are active, jumps while few are"
-    return Agents, "a dense graph: each event would touch many arcs"
+    return Agents, "each event would touch many arcs, or try very many values of the coins"
 
 
 def _for_rounds(name, protocol, stop, observed, fast_forward: bool, threads) -> Choice:

@@ -51,7 +51,7 @@ class Membership:
         self._graph = (topology.offsets, topology.targets) if protocol.reads_graph and stop.whole else ()
         self._mark_records = specialize(mark_records, protocol.record_types, marks_of=marks(stop.conditions))
         check = check_whole_on_graph if self._graph else check_whole
-        self._whole = [specialize(check, protocol.record_types, predicate=predicate) for predicate in stop.whole]
+        self.whole_checks = [specialize(check, protocol.record_types, predicate=predicate) for predicate in stop.whole]
 
     def marks(self, agents) -> np.ndarray:
         mark = np.zeros(len(agents), np.uint8 if len(self.stop.conditions) <= 8 else np.uint32)
@@ -72,7 +72,7 @@ class Membership:
         return self.whole_holds(agents)
 
     def whole_holds(self, agents) -> bool:
-        return all(check(agents, *self._graph, self.protocol.compiled_p) for check in self._whole)
+        return all(check(agents, *self._graph, self.protocol.compiled_p) for check in self.whole_checks)
 
 
 class Watcher:

@@ -9,6 +9,7 @@ import numpy as np
 from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
 
+MOST_COINS = 64  # values of the coins that are followed
 MOST_STATES = 128  # followed at most, so a few thousand interactions in plain Python
 
 SILENT = "no interaction can change anything any more, and the stop is not met"
@@ -22,7 +23,7 @@ class Unsettled(Exception):
 class Prospects:
     def __init__(self, protocol, topology, stop: Stop, heartbeat):
         self.protocol, self.topology, self.stop, self._heartbeat = protocol, topology, stop, heartbeat
-        self._after: dict[tuple[int, int], tuple[int, int]] = {}
+        self._after: dict[tuple[int, int], list[tuple[int, int]]] = {}  # for every value of the coins
         self._marks: dict[int, int] = {}
 
     def is_silent(self, engine) -> bool:
@@ -35,7 +36,7 @@ class Prospects:
                 pairs = self._meetings(dict(zip(codes.tolist(), counts.tolist(), strict=True)), set())
             else:
                 pairs = self._arcs(codes, engine)
-            return all(self._becomes(*pair) == pair for pair in pairs)
+            return all(after == pair for pair in pairs for after in self._becomes(*pair))
         except Unsettled:
             return False
 
@@ -60,18 +61,19 @@ class Prospects:
     def _moves(self, held: dict[int, int]) -> list:
         """Every interaction that may ever take place from here, as (pair before, pair after)."""
         reached = dict(held)
-        moves: dict[tuple[int, int], tuple[int, int]] = {}
+        moves: dict[tuple[int, int], list[tuple[int, int]]] = {}
         grows: set[int] = set()
         while True:
             new = [pair for pair in self._meetings(reached, grows) if pair not in moves]
             if not new:
-                return list(moves.items())
+                return [(pair, after) for pair, outcomes in moves.items() for after in outcomes]
             for pair in new:
-                moves[pair] = after = self._becomes(*pair)
-                for code in after:
-                    reached.setdefault(code, 0)
-                    if after.count(code) > pair.count(code):
-                        grows.add(code)
+                moves[pair] = self._becomes(*pair)
+                for after in moves[pair]:
+                    for code in after:
+                        reached.setdefault(code, 0)
+                        if after.count(code) > pair.count(code):
+                            grows.add(code)
             if len(reached) > MOST_STATES:
                 raise Unsettled
 
@@ -84,12 +86,14 @@ class Prospects:
         pairs = np.unique(places[self.topology.sources] * len(codes) + places[self.topology.targets])
         return [(int(codes[pair // len(codes)]), int(codes[pair % len(codes)])) for pair in pairs]
 
-    def _becomes(self, i: int, j: int) -> tuple[int, int]:
+    def _becomes(self, i: int, j: int) -> list[tuple[int, int]]:
+        if self.protocol.coins.size > MOST_COINS:
+            raise Unsettled
         if (i, j) not in self._after:
             if len(self._after) % 64 == 0:
                 self._heartbeat()
             try:
-                self._after[i, j] = self.protocol.transition_codes(i, j)
+                self._after[i, j] = sorted(set(self.protocol.outcomes(i, j)))
             except Exception as error:
                 raise Unsettled from error
         return self._after[i, j]

@@ -8,22 +8,24 @@ from numba.core.errors import NumbaError
 from hegemon.errors import InvalidInput
 
 
-def refuse_interaction(protocol, first: int, second: int, error: BaseException | None = None) -> NoReturn:
-    """Repeat the interaction of two codes in plain Python, which says what is wrong with it."""
+def refuse_interaction(protocol, first: int, second: int, coins, error: BaseException | None = None) -> NoReturn:
+    """Repeat the interaction of two codes, with each of these coins, in plain Python, which says what is wrong."""
     if isinstance(error, NumbaError):
         refuse_compilation(protocol, "interact", error)
-    space = protocol.space
-    a, b = space.namespace(int(first)), space.namespace(int(second))
-    shown = f"{space.mapping(a)} and {space.mapping(b)}"
-    try:
-        protocol.interact(a, b, protocol.p)
-        space.code(a), space.code(b)
-    except InvalidInput as problem:
-        raise InvalidInput(f"{problem} (interaction of {shown})") from None
-    except Exception as problem:
-        raise InvalidInput(f"{protocol.id}: interact fails on {shown}: {type(problem).__name__}: {problem}") from None
+    space, shown = protocol.space, ""
+    for coin in coins:
+        a, b = space.namespace(int(first)), space.namespace(int(second))
+        shown = protocol.shown_meeting(first, second, coin)
+        try:
+            protocol.meet(a, b, coin)
+            space.code(a), space.code(b)
+        except InvalidInput as problem:
+            raise InvalidInput(f"{problem} ({shown})") from None
+        except Exception as problem:
+            said = f"{type(problem).__name__}: {problem}"
+            raise InvalidInput(f"{protocol.id}: interact fails, {shown}: {said}") from None
     why = f": {type(error).__name__}: {error}" if error else ", though plain Python does not"
-    raise InvalidInput(f"{protocol.id}: the compiled interact fails on {shown}{why}")
+    raise InvalidInput(f"{protocol.id}: the compiled interact fails, {shown}{why}")
 
 
 def refuse_compilation(protocol, what: str, error: NumbaError) -> NoReturn:

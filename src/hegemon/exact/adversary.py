@@ -2,6 +2,7 @@
 
 A *move* is an interaction, or a node's action, that changes something. Schedules:
   adversary     any move that is possible, for ever (the unfair central daemon; silent interactions are no moves);
+                coins of an interaction fall as the adversary likes;
   fair          every pair of agents meets again and again, in any order the adversary likes (weak fairness);
   central       rounds: one node moves at a time; distributed: any nodes move at once. Unfair, and the coins of the
                 nodes fall as the adversary likes.
@@ -165,12 +166,13 @@ class Adversary:
         """A component outside the set in which every arc can be used without leaving it."""
         chain, (label, _, number) = self.chain, self._components
         assert isinstance(chain.space, Configurations)
+        chain.space.protocol.refuse_coins("fair schedules of it are not decided; ask for the schedule adversary")
         _, arcs, powers, _, first, second, _ = chain.space.model
         if len(arcs) > MOST_ARCS:
             raise InvalidInput(f"{len(arcs)} arcs are too many for fair schedules; take at most {MOST_ARCS}")
         order = np.argsort(chain.keys)
         used, inner = np.zeros(number, np.uint64), []
-        for arc, (i, j) in enumerate(arcs):
+        for arc, (i, j) in enumerate(arcs[:, :2]):
             a, b = chain.codes[:, i], chain.codes[:, j]
             after = chain.keys + (first[a, b] - a) * powers[i] + (second[a, b] - b) * powers[j]
             target = order[np.searchsorted(chain.keys, after, sorter=order)]
@@ -196,7 +198,7 @@ class Adversary:
             steps.extend(trace(chain, path).interactions)
             place = path[-1]
 
-        for (i, j), (stays, target) in zip(space.model[1].tolist(), inner, strict=True):
+        for (i, j), (stays, target) in zip(space.model[1][:, :2].tolist(), inner, strict=True):
             walk(lambda index, stays=stays: stays[index])
             after = int(target[place])
             steps.append(space.interaction(chain.codes[place], chain.codes[after], i, j))

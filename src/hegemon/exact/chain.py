@@ -1,7 +1,7 @@
 """The exact Markov chain: every configuration, or every one that can be reached, and all transitions.
 
-Probabilities are integers over one denominator, the number of arcs. `keeps` is the part of each weight that
-changes no agent's output, which is what holding the same leader is about.
+Probabilities are integers over one denominator, the number of arcs (times that of the values of the coins). `keeps`
+is the part of each weight that changes no agent's output, which is what holding the same leader is about.
 """
 
 import os
@@ -41,7 +41,7 @@ class Estimate:
 def estimate(space: ConfigurationSpace) -> Estimate:
     """An upper bound: every configuration, each with as many successors as there can be."""
     entries = space.size * space.width
-    table = 10 * space.q**2
+    table = 10 * space.q**2 * space.coins
     size = table + space.size * (PER_CONFIGURATION + 8 * space.n) + entries * PER_ENTRY
     return Estimate(space.size, entries, size)
 
@@ -136,7 +136,7 @@ def whole_chain(space: Configurations, memory: float = MEMORY, progress=None) ->
         lengths = np.empty(len(sources), np.int64)
         found, weights, keeps = np.empty(room, np.int64), np.empty(room, np.int32), np.empty(room, np.int32)
         total = kernels.expand(sources, space.n, space.width, model, lengths, found, weights, keeps)
-        targets = np.searchsorted(keys, found[:total]) if space.rotations else found[:total]
+        targets = _places(keys, found[:total], space) if space.rotations or space.protocol.inputs else found[:total]
         return lengths, targets.astype(np.int32), weights[:total].copy(), keeps[:total].copy()
 
     pieces = []
@@ -151,10 +151,18 @@ def whole_chain(space: Configurations, memory: float = MEMORY, progress=None) ->
     return Chain(space, keys, offsets, targets, weights, keeps)
 
 
+def _places(keys, found, space) -> np.ndarray:
+    """Where the keys are that were found."""
+    places = np.searchsorted(keys, found)
+    if space.protocol.inputs and not np.array_equal(keys[np.minimum(places, len(keys) - 1)], found):
+        raise InvalidInput(f"{space.protocol.id}: an interaction changes an input, which must stay as it was told")
+    return places
+
+
 def reachable_chain(space: Configurations, starts, memory: float = MEMORY, progress=None) -> Chain:
     """What can be reached from the given arrays of codes, numbered breadth-first."""
     if space.q > LARGE_TABLE:  # it is made before anything is found
-        require_memory(space, 10 * space.q**2, memory, "the table of all pairs of states", len(starts))
+        require_memory(space, 10 * space.q**2 * space.coins, memory, "the table of all pairs of states", len(starts))
     model = space.model
     keys = list(dict.fromkeys(space.key(codes) for codes in starts))
     done, size, entries = 0, len(keys), 0
@@ -175,7 +183,7 @@ def reachable_chain(space: Configurations, starts, memory: float = MEMORY, progr
             progress("exploring", done, size)
         if done > before and done < size and done - before == 1 << 18:
             continue
-        needed = 10 * space.q**2 + size * (PER_CONFIGURATION + 8 * space.n) + entries * PER_ENTRY
+        needed = 10 * space.q**2 * space.coins + size * (PER_CONFIGURATION + 8 * space.n) + entries * PER_ENTRY
         what = f"the part of the chain found so far ({size} configurations)"
         require_memory(space, 2 * needed if done < size else needed, memory, what, size)
         if size + space.width > len(known):

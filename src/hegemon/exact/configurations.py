@@ -8,56 +8,70 @@ from types import SimpleNamespace
 import numpy as np
 
 from hegemon.compute.compilation import specialize
-from hegemon.compute.records import codec
+from hegemon.compute.records import codec, meeting
 from hegemon.errors import InvalidInput
 from hegemon.exact import kernels
 from hegemon.exact.traces import Interaction, Round
 from hegemon.graphs.topology import Topology
+from hegemon.models.inputs import have_inputs
+from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
 
 PLAIN_STATES = 100  # up to here a table filled by plain Python is ready before a compiled one
 LARGEST_KEY = 2**62
 LARGEST_N = 100_000
+MOST_COINS = 4096  # values of the coins of one interaction
+LARGEST_DENOMINATOR = 2**31 - 1
 
-# ruff: noqa: F821 - in kernels, `interact`, `encode` and `decode` are bound by specialize
+# ruff: noqa: F821 - in kernels, `meet`, `encode` and `decode` are bound by specialize
 
 
 def fill_table(parameters, layout, scratch, first, second):
-    """Both codes after the interaction of every pair of codes."""
-    for a in range(first.shape[0]):
-        for b in range(first.shape[0]):
-            decode(a, scratch[0], layout)
+    """Both codes after the interaction of every pair of codes, for every value of the coins."""
+    q = first.shape[1]
+    for row in range(first.shape[0]):
+        for b in range(q):
+            decode(row % q, scratch[0], layout)
             decode(b, scratch[1], layout)
-            interact(scratch[0], scratch[1], parameters[0])
-            first[a, b] = encode(scratch[0], layout)
-            second[a, b] = encode(scratch[1], layout)
-            if first[a, b] < 0 or second[a, b] < 0:
-                return a, b
+            meet(scratch[0], scratch[1], parameters[0], row // q)
+            first[row, b] = encode(scratch[0], layout)
+            second[row, b] = encode(scratch[1], layout)
+            if first[row, b] < 0 or second[row, b] < 0:
+                return row, b
     return -1, -1
 
 
 def transition_tables(protocol) -> tuple[np.ndarray, np.ndarray]:
-    """`first[a, b]`, `second[a, b]`: the codes of initiator a and responder b after they interacted."""
-    q = protocol.space.size
-    first, second = np.empty((q, q), np.int32), np.empty((q, q), np.int32)
+    """`first[a, b]`, `second[a, b]`: the codes of initiator a and responder b after they interacted.
+
+    With coins there are q rows for each of their values, one value after the other: row c * q + a.
+    """
+    q, values = protocol.space.size, protocol.coins.size
+    if values > MOST_COINS:
+        raise InvalidInput(
+            f"{protocol.id} draws one of {values:,} values in an interaction, and each is a transition of its own: "
+            f"take parameters with at most {MOST_COINS}"
+        )
+    first, second = np.empty((values * q, q), np.int32), np.empty((values * q, q), np.int32)
     if q <= PLAIN_STATES:
         states = [vars(protocol.space.namespace(code)) for code in range(q)]
         codes: dict = {}  # by the values of all fields: the same results come again and again
-        for a in range(q):
+        for row in range(values * q):
             for b in range(q):
-                pair = SimpleNamespace(**states[a]), SimpleNamespace(**states[b])
-                protocol.interact(*pair, protocol.p)
+                pair = SimpleNamespace(**states[row % q]), SimpleNamespace(**states[b])
+                protocol.meet(*pair, row // q)
                 for table, state in zip((first, second), pair, strict=True):
-                    values = tuple(vars(state).values())
-                    if values not in codes:
-                        codes[values] = protocol.space.code(state)
-                    table[a, b] = codes[values]
+                    content = tuple(vars(state).values())
+                    if content not in codes:
+                        codes[content] = protocol.space.code(state)
+                    table[row, b] = codes[content]
         return first, second
     encode, decode, layout = codec(protocol.space)
-    kernel = specialize(fill_table, protocol.record_types, interact=protocol.interact, encode=encode, decode=decode)
-    a, b = kernel(protocol.compiled_p, layout, np.zeros(2, protocol.space.dtype), first, second)
-    if a >= 0:
-        protocol.transition_codes(a, b)  # names the field that interact wrote out of its range
+    meet = meeting(protocol.interact, protocol.coins.names)
+    kernel = specialize(fill_table, protocol.record_types, meet=meet, encode=encode, decode=decode)
+    row, b = kernel(protocol.compiled_p, layout, np.zeros(2, protocol.space.dtype), first, second)
+    if row >= 0:
+        protocol.transition_codes(row % q, b, row // q)  # names the field that interact wrote out of its range
     return first, second
 
 
@@ -104,7 +118,7 @@ class ConfigurationSpace(ABC):
     @property
     @abstractmethod
     def arcs(self) -> int:
-        """The common denominator of all transition probabilities."""
+        """The common denominator of all transition probabilities: every outcome of chance, equally likely."""
 
     @property
     @abstractmethod
@@ -155,6 +169,8 @@ class ConfigurationSpace(ABC):
 class Configurations(ConfigurationSpace):
     """Multisets on complete graphs, arrays up to rotation on rings, plain arrays elsewhere."""
 
+    protocol: PopulationProtocol
+
     def __init__(self, protocol, topology, symmetry: bool = True):
         super().__init__(protocol, topology)
         on_ring = topology.is_directed_ring or is_ring(topology)
@@ -163,6 +179,12 @@ class Configurations(ConfigurationSpace):
         self.symmetry = "multisets" if self.multiset else "rotations" if self.rotations else "none"
         bits = multiset_bits(self.n, self.q) if self.multiset else self.n * math.log2(self.q)
         require_numberable(protocol, bits)
+        self.coins = protocol.coins.size
+        if self.coins * topology.arcs > LARGEST_DENOMINATOR:
+            raise InvalidInput(
+                f"{protocol.id} on {topology.name} has {topology.arcs:,} arcs and {self.coins:,} values of its coins, "
+                "too many equally likely steps to be counted; take a smaller n or smaller parameters"
+            )
 
     @cached_property
     def size(self) -> int:
@@ -174,19 +196,23 @@ class Configurations(ConfigurationSpace):
 
     @property
     def arcs(self) -> int:
-        return self.topology.arcs
+        return self.topology.arcs * self.coins
 
     @property
     def width(self) -> int:
-        return min(self.arcs, self.q**2) if self.multiset else self.arcs
+        return min(self.arcs, self.q**2 * self.coins) if self.multiset else self.arcs
+
+    def _rows_of_coins(self) -> np.ndarray:
+        """For every arc and value of the coins, where the tables of that value begin."""
+        return np.repeat(np.arange(self.coins, dtype=np.int32) * self.q, self.topology.arcs)[:, None]
 
     @cached_property
     def model(self) -> tuple:
         """What the kernels need to know of the protocol and the graph."""
         first, second = transition_tables(self.protocol)
-        states = np.arange(self.q)
         outputs = self.outputs
-        changes = (outputs[first] != outputs[states][:, None]) | (outputs[second] != outputs[states][None, :])
+        before = np.tile(outputs, self.coins)
+        changes = (outputs[first] != before[:, None]) | (outputs[second] != outputs[None, :])
         if self.multiset:
             arcs, powers = np.empty((0, 2), np.int32), np.empty(0, np.int64)
             choose = np.array(
@@ -194,11 +220,17 @@ class Configurations(ConfigurationSpace):
             )
         else:
             arcs = np.stack([self.topology.sources, self.topology.targets], axis=1).astype(np.int32)
+            arcs = np.concatenate([np.tile(arcs, (self.coins, 1)), self._rows_of_coins()], axis=1)
             powers = np.array([self.q**place for place in range(self.n)], np.int64)
             choose = np.empty((0, 0), np.int64)
         return self.rotations, arcs, powers, choose, first, second, changes
 
     def all_keys(self) -> np.ndarray:
+        """Ascending; where agents have inputs, only the configurations in which the right number is told."""
+        keys = self._every_key()
+        return keys[have_inputs(self.protocol, self.codes(keys))] if self.protocol.inputs else keys
+
+    def _every_key(self) -> np.ndarray:
         if not self.rotations:
             return np.arange(self.size)
         step = max(1, self.labelled_size // 64)
@@ -239,20 +271,21 @@ class Configurations(ConfigurationSpace):
 
     def step(self, codes, key: int, change: bool | None) -> tuple[Interaction, np.ndarray]:
         _, _, _, _, first, second, changes = self.model
-        for i, j in zip(self.topology.sources, self.topology.targets, strict=True):
-            a, b = codes[i], codes[j]
-            if change is not None and changes[a, b] != change:
-                continue
-            after = codes.copy()
-            after[i], after[j] = first[a, b], second[a, b]
-            if self.key(after) == key:
-                return self.interaction(codes, after, int(i), int(j)), after
+        for coin in range(self.coins):
+            for i, j in zip(self.topology.sources, self.topology.targets, strict=True):
+                a, b = codes[i] + coin * self.q, codes[j]
+                if change is not None and changes[a, b] != change:
+                    continue
+                after = codes.copy()
+                after[i], after[j] = first[a, b], second[a, b]
+                if self.key(after) == key:
+                    return self.interaction(codes, after, int(i), int(j), coin), after
         raise AssertionError("the path is not one of the chain")
 
-    def interaction(self, codes, after, i: int, j: int) -> Interaction:
-        """What agents i and j looked like before and after they met."""
+    def interaction(self, codes, after, i: int, j: int, coin: int = 0) -> Interaction:
+        """What agents i and j looked like before and after they met, and what their coins showed."""
         a, b, a_after, b_after = self.mappings([codes[i], codes[j], after[i], after[j]])
-        return Interaction(i, j, (a, b), (a_after, b_after))
+        return Interaction(i, j, (a, b), (a_after, b_after), self.protocol.coins.mapping(coin) or None)
 
 
 def is_ring(topology) -> bool:

@@ -100,14 +100,15 @@ def break_interactions(chain: Chain, start: int, active: np.ndarray, number: int
     _, _, _, _, first, second, changes = space.model
     sources, targets = space.topology.sources.astype(np.int64), space.topology.targets.astype(np.int64)
     rows = np.flatnonzero(active & (visits > 0))
-    ends = np.zeros((space.q, space.q))
+    ends = np.zeros(changes.shape)
     kernels.add_breaks(chain.codes[rows], visits[rows] / chain.denominator, sources, targets, changes, ends)
     ends /= ends.sum()  # it ends with probability 1; only rounding says otherwise
     for flat in np.argsort(-ends, axis=None)[:number]:
-        a, b = divmod(int(flat), space.q)
-        if ends[a, b] > 0:
-            codes, after = np.array([a, b]), np.array([first[a, b], second[a, b]])
-            yield float(ends[a, b]), space.interaction(codes, after, 0, 1)
+        row, b = divmod(int(flat), space.q)
+        if ends[row, b] > 0:
+            coin, a = divmod(row, space.q)
+            codes, after = np.array([a, b]), np.array([first[row, b], second[row, b]])
+            yield float(ends[row, b]), space.interaction(codes, after, 0, 1, coin)
 
 
 def most_likely_way(chain: Chain, start: int, active: np.ndarray) -> tuple[Trace, float]:

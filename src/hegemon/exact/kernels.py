@@ -110,12 +110,13 @@ def successors_of_multiset(key, model, codes, fresh, keys, weights, keeps):
                 next_j += 1
             weight = (next_i - i) * (next_j - j - (1 if a == b else 0))
             if weight > 0:
-                after_a, after_b = after_first[a, b], after_second[a, b]
-                target = key
-                if not ((after_a == a and after_b == b) or (after_a == b and after_b == a)):
-                    replace_two(codes, a, b, after_a, after_b, fresh)
-                    target = rank(fresh, choose)
-                size = add(keys, weights, keeps, size, target, weight, 0 if changes[a, b] else weight)
+                for row in range(a, after_first.shape[0], after_first.shape[1]):  # for every value of the coins
+                    after_a, after_b = after_first[row, b], after_second[row, b]
+                    target = key
+                    if not ((after_a == a and after_b == b) or (after_a == b and after_b == a)):
+                        replace_two(codes, a, b, after_a, after_b, fresh)
+                        target = rank(fresh, choose)
+                    size = add(keys, weights, keeps, size, target, weight, 0 if changes[row, b] else weight)
             j = next_j
         i = next_i
     return size
@@ -124,16 +125,17 @@ def successors_of_multiset(key, model, codes, fresh, keys, weights, keeps):
 @kernel
 def successors_of_array(key, model, codes, keys, weights, keeps):
     rotations, arcs, powers, _, after_first, after_second, changes = model
-    q = after_first.shape[0]
+    q = after_first.shape[1]
     digits(key, q, codes)
     size = 0
     for k in range(len(arcs)):
         i, j = arcs[k, 0], arcs[k, 1]
         a, b = codes[i], codes[j]
-        target = key + (after_first[a, b] - a) * powers[i] + (after_second[a, b] - b) * powers[j]
+        row = arcs[k, 2] + a  # of the tables of one value of the coins
+        target = key + (after_first[row, b] - a) * powers[i] + (after_second[row, b] - b) * powers[j]
         if rotations:
             target = smallest_rotation(target, q, powers[-1])
-        size = add(keys, weights, keeps, size, target, 1, 0 if changes[a, b] else 1)
+        size = add(keys, weights, keeps, size, target, 1, 0 if changes[row, b] else 1)
     return size
 
 
@@ -209,7 +211,7 @@ def codes_of(keys, model, codes):
         if len(model[1]) == 0:
             unrank(keys[row], model[3], codes[row])
         else:
-            digits(keys[row], model[4].shape[0], codes[row])
+            digits(keys[row], model[4].shape[1], codes[row])
 
 
 @kernel
@@ -261,9 +263,10 @@ def count_marked(codes, marked, counts):
 
 @kernel
 def add_breaks(codes, visits, sources, targets, changes, ends):
-    """Expected number of times that each pair of states meets in a way that changes an output."""
+    """Expected number of times that each pair of states meets in a way that changes an output, by coins."""
     for row in range(len(codes)):
         for arc in range(len(sources)):
             a, b = codes[row, sources[arc]], codes[row, targets[arc]]
-            if changes[a, b]:
-                ends[a, b] += visits[row]
+            for place in range(a, changes.shape[0], changes.shape[1]):
+                if changes[place, b]:
+                    ends[place, b] += visits[row]

@@ -35,7 +35,8 @@ def recomputed_bytes(space: Configurations) -> float:
 
 
 def can_be_recomputed(space: Configurations, memory: float) -> bool:
-    return not space.multiset and space.size <= LARGEST_SIZE and recomputed_bytes(space) <= memory * GIB
+    plain = not space.multiset and space.coins == 1 and not space.protocol.inputs
+    return plain and space.size <= LARGEST_SIZE and recomputed_bytes(space) <= memory * GIB
 
 
 class RecomputedChain:

@@ -170,7 +170,7 @@ class RecomputedAnswers:
         _, arcs, _, _, first, second, _ = space.model
         representative = space.codes([key])[0]
         turn = next(t for t in range(space.n) if np.array_equal(np.roll(representative, t), codes))
-        i, j = ((int(agent) + turn) % space.n for agent in arcs[arc])
+        i, j = ((int(agent) + turn) % space.n for agent in arcs[arc, :2])
         after = codes.copy()
         after[i], after[j] = first[codes[i], codes[j]], second[codes[i], codes[j]]
         return space.interaction(codes, after, i, j)

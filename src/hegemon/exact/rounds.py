@@ -12,6 +12,7 @@ from hegemon.errors import InvalidInput
 from hegemon.exact.chain import GIB, MEMORY, PER_CONFIGURATION, PER_ENTRY, Chain
 from hegemon.exact.configurations import ConfigurationSpace, require_numberable
 from hegemon.exact.traces import Round
+from hegemon.models.inputs import have_inputs
 from hegemon.models.rounds import RoundsProtocol
 
 ROWS = 1 << 14  # configurations expanded at a time
@@ -51,7 +52,8 @@ class RoundConfigurations(ConfigurationSpace):
         return np.ones(len(keys))
 
     def all_keys(self) -> np.ndarray:
-        return np.arange(self.size)
+        keys = np.arange(self.size)
+        return keys[have_inputs(self.protocol, self.codes(keys))] if self.protocol.inputs else keys
 
     def outcomes(self, me: int, neighbours: tuple[int, ...]) -> dict[int, int]:
         """The states that a node may have after a round, each with the number of coins that lead there."""

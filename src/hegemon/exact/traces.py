@@ -11,12 +11,13 @@ from hegemon.errors import InvalidInput
 
 @dataclass(frozen=True)
 class Interaction:
-    """Agents `initiator` and `responder` meet; their states before and after."""
+    """Agents `initiator` and `responder` meet; their states before and after, and what their coins showed, if any."""
 
     initiator: int
     responder: int
     before: tuple[dict, dict]
     after: tuple[dict, dict]
+    coins: dict | None = None
 
     def sentence(self) -> str:
         change = [
@@ -25,7 +26,11 @@ class Interaction:
                 ("initiator", "responder"), (self.initiator, self.responder), self.before, self.after, strict=True
             )
         ]
-        return "; ".join(change)
+        return "; ".join([*change, f"coins {_short(self.coins)}"] if self.coins else change)
+
+    def prescription(self) -> list:
+        """As a start file tells it."""
+        return [self.initiator, self.responder, self.coins] if self.coins else [self.initiator, self.responder]
 
 
 @dataclass(frozen=True)
@@ -66,9 +71,7 @@ class Trace:
             "parameters": self.parameters,
             "graph": self.graph,
             "agents": self.configuration,
-            "interactions": [
-                [step.initiator, step.responder] for step in self.interactions if isinstance(step, Interaction)
-            ],
+            "interactions": [step.prescription() for step in self.interactions if isinstance(step, Interaction)],
             "rounds": rounds or None,
             "story": self.lines(),
         }

@@ -26,6 +26,7 @@ from hegemon.exact.rounds import RoundConfigurations, round_chain
 from hegemon.exact.within import Within, reached_within
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
+from hegemon.models.inputs import describe_inputs
 from hegemon.models.protocol import Protocol
 from hegemon.runs.setting import initial_configuration, topology_for
 
@@ -221,7 +222,8 @@ class Case:
         start = start if start is not None else protocol.default_start
         uniform = protocol.starts.get("random") is Protocol.start_random
         if isinstance(start, str) and (start == EVERYTHING or start == "random" and uniform):
-            self.covers, starts = "all configurations", None
+            told = f" with {describe_inputs(protocol)}" if protocol.inputs else ""
+            self.covers, starts = f"all configurations{told}", None
         else:
             self.covers = f"reachable from {start}" if isinstance(start, str) else "reachable from the given start"
             starts = [fixed_start(protocol, start, self.topology)]

@@ -32,13 +32,13 @@ def check_closed(protocol: Any, name: str, topology: Any, rng: np.random.Generat
         for _ in range(steps):
             first, second = arcs[rng.integers(len(arcs))]
             pair = protocol.space.code(nodes[first]), protocol.space.code(nodes[second])
-            nodes[first], nodes[second] = map(protocol.space.namespace, protocol.transition_codes(*pair))
+            coin = int(rng.integers(protocol.coins.size)) if protocol.coin_fields else 0
+            nodes[first], nodes[second] = map(protocol.space.namespace, protocol.transition_codes(*pair, coin))
             was, inside = inside, chosen.contains(nodes, protocol.p, protocol.values)
             seen += was
             if was and not inside:
-                shown = [protocol.space.mapping(protocol.space.namespace(code)) for code in pair]
                 raise InvalidInput(
-                    f"{protocol.id}: the set {name} claims to be closed, but the interaction of {shown[0]} and "
-                    f"{shown[1]} leaves it; declare it with closed=False"
+                    f"{protocol.id}: the set {name} claims to be closed, but the "
+                    f"{protocol.shown_meeting(*pair, coin)} leaves it; declare it with closed=False"
                 )
     return seen

@@ -3,6 +3,7 @@
 import inspect
 
 from hegemon import display
+from hegemon.models.inputs import describe_inputs
 
 
 def describe(protocol) -> dict:
@@ -17,6 +18,8 @@ def describe(protocol) -> dict:
         "states": protocol.states if protocol.fields else None,
         "topology": protocol.topology,
         "assumes": [assumption.says for assumption in protocol.assumes],
+        "inputs": describe_inputs(protocol),
+        "coins": describe_coins(protocol),
         "outputs": list(protocol.outputs),
         "parameters": [
             {
@@ -63,3 +66,11 @@ def as_html(protocol) -> str:
     ):
         parts += [display.table([{column: row[column] for column in columns} for row in content[name]], name, 30)]
     return "".join(parts)
+
+
+def describe_coins(protocol) -> str:
+    """What an interaction, or a node in a round, draws."""
+    if bits := getattr(protocol, "random_bits", 0):
+        return f"{bits} fair bits per node and round"
+    fields = getattr(protocol, "coin_fields", ())
+    return ", ".join(f"{field.name} in {field.domain.describe(protocol.values)}" for field in fields)

@@ -6,20 +6,16 @@ and `events`, `verify`) cannot apply to it, and says so.
 
 import copy
 import random
-from collections import namedtuple
 from collections.abc import Callable
-from functools import cached_property
 from types import SimpleNamespace
-from typing import ClassVar
 
 from hegemon.errors import InvalidInput
 from hegemon.models.authors import authored
-from hegemon.models.protocol import Protocol
+from hegemon.models.coins import CoinProtocol
 from hegemon.models.purity import require_pure
-from hegemon.models.state import Field, declared_fields
 
 
-class ObjectProtocol(Protocol):
+class ObjectProtocol(CoinProtocol):
     """Declare `def interact(a, b, p, coins)` on agents that are objects with attributes of the author's choice.
 
     An attribute's value is never changed in place, only replaced (use numbers, texts, tuples, frozensets), so that
@@ -32,15 +28,6 @@ class ObjectProtocol(Protocol):
 
     model = "objects"
     functions = {"interact": "a, b, p, coins", "output": "a, p"}
-    coin_fields: ClassVar[tuple[Field, ...]] = ()
-
-    class Coins:
-        pass
-
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(**kwargs)
-        if "Coins" in vars(cls):
-            cls.coin_fields = declared_fields(cls.Coins, cls.__name__, "Coins")
 
     def __init__(self, n: int, **given):
         if not callable(getattr(self, "interact", None)) or not callable(getattr(self, "output", None)):
@@ -49,16 +36,6 @@ class ObjectProtocol(Protocol):
                 "for a leader"
             )
         super().__init__(n, **given)
-
-    @cached_property
-    def _coins(self):
-        bounds = {field.name: field.domain.bounds(self.values) for field in self.coin_fields}
-        return namedtuple("Coins", bounds), list(bounds.values())
-
-    def draw_coins(self, rng: random.Random):
-        """What one interaction draws."""
-        kind, bounds = self._coins
-        return kind(*[rng.randint(low, high) for low, high in bounds])
 
     def agents_of(self, name: str, rng) -> list:
         """The agents of a named start."""
@@ -85,7 +62,7 @@ class ObjectProtocol(Protocol):
             before = copy.deepcopy((vars(first), vars(second)))
             a, b = copy.copy(first), copy.copy(second)
             with authored(f"{self.id}: interact, on two agents of the start,"):
-                self.interact(a, b, self.p, self.draw_coins(rng))
+                self.interact(a, b, self.p, self.coins.draw(rng))
             if (vars(first), vars(second)) != before:
                 raise InvalidInput(
                     f"{self.id}: interact changes a value in place; give the agent a new one (a tuple or a frozenset)"

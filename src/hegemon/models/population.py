@@ -1,19 +1,26 @@
 """Population protocols: two agents meet, both may change (Angluin et al., Distributed Computing 2006)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
 from hegemon.errors import InvalidInput
-from hegemon.models.protocol import Protocol
+from hegemon.models.coins import CoinProtocol
 from hegemon.models.purity import require_pure
 from hegemon.models.soundness import check_functions, check_transition
 
+LARGEST_COINS = 2**62
+MOST_TRIED = 20_000  # interactions that are tried at most before anything runs
 
-class PopulationProtocol(Protocol):
-    """Declare `class State:` and `def interact(a, b, p)`, which changes initiator `a` and responder `b`."""
 
-    interact: Callable  # (a, b, p) -> None
+class PopulationProtocol(CoinProtocol):
+    """Declare `class State:` and `def interact(a, b, p)`, which changes initiator `a` and responder `b`.
+
+    With `class Coins:` it is `def interact(a, b, p, coins)`, and `coins.x` is a fair bit or a uniform number.
+    """
+
+    interact: Callable  # (a, b, p) -> None, or (a, b, p, coins) -> None
 
     model = "population"
     functions = {
@@ -24,23 +31,53 @@ class PopulationProtocol(Protocol):
         if not self.fields or not hasattr(self, "interact"):
             raise InvalidInput(f"{type(self).__name__} needs a `class State:` with fields and `def interact(a, b, p)`")
         super().__init__(n, **given)
+        if self.coins.size > LARGEST_COINS:
+            raise InvalidInput(f"{self.id}: an interaction draws one of {self.coins.size:.2e} values, more than 2**62")
 
-    def transition(self, a, b) -> tuple[dict, dict]:
+    @property
+    def compiled_values(self) -> dict[str, Any]:
+        return self.values | self.coins.layout
+
+    def meet(self, a, b, coin: int) -> None:
+        """The interaction of two states, in place, when the coins show the value with this number."""
+        if self.coin_fields:
+            self.interact(a, b, self.p, self.coins.value(coin))
+        else:
+            self.interact(a, b, self.p)
+
+    def transition(self, a, b, coins: Mapping[str, int] | None = None) -> tuple[dict, dict]:
         """The hand tool: two states as mappings in, the two states after their interaction out."""
         left, right = self.space.parse(a), self.space.parse(b)
-        self.interact(left, right, self.p)
+        self.meet(left, right, self.coins.number(coins or {}))
         self.space.code(left), self.space.code(right)  # refuses values out of range
         return self.space.mapping(left), self.space.mapping(right)
 
-    def transition_codes(self, first: int, second: int) -> tuple[int, int]:
-        """The same on codes."""
+    def transition_codes(self, first: int, second: int, coin: int | None = None) -> tuple[int, int]:
+        """The same on codes and the number of what the coins show."""
+        if coin is None:
+            self.refuse_coins("what two states become is not fixed")
         a, b = self.space.namespace(first), self.space.namespace(second)
         try:
-            self.interact(a, b, self.p)
+            self.meet(a, b, coin or 0)
             return self.space.code(a), self.space.code(b)
         except InvalidInput as error:
-            shown = [self.space.mapping(self.space.namespace(code)) for code in (first, second)]
-            raise InvalidInput(f"{error} (interaction of {shown[0]} and {shown[1]})") from None
+            raise InvalidInput(f"{error} ({self.shown_meeting(first, second, coin)})") from None
+
+    def outcomes(self, first: int, second: int) -> list[tuple[int, int]]:
+        """What two states may become, for every value of the coins."""
+        return [self.transition_codes(first, second, coin) for coin in range(self.coins.size)]
+
+    def shown_meeting(self, first: int, second: int, coin: int | None = None) -> str:
+        """Who meets whom, and what the coins show, in words."""
+        before = [self.space.mapping(self.space.namespace(int(code))) for code in (first, second)]
+        shown = f", coins {self.coins.mapping(int(coin or 0))}" if self.coin_fields else ""
+        return f"interaction of {before[0]} and {before[1]}{shown}"
+
+    def refuse_coins(self, why: str) -> None:
+        """For whatever can treat only interactions without coins: one sentence."""
+        if self.coin_fields:
+            names = ", ".join(self.coins.names)
+            raise InvalidInput(f"{self.id} tosses coins in its interactions ({names}), so {why}")
 
     def check_sound(self) -> None:
         """Refuse a protocol whose functions cannot be trusted: see models/soundness.py."""
@@ -49,20 +86,27 @@ class PopulationProtocol(Protocol):
         check_functions(self)
 
     def check_interact(self, rng, samples: int = 300) -> None:
-        """Try `interact` on a few hundred pairs of states, or on all if there are no more."""
-        size = self.space.size
+        """Try `interact` on a few hundred pairs of states, or on all if there are no more, with every value of the
+        coins, or with the extreme ones and some others if there are very many."""
+        size, values = self.space.size, self.coins.size
         few = size**2 <= samples
         codes = [] if few else self.space.telling_states(rng, 2 * samples)
-        pairs = np.ndindex(size, size) if few else zip(codes[::2], codes[1::2], strict=True)
+        pairs = list(np.ndindex(size, size) if few else zip(codes[::2], codes[1::2], strict=True))
+        if values * len(pairs) <= MOST_TRIED:
+            situations = [(*pair, coin) for pair in pairs for coin in range(values)]
+        else:
+            drawn = rng.integers(values, size=(len(pairs), 6)).tolist()
+            chosen = [{0, values - 1, *some} for some in drawn]
+            situations = [(*pair, coin) for pair, some in zip(pairs, chosen, strict=True) for coin in sorted(some)]
 
-        def states_of(pair):
-            return [self.space.namespace(code) for code in pair]
+        def states_of(situation):
+            return [self.space.namespace(code) for code in situation[:2]]
 
-        def shown(pair):
-            first, second = (self.space.mapping(state) for state in states_of(pair))
-            return f"interaction of {first} and {second}"
+        def shown(situation):
+            return self.shown_meeting(*situation)
 
-        def call(states, pair):
-            return self.interact(*states, self.p)
+        def call(states, situation):
+            coins = (self.coins.value(situation[2]),) if self.coin_fields else ()
+            return self.interact(*states, self.p, *coins)
 
-        check_transition(self, "interact", pairs, states_of, call, shown)
+        check_transition(self, "interact", situations, states_of, call, shown)

@@ -13,10 +13,11 @@ import numpy as np
 from hegemon.errors import InvalidInput
 from hegemon.models.assumptions import Assumption
 from hegemon.models.authors import authored, kind
-from hegemon.models.configuration import Configuration, Group
+from hegemon.models.configuration import Configuration
 from hegemon.models.declarations import check_declaration
 from hegemon.models.expressions import evaluate
 from hegemon.models.functions import condition, number
+from hegemon.models.inputs import check_inputs, input_groups, require_inputs
 from hegemon.models.labels import with_integers
 from hegemon.models.observables import Observable, count
 from hegemon.models.observables import mean as mean_of
@@ -64,6 +65,7 @@ class Protocol:
     reaches = "safe"  # the set that its author claims to be reached with probability 1
     assumes: tuple[Assumption, ...] = ()
     input_parameter = ""  # for a predicate: the parameter that says how many agents start with input 1
+    inputs: dict[str, int | str] = {}  # fields that agents are told and never change: how many are told 1
     outputs: tuple[str, ...] = ("follower", "leader")
 
     # what its model says
@@ -98,6 +100,7 @@ class Protocol:
             if callable(function) and not isinstance(function, staticmethod):
                 setattr(cls, name, staticmethod(function))
         check_declaration(cls)
+        check_inputs(cls)
         if cls.fields and not hasattr(cls, "output"):
             if any(field.name == "leader" for field in cls.fields):
                 cls.output = staticmethod(output_leader)
@@ -151,7 +154,7 @@ class Protocol:
 
     @cached_property
     def space(self) -> StateSpace:
-        return StateSpace(self.fields, self.values, self.id)
+        return StateSpace(self.fields, self.values, self.id, tuple(self.inputs))
 
     @property
     def states(self) -> int:
@@ -163,10 +166,15 @@ class Protocol:
         """The parameters as plain-Python code sees them: `p.n`, `p.N`, `p.tau`."""
         return namedtuple("Parameters", self.values)(**self.values)
 
+    @property
+    def compiled_values(self) -> dict[str, Any]:
+        """What compiled code is told: the parameters, and whatever else its model needs."""
+        return self.values
+
     @cached_property
     def compiled_p(self) -> np.ndarray:
         """The numbers among the parameters as one record, which compiled code reads the same way."""
-        numbers = {name: value for name, value in self.values.items() if isinstance(value, int | float)}
+        numbers = {name: value for name, value in self.compiled_values.items() if isinstance(value, int | float)}
         kinds = [(name, np.float64 if isinstance(value, float) else np.int64) for name, value in numbers.items()]
         record = np.zeros(1, dtype=kinds)
         for name, value in numbers.items():
@@ -192,24 +200,25 @@ class Protocol:
         for field in self.fields:
             value = field.domain.index(field.default)
             state[field.name] = evaluate(value, self.values)
-        return [Group(self.n, state)]
+        return input_groups(self, state, random=False)
 
     def start_random(self, rng, topology=None):
-        """Every agent uniform over all states."""
-        return [Group(self.n, {}, random=True)]
+        """Every agent uniform over all states (that have its inputs)."""
+        return input_groups(self, {}, random=True)
 
     def initial(self, name, rng, as_multiset: bool = False, topology=None) -> Configuration:
         """The configuration of a named start, or of a JSON or CSV file."""
         name = str(name)
         if name not in self.starts:
             if Path(name).suffix.lower() in (".json", ".csv"):
-                return Configuration.load(self.space, name, self.n, as_multiset)
+                loaded = Configuration.load(self.space, name, self.n, as_multiset)
+                return require_inputs(self, loaded, name)
             known = ", ".join(self.starts)
             raise InvalidInput(f"{self.id} has no start {name!r}; choose {known}, or give a .json or .csv file")
         what = f"{self.id}: the start {name}"
         with authored(what, "a start answers a list of Groups or an array of records"):
             made = self.starts[name](self, rng, topology) if self.reads_graph else self.starts[name](self, rng)
-        return Configuration.answered(made, self.space, self.n, rng, as_multiset, what)
+        return require_inputs(self, Configuration.answered(made, self.space, self.n, rng, as_multiset, what), what)
 
     def set_named(self, name: str) -> ConfigurationSet:
         if name not in self.sets:

@@ -95,6 +95,9 @@ def _outcome(protocol: Any, name: str, situation: tuple, states_of: Callable, ca
         for state in states:
             if surplus := sorted(set(vars(state)) - set(protocol.space.names)):
                 raise InvalidInput(f"{what} writes {surplus[0]!r}, which is not a field; declare it in `class State:`")
+        for old, new in zip(states_of(situation) if protocol.inputs else (), states, strict=False):
+            if changed := [field for field in protocol.inputs if getattr(old, field) != getattr(new, field)]:
+                raise InvalidInput(f"{what} changes {changed[0]}, which is an input and stays as it was told")
         return [protocol.space.code(state) for state in states]
     except InvalidInput as error:
         raise InvalidInput(f"{error} ({shown(situation)})") from None

@@ -82,9 +82,10 @@ class Variant:
 class StateSpace:
     """All states of one agent for given parameter values."""
 
-    def __init__(self, fields: tuple[Field, ...], values: dict, owner: str):
+    def __init__(self, fields: tuple[Field, ...], values: dict, owner: str, inputs: tuple[str, ...] = ()):
         self.fields = fields
         self.owner = owner
+        self.inputs = inputs  # fields that nothing changes: see models/inputs.py
         self.names = tuple(field.name for field in fields)
         self.domains = {field.name: field.domain for field in fields}
         self.bounds = {}

@@ -29,6 +29,13 @@ class Meeting:
             )
         if getattr(protocol, "needs_oracle", False):
             raise InvalidInput(f"{protocol.id} needs an oracle that tells whether a leader exists; choose time-optimal")
+        if protocol.inputs:
+            raise InvalidInput(
+                f"{protocol.id} tells some agents an input ({', '.join(protocol.inputs)}), and members of a "
+                "network are told nothing"
+            )
+        if not self.works_in_rounds:
+            protocol.refuse_coins("members of a network, which must agree on an interaction's outcome, do not run it")
         protocol.require_sound()
         self.protocol = protocol
         self.size = protocol.space.size

@@ -5,6 +5,7 @@ from hegemon.protocols.afek_gafni import AfekGafni
 from hegemon.protocols.bfw import BFW
 from hegemon.protocols.cai_izumi_wada import CaiIzumiWada
 from hegemon.protocols.countdown import Countdown
+from hegemon.protocols.dijkstra import Dijkstra
 from hegemon.protocols.epidemic import Epidemic
 from hegemon.protocols.fischer_jiang import FischerJiang
 from hegemon.protocols.flood_max import FloodMax
@@ -51,6 +52,7 @@ CATALOGUE: dict[str, type[Protocol]] = {
         Ring,
         FischerJiang,
         OddRing,
+        Dijkstra,
         Trains,
         BFW,
         Herman,

@@ -44,7 +44,7 @@ def simulate_states(
     topology = topology_for(protocol, graph, seed)
     stop = parse_stop(until, protocol)
     limit = min((one for one in (stop.limit, max_steps) if one is not None), default=None)
-    schedule = read_schedule(start, topology) if protocol.model == "population" else []
+    schedule = read_schedule(start, protocol, topology) if protocol.model == "population" else []
     if schedule and (faults or engine not in ("auto", "agents")):
         raise InvalidInput(f"{start} prescribes interactions, which only engine agents follows, and without faults")
     observables = {} if not observe else protocol.watched() if observe is True else observe

@@ -100,15 +100,16 @@ class Driver:
         self.ended = self.ended or engine.hopeless or (SILENT if engine.is_silent else "")
         return bool(self.ended)
 
-    def follow(self, schedule: list[tuple[int, int]], limit: int | None) -> bool:
+    def follow(self, schedule: list[tuple[int, int, int]], limit: int | None) -> bool:
         """Make prescribed interactions, as far as the limit and the stop allow; whether the stop is met."""
         protocol = self.protocol
-        for pair in schedule:
+        for first, second, coin in schedule:
+            pair = [first, second]
             if self._inside() or self.engine.step == limit:
                 break
             codes = protocol.space.encode_array(self.engine.configuration().agents)
             before = [protocol.space.namespace(codes[agent]) for agent in pair]
-            codes[list(pair)] = protocol.transition_codes(*codes[list(pair)])
+            codes[pair] = protocol.transition_codes(*codes[pair], coin)
             after = [protocol.space.namespace(codes[agent]) for agent in pair]
             self.engine.load(Configuration(protocol.space, agents=protocol.space.decode_array(codes)))
             self.engine.step += 1

@@ -80,13 +80,25 @@ def _strike_counts(fault: Fault, configuration: Configuration, leads, rng) -> Da
         changed, numbers = fault_codes(fault, space, codes, rng), victims
         is_seen = bool(np.any((leads(codes) != leads(changed)) & (victims > 0)))
     else:
-        random = Configuration.from_groups(space, [Group(fault.size, {}, random=True)], rng, as_multiset=True)
-        changed, numbers = random.multiset
+        groups = _random_groups(space, codes, victims)
+        changed, numbers = Configuration.from_groups(space, groups, rng, as_multiset=True).multiset
         is_seen = _matched_anew(victims[leads(codes)].sum(), numbers[leads(changed)].sum(), fault.size, rng)
     codes, places = np.unique(np.concatenate([codes, changed]), return_inverse=True)
     merged = np.zeros(len(codes), np.int64)
     np.add.at(merged, places, np.concatenate([spared, numbers]))
     return Damage(Configuration(space, codes=codes[merged > 0], counts=merged[merged > 0]), is_seen)
+
+
+def _random_groups(space, codes, victims) -> list[Group]:
+    """The victims in random states; what they were told stays."""
+    if not space.inputs:
+        return [Group(int(victims.sum()), {}, random=True)]
+    told = space.decode_array(codes)[list(space.inputs)]
+    kinds = np.unique(told)
+    return [
+        Group(int(victims[told == kind].sum()), dict(zip(space.inputs, kind.tolist(), strict=True)), random=True)
+        for kind in kinds
+    ]
 
 
 def _matched_anew(before: int, after: int, agents: int, rng) -> bool:
@@ -102,7 +114,15 @@ def _matched_anew(before: int, after: int, agents: int, rng) -> bool:
 def fault_codes(fault: Fault, space, codes: np.ndarray, rng) -> np.ndarray:
     """What the victims' codes become: random states, or their own with the given values written in."""
     if not fault.values:
-        return rng.integers(space.size, size=len(codes))
+        after = rng.integers(space.size, size=len(codes))
+        if space.inputs:
+            told, agents = space.decode_array(codes), space.decode_array(after)
+            for name in space.inputs:
+                agents[name] = told[name]
+            after = space.encode_array(agents)
+        return after
+    if told := set(fault.values) & set(space.inputs):
+        raise InvalidInput(f"a fault writes {sorted(told)[0]}, an input: no fault changes what agents are told")
     changed = {}
     for code in np.unique(codes):
         state = space.namespace(code)

@@ -9,6 +9,7 @@ from hegemon.errors import InvalidInput
 from hegemon.graphs.families import as_topology
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
+from hegemon.models.inputs import require_inputs
 
 _fitting: WeakKeyDictionary = WeakKeyDictionary()  # topologies, and the protocols they were checked for
 
@@ -31,10 +32,11 @@ def topology_for(protocol, graph=None, seed: int = 0) -> Topology:
 def initial_configuration(protocol, start, seed, trial, as_multiset=False, topology=None) -> Configuration:
     """A named start, a file, a Configuration, or a list of states as mappings."""
     if isinstance(start, Configuration):
-        return start.checked(protocol.space, protocol.n, "the start")
+        return require_inputs(protocol, start.checked(protocol.space, protocol.n, "the start"), "the start")
     if isinstance(start, list | tuple):
         states = [protocol.space.code(protocol.space.parse(state)) for state in start]
         if len(states) != protocol.n:
             raise InvalidInput(f"the start has {len(states)} states but n = {protocol.n}; make them equal")
-        return Configuration(protocol.space, agents=protocol.space.decode_array(np.array(states)))
+        given = Configuration(protocol.space, agents=protocol.space.decode_array(np.array(states)))
+        return require_inputs(protocol, given, "the start")
     return protocol.initial(start or protocol.default_start, generator(seed, trial, START), as_multiset, topology)

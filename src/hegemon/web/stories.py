@@ -10,7 +10,7 @@ from hegemon.runs.schedules import read_schedule
 def read_story(start, protocol, topology) -> list:
     """What the file prescribes: pairs that meet, or for each round the nodes that change and their new states."""
     if protocol.model == "population":
-        return read_schedule(start, topology)
+        return read_schedule(start, protocol, topology)
     if protocol.model in ("message", "objects") or not isinstance(start, str) or not start.lower().endswith(".json"):
         return []
     try:

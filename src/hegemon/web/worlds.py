@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hegemon.compute.philox import coins_from, word_at
-from hegemon.compute.randomness import KERNEL, next_index, next_pair, stream
+from hegemon.compute.randomness import KERNEL, next_below, next_index, next_pair, stream
 from hegemon.engines.batch.batch import Batch
 from hegemon.engines.choice import ENGINES
 from hegemon.engines.engine import Engine
@@ -153,9 +153,11 @@ class AgentWorld(World):
             arc = next_index(rng, self.topology.arcs)
             pair = self.topology.sources[arc], self.topology.targets[arc]
         pair = int(pair[0]), int(pair[1])
+        values = self.protocol.coins.size
+        coin = int(next_below(rng, values)) if values > 1 else 0
         before = self._codes(pair)
         self._pass_one()
-        return self.told(pair, before)
+        return self.told(pair, before, coin)
 
     def _pass_one(self) -> None:
         goal = self.engine.step + 1
@@ -176,21 +178,24 @@ class AgentWorld(World):
         self.engine.step = step
         return {"text": Round(tuple(told)).sentence() or "nothing changes", "lines": [], "changed": bool(told)}
 
-    def _meet(self, pair: tuple[int, int]) -> dict:
+    def _meet(self, prescribed: tuple[int, int, int]) -> dict:
+        pair, coin = prescribed[:2], prescribed[2]
         before = self._codes(pair)
         agents = self.engine.configuration().agents
-        agents[list(pair)] = self.space.decode_array(np.array(self.protocol.transition_codes(*before)))
+        agents[list(pair)] = self.space.decode_array(np.array(self.protocol.transition_codes(*before, coin)))
         self.engine.load(Configuration(self.space, agents=agents))
         self.engine.step += 1
-        return self.told(pair, before)
+        return self.told(pair, before, coin)
 
-    def told(self, pair, before) -> dict:
+    def told(self, pair, before, coin: int) -> dict:
         """The interaction of two states in words and in lines of `interact`."""
+        protocol = self.protocol
         a, b = (self.space.namespace(code) for code in before)
         old = self.space.mapping(a), self.space.mapping(b)
-        _, lines = traced(self.protocol.interact, a, b, self.protocol.p)
+        coins = (protocol.coins.value(coin),) if protocol.coin_fields else ()
+        _, lines = traced(protocol.interact, a, b, protocol.p, *coins)
         new = self.space.mapping(a), self.space.mapping(b)
-        text = Interaction(pair[0], pair[1], old, new).sentence()
+        text = Interaction(pair[0], pair[1], old, new, protocol.coins.mapping(coin)).sentence()
         return {"pair": pair, "text": text, "lines": lines, "changed": old != new}
 
     def _codes(self, agents) -> list[int]:

@@ -36,6 +36,7 @@ from hegemon.models.configuration import Configuration
 LARGEST_POPULATION = 2**60
 TOUCHED, DECK = 1 << 19, 1 << 20  # the agents that an epoch may list
 LONGEST = 2**62  # steps at once
+MOST_COINS = 256  # values of the coins: what each pair of states becomes is kept for every one of them
 PATIENCE = 5e7  # work between two looks at progress, in nanoseconds
 POSITIONS, ORDER = 1, 2  # purposes of the streams behind an epoch's order
 
@@ -62,7 +63,13 @@ class Batch(Engine):
             raise InvalidInput(f"engine batch needs a complete graph, not {topology.name}; use events or agents")
         if protocol.n > LARGEST_POPULATION:
             raise InvalidInput(f"n = {protocol.n} is too large; engine batch takes up to 2**60 agents")
+        if protocol.coins.size > MOST_COINS:
+            raise InvalidInput(
+                f"{protocol.id} draws one of {protocol.coins.size:,} values in an interaction; engine batch takes at "
+                f"most {MOST_COINS}, use engine agents"
+            )
         self.n, self.space, self.stop, self.rng = protocol.n, protocol.space, stop, rng
+        self._coins = protocol.coins.size
         self._silent = False
         self.gave_up, self.affordable = False, math.inf  # whether an interaction costs more nanoseconds than it may
         self._membership = Membership(protocol, stop)
@@ -193,7 +200,7 @@ class Batch(Engine):
         while True:
             occupied = self._multiset.occupied
             length, _ = self._plan(occupied, self.n)
-            kinds = min(length, occupied**2) + min(length, len(self._desk.deck))
+            kinds = min(length, occupied**2 * self._coins) + min(length, len(self._desk.deck))
             log = new_log(min(length, len(self._desk.touched)), kinds, derived(rng, POSITIONS))
             length = int(self._write_epoch(self._multiset.census, self._desk, log, self.rng, self.n, self._tally))
             if length >= 0:

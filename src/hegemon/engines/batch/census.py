@@ -1,7 +1,8 @@
 """The population as a multiset of states that are discovered as they occur.
 
 A state met for the first time gets the next *slot*; what two slots become is learnt once and kept in a table
-of pairs. Nothing depends on the number of possible states: memory follows the slots in use.
+of pairs, one for each value of the coins. Nothing depends on the number of possible states: memory follows the slots
+in use.
 """
 
 from collections import namedtuple
@@ -9,6 +10,7 @@ from collections import namedtuple
 import numpy as np
 
 from hegemon.compute.compilation import from_python, lean
+from hegemon.compute.randomness import next_below
 from hegemon.engines.batch.meeting import Meeting, call_meeting
 from hegemon.engines.refusal import refuse_interaction
 from hegemon.errors import InvalidInput
@@ -23,11 +25,12 @@ KNOWN = 1 << 48
 CHANGED = 1 << 49  # the multiset is another one, or a watched agent
 MARKED = 1 << 50  # a count of the stop may be another one
 
-# head: addresses for `call_meeting`, what it told, the number of slots in use, the watched mark.
+# head: addresses for `call_meeting`, what it told, the number of slots in use, the watched mark, how many values the
+# coins of an interaction have.
 # states: one row each for the counts, codes and marks of the slots, and for the slots ranked by code: kernels
 # draw in this order, so that no draw depends on when a state was met first.
 Census = namedtuple("Census", "head states pairs places")
-TOLD, SIZE, WATCH = 5, 9, 10
+TOLD, SIZE, WATCH, COINS = 5, 9, 10, 11
 COUNT, CODE, MARK, RANKED = 0, 1, 2, 3
 
 
@@ -57,10 +60,10 @@ def slot_of(census, code, mark):
 
 
 @lean
-def learn(census, i, j):
-    """What slots i and j become; negative if there is no slot left or the interaction fails."""
+def learn(census, i, j, coin):
+    """What slots i and j become with these coins; negative if there is no slot left or the interaction fails."""
     head, states = census.head, census.states
-    if call_meeting(head, states[CODE, i], states[CODE, j]) < 0:
+    if call_meeting(head, states[CODE, i], states[CODE, j], coin) < 0:
         return np.int64(BROKEN)
     first = slot_of(census, head[TOLD], head[TOLD + 2])
     second = slot_of(census, head[TOLD + 1], head[TOLD + 3])
@@ -74,15 +77,39 @@ def learn(census, i, j):
     if (first != i or second != j) and (first != j or second != i):
         entry |= CHANGED  # two agents that swap their states leave the multiset as it is
     if len(census.pairs):
-        census.pairs[i * states.shape[1] + j] = entry
+        census.pairs[(coin * states.shape[1] + i) * states.shape[1] + j] = entry
     return entry
 
 
 @lean
-def look_up(census, i, j):
-    """What slots i and j become."""
-    entry = census.pairs[i * census.states.shape[1] + j] if len(census.pairs) else np.int64(0)
-    return entry if entry else learn(census, i, j)
+def look_up(census, i, j, coin):
+    """What slots i and j become when their coins show the value with this number."""
+    side = census.states.shape[1]
+    entry = census.pairs[(coin * side + i) * side + j] if len(census.pairs) else np.int64(0)
+    return entry if entry else learn(census, i, j, coin)
+
+
+@lean
+def toss(census, rng):
+    """The coins of one interaction."""
+    values = census.head[COINS]
+    return next_below(rng, values) if values > 1 else np.int64(0)
+
+
+@lean
+def can_change(census, i, j):
+    """Whether slots i and j may change something, for some value of the coins: 0, 1, or FULL.
+
+    An interaction that fails counts as a change: the run ends if it is ever drawn.
+    """
+    found = np.int64(0)
+    for coin in range(census.head[COINS]):
+        entry = look_up(census, i, j, coin)
+        if entry == FULL:
+            return np.int64(FULL)
+        if entry & CHANGED:  # so has a negative number: BROKEN
+            found = np.int64(1)
+    return found
 
 
 @lean
@@ -137,9 +164,11 @@ class Multiset:
         self._fill(capacity, codes, counts, marks)
 
     def _fill(self, capacity: int, codes, counts, marks) -> None:
-        pairs = np.zeros(capacity**2 if capacity <= LARGEST_TABLE else 0, np.int64)
-        head = np.zeros(11, np.int64)
+        coins = self._meeting.protocol.coins.size
+        pairs = np.zeros(coins * capacity**2 if coins * capacity**2 <= LARGEST_TABLE**2 else 0, np.int64)
+        head = np.zeros(12, np.int64)
         head[:TOLD], head[WATCH] = self._meeting.gate(head[TOLD:]), self._watch
+        head[COINS] = coins
         self.census = Census(head, np.zeros((4, capacity), np.int64), pairs, np.zeros(4 * capacity, np.int32))
         enter = from_python(slot_of)
         for code, mark in zip(codes.tolist(), marks.tolist(), strict=True):
@@ -163,7 +192,8 @@ class Multiset:
     def make_room(self, error) -> None:
         """After FULL: twice the room, unless forgetting the states that no agent is in makes enough."""
         if error == BROKEN:
-            refuse_interaction(self._meeting.protocol, *self.census.head[TOLD : TOLD + 2])
+            first, second, coin = self.census.head[TOLD : TOLD + 3].tolist()
+            refuse_interaction(self._meeting.protocol, first, second, [coin])
         codes, counts, marks = self.contents()
         if 4 * len(codes) <= self.capacity:
             self.load(codes, counts, marks)

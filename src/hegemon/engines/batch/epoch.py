@@ -14,10 +14,11 @@ import numpy as np
 
 from hegemon.compute.compilation import lean
 from hegemon.compute.randomness import next_below, next_double, next_index
-from hegemon.compute.sampling import hypergeometric, take
+from hegemon.compute.sampling import binomial, hypergeometric, take
 from hegemon.compute.waiting import fresh_run
 from hegemon.engines.batch.census import (
     CHANGED,
+    COINS,
     COUNT,
     MARKED,
     RANKED,
@@ -27,6 +28,7 @@ from hegemon.engines.batch.census import (
     is_watched,
     look_up,
     second_of,
+    toss,
 )
 
 # Relative costs, in nanoseconds where they were measured; only their ratios matter.
@@ -36,11 +38,11 @@ COLLISION, DRAW, CARD = 130.0, 55.0, 8.0
 Desk = namedtuple("Desk", "table touched deck")
 ORDER, BOUND, GUIDE, REMOVED, REST, FIRSTS, SECONDS, SAVED, PAIR = range(9)
 
-# What an epoch did. sizes: the entries used. written: position, initiator and responder of every interaction
-# carried out by itself; taken: a hash set of their positions. kinds: initiator, responder and number of all
+# What an epoch did. sizes: the entries used. written: position, initiator, responder and coins of every interaction
+# carried out by itself; taken: a hash set of their positions. kinds: number, initiator, responder and coins of all
 # others. rng: draws positions. Without room nothing is written down.
 Log = namedtuple("Log", "sizes written taken kinds rng")
-POSITION, FIRST, SECOND, NUMBER = 0, 1, 2, 0
+POSITION, FIRST, SECOND, COIN, NUMBER = 0, 1, 2, 3, 0
 
 SPARE = 8  # what one more collision may need
 
@@ -55,7 +57,7 @@ def new_desk(capacity: int, touched: int, deck: int) -> Desk:
 
 def new_log(written: int, kinds: int, rng) -> Log:
     hashed = 1 << (4 * written).bit_length()
-    rows = [np.zeros((3, size), np.int64) for size in (written, kinds)]
+    rows = [np.zeros((4, size), np.int64) for size in (written, kinds)]
     return Log(np.zeros(2, np.int64), rows[0], np.zeros(hashed, np.int64), rows[1], rng)
 
 
@@ -90,10 +92,11 @@ def note(census, tally, entry, i, j, times):
 
 
 @lean
-def write_down(log, position, i, j):
+def write_down(log, position, i, j, coin):
     """This interaction, carried out by itself, took place at this step of the epoch."""
     size = log.sizes[0]
     log.written[POSITION, size], log.written[FIRST, size], log.written[SECOND, size] = position, i, j
+    log.written[COIN, size] = coin
     log.sizes[0] += 1
     mask = len(log.taken) - 1
     place = position & mask
@@ -186,12 +189,13 @@ def collide(census, desk, log, rng, n, length, tally):
                 touched[x] = touched[agents]
                 continue
             i, j = draw_untouched(table, rng, n, shift), draw_untouched(table, rng, n, shift)
-            entry = look_up(census, i, j)
+            coin = toss(census, rng)
+            entry = look_up(census, i, j, coin)
             if entry < 0:
                 return entry, occupied, delayed, agents
             note(census, tally, entry, i, j, 1)
             if writing:
-                write_down(log, some_delayed_position(log, made), i, j)
+                write_down(log, some_delayed_position(log, made), i, j, coin)
             delayed -= 1
             alone += 1
             other = (x - agents) & 1  # which of the two agents of the delayed interaction is met
@@ -201,12 +205,13 @@ def collide(census, desk, log, rng, n, length, tally):
         if fresh >= 0:
             pair[fresh] = draw_untouched(table, rng, n, shift)
         i, j = pair[0], pair[1]
-        entry = look_up(census, i, j)
+        coin = toss(census, rng)
+        entry = look_up(census, i, j, coin)
         if entry < 0:
             return entry, occupied, delayed, agents
         note(census, tally, entry, i, j, 1)
         if writing:
-            write_down(log, made, i, j)
+            write_down(log, made, i, j, coin)
         touched[agents], touched[agents + 1] = first_of(entry), second_of(entry)
         agents += 2
         alone += 1
@@ -214,8 +219,11 @@ def collide(census, desk, log, rng, n, length, tally):
 
 
 @lean
-def carry_out(census, log, tally, entry, i, j, times):
-    """Put the outcome of `times` delayed interactions back into the population."""
+def carry_out(census, log, tally, i, j, coin, times):
+    """Put the outcome of `times` delayed interactions with these coins back into the population; 0, or an error."""
+    entry = look_up(census, i, j, coin)
+    if entry < 0:
+        return entry
     census.states[COUNT, first_of(entry)] += times
     census.states[COUNT, second_of(entry)] += times
     if entry & (CHANGED | MARKED):
@@ -223,7 +231,26 @@ def carry_out(census, log, tally, entry, i, j, times):
     if log.kinds.shape[1]:
         kind = log.sizes[1]
         log.kinds[NUMBER, kind], log.kinds[FIRST, kind], log.kinds[SECOND, kind] = times, i, j
+        log.kinds[COIN, kind] = coin
         log.sizes[1] += 1
+    return np.int64(0)
+
+
+@lean
+def carry_out_all(census, log, rng, tally, i, j, times):
+    """Toss the coins of `times` delayed interactions, how many show which value, and carry them out."""
+    values = census.head[COINS]
+    for coin in range(values):
+        left = values - coin
+        here = binomial(rng, times, 1.0 / left) if left > 1 else times
+        times -= here
+        if here:
+            error = carry_out(census, log, tally, i, j, coin, here)
+            if error < 0:
+                return error
+        if times == 0:
+            break
+    return np.int64(0)
 
 
 @lean
@@ -250,10 +277,9 @@ def match(census, desk, log, rng, tally, occupied, delayed):
                 need -= times
                 table[SECONDS, m] = here - times
                 i, j = table[ORDER, k], table[ORDER, m]
-                entry = look_up(census, i, j)
-                if entry < 0:
-                    return entry
-                carry_out(census, log, tally, entry, i, j, times)
+                error = carry_out_all(census, log, rng, tally, i, j, times)
+                if error < 0:
+                    return error
     size = 0
     for m in range(occupied):
         for _ in range(table[SECONDS, m]):
@@ -267,10 +293,9 @@ def match(census, desk, log, rng, tally, occupied, delayed):
             j = np.int64(deck[chosen])
             deck[chosen] = deck[dealt]
             dealt += 1
-            entry = look_up(census, i, j)
-            if entry < 0:
-                return entry
-            carry_out(census, log, tally, entry, i, j, 1)
+            error = carry_out(census, log, tally, i, j, toss(census, rng), 1)
+            if error < 0:
+                return error
     return np.int64(0)
 
 

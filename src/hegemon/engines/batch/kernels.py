@@ -3,7 +3,7 @@
 import numpy as np
 
 from hegemon.compute.compilation import lean
-from hegemon.engines.batch.census import COUNT, SIZE, count_occupied
+from hegemon.engines.batch.census import COINS, COUNT, SIZE, count_occupied
 from hegemon.engines.batch.epoch import COUNTS, EFFECTIVE, SAVED, WATCHED, epoch, plan
 from hegemon.engines.batch.order import could_meet
 from hegemon.engines.batch.skipping import BUSY, EVENT, LIMIT, PER_STATE, SWITCH, copy
@@ -54,7 +54,8 @@ def run_epochs(census, desk, log, rng, n, budget, held, low, high, tally, unchec
             held[k] += grown[k] - shrunk[k]
         done += made
         patience -= cost * made
-        if tally[EFFECTIVE] * (EVENT + PER_STATE * occupied) < 0.5 * cost * made:
+        possible = tally[EFFECTIVE] * census.head[COINS]  # a jump ends where some value of the coins changes something
+        if possible * (EVENT + PER_STATE * occupied) < 0.5 * cost * made:
             return SWITCH, done
         if patience < 0:
             return BUSY, done

@@ -11,7 +11,7 @@ from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
 from hegemon.compute.compilation import callback
-from hegemon.compute.records import codec, marks, settler, widened
+from hegemon.compute.records import codec, marks, meeting, settler, widened
 from hegemon.engines.refusal import refuse_compilation
 
 DONE, FAILED = 0, -1  # what a meeting answers; nothing is ever raised through C
@@ -19,16 +19,17 @@ DONE, FAILED = 0, -1  # what a meeting answers; nothing is ever raised through C
 # ruff: noqa: F821 - `interact`, `settle`, `encode`, `decode` and `marks_of` are bound by callback
 
 
-def meet(first, second, parameters, layout, scratch, told):
-    """Two codes meet: `told` gets their codes and marks afterwards, or, if that fails, the two codes themselves."""
+def meet(first, second, coin, parameters, layout, scratch, told):
+    """Two codes meet, their coins showing the value with this number: `told` gets their codes and marks afterwards,
+    or, if that fails, the two codes themselves and the coins."""
     p, a, b = carray(parameters, 1)[0], carray(scratch, 2)[0], carray(scratch, 2)[1]
     numbers = carray(layout, 1 << 16)
     answer = carray(told, 4)
     decode(first, a, numbers)
     decode(second, b, numbers)
-    answer[0], answer[1] = first, second
+    answer[0], answer[1], answer[2] = first, second, coin
     try:
-        interact(a, b, p)
+        interact(a, b, p, coin)
         if not settle(a, numbers) or not settle(b, numbers):
             return FAILED
         answer[2], answer[3] = marks_of(a, p), marks_of(b, p)
@@ -39,18 +40,18 @@ def meet(first, second, parameters, layout, scratch, told):
 
 
 @intrinsic
-def call_meeting(typing_context, gate, first, second):
-    """Call the function at address gate[0] with both codes and the addresses gate[1..4]."""
+def call_meeting(typing_context, gate, first, second, coin):
+    """Call the function at address gate[0] with both codes, the coins and the addresses gate[1..4]."""
 
     def generate(context, builder, signature, arguments):
         word = ir.IntType(64)
         gate_value = context.make_array(signature.args[0])(context, builder, arguments[0])
         addresses = [builder.load(builder.gep(gate_value.data, [ir.IntType(32)(k)])) for k in range(5)]
-        kind = ir.FunctionType(word, [word] * 6)
+        kind = ir.FunctionType(word, [word] * 7)
         function = builder.inttoptr(addresses[0], kind.as_pointer())
-        return builder.call(function, [arguments[1], arguments[2], *addresses[1:]])
+        return builder.call(function, [*arguments[1:], *addresses[1:]])
 
-    return types.int64(gate, types.int64, types.int64), generate
+    return types.int64(gate, types.int64, types.int64, types.int64), generate
 
 
 class Meeting:
@@ -63,8 +64,9 @@ class Meeting:
         pointer = types.CPointer
         state, parameters = from_dtype(self._scratch.dtype), from_dtype(protocol.compiled_p.dtype)
         word = types.int64
-        signature = word(word, word, pointer(parameters), pointer(word), pointer(state), pointer(word))
-        bound = {"interact": protocol.interact, "settle": settler(protocol.space), "encode": encode, "decode": decode}
+        signature = word(word, word, word, pointer(parameters), pointer(word), pointer(state), pointer(word))
+        interact = meeting(protocol.interact, protocol.coins.names)
+        bound = {"interact": interact, "settle": settler(protocol.space), "encode": encode, "decode": decode}
         try:
             self._function = callback(meet, signature, protocol.record_types, marks_of=marks(stop.conditions), **bound)
         except NumbaError as error:

@@ -12,7 +12,7 @@ from numba import uint64
 from hegemon.compute.compilation import from_python, lean
 from hegemon.compute.sampling import hypergeometric
 from hegemon.engines.batch.census import COUNT, MARKED, change_of, first_of, is_watched, look_up, second_of
-from hegemon.engines.batch.epoch import FIRST, NUMBER, POSITION, SECOND
+from hegemon.engines.batch.epoch import COIN, FIRST, NUMBER, POSITION, SECOND
 
 
 @lean
@@ -45,9 +45,10 @@ def could_meet(held, low, high, grown, shrunk, watched):
 
 
 @lean
-def apply(census, held, i, j, times):
-    """Let slots i and j interact so often; whether the stop's counts or a watched mark moved."""
-    entry = look_up(census, i, j)
+def apply(census, held, done, e, times):
+    """Repeat what the log says in column e, so often; whether the stop's counts or a watched mark moved."""
+    i, j = done[FIRST, e], done[SECOND, e]
+    entry = look_up(census, i, j, done[COIN, e])
     counts = census.states[COUNT]
     counts[i] -= times
     counts[j] -= times
@@ -70,10 +71,11 @@ def is_near(census, log, held, low, high, kinds, numbers, begin, end, first, las
     watched = False
     for e in range(begin, end + last - first):
         if e < end:
-            i, j, times = log.kinds[FIRST, kinds[e]], log.kinds[SECOND, kinds[e]], numbers[e]
+            done, column, times = log.kinds, np.int64(kinds[e]), numbers[e]
         else:
-            i, j, times = log.written[FIRST, first + e - end], log.written[SECOND, first + e - end], 1
-        entry = look_up(census, i, j)
+            done, column, times = log.written, np.int64(first + e - end), np.int64(1)
+        i, j = done[FIRST, column], done[SECOND, column]
+        entry = look_up(census, i, j, done[COIN, column])
         if entry & MARKED:
             watched = watched or is_watched(census, entry, i, j)
             for k in range(len(held)):
@@ -158,10 +160,9 @@ def walk(census, log, kinds, numbers, key, length, upto, held, low, high):
         ):
             moved, watched = False, False
             for e in range(begin, end):
-                kind = kinds[e]
-                moved, watched = apply(census, held, log.kinds[FIRST, kind], log.kinds[SECOND, kind], numbers[e])
+                moved, watched = apply(census, held, log.kinds, kinds[e], numbers[e])
             for e in range(first, last):
-                moved, watched = apply(census, held, log.written[FIRST, e], log.written[SECOND, e], 1)
+                moved, watched = apply(census, held, log.written, e, 1)
             if single and (watched or (moved and is_met(held, low, high))):
                 return high_step, True
             top -= 1

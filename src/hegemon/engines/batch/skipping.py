@@ -1,7 +1,8 @@
 """When most interactions change nothing: jump to the next that does, on the complete graph.
 
 The weight of a pair of states is the number of ordered pairs of agents in them, if their interaction changes
-something, and 0 otherwise. The wait for the next change is geometric, and its pair is drawn by weight.
+something for some value of the coins, and 0 otherwise. The wait for the next such pair is geometric, and the pair is
+drawn by weight; its coins are tossed then, so that, if there are any, some events change nothing.
 """
 
 import numpy as np
@@ -10,17 +11,18 @@ from hegemon.compute.compilation import lean
 from hegemon.compute.randomness import next_below, next_double
 from hegemon.compute.waiting import null_wait
 from hegemon.engines.batch.census import (
-    CHANGED,
     COUNT,
     FULL,
     MARKED,
     RANKED,
     SIZE,
+    can_change,
     change_of,
     first_of,
     is_watched,
     look_up,
     second_of,
+    toss,
 )
 from hegemon.engines.batch.epoch import plan
 
@@ -41,22 +43,18 @@ def copy(source, target, size):
 
 @lean
 def enter(census, order, where, active, sums, size, slot):
-    """Add a state to the table of active pairs; negative if there is no room to learn one.
-
-    A pair whose interaction fails counts as active: the run ends if it is ever drawn.
-    """
+    """Add a state to the table of active pairs; negative if there is no room to learn one."""
     side = len(order)
     order[size] = slot
     where[slot] = size
     sums[size] = 0
     for k in range(size + 1):
-        forth = look_up(census, slot, order[k])
-        back = look_up(census, order[k], slot)
+        forth, back = can_change(census, slot, order[k]), can_change(census, order[k], slot)
         if forth == FULL or back == FULL:
             where[slot] = -1
             return np.int64(FULL)
-        active[size * side + k] = forth & CHANGED != 0  # so has a negative number: BROKEN
-        active[k * side + size] = back & CHANGED != 0
+        active[size * side + k] = forth
+        active[k * side + size] = back
     for k in range(size):
         sums[k] += active[k * side + size] * census.states[COUNT, slot]
     for k in range(size + 1):
@@ -137,10 +135,10 @@ def chance_of_change(census, states, n):
     pairs = 0.0
     for i in range(states):
         for j in range(states):
-            entry = look_up(census, i, j)
-            if entry == FULL:
+            changes = can_change(census, i, j)
+            if changes == FULL:
                 return float(FULL)
-            if entry & CHANGED:
+            if changes:
                 pairs += float(census.states[COUNT, i]) * float(census.states[COUNT, j] - (i == j))
     return pairs / (float(n) * (n - 1.0))
 
@@ -202,7 +200,7 @@ def jump(census, order, where, active, sums, rngs, n, pending, far, budget, held
         copy(rng, kept, 4)
         row, column = draw_pair(census, where, active, sums, side, rng, weight)
         i, j = order[row], order[column]
-        entry = look_up(census, i, j)
+        entry = look_up(census, i, j, toss(census, rng))
         if entry < 0:
             copy(kept, rng, 4)
             return entry, done

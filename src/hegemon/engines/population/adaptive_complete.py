@@ -5,7 +5,7 @@ machine; only their ratios matter.
 """
 
 from hegemon.compute.compilation import from_python
-from hegemon.engines.batch.batch import Batch, activity
+from hegemon.engines.batch.batch import MOST_COINS, Batch, activity
 from hegemon.engines.batch.epoch import plan
 from hegemon.engines.batch.skipping import EVENT, PER_STATE
 from hegemon.engines.population.agents import LARGEST_POPULATION, Agents
@@ -45,6 +45,8 @@ class AdaptiveComplete(Switching):
         n = self.protocol.n
         if not self._possible():
             return Batch
+        if self.protocol.coins.size > MOST_COINS:
+            return Agents
         affordable = CLEARLY * cost_of_agents(n)
         cost = from_python(plan)(len(codes), n)[1]
         if cost > affordable and len(codes) <= FEW_STATES:

@@ -1,7 +1,7 @@
 """Engine `agents`: the population as an array, one uniformly random arc per step.
 
-An agent is its code in two bytes when all pairs of states fit in a table, which is filled as pairs occur;
-otherwise it is a record, and `interact` works on the records themselves.
+An agent is its code in two bytes when all pairs of states, for each value of the coins, fit in a table, which is filled
+as pairs occur; otherwise it is a record, and `interact` works on the records themselves.
 """
 
 import os
@@ -10,8 +10,8 @@ import numpy as np
 
 from hegemon.compute.compilation import specialize
 from hegemon.compute.prefetch import prefetch
-from hegemon.compute.randomness import next_index, next_pair
-from hegemon.compute.records import codec, marks, record_functions, settler, widened
+from hegemon.compute.randomness import next_below, next_index, next_pair
+from hegemon.compute.records import codec, marks, meeting, record_functions, settler, widened
 from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
@@ -25,27 +25,29 @@ LARGEST_POPULATION = 2**32 - 1
 PER_AGENT = 24  # bytes besides the record, while a start is made
 LIMIT, MET, FAILED = 0, 1, 2  # how a kernel ended
 
-# ruff: noqa: F821 - in kernels, `draw`, `interact`, `marks_of`, `compute` … are bound by specialize
+# ruff: noqa: F821 - in kernels, `draw`, `meet`, `marks_of`, `compute` … are bound by specialize
 
 
-def draw_complete(population, arcs, rng, first, second, size):
-    """The next pairs on the complete graph."""
+def draw_complete(population, arcs, rng, values, first, second, coins, size):
+    """The next pairs on the complete graph, each with its coins, which have so many equally likely values."""
     for k in range(size):
         first[k], second[k] = next_pair(rng, len(population))
+        coins[k] = next_below(rng, values) if values > 1 else 0
         prefetch(population, first[k])
         prefetch(population, second[k])
 
 
-def draw_arcs(population, arcs, rng, first, second, size):
+def draw_arcs(population, arcs, rng, values, first, second, coins, size):
     """The next pairs on a graph: `arcs` holds the initiator and the responder of every arc."""
     for k in range(size):
         arc = next_index(rng, len(arcs))
         first[k], second[k] = arcs[arc, 0], arcs[arc, 1]
+        coins[k] = next_below(rng, values) if values > 1 else 0
         prefetch(population, first[k])
         prefetch(population, second[k])
 
 
-def run_records(population, arcs, rng, counts, low, high, watch, parameters, layout, scratch, tried, budget):
+def run_records(population, arcs, rng, values, counts, low, high, watch, parameters, layout, scratch, tried, budget):
     """At most `budget` steps on records; answers the steps made and how they ended.
 
     `interact` works on wide copies, which are stored only when every field is in its range.
@@ -53,17 +55,18 @@ def run_records(population, arcs, rng, counts, low, high, watch, parameters, lay
     p = parameters[0]
     first = np.empty(BLOCK, np.int64)
     second = np.empty(BLOCK, np.int64)
+    coins = np.empty(BLOCK, np.int64)
     done = 0
     while done < budget:
         size = min(BLOCK, budget - done)
-        draw(population, arcs, rng, first, second, size)
+        draw(population, arcs, rng, values, first, second, coins, size)
         for k in range(size):
-            tried[0], tried[1] = first[k], second[k]
+            tried[0], tried[1], tried[2] = first[k], second[k], coins[k]
             a, b = population[first[k]], population[second[k]]
             before_a, before_b = marks_of(a, p), marks_of(b, p)
             copy(a, scratch[0])
             copy(b, scratch[1])
-            interact(scratch[0], scratch[1], p)
+            meet(scratch[0], scratch[1], p, coins[k])
             if not settle(scratch[0], layout) or not settle(scratch[1], layout):
                 return done + k, FAILED
             copy(scratch[0], a)
@@ -76,25 +79,29 @@ def run_records(population, arcs, rng, counts, low, high, watch, parameters, lay
     return done, LIMIT
 
 
-def run_codes(population, arcs, rng, counts, low, high, watch, parameters, layout, scratch, tried, table, mark, budget):
+def run_codes(
+    population, arcs, rng, values, counts, low, high, watch, parameters, layout, scratch, tried, table, mark, budget,
+):  # fmt: skip
     """The same on codes; entry 0 of the table of pairs means not yet computed."""
     states = len(mark)
     first = np.empty(BLOCK, np.int64)
     second = np.empty(BLOCK, np.int64)
+    coins = np.empty(BLOCK, np.int64)
     done = 0
     while done < budget:
         size = min(BLOCK, budget - done)
-        draw(population, arcs, rng, first, second, size)
+        draw(population, arcs, rng, values, first, second, coins, size)
         for k in range(size):
             i, j = first[k], second[k]
             a, b = np.int64(population[i]), np.int64(population[j])
-            entry = np.int64(table[a * states + b])
+            place = (coins[k] * states + a) * states + b
+            entry = np.int64(table[place])
             if entry == 0:
-                tried[0], tried[1] = i, j
-                entry = 1 + compute(a, b, parameters[0], layout, scratch)
+                tried[0], tried[1], tried[2] = i, j, coins[k]
+                entry = 1 + compute(a, b, parameters[0], coins[k], layout, scratch)
                 if entry == 0:
                     return done + k, FAILED
-                table[a * states + b] = entry
+                table[place] = entry
             after_a, after_b = (entry - 1) >> 16, (entry - 1) & 0xFFFF
             population[i] = after_a
             population[j] = after_b
@@ -105,11 +112,11 @@ def run_codes(population, arcs, rng, counts, low, high, watch, parameters, layou
     return done, LIMIT
 
 
-def compute(a, b, p, layout, scratch):
+def compute(a, b, p, coin, layout, scratch):
     """Both codes after the interaction of a and b, in one number; -1 if a field left its range."""
     decode(a, scratch[0], layout)
     decode(b, scratch[1], layout)
-    interact(scratch[0], scratch[1], p)
+    meet(scratch[0], scratch[1], p, coin)
     after_a, after_b = encode(scratch[0], layout), encode(scratch[1], layout)
     if after_a < 0 or after_b < 0:
         return np.int64(-1)
@@ -160,25 +167,26 @@ class Agents(Engine):
         self.require_room(protocol, topology)
         self.protocol, self.space, self.stop, self.rng = protocol, protocol.space, stop, rng
         self._membership = Membership(protocol, stop)
-        self._in_table = self.space.size <= LARGEST_TABLE
+        self._in_table = self.space.size**2 * protocol.coins.size <= LARGEST_TABLE**2
         if topology.is_complete:
             draw, self._arcs = draw_complete, np.empty((0, 2), np.int32)
         else:
             draw, self._arcs = draw_arcs, np.stack([topology.sources, topology.targets], axis=1)
         records = protocol.record_types
         encode, decode, layout = codec(self.space)
-        self._tried = np.zeros(2, np.int64)  # the agents that met last
+        self._tried = np.zeros(3, np.int64)  # the agents that met last, and their coins
+        meet = meeting(protocol.interact, protocol.coins.names)
         self._work = protocol.compiled_p, layout, np.zeros(2, widened(self.space.dtype)), self._tried
         if self._in_table:
-            fill = specialize(compute, records, interact=protocol.interact, encode=encode, decode=decode)
+            fill = specialize(compute, records, meet=meet, encode=encode, decode=decode)
             self._kernel = specialize(run_codes, records, draw=draw, compute=fill, recount=recount)
             states = self.space.decode_array(np.arange(self.space.size))
-            table = np.zeros(self.space.size**2, np.uint32)
+            table = np.zeros(self.space.size**2 * protocol.coins.size, np.uint32)
             self._marks = self._membership.marks(states)
             self._work += table, self._marks
         else:
             copy, _ = record_functions(self.space)
-            bound = {"interact": protocol.interact, "marks_of": marks(stop.conditions)}
+            bound = {"meet": meet, "marks_of": marks(stop.conditions)}
             bound |= {"copy": copy, "settle": settler(self.space)}
             self._kernel = specialize(run_records, records, draw=draw, recount=recount, **bound)
         self._pace = Pace(1 << 18)
@@ -201,7 +209,8 @@ class Agents(Engine):
             self.step = limit
             return False
         stop = self.stop
-        state = self._population, self._arcs, self.rng, self._counts, stop.low, stop.high, stop.watch
+        values = self.protocol.coins.size
+        state = self._population, self._arcs, self.rng, values, self._counts, stop.low, stop.high, stop.watch
         self._pace.start()
         try:
             # Whole blocks: after a stop that nobody waits for, the rest of a block is not used, and where blocks
@@ -217,8 +226,9 @@ class Agents(Engine):
         return ended == MET
 
     def _refuse(self, error=None):
-        met = self._population[self._tried]
-        refuse_interaction(self.protocol, *(met if self._in_table else self.space.encode_array(met)), error)
+        met = self._population[self._tried[:2]]
+        codes = met if self._in_table else self.space.encode_array(met)
+        refuse_interaction(self.protocol, *codes, [int(self._tried[2])], error)
 
     def counts_hold(self) -> bool:
         return self.stop.holds(self._counts)

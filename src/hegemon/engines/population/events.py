@@ -1,7 +1,8 @@
 """Engine `events`: keeps the arcs whose interaction would change something, and jumps over all other steps.
 
 The number of steps until one of k active among m arcs is drawn is geometric, so the jump is exact. Which arcs
-are active can change only around the two agents of an event.
+are active can change only around the two agents of an event. With coins an arc is active if some value of the coins
+changes something; they are tossed when it is drawn, so that some events change nothing.
 """
 
 import numpy as np
@@ -9,8 +10,8 @@ from numba import uint64
 
 from hegemon.compute.compilation import specialize
 from hegemon.compute.prefetch import prefetch
-from hegemon.compute.randomness import next_index, next_word
-from hegemon.compute.records import codec, marks, record_functions, settler, widened
+from hegemon.compute.randomness import next_below, next_index, next_word
+from hegemon.compute.records import codec, marks, meeting, record_functions, settler, widened
 from hegemon.compute.waiting import FOREVER, null_run
 from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
@@ -21,37 +22,46 @@ from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
 
 PER_ARC = 40  # bytes
+MOST_COINS = 256  # values of the coins, all of which are tried whenever an agent has changed
 AHEAD = 16  # events: how far ahead memory is asked for
 # The clock: the step, the step of the next event (-1: not drawn), how many arcs are active, the arc tried last, and
 # how many events there were.
 STEP, NEXT, ACTIVE, TRIED, EVENTS = range(5)
 
-# ruff: noqa: F821 - in kernels, `interact`, `marks_of`, `copy`, `same`, `settle`, `react` … are bound
+# ruff: noqa: F821 - in kernels, `meet`, `marks_of`, `copy`, `same`, `settle`, `react` … are bound
 
 
-def react(a, b, p, layout, scratch):
+def react(a, b, p, coin, layout, scratch):
     """What a and b become, in the first two of the wide scratch records; whether every field is in its range."""
     copy(a, scratch[0])
     copy(b, scratch[1])
-    interact(scratch[0], scratch[1], p)
+    meet(scratch[0], scratch[1], p, coin)
     return settle(scratch[0], layout) and settle(scratch[1], layout)
 
 
-def find_active(population, parameters, layout, arcs, scratch, clock, active, where):
-    """Try every arc on copies, and list those that change something (or fail, which ends the run if it is drawn)."""
+def changes(a, b, p, values, layout, scratch):
+    """Whether any value of the coins changes something (or fails, which ends the run if it is drawn)."""
+    for coin in range(values):
+        if not react(a, b, p, coin, layout, scratch) or not same(a, scratch[0]) or not same(b, scratch[1]):
+            return True
+    return False
+
+
+def find_active(population, parameters, layout, values, arcs, scratch, clock, active, where):
+    """Try every arc on copies, and list those that may change something."""
     p = parameters[0]
     clock[ACTIVE] = 0
     for arc in range(len(arcs)):
         clock[TRIED] = arc
         a, b = population[arcs[arc, 0]], population[arcs[arc, 1]]
         where[arc] = -1
-        if not react(a, b, p, layout, scratch) or not same(a, scratch[0]) or not same(b, scratch[1]):
+        if changes(a, b, p, values, layout, scratch):
             where[arc] = clock[ACTIVE]
             active[clock[ACTIVE]] = arc
             clock[ACTIVE] += 1
 
 
-def foretell(scout, foretold, turn, number, population, active, where, arcs, first, incident):
+def foretell(scout, foretold, turn, number, values, population, active, where, arcs, first, incident):
     """Ask memory for what the next events will need, in the order in which one address leads to another.
 
     The scout is the generator some events ahead, so what it foretells is true unless the set changes meanwhile.
@@ -59,6 +69,8 @@ def foretell(scout, foretold, turn, number, population, active, where, arcs, fir
     next_word(scout)  # the wait
     k = turn % AHEAD
     foretold[k] = np.int64(((next_word(scout) >> uint64(32)) * uint64(number)) >> uint64(32))
+    if values > 1:
+        next_below(scout, values)
     prefetch(active, foretold[k])
     k = (turn - AHEAD // 4) % AHEAD
     foretold[k] = active[min(foretold[k], number - 1)]
@@ -73,7 +85,7 @@ def foretell(scout, foretold, turn, number, population, active, where, arcs, fir
 
 
 def run_events(
-    population, parameters, layout, rng, counts, low, high, watch, limit, dense,
+    population, parameters, layout, values, rng, counts, low, high, watch, limit, dense,
     clock, active, where, arcs, first, incident, scratch, scout, foretold, work,
 ):  # fmt: skip
     """At most `work` events up to the step `limit`, or until more than `dense` arcs are active; how it ended."""
@@ -83,6 +95,8 @@ def run_events(
     for k in range(AHEAD):
         next_word(scout)
         next_word(scout)
+        if values > 1:
+            next_below(scout, values)
         foretold[k] = 0
     for turn in range(work):
         if clock[NEXT] < 0:
@@ -98,13 +112,14 @@ def run_events(
         clock[NEXT] = -1
         clock[EVENTS] += 1
         event = active[next_index(rng, clock[ACTIVE])]
-        foretell(scout, foretold, turn, clock[ACTIVE], population, active, where, arcs, first, incident)
+        coin = next_below(rng, values) if values > 1 else 0
+        foretell(scout, foretold, turn, clock[ACTIVE], values, population, active, where, arcs, first, incident)
         i, j = arcs[event, 0], arcs[event, 1]
         a, b = population[i], population[j]
         copy(a, scratch[2])
         copy(b, scratch[3])
         clock[TRIED] = event
-        if not react(a, b, p, layout, scratch):
+        if not react(a, b, p, coin, layout, scratch):
             return FAILED
         copy(scratch[0], a)
         copy(scratch[1], b)
@@ -118,14 +133,13 @@ def run_events(
                     continue  # done from the other side
                 c, d = population[arcs[arc, 0]], population[arcs[arc, 1]]
                 clock[TRIED] = arc
-                fails = not react(c, d, p, layout, scratch)
-                changes = fails or not same(c, scratch[0]) or not same(d, scratch[1])
+                active_now = changes(c, d, p, values, layout, scratch)
                 place = where[arc]
-                if changes and place < 0:
+                if active_now and place < 0:
                     where[arc] = clock[ACTIVE]
                     active[clock[ACTIVE]] = arc
                     clock[ACTIVE] += 1
-                elif not changes and place >= 0:
+                elif not active_now and place >= 0:
                     clock[ACTIVE] -= 1
                     last = active[clock[ACTIVE]]
                     active[place] = last
@@ -149,6 +163,11 @@ class Events(Engine):
     @classmethod
     def require_room(cls, protocol, topology) -> None:
         require_array(protocol, cls.name)
+        if protocol.coins.size > MOST_COINS:
+            raise InvalidInput(
+                f"{protocol.id} draws one of {protocol.coins.size:,} values in an interaction, and engine events tries "
+                f"all of them, so it takes at most {MOST_COINS}; use engine agents"
+            )
         if topology.is_complete and topology.n * (topology.n - 1) * PER_ARC > memory():
             raise InvalidInput(
                 f"n = {protocol.n} agents that all may meet have {topology.n * (topology.n - 1):,} arcs, which take "
@@ -173,9 +192,11 @@ class Events(Engine):
         self._dense = arcs if dense is None else dense
         copy, same = record_functions(self.space)
         records = protocol.record_types
-        trial = {"interact": protocol.interact, "copy": copy, "settle": settler(self.space)}
-        bound = {"react": specialize(react, records, **trial), "copy": copy, "same": same}
-        self._find = specialize(find_active, records, react=bound["react"], same=same)
+        meet = meeting(protocol.interact, protocol.coins.names)
+        trial = specialize(react, records, meet=meet, copy=copy, settle=settler(self.space))
+        bound = {"react": trial, "copy": copy, "same": same}
+        bound["changes"] = specialize(changes, records, react=trial, same=same)
+        self._find = specialize(find_active, records, changes=bound["changes"])
         bound |= {"marks_of": marks(stop.conditions), "recount": recount, "foretell": foretell}
         self._kernel = specialize(run_events, records, **bound)
         self._layout = codec(self.space)[2]
@@ -236,13 +257,14 @@ class Events(Engine):
 
     def _run(self, kernel, *arguments):
         try:
-            return kernel(self._population, self.protocol.compiled_p, self._layout, *arguments)
+            values = self.protocol.coins.size
+            return kernel(self._population, self.protocol.compiled_p, self._layout, values, *arguments)
         except Exception as error:
             self._refuse(error)
 
     def _refuse(self, error=None):
         agents = self._population[self._arcs[self._clock[TRIED]]]
-        refuse_interaction(self.protocol, *self.space.encode_array(agents), error)
+        refuse_interaction(self.protocol, *self.space.encode_array(agents), range(self.protocol.coins.size), error)
 
     def counts_hold(self) -> bool:
         return self.stop.holds(self._counts)

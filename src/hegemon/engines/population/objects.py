@@ -34,7 +34,7 @@ class Objects:
         else:
             arc = rng.randrange(topology.arcs)
             i, j = int(topology.sources[arc]), int(topology.targets[arc])
-        return i, j, self.protocol.draw_coins(rng)
+        return i, j, self.protocol.coins.draw(rng)
 
     def freeze(self) -> tuple:
         """All that is needed to go on in another process, as plain values."""

@@ -103,6 +103,22 @@ def meets(counts, low, high, changed, watch, whole):
     return whole or len(counts) > 0
 
 
+def nothing_more(words, agents, parameters, layout, offsets, targets):
+    """The whole predicates of a stop that has none."""
+    return True
+
+
+def whole_met(words, agents, parameters, layout, offsets, targets):
+    """Whether the whole predicates of the stop hold; `agents` is room for all records."""
+    for v in range(len(words)):
+        unpack(np.int64(words[v]), agents[v], layout)
+    return check(agents, offsets, targets, parameters)
+
+
+def both(agents, offsets, targets, parameters):
+    return first(agents, offsets, targets, parameters) and second(agents, offsets, targets, parameters)
+
+
 def recurs(words, anchor, clock, private):
     """Brent's search (BIT 1980): has the part that neighbours can see come back to what it was at the anchor?
 
@@ -126,10 +142,11 @@ def recurs(words, anchor, clock, private):
 
 
 def run(
-    budget, buffers, faces, mark, state, me, near, counts, low, high, watch, whole, anchor, clock, private,
-    key, bits, p, layout, offsets, targets,
+    budget, buffers, faces, mark, state, me, near, agents, graph, counts, low, high, watch, whole, anchor, clock,
+    private, key, bits, p, layout, offsets, targets,
 ):  # fmt: skip
-    """At most `budget` rounds; comes back early when the counted stop is met or a period is found."""
+    """At most `budget` rounds; comes back early when the stop, its whole predicates included, is met or a period is
+    found. `graph` is what the predicates are shown."""
     n = buffers.shape[1]
     for _ in range(budget):
         for k in range(len(counts)):
@@ -143,7 +160,9 @@ def run(
             return FAILED
         state[CURRENT] = then
         state[TIME] += 1
-        status = MET if meets(counts, low, high, changed, watch, whole) else 0
+        status = 0
+        if meets(counts, low, high, changed, watch, whole) and holds(buffers[then], agents, p, layout, *graph):
+            status = MET
         if recurs(buffers[then], anchor, clock, private):
             status |= PERIODIC
         if status:

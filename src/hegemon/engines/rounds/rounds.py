@@ -7,7 +7,7 @@ the number of threads nor a replay changes anything.
 import copy
 import os
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, reduce
 from itertools import pairwise
 from typing import NoReturn
 
@@ -83,7 +83,13 @@ class Rounds(Engine):
         part = specialize(kernels.part_of_round, records, sweep=self._sweep, tally=self._tally)
         meets, recurs = specialize(kernels.meets), specialize(kernels.recurs)
         self._part_of_round, self._meets, self._recurs = part, meets, recurs
-        self._run = specialize(kernels.run, records, part_of_round=part, meets=meets, recurs=recurs)
+        holds, checks = kernels.nothing_more, self._membership.whole_checks
+        if checks:
+            every = reduce(lambda a, b: specialize(kernels.both, records, first=a, second=b), checks)
+            holds = specialize(kernels.whole_met, records, unpack=unpack, check=every)
+        self._run = specialize(kernels.run, records, part_of_round=part, meets=meets, recurs=recurs, holds=holds)
+        self._agents = np.zeros(topology.n if checks else 0, self.space.dtype)
+        self._graph = topology.offsets, topology.targets
 
     def _divide(self, topology, threads: int) -> None:
         """Consecutive nodes for every thread, about equally many arcs each."""
@@ -209,9 +215,9 @@ class Rounds(Engine):
         if len(self._parts) == 1:
             stop, (_, _, me, near) = self.stop, self._parts[0]
             status = self._run(
-                budget, self._buffers, self._faces, self._mark, self._state, me, near, self._counts,
-                stop.low, stop.high, stop.watch, bool(stop.whole), self._anchor, self._clock, self.private,
-                self.key[0], self.protocol.random_bits, *self.world,
+                budget, self._buffers, self._faces, self._mark, self._state, me, near, self._agents, self._graph,
+                self._counts, stop.low, stop.high, stop.watch, bool(stop.whole), self._anchor, self._clock,
+                self.private, self.key[0], self.protocol.random_bits, *self.world,
             )  # fmt: skip
             if status == FAILED:
                 self.refuse_update()

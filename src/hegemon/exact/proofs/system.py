@@ -72,6 +72,12 @@ class System:
                 "protocols"
             )
         self.protocol = self._without_size(protocol_class, parameters, inputs)
+        if protocol_class.inputs:
+            raise InvalidInput(
+                f"{protocol_class.id} tells some of its agents an input ({', '.join(protocol_class.inputs)}), which "
+                "proofs for every n do not treat; hegemon verify takes it at one size"
+            )
+        self.protocol.refuse_coins("it cannot be proved for every n; hegemon verify takes it at one size")
         self.inputs = inputs if protocol_class.input_parameter not in {"", *parameters} else None
         self.smallest = max(2, protocol_class.smallest_n)  # alone, nobody meets anybody
         for field in protocol_class.fields:

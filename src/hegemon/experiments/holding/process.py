@@ -37,6 +37,7 @@ class Process:
                 f"{protocol.id} with n = {protocol.n} has {protocol.states} states; holding takes at most "
                 f"{MOST_AGENTS} agents and {MOST_STATES} states"
             )
+        protocol.refuse_coins("its holding is measured by `run --until broken` or computed by `verify` instead")
         protocol.require_sound()
         self.protocol, self.space = protocol, protocol.space
         self.topology = topology_for(protocol, graph)
@@ -150,6 +151,6 @@ class Walker:
         try:
             failed = kernel(*arguments, SLICE)
         except Exception as error:
-            refuse_interaction(self.process.protocol, clock.last[0], clock.last[1], error)
+            refuse_interaction(self.process.protocol, clock.last[0], clock.last[1], [0], error)
         if failed:
-            refuse_interaction(self.process.protocol, clock.last[0], clock.last[1])
+            refuse_interaction(self.process.protocol, clock.last[0], clock.last[1], [0])

@@ -1,0 +1,86 @@
+"""Coins: what an interaction draws besides its two agents, declared field by field in `class Coins:`.
+
+All fields are uniform and independent, so that what one interaction draws is one of finitely many equally likely
+values, which are numbered 0, 1, … (the first field varies fastest). A protocol without coins has one such value.
+"""
+
+import random
+from collections import namedtuple
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, ClassVar
+
+from hegemon.errors import InvalidInput
+from hegemon.models.protocol import Protocol
+from hegemon.models.state import Field, declared_fields
+
+
+class CoinSpace:
+    """The values that the coins of one interaction may have, `size` of them."""
+
+    def __init__(self, fields: tuple[Field, ...], values: Mapping[str, Any], owner: str):
+        self.owner = owner
+        self.names = tuple(field.name for field in fields)
+        self.bounds = [field.domain.bounds(values) for field in fields]
+        self.kind: Any = namedtuple("Coins", self.names)  # type: ignore[misc]
+        self.size = 1
+        for name, (low, high) in zip(self.names, self.bounds, strict=True):
+            if high < low:
+                raise InvalidInput(f"{owner}: the coin {name} has no value, its range is {low}..{high}")
+            self.size *= high - low + 1
+
+    @property
+    def layout(self) -> dict[str, int]:
+        """The bounds as numbers that compiled code finds among the parameters."""
+        found = {}
+        for name, (low, high) in zip(self.names, self.bounds, strict=True):
+            found[f"_low_{name}"], found[f"_size_{name}"] = low, high - low + 1
+        return found
+
+    def value(self, number: int) -> Any:
+        """The coins with this number."""
+        shown = []
+        for low, high in self.bounds:
+            number, digit = divmod(number, high - low + 1)
+            shown.append(low + digit)
+        return self.kind(*shown)
+
+    def number(self, shown: Mapping[str, int]) -> int:
+        """The number of the coins that show this."""
+        if set(shown) != set(self.names):
+            raise InvalidInput(f"{self.owner}: an interaction draws {', '.join(self.names) or 'no coins'}, not {shown}")
+        number = 0
+        for name, (low, high) in reversed(list(zip(self.names, self.bounds, strict=True))):
+            if type(shown[name]) is not int or not low <= shown[name] <= high:
+                raise InvalidInput(f"{self.owner}: the coin {name} = {shown[name]!r} is not one of {low}..{high}")
+            number = number * (high - low + 1) + shown[name] - low
+        return number
+
+    def mapping(self, number: int) -> dict[str, int]:
+        return self.value(number)._asdict()
+
+    def draw(self, rng: random.Random) -> Any:
+        """What one interaction draws, in plain Python."""
+        return self.kind(*[rng.randint(low, high) for low, high in self.bounds])
+
+
+class CoinProtocol(Protocol):
+    """A protocol whose interactions may draw coins: `class Coins:` with fields `heads: Bit`, `x: Range(1, "S")`."""
+
+    coin_fields: ClassVar[tuple[Field, ...]] = ()
+
+    def __init_subclass__(cls, **kwargs):
+        if "Coins" in vars(cls):
+            cls.coin_fields = declared_fields(vars(cls)["Coins"], cls.__name__, "Coins")
+            cls.functions = {**cls.functions, "interact": "a, b, p, coins"}
+            for field in cls.coin_fields:
+                if field.domain.names or field.domain.condition or field.default is not None:
+                    raise InvalidInput(
+                        f"{cls.__name__}.Coins.{field.name} must be a plain Bit or Range: coins are uniform numbers, "
+                        "drawn in every interaction"
+                    )
+        super().__init_subclass__(**kwargs)
+
+    @cached_property
+    def coins(self) -> CoinSpace:
+        return CoinSpace(self.coin_fields, self.values, self.id)

@@ -1,0 +1,79 @@
+"""Inputs: what agents are told from outside and never change, such as that one of them is special.
+
+A protocol declares `inputs = {"special": 1}`: the field `special`, a Bit of its State, is 1 for so many agents (a
+number or a text over the parameters) and 0 for the others. Which agents those are is a matter of the start; starts
+that the program makes tell the first ones. No transition and no fault changes an input, and "all configurations" means
+all with these inputs.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from hegemon.errors import InvalidInput
+from hegemon.models.configuration import Configuration, Group
+from hegemon.models.domains import Bit
+from hegemon.models.expressions import evaluate
+
+
+def check_inputs(cls: Any) -> None:
+    """Refuse inputs that are no plain Bits of the state."""
+    fields = {field.name: field.domain for field in cls.fields}
+    used = {name for domain in fields.values() for name, _ in domain.condition}
+    if not isinstance(cls.inputs, dict):
+        raise InvalidInput(f'{cls.__name__}: inputs must be a dictionary such as {{"special": 1}}')
+    for name in cls.inputs:
+        if fields.get(name) != Bit or name in used:
+            raise InvalidInput(
+                f"{cls.__name__}: the input {name!r} must be a field of State, declared as `{name}: Bit`, on which no "
+                "other field depends"
+            )
+
+
+def told(protocol: Any) -> dict[str, int]:
+    """How many agents are told 1, for every input."""
+    found = {}
+    for name, text in protocol.inputs.items():
+        value = evaluate(text, protocol.values)
+        if isinstance(value, bool) or value != int(value) or not 0 <= value <= protocol.n:
+            raise InvalidInput(f"{protocol.id}: {value} agents with the input {name} = 1 are not in 0..{protocol.n}")
+        found[name] = int(value)
+    return found
+
+
+def describe_inputs(protocol: Any) -> str:
+    """In words: how many agents are told what."""
+    return ", ".join(f"{name} = 1 for {number} of {protocol.n} agents" for name, number in told(protocol).items())
+
+
+def input_groups(protocol: Any, values: dict, random: bool) -> list[Group]:
+    """All agents with these values, and each input told to the first so many of them."""
+    numbers = told(protocol)
+    ends = sorted({0, protocol.n, *numbers.values()})
+    made = []
+    for begin, end in zip(ends, ends[1:], strict=False):
+        inputs = {name: int(begin < number) for name, number in numbers.items()}
+        made.append(Group(end - begin, values | inputs, random))
+    return made
+
+
+def require_inputs(protocol: Any, configuration: Configuration, what: str) -> Configuration:
+    """Refuse a start in which another number of agents was told 1."""
+    if protocol.inputs:
+        agents, weights = configuration.weighted()
+        for name, number in told(protocol).items():
+            present = int(np.sum(agents[name] if weights is None else agents[name] * weights))
+            if present != number:
+                raise InvalidInput(
+                    f"{what} has {present} agents with the input {name} = 1, and {protocol.id} needs {number} of them"
+                )
+    return configuration
+
+
+def have_inputs(protocol: Any, codes: np.ndarray) -> np.ndarray:
+    """Which rows of codes, one code for each agent, have the inputs of the protocol."""
+    states = protocol.space.decode_array(np.arange(protocol.space.size))
+    right = np.ones(len(codes), bool)
+    for name, number in told(protocol).items():
+        right &= states[name].astype(np.int64)[codes].sum(axis=1) == number
+    return right
