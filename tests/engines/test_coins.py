@@ -56,19 +56,32 @@ class Tossed(PopulationProtocol):
     some = at_least(2, done)
 
 
+def outcomes(protocol) -> dict[tuple[int, int], Counter]:
+    """What two codes become, with the number of values of the coins that lead there."""
+    ranges = [range(low, high + 1) for low, high in protocol.coins.bounds]
+    found: dict = defaultdict(Counter)
+    for a, b in itertools.product(range(protocol.space.size), repeat=2):
+        for shown in itertools.product(*ranges):
+            states = protocol.space.namespace(a), protocol.space.namespace(b)
+            protocol.interact(*states, protocol.p, protocol.coins.kind(*shown))
+            found[a, b][tuple(map(protocol.space.code, states))] += 1
+    return found
+
+
 def law(protocol, arcs, start, last: int) -> dict[int, float]:
     """P(the first step with two agents done is t), and of `last` that it is later: by hand, agents having names."""
-    ranges = [range(low, high + 1) for low, high in protocol.coins.bounds]
-    values = [protocol.coins.kind(*shown) for shown in itertools.product(*ranges)]
+    after_meeting, values = outcomes(protocol), protocol.coins.size
+    is_done = [protocol.space.namespace(code).x >= 3 for code in range(protocol.space.size)]
     alive, answer = {tuple(start): 1.0}, {}
     for step in range(1, last):
-        after = defaultdict(float)
-        for agents_, chance in alive.items():
-            for (i, j), coins in itertools.product(arcs, values):
-                states = [protocol.space.namespace(code) for code in agents_]
-                protocol.interact(states[i], states[j], protocol.p, coins)
-                after[tuple(map(protocol.space.code, states))] += chance / len(arcs) / len(values)
-        ended = {codes for codes in after if sum(protocol.space.namespace(c).x >= 3 for c in codes) >= 2}
+        after: dict = defaultdict(float)
+        for codes, chance in alive.items():
+            for i, j in arcs:
+                for (a, b), number in after_meeting[codes[i], codes[j]].items():
+                    changed = list(codes)
+                    changed[i], changed[j] = a, b
+                    after[tuple(changed)] += chance * number / (len(arcs) * values)
+        ended = {codes for codes in after if sum(is_done[code] for code in codes) >= 2}
         answer[step] = sum(after[codes] for codes in ended)
         alive = {codes: chance for codes, chance in after.items() if codes not in ended}
     return answer | {last: sum(alive.values())}

@@ -100,6 +100,7 @@ class ConfigurationSpace(ABC):
     multiset = False  # whether a configuration is only how many agents are in which state
     rotations = False  # whether it stands for all its rotations
     symmetry = "none"
+    coins = 1  # the values that the coins of one interaction have
 
     def __init__(self, protocol: Protocol, topology: Topology):
         self.protocol, self.topology = protocol, topology

@@ -14,6 +14,7 @@ from hegemon.exact.configurations import transition_tables
 from hegemon.exact.containment import named_set
 from hegemon.exact.proofs.symbols import Affine, DependsOnSize, Fact, Unknown
 from hegemon.models.expressions import evaluate
+from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
 from hegemon.models.sets import ConfigurationSet
 
@@ -77,6 +78,7 @@ class System:
                 f"{protocol_class.id} tells some of its agents an input ({', '.join(protocol_class.inputs)}), which "
                 "proofs for every n do not treat; hegemon verify takes it at one size"
             )
+        assert isinstance(self.protocol, PopulationProtocol)
         self.protocol.refuse_coins("it cannot be proved for every n; hegemon verify takes it at one size")
         self.inputs = inputs if protocol_class.input_parameter not in {"", *parameters} else None
         self.smallest = max(2, protocol_class.smallest_n)  # alone, nobody meets anybody
