@@ -16,11 +16,11 @@ from hegemon.protocols.cited import CITED, GRADES
 DOCS = Path(__file__).parent
 FOLDER = DOCS / "catalogue"
 REPRODUCTIONS = ("reproduction-full", "reproduction-quick")  # the first that is there
-RULES = {"population": ("interact",), "rounds": ("update",), "message": ("begin", "round"), "objects": ("interact",)}
+RULES = {"population": ("interact",), "rounds": ("update",), "messages": ("begin", "round"), "objects": ("interact",)}
 MODELS = {
     "population": "Population protocol",
     "rounds": "Synchronous rounds",
-    "message": "Message passing",
+    "messages": "Message passing",
     "objects": "Population protocol, states are Python objects",
 }
 SIZE = 101  # odd, so that every protocol takes it

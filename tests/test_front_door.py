@@ -1,7 +1,10 @@
 """The front door: every name is there, and asking for one loads no more than it needs."""
 
+import ast
+import importlib
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +24,18 @@ def test_every_name_is_there():
     for name in ("nothing", "Nothing", "_hidden"):
         with pytest.raises(AttributeError, match=f"no attribute '{name}'"):
             getattr(hegemon, name)
+
+
+def test_type_checkers_see_every_name():
+    tree = ast.parse(Path(hegemon.__file__).read_text())
+    block = next(node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    shown = {alias.asname: f"{one.module}.{alias.name}" for one in block.body for alias in one.names}
+    protocols = {protocol.__name__ for protocol in CATALOGUE.values()}
+    assert set(shown) == {*hegemon.__all__, *protocols} - {"InvalidInput"}  # which is imported at once
+    for name, place in shown.items():
+        module, _, attribute = place.rpartition(".")
+        if name != "network":
+            assert getattr(importlib.import_module(module), attribute) is getattr(hegemon, name)
 
 
 @pytest.mark.parametrize(

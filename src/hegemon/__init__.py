@@ -6,9 +6,84 @@ The catalogue's classes are here under their names: `hegemon.TimeOptimal(n=1000,
 Each name is loaded when it is first used: whoever asks for one does not wait for the compiler.
 """
 
+# ruff: noqa: I001 - names that are passed on stay in one block
+
 import importlib
+from typing import TYPE_CHECKING, Any
 
 from hegemon.errors import InvalidInput
+
+if TYPE_CHECKING:  # the same names, for type checkers and editors
+    from hegemon import network as network
+    from hegemon.exact.proofs.prover import prove as prove
+    from hegemon.exact.verification import verify as verify
+    from hegemon.experiments.sweep import sweep as sweep
+    from hegemon.graphs.mixing import mixing_time as mixing_time
+    from hegemon.graphs.topology import Topology as Topology
+    from hegemon.models import (
+        ELECTED as ELECTED,
+        NON_ELECTED as NON_ELECTED,
+        Assumption as Assumption,
+        Bit as Bit,
+        Choice as Choice,
+        Configuration as Configuration,
+        Group as Group,
+        MessageProtocol as MessageProtocol,
+        ObjectProtocol as ObjectProtocol,
+        Parameter as Parameter,
+        PopulationProtocol as PopulationProtocol,
+        Range as Range,
+        RoundsProtocol as RoundsProtocol,
+        at_least as at_least,
+        at_most as at_most,
+        count as count,
+        everywhere as everywhere,
+        exactly as exactly,
+        maximum as maximum,
+        mean as mean,
+        minimum as minimum,
+        nowhere as nowhere,
+        overall as overall,
+        whole as whole,
+    )
+    from hegemon.protocols import (
+        AG as AG,
+        BFW as BFW,
+        BK as BK,
+        CATALOGUE as CATALOGUE,
+        PLL as PLL,
+        AfekGafni as AfekGafni,
+        ApproximateMajority as ApproximateMajority,
+        CaiIzumiWada as CaiIzumiWada,
+        Countdown as Countdown,
+        Epidemic as Epidemic,
+        ExactMajority as ExactMajority,
+        FischerJiang as FischerJiang,
+        FloodMax as FloodMax,
+        GossipIdentity as GossipIdentity,
+        Herman as Herman,
+        ItaiRodeh as ItaiRodeh,
+        OddRing as OddRing,
+        OptimalSilent as OptimalSilent,
+        Pairwise as Pairwise,
+        QuickElimination as QuickElimination,
+        Referees as Referees,
+        Ring as Ring,
+        SublinearRanking as SublinearRanking,
+        Threshold as Threshold,
+        TimeOptimal as TimeOptimal,
+        Timer as Timer,
+        Trains as Trains,
+        Walks as Walks,
+        WarTimer as WarTimer,
+    )
+    from hegemon.runs.run import (
+        Fault as Fault,
+        Run as Run,
+    )
+    from hegemon.runs.simulate import simulate as simulate
+    from hegemon.runs.trials import run_trials as run_trials
+    from hegemon.web.watch import watch as watch
 
 _HOMES = {
     "CATALOGUE": "hegemon.protocols",
@@ -33,7 +108,7 @@ _HOMES |= {"Topology": "hegemon.graphs.topology"} | dict.fromkeys(_WRITING, "heg
 __all__ = ["InvalidInput", "network", *_HOMES]
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name == "network":
         return importlib.import_module("hegemon.network")
     home = importlib.import_module(_HOMES[name]) if name in _HOMES else None
@@ -45,6 +120,6 @@ def __getattr__(name: str):
     return value
 
 
-def __dir__():
+def __dir__() -> list[str]:
     protocols = importlib.import_module("hegemon.protocols").CATALOGUE.values()
     return sorted({*globals(), *__all__, *(protocol.__name__ for protocol in protocols)})

@@ -108,5 +108,5 @@ def test_bad_input_is_one_sentence(capsys, arguments, part):
 
 def test_show_knows_message_passing(capsys):
     content = run_json(capsys, "show", "referees", "--n", "1000")
-    assert content["model"] == "message" and content["states"] is None
+    assert content["model"] == "messages" and content["states"] is None
     assert {row["name"] for row in content["parameters"]} == {"variant", "candidates", "referees", "messages"}

@@ -95,6 +95,11 @@ def make_protocol(options):
     return find_protocol(options.protocol)(n=options.n, **values)
 
 
+def go(leave: asyncio.Future, code: int) -> None:
+    if not leave.done():
+        leave.set_result(code)
+
+
 async def live(protocol, options) -> int:
     """Be a member until told to leave."""
     from hegemon.network.health import Health
@@ -105,8 +110,10 @@ async def live(protocol, options) -> int:
         raise InvalidInput(f"--for {options.seconds} is out of range; give a number of seconds above 0")
     loop, leave = asyncio.get_running_loop(), asyncio.get_running_loop().create_future()
     given = {"peers": Path(options.peers), "key": Path(options.key)}
-    pace = {"rate": options.rate, "patience": options.patience, "start": options.start}
-    async with join(protocol, listen=options.listen, **given, **pace) as member:
+    async with join(
+        protocol, peers=given["peers"], key=given["key"], listen=options.listen, start=options.start,
+        rate=options.rate, patience=options.patience,
+    ) as member:  # fmt: skip
         member.on_event(lambda event: log(event.kind, f"fence {event.fence}", event.time))
         server = None
         if options.health != "off":
@@ -117,7 +124,7 @@ async def live(protocol, options) -> int:
         if member.is_leader:
             log("elected", f"fence {member.fence}")
         for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, lambda number=number: leave.done() or leave.set_result(128 + number))
+            loop.add_signal_handler(number, go, leave, 128 + number)
         loop.add_signal_handler(signal.SIGHUP, reload, member, given)
         try:
             async with asyncio.timeout(options.seconds):

@@ -3,8 +3,9 @@
 import keyword
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -97,13 +98,13 @@ def attempts(protocol, topology) -> Iterator[tuple[str, Callable[[], str]]]:
         yield "all pairs", lambda: check_pairs(protocol)
     if protocol.model in ("population", "rounds"):
         for name in protocol.starts:
-            yield f"start {name}", lambda name=name: check_start(protocol, topology, name)
+            yield f"start {name}", partial(check_start, protocol, topology, name)
         for name, chosen in protocol.sets.items():
             if chosen.closed:
-                yield f"set {name}", lambda name=name: check_closure(protocol, topology, name)
+                yield f"set {name}", partial(check_closure, protocol, topology, name)
         yield "safe", lambda: require_safe(protocol)
     for engine in engines(protocol, topology):
-        yield f"engine {engine}", lambda engine=engine: check_engine(protocol, topology, engine)
+        yield f"engine {engine}", partial(check_engine, protocol, topology, engine)
 
 
 def check_functions(protocol) -> str:
@@ -177,8 +178,8 @@ def check_engine(protocol, topology, engine: str) -> str:
     """A short run, which compiles everything."""
     from hegemon.runs.simulate import simulate
 
-    course = {"max_steps": STEPS["rounds"]}
-    if protocol.model != "message":
+    course: dict[str, Any] = {"max_steps": STEPS["rounds"]}
+    if protocol.model != "messages":
         course = {"until": f"{protocol.time_unit}:{STEPS[protocol.time_unit]}"}
     run = simulate(protocol, graph=topology, engine=engine, **course)
     return f"compiles and runs: {run.steps:,} {run.unit}, {run.leaders} leaders"

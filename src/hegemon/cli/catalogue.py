@@ -11,7 +11,7 @@ def list_protocols(json: options.Json = False):
     from hegemon.protocols import CATALOGUE
     from hegemon.protocols.cited import CITED, GRADES
 
-    rows = [
+    rows: list[dict] = [
         {
             "id": name,
             "model": protocol.model,

@@ -56,7 +56,7 @@ def lost(sheet: Sheet, code: int) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that nothing is tried again at the end
     except (OSError, ValueError):
         pass
-    if isinstance(sheet.failure, BrokenPipeError):
+    if sheet.failure is None or isinstance(sheet.failure, BrokenPipeError):
         return code
     place = failures.keep("output", sheet.text)
     say(f"the output cannot be written ({sheet.failure.strerror}); it is kept in {place}")

@@ -78,7 +78,10 @@ def watch(swarm, script, seconds, view) -> None:
         if view and now.seconds - shown >= 0.2:
             shown = now.seconds
             view.update(picture(swarm, now))
-        key = pressed() if view else time.sleep(1 / LOOKS_PER_SECOND)
+        if not view:
+            time.sleep(1 / LOOKS_PER_SECOND)
+            continue
+        key = pressed()
         if key == "q":
             return
         if key and key.lower() in KEYS:

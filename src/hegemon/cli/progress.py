@@ -3,6 +3,10 @@
 import sys
 import threading
 import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
 
 FIRST = 1.0  # seconds of silence before a word is said
 EVERY = 5.0  # seconds between two lines where nobody looks at a terminal
@@ -13,10 +17,11 @@ class Progress:
 
     def __init__(self, stage: str = "preparing (compiled code is kept for the next time)", quiet: bool = False):
         self._quiet = quiet
-        self._stage, self._done, self._total = stage, 0, None
+        self._stage, self._done = stage, 0
+        self._total: int | None = None
         self._begin = self._last = time.monotonic()
         self._ended = threading.Event()
-        self._bar = None
+        self._bar: Bar | None = None
 
     def __enter__(self):
         if not self._quiet:
@@ -43,9 +48,9 @@ class Progress:
         from rich.progress import Progress as Bar
 
         columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-        self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task(self._stage, total=None)
-        self._bar.start()
+        self._bar = bar = Bar(*columns, console=Console(stderr=True), transient=True)
+        self._task = bar.add_task(self._stage, total=None)
+        bar.start()
 
     def _speak(self) -> None:
         while not self._ended.wait(0.2):

@@ -1,28 +1,16 @@
 """`hegemon run`: many trials of one protocol, as a table or JSON, with a picture if asked for."""
 
-import os
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from hegemon.cli import failures, guard, options, progress, tracing
-from hegemon.cli.common import (
-    PICTURES,
-    build,
-    console,
-    deliver,
-    facts,
-    figure,
-    new_table,
-    notes_on,
-    outputs,
-    print_json,
-)
+from hegemon.cli.common import PICTURES, build, deliver, notes_on, outputs, print_json
 from hegemon.cli.options import MESSAGES, POPULATION, RECORDING, ROUNDS, integer, integers, option, path
+from hegemon.cli.resuming import make_keeper, resumed
+from hegemon.cli.run_report import print_report, report, writers
 from hegemon.errors import InvalidInput
 from hegemon.files import reserve
-
-SHOWN_TRIALS = 20
 
 
 def run(
@@ -126,14 +114,20 @@ def run(
         }
         given |= {"final": final, "draw": draw, "until": None if until == "safe" else until}
         refuse_strange(chosen, given, wake, no_fast_forward)
-        course = {"start": start, "until": until, "max_steps": max_steps, "engine": engine, "faults": faults}
-        if is_messages(chosen):
+        course: dict[str, Any] = {
+            "start": start,
+            "until": until,
+            "max_steps": max_steps,
+            "engine": engine,
+            "faults": faults,
+        }
+        if chosen.model == "messages":
             course = {"wake": wake or "all", "max_steps": max_steps, "engine": engine}
         elif plot or history or observe or every or at:
             course["observe"] = choose_observables(chosen, observe)
             course["every"] = every
             course["at"] = list(at) if at else None
-        if is_rounds(chosen):
+        if chosen.model == "rounds":
             course["fast_forward"] = not no_fast_forward
         if trace is not None:
             tracing.refuse_trace(chosen, engine, faults)
@@ -152,7 +146,7 @@ def run(
             if keeper.state is None and keeper.unkept:
                 raise failures.Interrupted(f"interrupted; {checkpoint} begins again, since {keeper.unkept}")
         content = report(chosen, topology, course, seed, finished)
-        content["notes"] = [] if is_messages(chosen) else notes_on(until, chosen)
+        content["notes"] = [] if chosen.model == "messages" else notes_on(until, chosen)
         if trace is not None and finished.runs:
             shown.show("telling the run again")
             content["trace"] = tracing.trace(chosen, topology, start, seed, finished.runs[0].steps, trace)
@@ -165,49 +159,13 @@ def run(
     raise typer.Exit(failures.YES if all(one.reached for one in finished.runs) else failures.NO)
 
 
-def resumed(resume: str, protocol: str | None) -> tuple[dict, dict | None]:
-    """What the checkpoint runs and where it stands; only the very code that wrote it may go on."""
-    from hegemon.runs.checkpoint import read_checkpoint
-
-    if protocol is not None:
-        raise InvalidInput(f"--resume {resume} says what to run; give no protocol besides")
-    about, state = read_checkpoint(resume)
-    if code_of(about["given"]) != about["code"]:
-        raise InvalidInput(f"{resume} was made with other code, libraries or files; go on with the same, or run anew")
-    return about["given"], state
-
-
-def make_keeper(path: str, given: dict, state):
-    from hegemon.runs.checkpoint import Checkpoint
-
-    return Checkpoint(path, {"given": given, "code": code_of(given)}, state)
-
-
-def code_of(given: dict) -> list[str]:
-    """Digests of the code and of the files that a run depends on."""
-    from hegemon.experiments.fingerprints import code_fingerprint, file_digest, protocol_fingerprint
-    from hegemon.protocols.loading import find_protocol
-
-    files = [given[name] for name in ("graph", "start", "disturbances", "wake") if os.path.isfile(given[name] or "")]
-    digests = [file_digest(name) for name in files]
-    return [code_fingerprint(), protocol_fingerprint(find_protocol(given["protocol"])), *digests]
-
-
-def is_messages(protocol) -> bool:
-    return protocol.model == "message"
-
-
-def is_rounds(protocol) -> bool:
-    return protocol.model == "rounds"
-
-
 def refuse_strange(chosen, given: dict, wake, no_fast_forward: bool) -> None:
     """What the options say must mean something to the model."""
-    if is_messages(chosen):
+    if chosen.model == "messages":
         refuse(given, chosen, "--wake, --variant, --mixing-time, --set and --max-steps")
     else:
         refuse({"wake": wake}, chosen, "--start")
-    if not is_rounds(chosen):
+    if chosen.model != "rounds":
         refuse({"no-fast-forward": no_fast_forward}, chosen, "--engine to choose how it runs")
 
 
@@ -240,114 +198,3 @@ def run_with_progress(protocol, trials: int, shown, **course):
             shown.show(f"{protocol.id}{time}: trials", finished, trials)
 
     return run_trials(protocol, trials, report=report_progress, **course)
-
-
-def report(protocol, topology, course, seed: int, finished) -> dict:
-    """Everything that is printed, as JSON has it."""
-    from hegemon.analysis.statistics import summarize_runs
-
-    first = finished.runs[0] if finished.runs else None
-    content = {
-        "protocol": protocol.id,
-        "model": protocol.model,
-        "n": protocol.n,
-        "parameters": protocol.parameters,
-        "states": protocol.states if protocol.fields else None,
-        "graph": topology.name,
-        **report_course(protocol, course),
-        "engine": first.engine if first else None,
-        "reason": first.reason if first else None,
-        "seed": seed,
-        "trials": [one.record() for one in finished.runs],
-        "summary": summarize_runs(finished.runs),
-        "interrupted": finished.interrupted,
-        "wall_seconds": round(finished.wall_seconds, 3),
-    }
-    if first is not None and first.history is not None:
-        content["history"] = first.history.to_dict(orient="list")
-    return content
-
-
-def report_course(protocol, course) -> dict:
-    """From where to where: a message-passing protocol wakes up, and ends when nothing is left to happen."""
-    if is_messages(protocol):
-        return {"wake": course["wake"], "until": "end"}
-    from hegemon.models.conditions import absence_note
-
-    note = absence_note(course["until"], protocol)
-    where = {"start": str(course["start"] or protocol.default_start), "until": course["until"]}
-    return where | ({"note": note} if note else {})
-
-
-def print_report(content: dict) -> None:
-    screen = console()
-    parameters = "".join(f", {name} = {value}" for name, value in content["parameters"].items())
-    heading = {
-        "protocol": f"{content['protocol']}  (n = {content['n']:,}{parameters})",
-        "states": figure(content["states"]),
-        "graph": content["graph"],
-        "start → until": f"{content.get('start') or 'wake ' + content['wake']} → {content['until']}",
-        "engine": f"{content['engine']} ({content['reason']})",
-        "seed": content["seed"],
-    }
-    screen.print(facts(heading | ({"note": content["note"]} if "note" in content else {})))
-    print_trials(screen, content["trials"])
-    if content.get("trace") is not None:
-        screen.print("\ntrial 0, step by step", style="bold")
-        for line in content["trace"] or ["nothing changes"]:
-            screen.print(f"  {line}")
-    summary = {}
-    for name, value in content["summary"].items():
-        inner = value if isinstance(value, dict) else {"": value}
-        summary |= {f"{name} {key}".replace("_", " ").strip(): figure(item) for key, item in inner.items()}
-    screen.print()
-    screen.print(facts({**summary, "wall seconds": content["wall_seconds"]}))
-    for note in content["notes"]:
-        screen.print(f"note: {note}")
-    missed = content["summary"]["trials"] - content["summary"]["reached"]
-    if missed:
-        what = "elect exactly one leader" if content["model"] == "message" else "meet the stop in time"
-        screen.print(f"{missed:,} trial{'s' * (missed > 1)} did not {what}; the times are those of the others.")
-
-
-def print_trials(screen, rows: list[dict]) -> None:
-    if not rows:
-        return
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    common = {name: rows[0].get(name) for name in columns if len({row.get(name) for row in rows}) == 1}
-    common = {name: value for name, value in common.items() if isinstance(value, str)}  # said once, below
-    columns = [name for name in columns if name not in common]
-    table = new_table(*((name.replace("_", " "), {"justify": "right"}) for name in columns))
-    for row in rows[:SHOWN_TRIALS]:
-        table.add_row(*(figure(row.get(name)) for name in columns))
-    screen.print()
-    screen.print(table)
-    for name, value in common.items():
-        screen.print(f"{name.replace('_', ' ')} in every trial: {value}")
-    if len(rows) > SHOWN_TRIALS:
-        screen.print(f"… and {len(rows) - SHOWN_TRIALS:,} more trials (--json prints all)")
-
-
-def writers(protocol, topology, finished, *, plot, history, final, draw) -> dict:
-    """How each output file that was asked for is written."""
-    if not finished.runs:
-        return {}
-    from hegemon.analysis.graph_pictures import draw_graph
-    from hegemon.files import publish
-
-    first = finished.runs[0]
-    title = f"{protocol.id} on {topology.name} after {first.steps:,} {first.unit}; leaders: {first.leaders}"
-
-    def write_history(place) -> None:
-        with publish(place) as file:
-            first.history.to_csv(file, index=False)
-
-    def write_plot(place) -> None:
-        finished.plot().save(place)
-
-    return {
-        plot: write_plot,
-        history: write_history,
-        final: lambda place: first.configuration.save(place),
-        draw: lambda place: draw_graph(protocol, topology, first.configuration, title, place),
-    }

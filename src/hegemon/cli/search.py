@@ -50,6 +50,7 @@ def exact_comparison(protocol, topology, until, found, shown) -> dict:
     from hegemon.exact.verification import verify
 
     everything = verify(protocol, graph=topology, start="all", property=f"time:{until}", progress=shown.show)
+    assert everything.hitting is not None  # asked for
     codes = [protocol.space.code(protocol.space.parse(state)) for state in found.start.configuration]
     here = everything.hitting.values[everything.chain.index(codes)]
     return {

@@ -13,7 +13,7 @@ FAR = 10**6  # steps that are looked at one by one
 
 def refuse_trace(protocol, engine: str, faults) -> None:
     """What cannot be told is said before the run."""
-    if protocol.model == "message":
+    if protocol.model == "messages":
         raise InvalidInput(f"--trace tells how agents meet, and {protocol.id} sends messages; try hegemon watch")
     if faults:
         raise InvalidInput("--trace and --fault exclude each other; hegemon watch shows a run with its faults")

@@ -90,7 +90,7 @@ def verify_protocol(
     content = answer.record() | {"notes": notes_on((property_ or "").partition(":")[2] or property_, chosen)}
     written: list[Path] = []
     files = {
-        out: lambda place: written.extend(write_chain(answer, export_, place)),
+        out: lambda place: written.extend(write_chain(answer, export_ or "", place)),
         distribution: lambda place: written.append(write_times(answer, place)),
     }
     first = first_counterexample(answer)

@@ -37,9 +37,9 @@ def watch_protocol(
     name, n, graph, set_ = from_story(protocol, n, graph, set_, start)
     chosen, _ = build(name, n, graph, set_, seed)
     course = {"graph": graph, "start": start, "wake": wake, "seed": seed, "engine": engine}
-    if chosen.model == "message" and start:
+    if chosen.model == "messages" and start:
         raise InvalidInput(f"--start means nothing to {chosen.id} (message model); use --wake")
-    if chosen.model != "message" and wake:
+    if chosen.model != "messages" and wake:
         raise InvalidInput(f"--wake means nothing to {chosen.id} ({chosen.model} model); use --start")
     builder = Builder(chosen, name, course)
     if save:

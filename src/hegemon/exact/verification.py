@@ -2,7 +2,7 @@
 
 import dataclasses
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,11 +24,9 @@ from hegemon.exact.recomputed import RecomputedChain, can_be_recomputed
 from hegemon.exact.recomputed_answers import RecomputedAnswers
 from hegemon.exact.rounds import RoundConfigurations, round_chain
 from hegemon.exact.within import Within, reached_within
-from hegemon.graphs.topology import Topology
-from hegemon.models.configuration import Configuration
 from hegemon.models.inputs import describe_inputs
 from hegemon.models.protocol import Protocol
-from hegemon.runs.setting import initial_configuration, topology_for
+from hegemon.runs.setting import Graph, Start, initial_configuration, topology_for
 
 QUESTIONS = ("closed", "leader", "reached", "time", "holding", "predicate")
 EVERYTHING = "all"  # the start that stands for every configuration
@@ -119,8 +117,8 @@ class Verification:
 def verify(
     protocol: Protocol,
     *,
-    graph: Topology | str | None = None,
-    start: str | Path | Configuration | Sequence[Mapping] | None = None,
+    graph: Graph = None,
+    start: Start = None,
     property: str | None = None,
     levels: tuple[float, ...] = (),
     within: int | None = None,
@@ -214,7 +212,7 @@ class Case:
     def __init__(self, protocol, graph=None, start=None, symmetry=True, memory=MEMORY, progress=None):
         if protocol.model not in ("population", "rounds"):
             raise InvalidInput(
-                f"{protocol.id} has the model {protocol.model!r}; exact chains exist for population and state protocols"
+                f"{protocol.id} has the model {protocol.model!r}; exact chains exist for populations and rounds"
             )
         protocol.require_sound()
         self.protocol = protocol

@@ -63,16 +63,16 @@ class Case:
     @cached_property
     def options(self) -> dict:
         """What `simulate` is told besides seed, trial and graph."""
-        settings, message = self.settings, self.protocol.model == "message"
-        refused = ("start", "until", "fault") if message else ("wake",)
+        settings, by_messages = self.settings, self.protocol.model == "messages"
+        refused = ("start", "until", "fault") if by_messages else ("wake",)
         for name in refused:
             if name in settings:
-                instead = "wake" if message else "start"
+                instead = "wake" if by_messages else "start"
                 raise InvalidInput(f"{name} means nothing to {self.protocol.id}; use {instead}")
         options: dict[str, Any] = {"engine": str(settings.get("engine", "auto"))}
         if settings.get("max_steps") is not None:
             options["max_steps"] = whole_number(settings["max_steps"], "max-steps")
-        if message:
+        if by_messages:
             return options | {"wake": str(settings.get("wake", "all"))}
         options["start"] = str(settings.get("start", self.protocol.default_start))
         options["until"] = str(settings.get("until", "safe"))

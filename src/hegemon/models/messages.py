@@ -98,7 +98,7 @@ class MessageProtocol(Protocol):
     begin: Callable  # (self, node, rng) -> messages
     round: Callable  # (self, node, inbox, rng) -> messages
 
-    model = "message"
+    model = "messages"
     time_unit = "rounds"
     arbitrary_start = False
     default_start = None

@@ -1,5 +1,8 @@
 """Where a run takes place and what it starts from: the topology and the initial configuration."""
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
@@ -10,6 +13,12 @@ from hegemon.graphs.families import as_topology
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.inputs import require_inputs
+
+if TYPE_CHECKING:
+    import networkx
+
+Graph: TypeAlias = "Topology | str | Path | networkx.Graph | None"  # None: the protocol's own
+Start: TypeAlias = str | Path | Configuration | Sequence[Mapping] | None  # None: the protocol's default
 
 _fitting: WeakKeyDictionary = WeakKeyDictionary()  # topologies, and the protocols they were checked for
 

@@ -2,32 +2,36 @@
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, Never
 
 from hegemon import display
 from hegemon.errors import InvalidInput
+from hegemon.models.protocol import Protocol
+from hegemon.models.sets import ConfigurationSet
 from hegemon.runs.checkpoint import Checkpoint
 from hegemon.runs.course import simulate_states
 from hegemon.runs.history import MOST_ROWS
 from hegemon.runs.messages import simulate_messages
 from hegemon.runs.objects import simulate_objects
 from hegemon.runs.run import Fault, Run
+from hegemon.runs.setting import Graph, Start
 
 MODELS: dict[str, Callable[..., Run]] = {
     "population": simulate_states,
     "rounds": simulate_states,
-    "message": simulate_messages,
+    "messages": simulate_messages,
     "objects": simulate_objects,
 }
 OTHERS = {"population": ("fast_forward", "threads")}  # what a model does not know although its function does
 
 
 def simulate(
-    protocol,
+    protocol: Protocol,
     *,
-    graph=None,
-    start=None,
-    until="safe",
+    graph: Graph = None,
+    start: Start = None,
+    until: str | ConfigurationSet = "safe",
     seed: int = 0,
     trial: int = 0,
     max_steps: int | None = None,
@@ -36,14 +40,14 @@ def simulate(
     observe: dict | bool = False,
     at: Sequence[int] | None = None,
     every: int | None = None,
-    wake="all",
+    wake: str | Path | Sequence[int] = "all",
     fast_forward: bool = True,
     threads: int | None = None,
     keep: bool = True,
     most_rows: int = MOST_ROWS,
     progress: Callable[[int], object] | None = None,
     checkpoint: Checkpoint | None = None,
-    **unknown,
+    **unknown: Never,
 ) -> Run:
     """Run a protocol once, exactly, and answer a `Run`: `simulate(hegemon.Pairwise(n=100), seed=1).steps`.
 

@@ -5,16 +5,19 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Never
 
 from hegemon import display
 from hegemon.analysis import pictures
 from hegemon.analysis.statistics import summarize_runs
 from hegemon.errors import InvalidInput
+from hegemon.models.protocol import Protocol
+from hegemon.models.sets import ConfigurationSet
 from hegemon.runs.checkpoint import Checkpoint
 from hegemon.runs.history import MOST_ROWS
 from hegemon.runs.run import Fault, Run, plot_runs
-from hegemon.runs.setting import topology_for
+from hegemon.runs.setting import Graph, Start, topology_for
 from hegemon.runs.simulate import OPTIONS, run_model, unknown_option
 
 if TYPE_CHECKING:
@@ -68,7 +71,7 @@ def interval(value):
 
 
 def run_trials(
-    protocol,
+    protocol: Protocol,
     trials: int,
     *,
     seed: int = 0,
@@ -76,20 +79,20 @@ def run_trials(
     workers: int | None = None,
     report: Callable[[int, int], object] | None = None,
     keep_all: bool = False,
-    graph=None,
-    start=None,
-    until="safe",
+    graph: Graph = None,
+    start: Start = None,
+    until: str | ConfigurationSet = "safe",
     max_steps: int | None = None,
     engine: str = "auto",
     faults: Sequence[Fault] = (),
     observe: dict | bool = False,
     at: Sequence[int] | None = None,
     every: int | None = None,
-    wake="all",
+    wake: str | Path | Sequence[int] = "all",
     fast_forward: bool = True,
     threads: int | None = None,
     checkpoint: Checkpoint | None = None,
-    **unknown,
+    **unknown: Never,
 ) -> Trials:
     """Run a protocol many times: `run_trials(hegemon.Pairwise(n=100), 1000, seed=1).runs`.
 

@@ -68,7 +68,7 @@ def _documented(functions: dict) -> dict:
 
 
 def _observables(protocol) -> dict:
-    if protocol.model in ("message", "objects"):
+    if protocol.model in ("messages", "objects"):
         return {}
     return {name: observable.doc for name, observable in protocol.watched().items()}
 

@@ -46,7 +46,7 @@ class Session:
 
     def start_over(self, start=None, shown: str | None = None) -> None:
         """A new run from a named start, a file given on the command line, or a list of states."""
-        is_messages = self.protocol.model == "message"
+        is_messages = self.protocol.model == "messages"
         schedule = read_story(start, self.protocol, self.topology)
         if schedule and self._engine not in ("auto", "agents", "rounds"):
             raise InvalidInput(f"{start} prescribes interactions, which only engine agents follows")
@@ -298,7 +298,7 @@ class Session:
 
     def command(self, disturbances_file: str = "disturbances.json") -> str:
         """What repeats this run up to now."""
-        is_messages, unit = self.protocol.model == "message", self.protocol.time_unit
+        is_messages, unit = self.protocol.model == "messages", self.protocol.time_unit
         words = ["hegemon", "run", self.name]
         words += ["--graph", self.graph_text] if self.graph_text else ["--n", str(self.protocol.n)]
         given = getattr(self.protocol, "values", {})
@@ -310,7 +310,7 @@ class Session:
         if not is_messages:
             words += ["--start", str(self.start)]
         words += ["--seed", str(self.seed), "--engine", self.world.engine.name]
-        if self.protocol.model not in ("population", "message", "objects"):
+        if self.protocol.model not in ("population", "messages", "objects"):
             words += ["--no-fast-forward"]
         if self._applied:
             words += ["--disturbances", disturbances_file]

@@ -11,7 +11,7 @@ def read_story(start, protocol, topology) -> list:
     """What the file prescribes: pairs that meet, or for each round the nodes that change and their new states."""
     if protocol.model == "population":
         return read_schedule(start, protocol, topology)
-    if protocol.model in ("message", "objects") or not isinstance(start, str) or not start.lower().endswith(".json"):
+    if protocol.model in ("messages", "objects") or not isinstance(start, str) or not start.lower().endswith(".json"):
         return []
     try:
         content = json.loads(Path(start).read_text())

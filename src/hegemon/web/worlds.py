@@ -37,7 +37,7 @@ def outputs_change(protocol) -> Stop:
 
 
 class AgentWorld(World):
-    """Population protocols and the state model: every agent has a state made of fields."""
+    """Population protocols and rounds: every agent has a state made of fields."""
 
     can_disturb = True
     protocol: Any  # a PopulationProtocol or a RoundsProtocol

@@ -1,0 +1,116 @@
+"""What `hegemon run` answers: the content of its JSON, its tables, and the files that were asked for."""
+
+from hegemon.cli.common import console, facts, figure, new_table
+
+SHOWN_TRIALS = 20
+
+
+def report(protocol, topology, course, seed: int, finished) -> dict:
+    """Everything that is printed, as JSON has it."""
+    from hegemon.analysis.statistics import summarize_runs
+
+    first = finished.runs[0] if finished.runs else None
+    content = {
+        "protocol": protocol.id,
+        "model": protocol.model,
+        "n": protocol.n,
+        "parameters": protocol.parameters,
+        "states": protocol.states if protocol.fields else None,
+        "graph": topology.name,
+        **report_course(protocol, course),
+        "engine": first.engine if first else None,
+        "reason": first.reason if first else None,
+        "seed": seed,
+        "trials": [one.record() for one in finished.runs],
+        "summary": summarize_runs(finished.runs),
+        "interrupted": finished.interrupted,
+        "wall_seconds": round(finished.wall_seconds, 3),
+    }
+    if first is not None and first.history is not None:
+        content["history"] = first.history.to_dict(orient="list")
+    return content
+
+
+def report_course(protocol, course) -> dict:
+    """From where to where: a message-passing protocol wakes up, and ends when nothing is left to happen."""
+    if protocol.model == "messages":
+        return {"wake": course["wake"], "until": "end"}
+    from hegemon.models.conditions import absence_note
+
+    note = absence_note(course["until"], protocol)
+    where = {"start": str(course["start"] or protocol.default_start), "until": course["until"]}
+    return where | ({"note": note} if note else {})
+
+
+def print_report(content: dict) -> None:
+    screen = console()
+    parameters = "".join(f", {name} = {value}" for name, value in content["parameters"].items())
+    heading = {
+        "protocol": f"{content['protocol']}  (n = {content['n']:,}{parameters})",
+        "states": figure(content["states"]),
+        "graph": content["graph"],
+        "start → until": f"{content.get('start') or 'wake ' + content['wake']} → {content['until']}",
+        "engine": f"{content['engine']} ({content['reason']})",
+        "seed": content["seed"],
+    }
+    screen.print(facts(heading | ({"note": content["note"]} if "note" in content else {})))
+    print_trials(screen, content["trials"])
+    if content.get("trace") is not None:
+        screen.print("\ntrial 0, step by step", style="bold")
+        for line in content["trace"] or ["nothing changes"]:
+            screen.print(f"  {line}")
+    summary: dict[str, str] = {}
+    for name, value in content["summary"].items():
+        inner = value if isinstance(value, dict) else {"": value}
+        summary |= {f"{name} {key}".replace("_", " ").strip(): figure(item) for key, item in inner.items()}
+    screen.print()
+    screen.print(facts({**summary, "wall seconds": content["wall_seconds"]}))
+    for note in content["notes"]:
+        screen.print(f"note: {note}")
+    missed = content["summary"]["trials"] - content["summary"]["reached"]
+    if missed:
+        what = "elect exactly one leader" if content["model"] == "messages" else "meet the stop in time"
+        screen.print(f"{missed:,} trial{'s' * (missed > 1)} did not {what}; the times are those of the others.")
+
+
+def print_trials(screen, rows: list[dict]) -> None:
+    if not rows:
+        return
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    common = {name: rows[0].get(name) for name in columns if len({row.get(name) for row in rows}) == 1}
+    common = {name: value for name, value in common.items() if isinstance(value, str)}  # said once, below
+    columns = [name for name in columns if name not in common]
+    table = new_table(*((name.replace("_", " "), {"justify": "right"}) for name in columns))
+    for row in rows[:SHOWN_TRIALS]:
+        table.add_row(*(figure(row.get(name)) for name in columns))
+    screen.print()
+    screen.print(table)
+    for name, value in common.items():
+        screen.print(f"{name.replace('_', ' ')} in every trial: {value}")
+    if len(rows) > SHOWN_TRIALS:
+        screen.print(f"… and {len(rows) - SHOWN_TRIALS:,} more trials (--json prints all)")
+
+
+def writers(protocol, topology, finished, *, plot, history, final, draw) -> dict:
+    """How each output file that was asked for is written."""
+    if not finished.runs:
+        return {}
+    from hegemon.analysis.graph_pictures import draw_graph
+    from hegemon.files import publish
+
+    first = finished.runs[0]
+    title = f"{protocol.id} on {topology.name} after {first.steps:,} {first.unit}; leaders: {first.leaders}"
+
+    def write_history(place) -> None:
+        with publish(place) as file:
+            first.history.to_csv(file, index=False)
+
+    def write_plot(place) -> None:
+        finished.plot().save(place)
+
+    return {
+        plot: write_plot,
+        history: write_history,
+        final: lambda place: first.configuration.save(place),
+        draw: lambda place: draw_graph(protocol, topology, first.configuration, title, place),
+    }
