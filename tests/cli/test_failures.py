@@ -1,5 +1,6 @@
 """Whatever goes wrong ends in one sentence and a documented exit code; a signal is answered within a second."""
 
+import inspect
 import json
 import os
 import signal
@@ -191,6 +192,13 @@ def test_the_list_of_commands_says_what_the_commands_say():
     for name, (place, examples) in COMMANDS.items():
         assert load(place).__doc__.split("\n")[0] == SENTENCES[name]
         assert len(examples) == 2 and all(example.startswith(f"hegemon {name}") for example in examples)
+
+
+def test_every_long_command_can_be_told_to_be_quiet():
+    long = "run check sweep watch verify prove search-worst reproduce mixing-time lower-bound compare-messages network"
+    for name in long.split():
+        names = inspect.signature(load(COMMANDS[name][0])).parameters
+        assert "quiet" in names, f"{name} has no --quiet"
 
 
 def test_a_condition_that_reads_an_absent_field_is_told(capsys):

@@ -2,20 +2,20 @@
 
 from typing import Annotated
 
-import typer
-
+from hegemon.cli import options
 from hegemon.cli.common import console, facts, print_json
+from hegemon.cli.options import MOST_AGENTS, decimal, integer, option
 from hegemon.errors import InvalidInput
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "y": 365.25 * 86400}
 
 
 def advise_parameters(
-    members: Annotated[int, typer.Option("--members", help="at most so many members")],
-    rate: Annotated[float, typer.Option("--rate", help="interactions per second in which each takes part")],
-    hold: Annotated[str, typer.Option("--hold", help="for how long the leader should stay: 30d, 10y")],
-    risk: Annotated[float, typer.Option("--risk", help="probability of losing it earlier")] = 0.01,
-    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    members: Annotated[int, integer("--members", "at most so many members", low=1, high=MOST_AGENTS)],
+    rate: Annotated[float, decimal("--rate", "interactions per second in which each takes part", 1e9)],
+    hold: Annotated[str, option("--hold", help="for how long the leader should stay: 30d, 10y", metavar="TIME")],
+    risk: Annotated[float, decimal("--risk", "probability of losing it earlier", 1)] = 0.01,
+    json: options.Json = False,
 ):
     """Choose a protocol and its parameters for a network of members that should keep its leader for long."""
     from hegemon.network.advice import advise

@@ -82,16 +82,12 @@ def make_key(place: str) -> None:
 
 
 def make_protocol(options):
+    from hegemon.models.expressions import assignments
     from hegemon.protocols.loading import find_protocol
 
-    values = {}
-    for text in options.set:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip() or not value.strip() or name.strip() in ("n", "self"):
-            raise InvalidInput(f"--set {text!r} is not understood; write --set name=value, for example --set tau=2")
-        values[name.strip()] = (
-            int(value) if value.strip().lstrip("-").isdecimal() and len(value) < 20 else value.strip()
-        )
+    values = assignments(options.set)
+    if not values.keys().isdisjoint({"n", "self"}):
+        raise InvalidInput("--set gives the parameters of a protocol; say how many members there are with --n")
     return find_protocol(options.protocol)(n=options.n, **values)
 
 

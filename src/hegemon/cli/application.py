@@ -30,7 +30,7 @@ COMMANDS = {
         "sweep:sweep_study",
         ("hegemon sweep timer --n 10..80:x2 --trials 20", "hegemon sweep --status study"),
     ),
-    "results": ("sweep:study_results", ("hegemon results study", "hegemon results study --by n --plot steps.png")),
+    "results": ("results:study_results", ("hegemon results study", "hegemon results study --by n --plot steps.png")),
     "watch": ("watch:watch_protocol", ("hegemon watch ring --n 16", "hegemon watch timer --n 20 --save timer.html")),
     "verify": (
         "verify:verify_protocol",

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hegemon.cli import guard
-from hegemon.cli.options import MOST_AGENTS, assignments, whole
+from hegemon.cli.options import MOST_AGENTS, whole
 from hegemon.cli.output import console, facts, figure, new_table, plain, print_json
 from hegemon.errors import InvalidInput
 from hegemon.files import reserve
@@ -34,6 +34,7 @@ def build(name: str, n: int | str | None, graph, settings, seed: int):
 
 def maker(name: str, settings) -> Callable:
     """The protocol of that name as a function of n alone; what is set is looked at first."""
+    from hegemon.models.expressions import assignments
     from hegemon.protocols.loading import find_protocol
 
     chosen = find_protocol(name)

@@ -9,6 +9,7 @@ from hegemon.cli.common import PICTURES, console, deliver, facts, figure, new_ta
 from hegemon.cli.options import MOST_TRIALS, integer, option
 from hegemon.cli.progress import Progress
 from hegemon.errors import InvalidInput
+from hegemon.models.expressions import number_or_text
 
 
 def show_mixing_time(
@@ -63,7 +64,7 @@ def lower_bound(
 ):
     """Theorem 3 as an experiment: `referees` with n^a messages, and how often it elects one leader."""
     outputs(plot=(plot, PICTURES))
-    points = [(options.number(expected), size) for expected in candidates.split(",") for size in n]
+    points = [(number_or_text(expected), size) for expected in candidates.split(",") for size in n]
     sweeps: list[list[dict]] = []
     interrupted = False
     with Progress(quiet=quiet) as shown:

@@ -9,30 +9,39 @@ from typing import Annotated
 
 import typer
 
-from hegemon.cli import guard
+from hegemon.cli import guard, options
 from hegemon.cli.common import build, console, facts, figure, print_json
-from hegemon.errors import InvalidInput
+from hegemon.cli.options import MOST_AGENTS, MOST_SEED, decimal, integer, option
 
 LOOKS_PER_SECOND = 20
 UNWATCHED_SECONDS = 20.0  # how long a network runs when nobody is there to stop it
 LONGEST_SECONDS = 7 * 86400.0
+MOST_RATE = 100_000
 KEYS = {"k": "kill", "r": "restart", "p": "pause", "o": "resume", "c": "corrupt", "x": "cut", "h": "heal"}
 
 
 def run_network(
-    protocol: Annotated[str, typer.Argument(help="an id of `hegemon list`, or your_file.py:YourClass")],
-    n: Annotated[int | None, typer.Option("--n", help="number of members, each a process")] = None,
-    set_: Annotated[list[str] | None, typer.Option("--set", help="parameter as name=value; repeatable")] = None,
-    graph: Annotated[str | None, typer.Option("--graph", help="who asks whom: ring:16, grid:4x4 … or a file")] = None,
-    rate: Annotated[float, typer.Option("--rate", help="interactions that a member begins per second")] = 10.0,
-    patience: Annotated[float, typer.Option("--patience", help="seconds for which a silent peer is asked")] = 1.0,
-    start: Annotated[str | None, typer.Option("--start", help="first states: random, or a start of equals")] = None,
-    faults: Annotated[str, typer.Option("--faults", help='a script such as "3 kill leader, 6 corrupt 10"')] = "",
-    seconds: Annotated[float | None, typer.Option("--for", help="stop after so many seconds")] = None,
-    seed: Annotated[int, typer.Option("--seed", help="of the members that faults strike, and of random graphs")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no live view")] = False,
-    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
-):
+    protocol: options.Protocol,
+    n: Annotated[int | None, integer("--n", "number of members, each a process", low=1, high=MOST_AGENTS)] = None,
+    set_: options.Set = None,
+    graph: Annotated[
+        str | None, option("--graph", help="who asks whom: ring:16, grid:4x4 … or a file", metavar="GRAPH")
+    ] = None,
+    rate: Annotated[float, decimal("--rate", "interactions that a member begins per second", MOST_RATE)] = 10.0,
+    patience: Annotated[float, decimal("--patience", "seconds for which a silent peer is asked", 3600)] = 1.0,
+    start: Annotated[
+        str | None, option("--start", help="first states: random, or a start of equals", metavar="START")
+    ] = None,
+    faults: Annotated[
+        str, option("--faults", help='a script such as "3 kill leader, 6 corrupt 10"', metavar="SCRIPT")
+    ] = "",
+    seconds: Annotated[float | None, decimal("--for", "stop after so many seconds", LONGEST_SECONDS)] = None,
+    seed: Annotated[
+        int, integer("--seed", "of the members that faults strike, and of random graphs", high=MOST_SEED)
+    ] = 0,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+):  # fmt: skip
     """Run a protocol among real processes on this machine, watch it elect a leader, disturb it, watch it heal.
 
     In the live view, k kills a member, K the leader; r restarts, p pauses, o resumes, c corrupts, x cuts off, h
@@ -44,8 +53,6 @@ def run_network(
     watched = sys.stdin.isatty() and sys.stderr.isatty() and not quiet
     if seconds is None and not watched:
         seconds = UNWATCHED_SECONDS
-    if seconds is not None and not 0 < seconds <= LONGEST_SECONDS:
-        raise InvalidInput(f"--for {seconds} is out of range; give a number of seconds above 0, at most a week")
     chosen, topology = build(protocol, n, graph, set_, seed)
     script = parse_faults(faults, chosen.n, seconds)
     swarm = Swarm(protocol, chosen, topology, rate=rate, patience=patience, start=start, seed=seed)

@@ -105,49 +105,6 @@ def level(text: str) -> float:
     return value
 
 
-def number(text: str):
-    """A number if the text is one; any other text stays."""
-    if len(text) > LONGEST_NUMBER:
-        raise InvalidInput(f"the value {text[:20]}… has {len(text)} characters; give at most {LONGEST_NUMBER}")
-    for kind in (int, float):
-        try:
-            value = kind(text)
-        except ValueError:
-            continue
-        return value if value - value == 0 else text  # inf and nan are no numbers here
-    return text
-
-
-def assignments(texts) -> dict:
-    """`--set key=value` options as a dictionary; numbers become numbers, other texts stay."""
-    values: dict[str, Any] = {}
-    for text in texts or ():
-        key, equals, value = text.partition("=")
-        if not equals or not key.strip() or not value.strip():
-            raise InvalidInput(f"--set {text!r} is not understood; write --set name=value, for example --set tau=2")
-        if key.strip() in values:
-            raise InvalidInput(f"--set gives {key.strip()} twice; give it once")
-        values[key.strip()] = number(value.strip())
-    return values
-
-
-def fault(text: str):
-    """`step=K,agents=J` and, optionally, the values that the victims get."""
-    from hegemon.runs.run import Fault
-
-    values: dict[str, str] = {}
-    for part in str(text).split(","):
-        key, equals, value = part.partition("=")
-        if not equals or key.strip() in values:
-            raise InvalidInput(f"--fault {text!r} is not understood; write step=K,agents=J,field=value…")
-        values[key.strip()] = value.strip()
-    if "step" not in values or "agents" not in values:
-        raise InvalidInput(f"--fault {text!r} must say step=K and agents=J")
-    step = whole("the fault's step")(values.pop("step"))
-    agents = whole("the fault's agents", low=1, high=MOST_AGENTS)(values.pop("agents"))
-    return Fault(step, agents, {name: number(value) for name, value in values.items()} or None)
-
-
 def exponents(text: str) -> tuple[float, ...]:
     """`0.2:1:0.05` (both ends included) or `0.3,0.5`."""
     try:
@@ -177,9 +134,17 @@ def integer(name: str, help: str, low: int = 0, high: int = MOST_STEPS, panel: s
     return option(name, help=help, read=whole(name.lstrip("-"), low, high), metavar="INTEGER", panel=panel)
 
 
+def decimal(name: str, help: str, high: float, panel: str | None = None):
+    return option(name, help=help, read=positive(name, high), metavar="NUMBER", panel=panel)
+
+
 def integers(name: str, help: str, low: int = 0, high: int = MOST_STEPS, panel: str | None = None):
     read = several(whole(name.lstrip("-"), low, high), name)
     return option(name, help=help, read=read, metavar="INTEGER,…", panel=panel)
+
+
+def text(name: str, help: str, metavar: str, panel: str | None = None):
+    return option(name, help=help, metavar=metavar, panel=panel)
 
 
 def path(name: str, help: str):

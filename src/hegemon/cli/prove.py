@@ -41,11 +41,12 @@ def prove_protocol(
     outputs(certificate=(certificate, (".json",)))
     with Progress(quiet=quiet) as shown:
         from hegemon.exact.proofs.prover import prove
+        from hegemon.models.expressions import assignments
         from hegemon.protocols.loading import find_protocol
 
         proof = prove(
             find_protocol(protocol), property=property_, start=start, graphs=graphs, largest=largest,
-            parameters=options.assignments(set_), progress=shown.show,
+            parameters=assignments(set_), progress=shown.show,
         )  # fmt: skip
     content = proof.record() | {"files": [certificate] if certificate else []}
     text = json_format.dumps(proof.certificate, indent=1) + "\n"

@@ -43,6 +43,7 @@ def reproduce_claims(
     ] = None,
     seed: options.Seed = SEED,
     json: options.Json = False,
+    quiet: options.Quiet = False,
 ):  # fmt: skip
     """Check the papers' claims on this machine. Run again to go on.
 
@@ -53,7 +54,7 @@ def reproduce_claims(
     scale = "full" if full else "quick"
     claims = choose(only, paper)
     folder = make_folder(out or f"reproduction-{scale}")
-    board = Board(claims, scale, seed)
+    board = Board(claims, scale, seed, quiet)
     records = []
     try:
         with board:
@@ -100,16 +101,16 @@ def make_folder(name: str) -> Path:
 class Board(Listener):
     """The live table, on the error stream; where that is no terminal, a line per finished claim."""
 
-    def __init__(self, claims, scale: str, seed: int):
+    def __init__(self, claims, scale: str, seed: int, quiet: bool = False):
         self.claims, self.scale, self.seed = claims, scale, seed
         self.records: dict[str, dict] = {}
         self.notes: dict[str, str] = {}
         self._begin = time.monotonic()
-        self._screen = Console(stderr=True, highlight=False)
+        self._screen = Console(stderr=True, highlight=False, quiet=quiet)
         self._live = None
 
     def __enter__(self):
-        if self._screen.is_terminal:
+        if self._screen.is_terminal and not self._screen.quiet:
             self._live = Live(get_renderable=self._picture, console=self._screen, refresh_per_second=4, transient=True)
             self._live.start()
         return self

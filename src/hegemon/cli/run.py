@@ -85,10 +85,10 @@ def run(
         raise InvalidInput("which protocol? Give an id of `hegemon list`, or your_file.py:YourClass")
     if checkpoint and (trials != 1 or observe or every or at or history or plot or trace is not None):
         raise InvalidInput("--checkpoint keeps one trial and no records; for many trials use hegemon sweep")
-    faults = tuple(options.fault(text) for text in fault or ())
-    if disturbances:
-        from hegemon.runs.disturbances import read_disturbances
+    from hegemon.runs.disturbances import parse_fault, read_disturbances
 
+    faults = tuple(parse_fault(text) for text in fault or ())
+    if disturbances:
         faults += read_disturbances(disturbances)
     named = {"variant": variant, "mixing_time": mixing_time}
     settings = [*(set_ or ()), *(f"{name}={value}" for name, value in named.items() if value is not None)]

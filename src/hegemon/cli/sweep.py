@@ -1,9 +1,7 @@
-"""`hegemon sweep`: a whole study, spread over workers and kept in a folder; `hegemon results`: what it says."""
+"""`hegemon sweep`: a whole study, spread over workers and kept in a folder."""
 
-import csv as csv_writer
 import sys
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -13,52 +11,48 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from hegemon.analysis.pictures import check_picture_path
-from hegemon.cli.common import console, figure, print_json
-from hegemon.cli.options import MOST_SEED, MOST_TRIALS, MOST_WORKERS, integer
+from hegemon.cli import options
+from hegemon.cli.options import MOST_SEED, MOST_TRIALS, MOST_WORKERS, integer, text
+from hegemon.cli.results import report, show_status
 from hegemon.errors import InvalidInput
 from hegemon.experiments.axes import parse_axis
 from hegemon.experiments.driver import Driver, Listener
-from hegemon.experiments.precision import parse_precision
-from hegemon.experiments.result_pictures import draw_results
-from hegemon.experiments.results import axes_of, default_measure, fit_laws, load_table, summarize_table
 from hegemon.experiments.store.folder import Folder
-from hegemon.experiments.store.provenance import drivers
 from hegemon.experiments.study import Study, make_study, read_study
-from hegemon.experiments.sweep import Outcome, case_states, run_study
+from hegemon.experiments.sweep import run_study
 
-SHOWN_CASES = 40
 LIVE_CASES = 12
 
 
 def sweep_study(
     study: Annotated[str | None, typer.Argument(help="STUDY.toml, an id of `hegemon list`, or file.py:Class")] = None,
-    n: Annotated[str | None, typer.Option("--n", help="numbers of agents: 100,1e3 or 1e2..1e6:log, 64..512:x2")] = None,
-    set_: Annotated[list[str] | None, typer.Option("--set", help="parameter=values: tau=1,2,4; repeatable")] = None,
-    graph: Annotated[list[str] | None, typer.Option("--graph", help="ring, regular:{n},4, a file; repeatable")] = None,
-    start: Annotated[str | None, typer.Option("--start", help="starts, such as random,no-leader")] = None,
-    wake: Annotated[str | None, typer.Option("--wake", help="messages: all,one-by-one,random or files")] = None,
-    until: Annotated[list[str] | None, typer.Option("--until", help="safe, steps:K, a set, all(…); repeatable")] = None,
-    max_steps: Annotated[str | None, typer.Option("--max-steps", help="give up a trial after so many")] = None,
-    engine: Annotated[str | None, typer.Option("--engine", help="auto, or names of engines")] = None,
-    fault: Annotated[list[str] | None, typer.Option("--fault", help="none, or step=K,agents=J; repeatable")] = None,
-    zip_: Annotated[list[str] | None, typer.Option("--zip", help="axes that move side by side: n,tau")] = None,
-    cases: Annotated[str | None, typer.Option("--cases", help="a CSV table of cases, one column per axis")] = None,
+    n: Annotated[str | None, text("--n", "numbers of agents: 100,1e3 or 1e2..1e6:log, 64..512:x2", "RANGE")] = None,
+    set_: Annotated[list[str] | None, text("--set", "parameter=values: tau=1,2,4; repeatable", "NAME=VALUES")] = None,
+    graph: Annotated[list[str] | None, text("--graph", "ring, regular:{n},4, a file; repeatable", "GRAPH")] = None,
+    start: Annotated[str | None, text("--start", "starts, such as random,no-leader", "START,…")] = None,
+    wake: Annotated[str | None, text("--wake", "messages: all,one-by-one,random or files", "NAME,…")] = None,
+    until: Annotated[list[str] | None, text("--until", "safe, steps:K, a set, all(…); repeatable", "STOP")] = None,
+    max_steps: Annotated[str | None, text("--max-steps", "give up a trial after so many", "INTEGER")] = None,
+    engine: Annotated[str | None, text("--engine", "auto, or names of engines", "NAME,…")] = None,
+    fault: Annotated[list[str] | None, text("--fault", "none, or step=K,agents=J; repeatable", "FAULT")] = None,
+    zip_: Annotated[list[str] | None, text("--zip", "axes that move side by side: n,tau", "NAME,…")] = None,
+    cases: Annotated[str | None, text("--cases", "a CSV table of cases, one column per axis", "FILE")] = None,
     trials: Annotated[
         int | None, integer("--trials", "independent runs of every case; default 1", low=1, high=MOST_TRIALS)
     ] = None,
-    precise: Annotated[str | None, typer.Option("--precise", help="2%, 2% of median …: trials until so narrow")] = None,
+    precise: Annotated[str | None, text("--precise", "2%, 2% of median …: trials until so narrow", "WIDTH")] = None,
     seed: Annotated[
         int | None, integer("--seed", "the same seed gives the same numbers; default 0", high=MOST_SEED)
     ] = None,
-    out: Annotated[str | None, typer.Option("--out", help="the study's folder; default: study")] = None,
-    extend: Annotated[str | None, typer.Option("--extend", help="a folder: add --trials or values of axes")] = None,
-    status: Annotated[str | None, typer.Option("--status", help="a folder: how far its study is")] = None,
+    out: Annotated[str | None, text("--out", "the study's folder; default: study", "FOLDER")] = None,
+    extend: Annotated[str | None, text("--extend", "a folder: add --trials or values of axes", "FOLDER")] = None,
+    status: Annotated[str | None, text("--status", "a folder: how far its study is", "FOLDER")] = None,
     workers: Annotated[
         int | None, integer("--workers", "processes; default: all cores", low=1, high=MOST_WORKERS)
     ] = None,
-    cluster: Annotated[str | None, typer.Option("--cluster", help="dask:local, dask:tcp://…, slurm:…, mpi")] = None,
-    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
+    cluster: Annotated[str | None, text("--cluster", "dask:local, dask:tcp://…, slurm:…, mpi", "PLACE")] = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ):  # fmt: skip
     """Run a study: every case of a grid, many trials of each. The same command again goes on where it was."""
     if status is not None:
@@ -75,7 +69,7 @@ def sweep_study(
     else:
         folder = Path(out or "study")
         asked = ask(study, axes, zip_, cases, trials, seed, precise)
-    board = Board(asked)
+    board = Board(quiet)
     with board:
         outcome = run_study(
             asked, folder, workers=workers, cluster=cluster, extend=extend is not None, listener=board, command=sys.argv
@@ -88,12 +82,12 @@ def sweep_study(
 def read_axes(n, set_, graph, start, wake, until, max_steps, engine, fault) -> dict:
     """The axes of the command line; parameters after n, in the order they were given."""
     axes: dict = {} if n is None else {"n": n}
-    for text in set_ or ():
-        name, equals, values = text.partition("=")
+    for given in set_ or ():
+        name, equals, values = given.partition("=")
         name = name.strip()
         if not equals or not name or not values.strip():
             raise InvalidInput(
-                f"--set {text!r} is not understood; write --set name=values, for example --set tau=1,2,4"
+                f"--set {given!r} is not understood; write --set name=values, for example --set tau=1,2,4"
             )
         if name in axes:
             raise InvalidInput(f"--set gives {name} twice; give all its values once, divided by commas")
@@ -108,7 +102,7 @@ def ask(study: str | None, axes: dict, zip_, cases, trials, seed, precise) -> St
         if axes or zip_ or cases or trials or seed is not None or precise:
             raise InvalidInput(f"{study} says what to run; change it there, or give --extend to add to a finished one")
         return read_study(study)
-    zipped = [[name.strip() for name in text.split(",")] for text in zip_ or ()]
+    zipped = [[name.strip() for name in names.split(",")] for names in zip_ or ()]
     return make_study(
         study, axes=axes, zipped=zipped, cases=cases or (), trials=trials, seed=seed or 0, precise=precise
     )
@@ -117,14 +111,14 @@ def ask(study: str | None, axes: dict, zip_, cases, trials, seed, precise) -> St
 class Board(Listener):
     """The live table, on the error stream; where that is no terminal, one line before and one every minute."""
 
-    def __init__(self, study: Study):
-        self._screen = Console(stderr=True, highlight=False)
-        self._live = None
+    def __init__(self, quiet: bool = False):
+        self._screen = Console(stderr=True, highlight=False, quiet=quiet)
+        self._live: Live | None = None
         self._driver: Driver | None = None
         self._begin = self._said = time.monotonic()
 
     def __enter__(self):
-        if self._screen.is_terminal:
+        if self._screen.is_terminal and not self._screen.quiet:
             self._live = Live(get_renderable=self._picture, console=self._screen, refresh_per_second=2, transient=True)
             self._live.start()
         return self
@@ -168,148 +162,6 @@ class Board(Listener):
             table.add_row(state.case.label(), f"{state.done:,}", f"{state.goal:,}", state.error or each)
         rest = f"… and {len(busy) - LIVE_CASES:,} more cases" if len(busy) > LIVE_CASES else ""
         return Group(Text(self._headline(driver)), table, Text(rest))
-
-
-def report(outcome: Outcome, json: bool) -> None:
-    """The summary of every case, and where the table is."""
-    precision = precision_of(outcome.study)
-    rows = []
-    if outcome.trials:
-        axes = axes_of(outcome.study)
-        rows = summarize_table(load_table(outcome.folder.root, axes), axes, precision=precision)
-    failed = [{"case": case.settings, "error": error} for case, error in outcome.failed]
-    if json:
-        place = str(outcome.folder.table)
-        print_json(
-            {
-                "folder": str(outcome.folder.root),
-                "table": place,
-                "trials": outcome.trials,
-                "cases": rows,
-                "failed": failed,
-            }
-        )
-        return
-    screen = console()
-    print_rows(screen, rows[:SHOWN_CASES])
-    if len(rows) > SHOWN_CASES:
-        screen.print(f"… and {len(rows) - SHOWN_CASES:,} more cases (hegemon results {outcome.folder.root})")
-    for row in failed:
-        screen.print(f"FAILED {row['case']}: {row['error']}", markup=False)
-    say_method(screen, precision)
-    screen.print(f"\n{outcome.trials:,} trials are in {outcome.folder.table}")
-
-
-def precision_of(study: Study):
-    return None if study.precise is None else parse_precision(study.precise)
-
-
-def say_method(screen, precision) -> None:
-    if precision is not None:
-        screen.print(f"{precision.label} to within {precision.relative:.3g} of itself, 95 %: {precision.method}")
-
-
-def study_results(
-    study: Annotated[str, typer.Argument(help="the folder of `hegemon sweep … --out`")],
-    by: Annotated[str | None, typer.Option("--by", help="groups, such as n,tau; default: the study's axes")] = None,
-    where: Annotated[str | None, typer.Option("--where", help="such as \"start == 'random' and n >= 1000\"")] = None,
-    of: Annotated[str | None, typer.Option("--of", help="a measured column; default: steps or rounds")] = None,
-    plot: Annotated[str | None, typer.Option("--plot", help="write a picture (.png, .svg, .pdf)")] = None,
-    csv: Annotated[bool, typer.Option("--csv", help="print the table as CSV")] = False,
-    json: Annotated[bool, typer.Option("--json", help="print JSON")] = False,
-):  # fmt: skip
-    """The trials of a study in groups, with intervals, fitted laws and a picture."""
-    if plot:
-        check_picture_path(plot)
-    asked = Folder(study).study()
-    groups = axes_of(asked) if by is None else [name.strip() for name in by.split(",") if name.strip()]
-    table = load_table(study, None if where else [*groups, *([of] if of else [])])
-    rows = summarize_table(table, groups, of, where, precision_of(asked))
-    fits = fit_laws(table, groups, of, where) if "n" in groups else []
-    measure = of or default_measure(table)
-    if plot:
-        title = f"{', '.join(dict.fromkeys(table['protocol']))}: {sum(row['trials'] for row in rows):,} trials"
-        draw_results(rows, groups, measure, fits, title, plot)
-    if json:
-        print_json({"of": measure, "by": groups, "rows": rows, "fits": [asdict(fit) for fit in fits]})
-    elif csv:
-        write_csv(rows)
-    else:
-        screen = console()
-        print_rows(screen, rows)
-        say_method(screen, precision_of(asked))
-        for fit in fits:
-            screen.print(fit_sentence(fit, measure), markup=False)
-
-
-def fit_sentence(fit, measure: str) -> str:
-    """`tau = 1: steps ≈ 12.3 · n log n, …` with what speaks for it."""
-    name = ", ".join(f"{key} = {value}" for key, value in fit.series.items())
-    text = (
-        f"{name + ': ' if name else ''}{measure} ≈ {fit.constant:.4g} · {fit.law} (within a factor of {fit.spread:.3g})"
-    )
-    for rival in fit.rivals:
-        share, low, high = rival["share"]
-        text += f"; towards {rival['rival']}: {share:.2f} [{low:.2f}, {high:.2f}]"
-    value, low, high = fit.exponent
-    return f"{text}; as a power n^{value:.3f} [{low:.3f}, {high:.3f}]"
-
-
-def write_csv(rows: list[dict]) -> None:
-    """Intervals as two columns, so that every cell is one value."""
-    flat = []
-    for row in rows:
-        cells: dict = {}
-        for name, value in row.items():
-            if name.endswith("95"):
-                low, high = value or (None, None)
-                cells |= {f"{name}_low": low, f"{name}_high": high}
-            else:
-                cells[name] = value
-        flat.append(cells)
-    writer = csv_writer.DictWriter(sys.stdout, list(flat[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(flat)
-
-
-def print_rows(screen, rows: list[dict]) -> None:
-    table = Table(box=None, pad_edge=False)
-    names = [name for name in (rows[0] if rows else ()) if name != "share_reached_ci95"]
-    for name in names:
-        table.add_column(name.replace("_", " "), justify="right")
-    for row in rows:
-        table.add_row(*(figure(row.get(name)) for name in names))
-    screen.print(table)
-
-
-def show_status(root: Path, json: bool) -> None:
-    """How far a study is, from what stands in its folder: from any terminal, at any moment."""
-    folder = Folder(root)
-    study = folder.study()
-    states, unsound = case_states(folder, study)
-    working = [driver for driver in drivers(folder.drivers) if driver["alive"]]
-    done, goal = sum(state["done"] for state in states), sum(state["goal"] for state in states)
-    content = {
-        "folder": str(root), "cases": len(states), "finished": sum(state["done"] >= state["goal"] for state in states),
-        "trials": done, "of": goal, "damaged_records": folder.damaged, "failed": unsound,
-        "drivers": [{"host": d["machine"]["host"], "pid": d["pid"], "pool": d["pool"]} for d in working],
-        "states": states,
-    }  # fmt: skip
-    if json:
-        print_json(content)
-        return
-    screen = console()
-    screen.print(f"{root}: {done:,} of {goal:,} trials, {content['finished']:,} of {len(states):,} cases finished")
-    for driver in working:
-        rate = driver.get("measured", 0) / max(driver.get("seconds", 0), 0.1)
-        screen.print(f"working: {driver['machine']['host']}, {driver['pool']}, {rate:,.0f} trials per second")
-    if not working and done < goal:
-        screen.print("nobody is working on it; run its `hegemon sweep` again to go on")
-    if folder.damaged:
-        screen.print(f"{folder.damaged:,} damaged records are ignored; their trials are measured again")
-    print_rows(screen, [row for row in states if row["done"] < row["goal"]][:SHOWN_CASES])
-    for row in unsound:
-        screen.print(f"FAILED {row['case']}: {row['error']}", markup=False)
 
 
 def duration(seconds: float) -> str:

@@ -109,11 +109,12 @@ def verify_protocol(
 def check_every_graph(protocol: str, most: int, settings, name: str, json: bool, quiet: bool) -> None:
     """Closure of a listed set on every connected graph, all coins and all leader positions."""
     from hegemon.exact.closure import closure_everywhere
+    from hegemon.models.expressions import assignments
     from hegemon.protocols.loading import find_protocol
 
     maker(protocol, settings)
     with Progress(quiet=quiet) as shown:
-        checked = closure_everywhere(find_protocol(protocol), most, name, shown.show, **options.assignments(settings))
+        checked = closure_everywhere(find_protocol(protocol), most, name, shown.show, **assignments(settings))
     broken = [one for one in checked if not one.holds]
     content = {
         "protocol": protocol,

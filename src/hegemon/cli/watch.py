@@ -9,7 +9,8 @@ import typer
 
 from hegemon.cli import options
 from hegemon.cli.common import build, console
-from hegemon.cli.options import integer
+from hegemon.cli.options import integer, option, path
+from hegemon.cli.progress import Progress
 from hegemon.errors import InvalidInput
 
 
@@ -18,16 +19,23 @@ def watch_protocol(
     n: options.N = None,
     set_: options.Set = None,
     graph: options.Graph = None,
-    start: Annotated[str | None, typer.Option("--start", help="a named start, a file, or a story of verify")] = None,
-    wake: Annotated[str | None, typer.Option("--wake", help="messages: all, one-by-one, random or a file")] = None,
+    start: Annotated[
+        str | None, option("--start", help="a named start, a file, or a story of verify", metavar="START")
+    ] = None,
+    wake: Annotated[
+        str | None, option("--wake", help="messages: all, one-by-one, random or a file", metavar="NAME")
+    ] = None,
     seed: options.Seed = 0,
-    engine: Annotated[str, typer.Option("--engine", help="auto, or the name of an engine")] = "auto",
-    save: Annotated[str | None, typer.Option("--save", help="no page: a film (.html, .gif, .mp4, .png)")] = None,
-    until: Annotated[str | None, typer.Option("--until", help="where a film ends: a set, or steps:K")] = None,
+    engine: Annotated[str, option("--engine", help="auto, or the name of an engine", metavar="NAME")] = "auto",
+    save: Annotated[str | None, path("--save", "no page: a film (.html, .gif, .mp4, .png)")] = None,
+    until: Annotated[
+        str | None, option("--until", help="where a film ends: a set, or steps:K", metavar="STOP")
+    ] = None,
     max_steps: Annotated[int | None, integer("--max-steps", "the longest a film may be")] = None,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="print the address and open nothing")] = False,
-    host: Annotated[str, typer.Option("--host", help="beyond loopback, others can connect")] = "127.0.0.1",
+    no_browser: Annotated[bool, option("--no-browser", help="print the address and open nothing")] = False,
+    host: Annotated[str, option("--host", help="beyond loopback, others can connect", metavar="HOST")] = "127.0.0.1",
     port: Annotated[int, integer("--port", "0 takes a free one", high=65535)] = 0,
+    quiet: options.Quiet = False,
 ):  # fmt: skip
     """Watch a run in the browser: play, step, go back, disturb; or save it as a film without one."""
     from hegemon.web.film import shoot
@@ -38,14 +46,16 @@ def watch_protocol(
     chosen, _ = build(name, n, graph, set_, seed)
     course = {"graph": graph, "start": start, "wake": wake, "seed": seed, "engine": engine}
     if chosen.model == "messages" and start:
-        raise InvalidInput(f"--start means nothing to {chosen.id} (message model); use --wake")
+        raise InvalidInput(f"--start means nothing to {chosen.id} ({chosen.model} model); use --wake")
     if chosen.model != "messages" and wake:
         raise InvalidInput(f"--wake means nothing to {chosen.id} ({chosen.model} model); use --start")
     builder = Builder(chosen, name, course)
     if save:
         check_film_path(save)
-        film = shoot(builder(), until, max_steps)
-        save_film(film, save)
+        with Progress(quiet=quiet) as shown:
+            film = shoot(builder(), until, max_steps, progress=lambda step: shown.show("filming, step", step))
+            shown.show("writing the film")
+            save_film(film, save)
         size = Path(save).stat().st_size
         end = f"{chosen.time_unit[:-1]} {film['heads'][-1]['step']:,}"
         console().print(f"{save}: {len(film['heads'])} frames to {end}, {size / 1000:,.0f} kB", soft_wrap=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hegemon.errors import InvalidInput
-from hegemon.models.expressions import whole_number
+from hegemon.models.expressions import number_or_text, whole_number
 
 MOST_VALUES = 10_000  # of one axis
 MOST_CASES = 100_000
@@ -22,11 +22,11 @@ RANGE_HELP = "write A..B:log, A..B:xFACTOR or A..B:+STEP, for example 1e2..1e6:l
 def parse_axis(name: str, given) -> list:
     """The values of an axis: a list as it is, a text by the rules above; numbers become numbers."""
     if isinstance(given, str):
-        values = []
+        values: list = []
         for part in split(given):
-            values += _range(name, part) if _is_range(part) else [number(part)]
+            values += _range(name, part) if _is_range(part) else [number_or_text(part)]
     elif isinstance(given, list | tuple | range):
-        values = [number(value) if isinstance(value, str) else value for value in given]
+        values = [number_or_text(value) if isinstance(value, str) else value for value in given]
     else:
         values = [given]
     if not values:
@@ -64,25 +64,14 @@ def split(text: str) -> list[str]:
     return parts
 
 
-def number(text: str):
-    """A number if the text is one, else the text."""
-    for kind in (int, float):
-        try:
-            value = kind(text)
-        except ValueError:
-            continue
-        return value if math.isfinite(value) else text
-    return text
-
-
 def _is_range(text: str) -> bool:
     low, dots, _ = text.partition("..")
-    return bool(dots) and isinstance(number(low), int | float)
+    return bool(dots) and isinstance(number_or_text(low), int | float)
 
 
 def _range(name: str, text: str) -> list:
     ends, _, way = text.partition(":")
-    low, high = (number(end) for end in ends.split("..", 1))
+    low, high = (number_or_text(end) for end in ends.split("..", 1))
     if isinstance(low, str) or isinstance(high, str) or low > high:
         raise InvalidInput(f"the range {text!r} of {name} is not understood; {RANGE_HELP}")
     factor: Any = None
@@ -90,9 +79,9 @@ def _range(name: str, text: str) -> list:
     if way == "log":
         factor = 10
     elif way.startswith("x"):
-        factor = number(way[1:])
+        factor = number_or_text(way[1:])
     else:
-        step = number(way.removeprefix("+")) if way else 1
+        step = number_or_text(way.removeprefix("+")) if way else 1
     sound = isinstance(factor, int | float) and factor > 1 and low > 0
     if factor is not None and not sound or factor is None and not (isinstance(step, int | float) and step > 0):
         raise InvalidInput(f"the range {text!r} of {name} is not understood; {RANGE_HELP}")
@@ -156,5 +145,5 @@ def read_cases(path) -> list[dict]:
     for place, row in enumerate(rows, 2):
         if None in row or None in row.values():
             raise InvalidInput(f"{path}, line {place}: not as many cells as the header has; mend the line")
-        cases.append({name.strip(): number(cell.strip()) for name, cell in row.items() if cell.strip()})
+        cases.append({name.strip(): number_or_text(cell.strip()) for name, cell in row.items() if cell.strip()})
     return cases

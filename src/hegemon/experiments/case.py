@@ -16,12 +16,12 @@ from typing import Any
 from hegemon.compute.randomness import GRAPH, generator
 from hegemon.engines.stopping import parse_stop
 from hegemon.errors import InvalidInput
-from hegemon.experiments.axes import number
 from hegemon.experiments.fingerprints import code_fingerprint, file_digest, protocol_fingerprint
 from hegemon.graphs.families import parse
 from hegemon.graphs.topology import Topology
 from hegemon.models.expressions import whole_number
 from hegemon.protocols.loading import find_protocol
+from hegemon.runs.disturbances import parse_fault
 from hegemon.runs.run import Fault
 from hegemon.runs.setting import topology_for
 
@@ -144,21 +144,7 @@ def parse_faults(text: str) -> tuple[Fault, ...]:
     """`none`, or faults such as `step=1000,agents=5,leader=1`, several of them divided by semicolons."""
     if text.strip() == "none":
         return ()
-    return tuple(_parse_fault(part) for part in text.split(";"))
-
-
-def _parse_fault(text: str) -> Fault:
-    values: dict = {}
-    for part in text.split(","):
-        key, equals, value = part.partition("=")
-        if not equals or key.strip() in values:
-            raise InvalidInput(f"the fault {text!r} is not understood; write step=K,agents=J[,field=value…]")
-        values[key.strip()] = value.strip()
-    if "step" not in values or "agents" not in values:
-        raise InvalidInput(f"the fault {text!r} must say step=K and agents=J")
-    step = whole_number(values.pop("step"), "the fault's step")
-    agents = whole_number(values.pop("agents"), "the fault's agents", low=1)
-    return Fault(step, agents, {name: number(value) for name, value in values.items()} or None)
+    return tuple(parse_fault(part) for part in text.split(";"))
 
 
 def _content(value):

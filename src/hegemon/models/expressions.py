@@ -6,7 +6,7 @@ never by Python itself.
 
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -39,6 +39,7 @@ FUNCTIONS: dict[str, tuple[Callable, int, int]] = {  # with the fewest and the m
     "round": (round, 1, 1),
 }
 
+LONGEST_VALUE = 300  # characters of a number, or of a parameter's value
 
 parse = lru_cache(maxsize=4096)(grammar.parse)
 
@@ -127,6 +128,32 @@ def _number(value: Any, name: str) -> int | float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise InvalidInput(f"{name} = {value!r} is not a number")
     return int(value) if isinstance(value, int | np.integer) else float(value)
+
+
+def number_or_text(text: str) -> int | float | str:
+    """A number if the text is one; any other text stays."""
+    for kind in (int, float) if len(text) <= LONGEST_VALUE else ():
+        try:
+            value = kind(text)
+        except ValueError:
+            continue
+        return value if math.isfinite(value) else text
+    return text
+
+
+def assignments(texts: Iterable[str] | None) -> dict[str, int | float | str]:
+    """Texts such as `tau=2` as a dictionary; numbers become numbers, other texts stay."""
+    values: dict[str, int | float | str] = {}
+    for text in texts or ():
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip() or not value.strip():
+            raise InvalidInput(f"--set {text!r} is not understood; write --set name=value, for example --set tau=2")
+        if key.strip() in values:
+            raise InvalidInput(f"--set gives {key.strip()} twice; give it once")
+        if len(value) > LONGEST_VALUE:
+            raise InvalidInput(f"the value {value[:20]}… has {len(value)} characters; give at most {LONGEST_VALUE}")
+        values[key.strip()] = number_or_text(value.strip())
+    return values
 
 
 def whole_number(text: Any, what: str, low: int = 0, high: int | None = None) -> int:

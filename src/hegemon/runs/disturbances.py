@@ -1,13 +1,30 @@
-"""Faults as a file: what was done to a run and when, so that the same run can be had again."""
+"""Faults as texts and files: what is done to a run and when, so that the same run can be had again."""
 
 import json
 from pathlib import Path
 
 from hegemon.errors import InvalidInput
 from hegemon.files import write_text
+from hegemon.models.expressions import number_or_text, whole_number
+from hegemon.models.grammar import short
 from hegemon.runs.run import Fault
 
 HELP = 'a list such as [{"step": 100, "agents": [3], "values": {"leader": 0}}, {"step": 200, "agents": 5}]'
+
+
+def parse_fault(text: str) -> Fault:
+    """A fault as a command line has it: `step=1000,agents=5` and, optionally, what the victims get: `leader=1`."""
+    values: dict[str, str] = {}
+    for part in text.split(","):
+        key, equals, value = part.partition("=")
+        if not equals or key.strip() in values:
+            raise InvalidInput(f"the fault {short(text)} is not understood; write step=K,agents=J,field=value…")
+        values[key.strip()] = value.strip()
+    if "step" not in values or "agents" not in values:
+        raise InvalidInput(f"the fault {short(text)} must say step=K and agents=J")
+    step = whole_number(values.pop("step"), "the fault's step")
+    agents = whole_number(values.pop("agents"), "the fault's agents", low=1)
+    return Fault(step, agents, {name: number_or_text(value) for name, value in values.items()} or None)
 
 
 def read_disturbances(path) -> tuple[Fault, ...]:

@@ -8,8 +8,8 @@ from concurrent.futures import Executor, Future
 import submitit
 
 from hegemon.errors import InvalidInput
-from hegemon.experiments.axes import number
 from hegemon.experiments.executors.pool import Pool
+from hegemon.models.expressions import number_or_text
 
 LOOK_SECONDS = {"slurm": 5.0, "local": 0.1}
 SHARED = ("cluster", "folder", "name", "timeout_min", "mem_gb", "cpus_per_task", "nodes", "tasks_per_node")
@@ -33,7 +33,7 @@ class Slurm(Pool):
                 raise InvalidInput(f"the cluster option {part!r} is not understood; {HELP}")
             name = name.strip()
             plain = name in SHARED or name.startswith(("slurm_", "local_"))
-            self._options[name if plain else f"slurm_{name}"] = number(value.strip())
+            self._options[name if plain else f"slurm_{name}"] = number_or_text(value.strip())
         self._where = str(self._options.pop("cluster", "slurm"))
         self._folder = str(self._options.pop("folder", ".hegemon-jobs"))
         self._workers = workers or (2 if self._where == "local" else 100)

@@ -1,0 +1,172 @@
+"""`hegemon results`: what a study says, in groups; and how far it is."""
+
+import csv as csv_writer
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from hegemon.analysis.pictures import check_picture_path
+from hegemon.cli import options
+from hegemon.cli.common import console, figure, print_json
+from hegemon.cli.options import OUTPUT, option
+from hegemon.experiments.precision import parse_precision
+from hegemon.experiments.result_pictures import draw_results
+from hegemon.experiments.results import axes_of, default_measure, fit_laws, load_table, summarize_table
+from hegemon.experiments.store.folder import Folder
+from hegemon.experiments.store.provenance import drivers
+from hegemon.experiments.study import Study
+from hegemon.experiments.sweep import Outcome, case_states
+
+SHOWN_CASES = 40
+
+
+def report(outcome: Outcome, json: bool) -> None:
+    """The summary of every case, and where the table is."""
+    precision = precision_of(outcome.study)
+    rows = []
+    if outcome.trials:
+        axes = axes_of(outcome.study)
+        rows = summarize_table(load_table(outcome.folder.root, axes), axes, precision=precision)
+    failed = [{"case": case.settings, "error": error} for case, error in outcome.failed]
+    if json:
+        place = str(outcome.folder.table)
+        print_json(
+            {
+                "folder": str(outcome.folder.root),
+                "table": place,
+                "trials": outcome.trials,
+                "cases": rows,
+                "failed": failed,
+            }
+        )
+        return
+    screen = console()
+    print_rows(screen, rows[:SHOWN_CASES])
+    if len(rows) > SHOWN_CASES:
+        screen.print(f"… and {len(rows) - SHOWN_CASES:,} more cases (hegemon results {outcome.folder.root})")
+    for row in failed:
+        screen.print(f"FAILED {row['case']}: {row['error']}", markup=False)
+    say_method(screen, precision)
+    screen.print(f"\n{outcome.trials:,} trials are in {outcome.folder.table}")
+
+
+def precision_of(study: Study):
+    return None if study.precise is None else parse_precision(study.precise)
+
+
+def say_method(screen, precision) -> None:
+    if precision is not None:
+        screen.print(f"{precision.label} to within {precision.relative:.3g} of itself, 95 %: {precision.method}")
+
+
+def study_results(
+    study: Annotated[str, typer.Argument(metavar="FOLDER", help="the folder of `hegemon sweep … --out`")],
+    by: Annotated[
+        str | None, option("--by", help="groups, such as n,tau; default: the study's axes", metavar="NAME,…")
+    ] = None,
+    where: Annotated[
+        str | None, option("--where", help="such as \"start == 'random' and n >= 1000\"", metavar="CONDITION")
+    ] = None,
+    of: Annotated[
+        str | None, option("--of", help="a measured column; default: steps or rounds", metavar="NAME")
+    ] = None,
+    plot: options.Plot = None,
+    csv: Annotated[bool, option("--csv", help="print the table as CSV", panel=OUTPUT)] = False,
+    json: options.Json = False,
+):  # fmt: skip
+    """The trials of a study in groups, with intervals, fitted laws and a picture."""
+    if plot:
+        check_picture_path(plot)
+    asked = Folder(study).study()
+    groups = axes_of(asked) if by is None else [name.strip() for name in by.split(",") if name.strip()]
+    table = load_table(study, None if where else [*groups, *([of] if of else [])])
+    rows = summarize_table(table, groups, of, where, precision_of(asked))
+    fits = fit_laws(table, groups, of, where) if "n" in groups else []
+    measure = of or default_measure(table)
+    if plot:
+        title = f"{', '.join(dict.fromkeys(table['protocol']))}: {sum(row['trials'] for row in rows):,} trials"
+        draw_results(rows, groups, measure, fits, title, plot)
+    if json:
+        print_json({"of": measure, "by": groups, "rows": rows, "fits": [asdict(fit) for fit in fits]})
+    elif csv:
+        write_csv(rows)
+    else:
+        screen = console()
+        print_rows(screen, rows)
+        say_method(screen, precision_of(asked))
+        for fit in fits:
+            screen.print(fit_sentence(fit, measure), markup=False)
+
+
+def fit_sentence(fit, measure: str) -> str:
+    """`tau = 1: steps ≈ 12.3 · n log n, …` with what speaks for it."""
+    name = ", ".join(f"{key} = {value}" for key, value in fit.series.items())
+    text = (
+        f"{name + ': ' if name else ''}{measure} ≈ {fit.constant:.4g} · {fit.law} (within a factor of {fit.spread:.3g})"
+    )
+    for rival in fit.rivals:
+        share, low, high = rival["share"]
+        text += f"; towards {rival['rival']}: {share:.2f} [{low:.2f}, {high:.2f}]"
+    value, low, high = fit.exponent
+    return f"{text}; as a power n^{value:.3f} [{low:.3f}, {high:.3f}]"
+
+
+def write_csv(rows: list[dict]) -> None:
+    """Intervals as two columns, so that every cell is one value."""
+    flat = []
+    for row in rows:
+        cells: dict = {}
+        for name, value in row.items():
+            if name.endswith("95"):
+                low, high = value or (None, None)
+                cells |= {f"{name}_low": low, f"{name}_high": high}
+            else:
+                cells[name] = value
+        flat.append(cells)
+    writer = csv_writer.DictWriter(sys.stdout, list(flat[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(flat)
+
+
+def print_rows(screen, rows: list[dict]) -> None:
+    table = Table(box=None, pad_edge=False)
+    names = [name for name in (rows[0] if rows else ()) if name != "share_reached_ci95"]
+    for name in names:
+        table.add_column(name.replace("_", " "), justify="right")
+    for row in rows:
+        table.add_row(*(figure(row.get(name)) for name in names))
+    screen.print(table)
+
+
+def show_status(root: Path, json: bool) -> None:
+    """How far a study is, from what stands in its folder: from any terminal, at any moment."""
+    folder = Folder(root)
+    study = folder.study()
+    states, unsound = case_states(folder, study)
+    working = [driver for driver in drivers(folder.drivers) if driver["alive"]]
+    done, goal = sum(state["done"] for state in states), sum(state["goal"] for state in states)
+    content = {
+        "folder": str(root), "cases": len(states), "finished": sum(state["done"] >= state["goal"] for state in states),
+        "trials": done, "of": goal, "damaged_records": folder.damaged, "failed": unsound,
+        "drivers": [{"host": d["machine"]["host"], "pid": d["pid"], "pool": d["pool"]} for d in working],
+        "states": states,
+    }  # fmt: skip
+    if json:
+        print_json(content)
+        return
+    screen = console()
+    screen.print(f"{root}: {done:,} of {goal:,} trials, {content['finished']:,} of {len(states):,} cases finished")
+    for driver in working:
+        rate = driver.get("measured", 0) / max(driver.get("seconds", 0), 0.1)
+        screen.print(f"working: {driver['machine']['host']}, {driver['pool']}, {rate:,.0f} trials per second")
+    if not working and done < goal:
+        screen.print("nobody is working on it; run its `hegemon sweep` again to go on")
+    if folder.damaged:
+        screen.print(f"{folder.damaged:,} damaged records are ignored; their trials are measured again")
+    print_rows(screen, [row for row in states if row["done"] < row["goal"]][:SHOWN_CASES])
+    for row in unsound:
+        screen.print(f"FAILED {row['case']}: {row['error']}", markup=False)
