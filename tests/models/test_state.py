@@ -9,7 +9,8 @@ from hegemon.compute.compilation import specialize
 from hegemon.compute.records import codec
 from hegemon.errors import InvalidInput
 from hegemon.models.domains import Bit, Choice, Range
-from hegemon.models.state import Field, StateSpace, declared_fields
+from hegemon.models.fields import Field, declared_fields
+from hegemon.models.state import StateSpace
 
 
 @st.composite

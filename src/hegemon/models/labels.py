@@ -12,7 +12,7 @@ from typing import Any
 
 from hegemon.errors import InvalidInput
 from hegemon.models.authors import where
-from hegemon.models.state import Field
+from hegemon.models.fields import Field
 
 
 @lru_cache(maxsize=4096)

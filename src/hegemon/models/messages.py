@@ -21,9 +21,9 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from hegemon.errors import InvalidInput
+from hegemon.models.fields import Field, declared_fields
 from hegemon.models.protocol import Protocol
 from hegemon.models.purity import require_pure
-from hegemon.models.state import Field, declared_fields
 
 ELECTED, NON_ELECTED = "ELECTED", "NON-ELECTED"
 

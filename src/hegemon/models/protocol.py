@@ -16,6 +16,7 @@ from hegemon.models.authors import authored, kind
 from hegemon.models.configuration import Configuration
 from hegemon.models.declarations import check_declaration
 from hegemon.models.expressions import evaluate
+from hegemon.models.fields import Field, declared_fields
 from hegemon.models.functions import condition, number
 from hegemon.models.inputs import check_inputs, input_groups, require_inputs
 from hegemon.models.labels import with_integers
@@ -24,7 +25,7 @@ from hegemon.models.observables import mean as mean_of
 from hegemon.models.parameters import Parameter
 from hegemon.models.sets import ConfigurationSet
 from hegemon.models.soundness import require_sound
-from hegemon.models.state import Field, StateSpace, declared_fields
+from hegemon.models.state import StateSpace
 
 
 def output_leader(a, p):

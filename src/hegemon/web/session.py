@@ -15,6 +15,7 @@ from hegemon.errors import InvalidInput
 from hegemon.runs.disturbances import record
 from hegemon.runs.run import Fault
 from hegemon.runs.setting import topology_for
+from hegemon.web.healing import Healing
 from hegemon.web.messages import MessageWorld
 from hegemon.web.objects import ObjectWorld
 from hegemon.web.stories import read_story
@@ -71,8 +72,7 @@ class Session:
         self._spacing = 0
         self.last: dict = {}
         self.note = ""
-        self._entries: dict[int, tuple[int, bool]] = {}  # after so many faults: when the safe set was entered
-        self._begin_healing()
+        self._healing = Healing(world)
         self._keep()
 
     # -- time -------------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ class Session:
             self._rng.bit_generator.state = state
             self.world.restore(snapshot)
             self.last = {}
-            self._recall_healing()
+            self._healing.recall(max([f.step for f in self.faults[: self._applied]], default=0))
         self.advance(target, time.monotonic() + LONGEST_JUMP, tell=True)
 
     def go_to_change(self) -> bool:
@@ -165,7 +165,7 @@ class Session:
             self.world.corrupt(self.faults[self._applied], self._rng)
             self._applied += 1
         if self._applied > begin:
-            self._begin_healing()
+            self._healing.begin(self._applied)
             self._keep()
         return self._applied > begin
 
@@ -185,7 +185,7 @@ class Session:
         try:
             self.faults += faults
             self._snapshots = [kept for kept in self._snapshots if kept[0] <= self.step and kept[1] <= self._applied]
-            self._entries = {applied: found for applied, found in self._entries.items() if applied <= self._applied}
+            self._healing.forget(self._applied)
             self._apply()
         except InvalidInput:
             snapshot, self._applied, self._rng.bit_generator.state = before
@@ -247,43 +247,14 @@ class Session:
         if not 0 <= agent < self.protocol.n:
             raise InvalidInput(f"there is no agent {agent}; they are numbered 0..{self.protocol.n - 1}")
 
-    # -- healing ----------------------------------------------------------------------------------------
-
-    def _begin_healing(self) -> None:
-        self._disturbed_at = self.step
-        self._outside: tuple[tuple, int] | None = (self.world.snapshot(), self._applied)
-
-    def _recall_healing(self) -> None:
-        """After a jump back."""
-        self._disturbed_at, self._outside = max([f.step for f in self.faults[: self._applied]], default=0), None
-
-    def _watch_healing(self, lamps: dict) -> None:
-        """When the safe set is entered: the exact step where the engine allows to find it again."""
-        if lamps.get("safe") is None or self._applied in self._entries:
-            return
-        if not lamps["safe"]:
-            self._outside = self.world.snapshot(), self._applied
-            return
-        entry = None
-        if self._outside and self._outside[1] == self._applied:
-            try:
-                entry = self.world.entry(self._outside[0], "safe", self.step)
-            except InvalidInput as error:  # a set that claims to be closed and is not
-                self.note = str(error)
-        self._entries[self._applied] = (self.step if entry is None else entry), entry is not None
-
     # -- what is told -----------------------------------------------------------------------------------
 
     def readings(self) -> dict:
         """The curves' values, the lamps and the healing, of now."""
         values, lamps = self.world.readings()
-        self._watch_healing(lamps)
+        self.note = self._healing.watch(lamps.get("safe"), self._applied) or self.note
         self._note_row(values)
-        healing = {"since": self._disturbed_at, "disturbed": self._applied > 0}
-        entry, exact = self._entries.get(self._applied, (None, False))
-        if entry is not None and entry <= self.step:
-            healing |= {"step": entry, "exact": exact, "steps": entry - self._disturbed_at}
-        return {"values": values, "lamps": lamps, "healing": healing}
+        return {"values": values, "lamps": lamps, "healing": self._healing.record(self._applied)}
 
     def _note_row(self, values: dict) -> None:
         steps = [row[0] for row in self.rows]

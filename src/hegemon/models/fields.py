@@ -1,0 +1,59 @@
+"""The fields that an author declares in `class State:` or `class Message:`, each with its domain and first value."""
+
+import inspect
+from dataclasses import dataclass
+
+import numpy as np
+
+from hegemon.errors import InvalidInput
+from hegemon.models.domains import Domain
+from hegemon.models.grammar import shown
+
+
+@dataclass(frozen=True)
+class Field:
+    name: str
+    domain: Domain
+    default: int | str | None = None
+
+
+def declared_fields(state_class, owner: str, what: str = "State") -> tuple[Field, ...]:
+    """The fields of a `class State:` (or `class Message:`) body, in order, each checked."""
+    if not inspect.isclass(state_class):
+        raise InvalidInput(
+            f"{owner}.{what} is {state_class!r}, which is not a class; write `class {what}:` with fields"
+        )
+    fields: list[Field] = []
+    for name, domain in inspect.get_annotations(state_class, eval_str=True).items():
+        if not isinstance(domain, Domain):
+            raise InvalidInput(
+                f"{owner}.{what}.{name} is annotated with {domain!r}; use Bit, Range(low, high) or Choice(names)"
+            )
+        for other, values in domain.condition:
+            earlier = {field.name: field for field in fields}.get(other)
+            if earlier is None:
+                raise InvalidInput(f"{owner}.{what}.{name} depends on {other!r}, which is not an earlier field")
+            for value in values:
+                if value not in earlier.domain.names if earlier.domain.names else not isinstance(value, int):
+                    raise InvalidInput(f"{owner}.{what}.{name}: {other} has no value {value!r}")
+        default = getattr(state_class, name, None)
+        if default is not None and not isinstance(default, int | str):
+            raise InvalidInput(
+                f"{owner}.{what}.{name} = {shown(default)} is no first value; give a whole number or a text"
+            )
+        fields.append(Field(name, domain, default))
+    if not fields:
+        raise InvalidInput(f"{owner}.{what} declares no field; write for example `leader: Bit`")
+    return tuple(fields)
+
+
+def signed_type(low: int, high: int, variable: bool = False):
+    """The narrowest signed integer that holds the range: signed, so that differences cannot wrap around.
+
+    A range that varies with the parameters gets 32 bits at least: kernels are compiled for types, and a protocol
+    should not be compiled again because a bound has passed 127 or 32,767.
+    """
+    for kind in (np.int32, np.int64) if variable else (np.int8, np.int16, np.int32, np.int64):
+        if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
+            return kind
+    raise InvalidInput(f"the range {low}..{high} does not fit in 64 bits; use a smaller bound")
