@@ -12,7 +12,20 @@ import pytest
 from numpy.random import randint
 
 from hegemon.errors import InvalidInput
-from hegemon.models import Bit, Choice, Group, Parameter, PopulationProtocol, Range, count, everywhere, exactly, whole
+from hegemon.models import (
+    Bit,
+    Choice,
+    Group,
+    Parameter,
+    PopulationProtocol,
+    Range,
+    RoundsProtocol,
+    count,
+    everywhere,
+    exactly,
+    mean,
+    whole,
+)
 from hegemon.models.purity import impurities
 from hegemon.runs.simulate import simulate
 
@@ -482,3 +495,32 @@ def test_names_of_values_work_in_machine_code():
         for protocol in (conditional(), Numbers(n=4))
     ]
     assert runs[0].configuration.mappings() == runs[1].configuration.mappings()
+
+
+def counts_beyond(me, neighbours, p):
+    return neighbours[7].leader
+
+
+def says_nothing(me, neighbours, p):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("function", "part"),
+    [(counts_beyond, "IndexError"), (says_nothing, "answers None"), (lambda a, b, p: a.leader, "")],
+)
+def test_observables_of_neighbours_are_tried_before_a_run(function, part):
+    class Watched(RoundsProtocol):
+        class State:
+            leader: Bit = 1
+
+        seen = mean(function)
+
+        def update(me, neighbours, coins, p):
+            pass
+
+    if not part:
+        Watched(n=4).require_sound()
+        return
+    with pytest.raises(InvalidInput, match=f"the observable seen.*{part}"):
+        Watched(n=4).require_sound()

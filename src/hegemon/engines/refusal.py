@@ -1,11 +1,15 @@
 """An interaction that compiled code could not finish, said in a sentence that names the pair."""
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import NoReturn
 
 from numba.core.errors import NumbaError
 
 from hegemon.errors import InvalidInput
+
+PACKAGE = Path(__file__).parent.parent
 
 
 def refuse_interaction(protocol, first: int, second: int, coins, error: BaseException | None = None) -> NoReturn:
@@ -28,13 +32,25 @@ def refuse_interaction(protocol, first: int, second: int, coins, error: BaseExce
     raise InvalidInput(f"{protocol.id}: the compiled interact fails, {shown}{why}")
 
 
+def _places(lines: list[str]) -> Iterator[tuple[Path, int]]:
+    """Where the compiler was, the innermost first."""
+    for line in lines:
+        if found := re.match(r'File "(.+)", line (\d+)', line):
+            yield Path(found[1]).resolve(), int(found[2])
+
+
+def _is_authors(file: Path) -> bool:
+    """Not a kernel of ours, and not the compiler's own library."""
+    ours = file.is_relative_to(PACKAGE) and file.relative_to(PACKAGE).parts[0] != "protocols"
+    return not ours and "site-packages" not in file.parts
+
+
 def refuse_compilation(protocol, what: str, error: NumbaError) -> NoReturn:
     """What the compiler does not know, without its wall of text."""
     lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", str(error)).splitlines() if line.strip()]
     said = [line for line in lines if line.startswith(("Unknown attribute", "Use of unsupported", "Untyped global"))]
-    where = [line for line in lines if line.startswith("File ")]
     reason = (said or [line for line in lines if not line.startswith(("Failed in", "During"))] or ["no reason"])[0]
-    place = f" ({where[-1].removesuffix(':')})" if where else ""
+    place = next((f" ({file.name}, line {line})" for file, line in _places(lines) if _is_authors(file)), "")
     raise InvalidInput(
         f"{protocol.id}: {what} cannot be compiled: {reason}{place}; use numbers, fields, parameters and plain loops"
     ) from None

@@ -22,6 +22,7 @@ from hegemon.models.readings import fields_read_where_absent, values_to_try
 
 LONGEST_CALL = 100_000  # lines of Python that one call of a transition may take
 TRIED_ANSWERS = 200  # states on which a condition must answer
+TRIED_NEIGHBOURHOODS = 200  # on which an observable of a node and its neighbours must answer
 TRIED_CONFIGURATIONS = 8  # on which a function of all agents must answer
 LARGEST_TRIED = 64  # agents in such a configuration
 
@@ -149,6 +150,7 @@ def functions_of_one_state(protocol: Any) -> Iterator[tuple[str, Callable]]:
 def check_functions(protocol: Any) -> None:
     """Refuse conditions, outputs and observables that fail, answer no number or read what a state does not have."""
     _check_functions_of_one_state(protocol)
+    _check_functions_of_neighbours(protocol)
     _check_functions_of_all(protocol)
 
 
@@ -179,6 +181,33 @@ def _check_functions_of_one_state(protocol: Any) -> None:
             )
 
 
+def _check_functions_of_neighbours(protocol: Any) -> None:
+    """The same for observables `(me, neighbours, p)`, tried on a few hundred neighbourhoods."""
+    space, rng = protocol.space, np.random.default_rng(0)
+    for name, observable in protocol.observables.items():
+        function = observable.value
+        if observable.reduce == "overall" or function.__code__.co_argcount == 2:
+            continue
+        what = f"{protocol.id}: the function of the observable {name}"
+        require_pure(function, what, "it may only depend on the state, the neighbours' states and the parameters")
+        for _ in range(TRIED_NEIGHBOURHOODS):
+            codes = space.telling_states(rng, 2 + int(rng.integers(4)) if protocol.n > 1 else 1)
+            with authored(what):
+                me, *near = (space.namespace(code) for code in codes)
+                answer = function(me, near, protocol.p)
+                me, *near = (_disguised(space, code) for code in codes)
+                disguised = function(me, near, protocol.p)
+            _require_answer(what, function, answer, disguised)
+
+
+def _require_answer(what: str, function: Callable, answer: object, disguised: object) -> None:
+    """A number, and the same one whatever fields hold that do not exist."""
+    if not isinstance(answer, int | float | np.generic):
+        raise InvalidInput(f"{what} ({where(function)}) answers {kind(answer)}; it must answer True or a number")
+    if answer != disguised:
+        raise InvalidInput(f"{what} ({where(function)}) reads a field in states that do not have it; ask first")
+
+
 def functions_of_all(protocol: Any) -> Iterator[tuple[str, Callable]]:
     """Every function of all agents at once, with what it belongs to."""
     for name, chosen in protocol.sets.items():
@@ -201,12 +230,7 @@ def _check_functions_of_all(protocol: Any) -> None:
             with authored(what):
                 answer = function([space.namespace(code) for code in codes], *graph, protocol.p)
                 disguised = function([_disguised(space, code) for code in codes], *graph, protocol.p)
-            if not isinstance(answer, int | float | np.generic):
-                raise InvalidInput(
-                    f"{what} ({where(function)}) answers {kind(answer)}; it must answer True or a number"
-                )
-            if answer != disguised:
-                raise InvalidInput(f"{what} ({where(function)}) reads a field in states that do not have it; ask first")
+            _require_answer(what, function, answer, disguised)
 
 
 def _disguised(space: Any, code: int) -> SimpleNamespace:
