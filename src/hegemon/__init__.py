@@ -15,6 +15,7 @@ from hegemon.errors import InvalidInput
 
 if TYPE_CHECKING:  # the same names, for type checkers and editors
     from hegemon import network as network
+    from hegemon.analysis.pictures import Picture as Picture
     from hegemon.exact.proofs.prover import prove as prove
     from hegemon.exact.verification import verify as verify
     from hegemon.experiments.sweep import sweep as sweep

@@ -10,11 +10,13 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar, cast
 
 PATIENCE = 1.0  # seconds before a bar appears
 EVERY = 0.2  # seconds between two of its movements
 SHOWN = 10  # rows of a table
+
+Signed = TypeVar("Signed", bound=Callable)  # keeps its signature
 
 
 def text(value: Any) -> str:
@@ -88,7 +90,7 @@ def notebook_progress() -> Iterator[Show | None]:
         bar.end()
 
 
-def with_progress(function: Callable) -> Callable:
+def with_progress(function: Signed) -> Signed:
     """What the function calls `progress` is a notebook's bar, unless the caller gives another."""
 
     @functools.wraps(function)
@@ -98,7 +100,7 @@ def with_progress(function: Callable) -> Callable:
                 named["progress"] = shown
             return function(*positional, **named)
 
-    return called
+    return cast(Signed, called)
 
 
 class Bar:
