@@ -209,6 +209,24 @@ def test_a_condition_that_reads_an_absent_field_is_told(capsys):
     assert "reads timer_r" in note and "present(timer_r)" in note
     main([*arguments, "count(present(timer_r) and timer_r >= 1) <= 0"])
     assert json.loads(capsys.readouterr().out)["notes"] == []
+    small = ["verify", "time-optimal", "--n", "3", "--set", "r_max=2", "--set", "r_mid=1", "--set", "b_max=2"]
+    small += ["--start", "all-leaders", "--property"]
+        "verify",
+        "time-optimal",
+        "--n",
+        "3",
+        "--set",
+        "r_max=2",
+        "--set",
+        "r_mid=1",
+        "--set",
+        "b_max=2",
+        "--start",
+        "all-leaders",
+        "--property",
+    ]
+    main([*small, "closed:count(timer_r >= 1) <= 0"])
+    assert "note: 'count(timer_r >= 1) <= 0' reads timer_r" in capsys.readouterr().out
 
 
 def test_silence_is_explained_and_quiet_is_quiet(capsys, monkeypatch):

@@ -1,5 +1,6 @@
 """Every transition that an engine really uses is checked when it is learnt, and a failure names its pair."""
 
+import inspect
 import warnings
 
 import pytest
@@ -108,3 +109,23 @@ def test_a_pair_that_cannot_meet_is_not_refused(engine):
     Alone.check_interact = lambda *arguments: None  # the samples would refuse it
     start = [{"leader": 1, "x": 0}, *[{"leader": 0, "x": 0}] * 5]
     assert hg.simulate(Alone(n=6), start=start, engine=engine, until="count(x == 3) == 5").reached
+
+
+class Curious(hg.PopulationProtocol):
+    """Fine as plain Python; the compiler does not know `vars`."""
+
+    class State:
+        leader: hg.Bit = 1
+
+    def interact(a, b, p):
+        if a.leader == 1 and b.leader == 1:
+            b.leader = len(vars(a)) - 1
+
+
+@pytest.mark.parametrize("engine", ["agents", "events"])
+def test_what_cannot_be_compiled_is_told_with_the_authors_line(engine):
+    """Not with the line of the kernel that calls it."""
+    text, first = inspect.getsourcelines(Curious.interact)
+    line = first + next(k for k, row in enumerate(text) if "vars(a)" in row)
+    with pytest.raises(hg.InvalidInput, match=rf"cannot be compiled: .*'vars'.*\(test_refusals.py, line {line}\)"):
+        hg.simulate(Curious(n=5), engine=engine, until="count(leader == 1) == 1")
