@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from hegemon.analysis.pictures import Picture as Picture
     from hegemon.exact.proofs.prover import prove as prove
     from hegemon.exact.verification import verify as verify
+    from hegemon.experiments.holding.holding import holding as holding
     from hegemon.experiments.sweep import sweep as sweep
     from hegemon.graphs.mixing import mixing_time as mixing_time
     from hegemon.graphs.topology import Topology as Topology

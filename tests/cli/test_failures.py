@@ -211,20 +211,6 @@ def test_a_condition_that_reads_an_absent_field_is_told(capsys):
     assert json.loads(capsys.readouterr().out)["notes"] == []
     small = ["verify", "time-optimal", "--n", "3", "--set", "r_max=2", "--set", "r_mid=1", "--set", "b_max=2"]
     small += ["--start", "all-leaders", "--property"]
-        "verify",
-        "time-optimal",
-        "--n",
-        "3",
-        "--set",
-        "r_max=2",
-        "--set",
-        "r_mid=1",
-        "--set",
-        "b_max=2",
-        "--start",
-        "all-leaders",
-        "--property",
-    ]
     main([*small, "closed:count(timer_r >= 1) <= 0"])
     assert "note: 'count(timer_r >= 1) <= 0' reads timer_r" in capsys.readouterr().out
 
