@@ -99,6 +99,6 @@ def meeting(interact, coins: tuple[str, ...]):
     for name in coins:
         lines += [f"    {name} = p._low_{name} + coin % p._size_{name}", f"    coin //= p._size_{name}"]
     drawn = f", Coins({', '.join(coins)})" if coins else ""
-    scope = {"interact": interact, "Coins": namedtuple("Coins", coins)}  # type: ignore[misc]
+    scope = {"interact": interact, "Coins": namedtuple("Coins", coins)}
     exec("\n".join([*lines, f"    interact(a, b, p{drawn})"]), scope)
     return scope["meet"]

@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from hegemon.errors import InvalidInput
+from hegemon.models.fields import Field, declared_fields
 from hegemon.models.protocol import Protocol
-from hegemon.models.state import Field, declared_fields
 
 
 class CoinSpace:
