@@ -58,6 +58,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
         ApproximateMajority as ApproximateMajority,
         CaiIzumiWada as CaiIzumiWada,
         Countdown as Countdown,
+        Dijkstra as Dijkstra,
         Epidemic as Epidemic,
         ExactMajority as ExactMajority,
         FischerJiang as FischerJiang,
