@@ -63,6 +63,9 @@ def page(name: str, protocol, found: dict[str, str]) -> str:
     if (DOCS / "gallery" / f"{name}.gif").exists():
         lines += [f"![{name} as hegemon watch shows it](../gallery/{name}.gif){{ width=260 }}", ""]
     lines += [f"*{MODELS[protocol.model]}; grade: {content['grade']}.* {content['reference']}.", ""]
+    for heading in ("inputs", "coins"):
+        if content[heading]:
+            lines += [f"{heading.capitalize()}: {content[heading]}.", ""]
     story = inspect.getdoc(inspect.getmodule(protocol))
     lines += [story, ""] if story else []
     lines += ["```sh", f"hegemon show {name}", f"hegemon run {name} --n {SIZE}", f"hegemon watch {name}", "```", ""]

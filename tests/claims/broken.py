@@ -6,10 +6,13 @@ from hegemon.models import Bit, Group, Parameter
 from hegemon.protocols.countdown import Countdown
 from hegemon.protocols.epidemic import Epidemic
 from hegemon.protocols.fischer_jiang import FischerJiang
+from hegemon.protocols.odd_ring import OddRing
+from hegemon.protocols.optimal_silent import UNSETTLED, OptimalSilent
 from hegemon.protocols.pairwise import Pairwise
 from hegemon.protocols.quick_elimination import QuickElimination
 from hegemon.protocols.referees import Referees
 from hegemon.protocols.ring import LIVE, Ring
+from hegemon.protocols.sublinear_ranking import RESETTING, SublinearRanking, propagate_reset
 from hegemon.protocols.threshold import Threshold
 from hegemon.protocols.time_optimal import CH, EL, TimeOptimal, become_checker, go_to_election
 from hegemon.protocols.timer import Timer
@@ -263,3 +266,32 @@ class SlowTimeOptimal(Timer):
 
     def start_false_detection(self, rng):
         return self.start_no_leader(rng)
+
+
+# -- the systems that tables compare with ------------------------------------------------------------------------
+
+silent_interaction = OptimalSilent.interact
+
+
+class PatientSilent(OptimalSilent):
+    """Agents without a rank wait for ever."""
+
+    def interact(a, b, p):
+        if a.role != UNSETTLED or b.role != UNSETTLED:
+            silent_interaction(a, b, p)
+
+
+class TrustfulRanking(SublinearRanking):
+    """Nobody ever suspects a doubled name."""
+
+    def interact(a, b, p, coins):
+        if a.role == RESETTING or b.role == RESETTING:
+            propagate_reset(a, b, coins, p)
+
+
+class LeaderlessOddRing(OddRing):
+    """The token goes round, and nobody takes the lead."""
+
+    def interact(l, r, p):  # noqa: E741
+        r.label = (l.label + 1) % p.k
+        r.leader = 0

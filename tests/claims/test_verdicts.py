@@ -46,8 +46,9 @@ CASES = {
     ),
     "to.table1": (
         time_optimal.table1,
-        {"slow": (8, 16), "medium": (16, 32), "fast": (16, 64, 128), "trials": (20, 10, 60)},
-        [{"protocol": broken.SlowTimeOptimal}],
+        {"slow": (8, 16), "linear": (16, 32), "names": (6, 12), "logarithmic": (4, 8), "medium": (16, 32),
+         "wars": (16, 64), "fast": (16, 64, 128), "trials": (20, 10, 20, 10, 10, 10, 60), "timeouts": ((16, 96, 5),)},
+        [{"protocol": broken.SlowTimeOptimal}, {"silent": broken.PatientSilent}, {"quick": broken.TrustfulRanking}],
     ),
     "ring.lemma1": (
         ring.lemma1, {"cases": ((4, 4), (6, 8)), "trials": 5, "steps": 3000},
@@ -70,8 +71,9 @@ CASES = {
     ),
     "ring.table1": (
         ring.table1,
-        {"sizes": (8, 16, 32), "trials": 20, "oracle_sizes": (8, 16), "oracle_trials": 20},
-        [{"oracle_protocol": broken.Shieldless}],
+        {"sizes": (8, 16, 32), "trials": 20, "oracle_sizes": (8, 16), "oracle_trials": 20, "odd_sizes": (9, 15),
+         "odd_trials": 20, "every_sizes": (8, 16), "every_trials": 10},
+        [{"oracle_protocol": broken.Shieldless}, {"barriers": broken.LeaderlessOddRing}],
     ),
     "trains.lemma4.2": (
         trains.closed, {"graphs": ("path:7", "star:5"), "trials": 2, "rounds": 20},

@@ -27,13 +27,38 @@ def test_three_tokens_take_four_abc_over_n_rounds(n):
         if len(places) == 3:
             gaps = [places[1] - places[0], places[2] - places[1], n - places[2] + places[0]]
             assert expected == pytest.approx(4 * math.prod(gaps) / n, rel=1e-9)
+    assert answer.hitting.worst == pytest.approx(worst_three_tokens(n), rel=1e-9)
     if n % 3 == 0:
         assert answer.hitting.worst == pytest.approx(4 * n * n / 27, rel=1e-9)
 
 
+def worst_three_tokens(n: int) -> float:
+    """Tokens as far apart as n allows: the worst of all configurations, as Kwiatkowska, Norman and Parker found with
+    PRISM for every size that they could analyse (Formal Aspects of Computing 24, 2012)."""
+    gaps = [n // 3, (n + 1) // 3, (n + 2) // 3]
+    return 4 * math.prod(gaps) / n
+
+
+@pytest.mark.parametrize(("n", "transitions"), [(7, 2188), (9, 19_684)])
+def test_the_chain_is_that_of_prisms_case_study(n, transitions):
+    """States and transitions as in the logs of the PRISM benchmark suite (github.com/prismmodelchecker/
+    prism-benchmarks, models/dtmcs/herman)."""
+    chain = hg.verify(Herman(n=n), property="time").chain
+    assert (chain.size, chain.transitions) == (2**n, transitions)
+
+
 @pytest.mark.full
 def test_fifteen_nodes_take_four_n_squared_over_27_rounds_at_worst():
-    assert hg.verify(Herman(n=15), property="time").hitting.worst == pytest.approx(4 * 15**2 / 27, rel=1e-9)
+    answer = hg.verify(Herman(n=15), property="time")
+    assert answer.hitting.worst == pytest.approx(4 * 15**2 / 27, rel=1e-9)
+    assert (answer.chain.size, answer.chain.transitions) == (32_768, 14_348_908)  # as in PRISM's log
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("n", "trials"), [(99, 400), (333, 100), (999, 40)])
+def test_large_rings_take_four_n_squared_over_27_rounds_on_average(n, trials):
+    steps = [run.steps for run in hg.run_trials(Herman(n=n), trials, start="three-tokens", seed=1).runs]
+    assert abs(np.mean(steps) - 4 * n * n / 27) < 4 * np.std(steps) / math.sqrt(trials)
 
 
 def test_simulated_rounds_agree_with_the_law():

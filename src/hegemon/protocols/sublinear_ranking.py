@@ -132,6 +132,10 @@ def all_ranked(agents, p):
     return not any(suspects(a, b, p) for a in agents for b in agents if a is not b)
 
 
+def any_resetting(agents, p):
+    return any(a.role == RESETTING for a in agents)
+
+
 class SublinearRanking(ObjectProtocol):
     """Agents that know n rank themselves by random names; trees of past meetings unmask a doubled name quickly."""
 
@@ -231,4 +235,5 @@ class SublinearRanking(ObjectProtocol):
             )
         return tuple(trees)
 
+    alarmed = whole(any_resetting).described("somebody resets: a doubled name, or a forged memory, was found")
     safe = whole(all_ranked).described("all names differ and are known, ranks are right, no path is inconsistent")
