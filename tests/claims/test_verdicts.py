@@ -71,8 +71,8 @@ CASES = {
     ),
     "ring.table1": (
         ring.table1,
-        {"sizes": (8, 16, 32), "trials": 20, "oracle_sizes": (8, 16), "oracle_trials": 20, "odd_sizes": (9, 15),
-         "odd_trials": 20, "every_sizes": (8, 16), "every_trials": 10},
+        {"sizes": (8, 16, 32), "trials": 20, "oracle_sizes": (8, 16), "oracle_trials": 20, "odd_sizes": (17, 33, 65),
+         "odd_trials": 30, "every_sizes": (8, 16), "every_trials": 10},
         [{"oracle_protocol": broken.Shieldless}, {"barriers": broken.LeaderlessOddRing}],
     ),
     "trains.lemma4.2": (
