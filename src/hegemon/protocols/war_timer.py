@@ -82,6 +82,10 @@ class WarTimer(PopulationProtocol):
         """Every agent leads, with a full timer and no virus."""
         return [Group(self.n, self._leader())]
 
+    def start_all_shielded(self, rng):
+        """The same with every shield up, so that each coin spares about half of them: the slowest start known."""
+        return [Group(self.n, self._leader() | {"shield": 1})]
+
     def start_no_leader(self, rng):
         """No leader, and every timer full."""
         return [Group(self.n, self._follower())]

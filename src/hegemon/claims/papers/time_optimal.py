@@ -176,7 +176,7 @@ def table1(
             held=held["timer"],
         ),
         Row(
-            "Sudo et al. 2020", "N = poly(n)", "O(τ log³ n)", "Ω(n^10τ)", lambda n: war(n=n), "all-leaders", LOG_CUBED,
+            "Sudo et al. 2020", "N = poly(n)", "O(τ log³ n)", "Ω(n^10τ)", lambda n: war(n=n), "all-shielded", LOG_CUBED,
             LINEAR, held=held["war"],
         ),
         Row(
