@@ -28,7 +28,7 @@ test: $(VENV)/installed-test chromium
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -m 'not full'
+	$(BIN)/python -m pytest -m 'not full' --durations=25 --durations-min=3  # the slowest are told: eight minutes for all
 
 test-full: $(VENV)/installed-test $(VENV)/installed-docs chromium
 	$(BIN)/python -m pytest
