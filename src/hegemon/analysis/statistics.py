@@ -1,12 +1,15 @@
-"""Summaries of trials: means with intervals, proportions with intervals."""
+"""Summaries of trials: means with intervals, proportions with intervals.
+
+SciPy is imported where it is used: it takes longer to load than a single trial takes to run.
+"""
 
 import math
 from collections import Counter
 
 import numpy as np
-from scipy.special import betaincinv, ndtri, stdtrit  # scipy.stats takes half a second to load
 
 CONFIDENCE = 0.95
+TWO_SIDED = 1.959963984540054  # the quantile of the normal law that belongs to it
 
 
 def mean_interval(values, confidence: float = CONFIDENCE) -> tuple[float, float] | None:
@@ -20,6 +23,8 @@ def mean_interval(values, confidence: float = CONFIDENCE) -> tuple[float, float]
     values = np.asarray(values, dtype=float)
     if len(values) < 2:
         return None
+    from scipy.special import stdtrit
+
     mean = float(values.mean())
     error = float(values.std(ddof=1)) / math.sqrt(len(values))
     half = float(stdtrit(len(values) - 1, (1 + confidence) / 2)) * error
@@ -43,7 +48,7 @@ def wilson(successes: int, trials: int, confidence: float = CONFIDENCE) -> tuple
     """Wilson's interval for a proportion (JASA 1927)."""
     if trials < 1:
         return 0.0, 1.0
-    z = float(ndtri((1 + confidence) / 2))
+    z = TWO_SIDED if confidence == CONFIDENCE else _normal_quantile((1 + confidence) / 2)
     share = successes / trials
     centre = share + z * z / (2 * trials)
     half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
@@ -53,8 +58,16 @@ def wilson(successes: int, trials: int, confidence: float = CONFIDENCE) -> tuple
     return low, high
 
 
+def _normal_quantile(share: float) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri(share))
+
+
 def clopper_pearson(successes: int, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
     """The exact interval for a proportion (Biometrika 1934): never narrower than promised."""
+    from scipy.special import betaincinv
+
     tail = (1 - confidence) / 2
     failures = trials - successes
     low = float(betaincinv(successes, failures + 1, tail)) if successes else 0.0

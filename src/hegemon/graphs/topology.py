@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
 
 from hegemon.errors import InvalidInput
 
@@ -105,6 +104,8 @@ class Topology:
         """The number of connected components (weakly connected, if directed)."""
         if self.is_complete:
             return 1
+        from scipy.sparse import csr_array  # only here: it takes long to load
+
         matrix = csr_array((np.ones(self.arcs, np.int8), self.targets, self.offsets), (self.n, self.n))
         return _components(matrix, directed=self.directed)
 
@@ -142,6 +143,8 @@ class Topology:
             return self.n <= 2
         left = np.concatenate((self.sources, self.targets))
         right = np.concatenate((self.targets, self.sources)).astype(np.int64) + self.n
+        from scipy.sparse import coo_array
+
         cover = coo_array((np.ones(len(left), np.int8), (left, right)), (2 * self.n, 2 * self.n)).tocsr()
         return _components(cover) == 2 * self.components
 
