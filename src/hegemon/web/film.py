@@ -135,10 +135,15 @@ def film_page(film: dict) -> str:
     sizes = [len(picture) for picture in film["pictures"]]
     index = struct.pack("<II", len(text), len(sizes)) + struct.pack(f"<{len(sizes)}I", *sizes)
     blob = base64.b64encode(zlib.compress(index + text + b"".join(film["pictures"]), 9)).decode()
+    return whole_page(f'window.HEGEMON_FILM = "{blob}";')
+
+
+def whole_page(first: str) -> str:
+    """The front end as one HTML text that needs nothing else; `first` is run before everything."""
     script = "\n".join(_plain_script(read_page(name)) for name in MODULES)
     page = read_page("index.html")
     page = page.replace('<link rel="stylesheet" href="style.css">', f"<style>\n{read_page('style.css')}</style>")
-    data = f'<script>window.HEGEMON_FILM = "{blob}";</script>\n<script type="module">\n{script}\n</script>'
+    data = f'<script>{first}</script>\n<script type="module">\n{script}\n</script>'
     return page.replace('<script type="module" src="main.js"></script>', data)
 
 

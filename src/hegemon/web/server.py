@@ -163,6 +163,36 @@ class Hall:
         self.tell({**command, "id": number})
         return await asyncio.wait_for(future, 60)
 
+    # -- what a watcher says, and what it is told -----------------------------------------------------------
+
+    async def welcome(self, watcher) -> None:
+        if self.greeting is not None:
+            await watcher.send_text(self.greeting)
+        self.want_frame(watcher, now=True)
+
+    async def hear(self, watcher, text: str) -> None:
+        try:
+            command = json.loads(text) if len(text) <= LARGEST_COMMAND else None
+        except (ValueError, RecursionError):
+            command = None
+        if not isinstance(command, dict) or not isinstance(command.get("do"), str):
+            await watcher.send_text(json.dumps({"refused": "the page sent a command that is not understood"}))
+            return
+        if command["do"] == "frame":
+            self.want_frame(watcher)
+        elif command["do"] in ("state", "disturbances"):
+            asked = command.pop("id", None)
+            await watcher.send_text(json.dumps({"answer": asked, **(await self.ask(command))}))
+        elif command["do"] != "film":
+            asyncio.ensure_future(self._relay(watcher, command))
+
+    async def _relay(self, watcher, command: dict) -> None:
+        """A command whose only answer may be a refusal."""
+        with contextlib.suppress(Exception):
+            result = await self.ask(command)
+            if "refused" in result:
+                await watcher.send_text(json.dumps(result))
+
 
 def application(hall: Hall, keeper: Doorkeeper):
     """The routes: the page, its film, its disturbances, and the socket."""
@@ -198,39 +228,14 @@ def application(hall: Hall, keeper: Doorkeeper):
             await socket.close(1008)
             return
         await socket.accept()
-        if hall.greeting is not None:
-            await socket.send_text(hall.greeting)
-        hall.want_frame(socket, now=True)
         try:
+            await hall.welcome(socket)
             while True:
-                await answer(socket, await socket.receive_text())
+                await hall.hear(socket, await socket.receive_text())
         except (WebSocketDisconnect, RuntimeError):
             pass
         finally:
             hall.watchers.pop(socket, None)
-
-    async def answer(socket, text):
-        try:
-            command = json.loads(text) if len(text) <= LARGEST_COMMAND else None
-        except (ValueError, RecursionError):
-            command = None
-        if not isinstance(command, dict) or not isinstance(command.get("do"), str):
-            await socket.send_text(json.dumps({"refused": "the page sent a command that is not understood"}))
-            return
-        if command["do"] == "frame":
-            hall.want_frame(socket)
-        elif command["do"] in ("state", "disturbances"):
-            asked = command.pop("id", None)
-            await socket.send_text(json.dumps({"answer": asked, **(await hall.ask(command))}))
-        elif command["do"] != "film":
-            asyncio.ensure_future(relay(socket, command))
-
-    async def relay(socket, command):
-        """A command whose only answer may be a refusal."""
-        with contextlib.suppress(Exception):
-            result = await hall.ask(command)
-            if "refused" in result:
-                await socket.send_text(json.dumps(result))
 
     routes = [
         WebSocketRoute("/{token}/socket", talk),

@@ -11,6 +11,7 @@ from multiprocessing import Pipe, get_context
 from multiprocessing.process import BaseProcess
 
 from hegemon.analysis.pictures import FORMATS as PICTURES
+from hegemon.display import in_notebook
 from hegemon.errors import InvalidInput
 from hegemon.files import reserve, write_text
 from hegemon.web.film import film_page, shoot
@@ -140,6 +141,7 @@ class Watching:
                 timeout_graceful_shutdown=0, access_log=False,
             )  # fmt: skip
             self._server = uvicorn.Server(config)
+            self._loop = asyncio.get_running_loop()
             following = asyncio.ensure_future(self._hall.follow())
             following.add_done_callback(lambda _: setattr(self._server, "should_exit", True))
             if ready:
@@ -172,6 +174,16 @@ class Watching:
             self._here.close()
         if hasattr(self._worker, "kill"):
             self._worker.kill()  # it has nothing to keep
+
+    def widget(self):
+        """The page as a widget of a notebook; None where anywidget is not installed."""
+        from hegemon.web.widget import make_widget
+
+        return make_widget(self._hall, self._loop)
+
+    def _repr_mimebundle_(self, **kinds):
+        shown = self.widget() if in_notebook() else None
+        return None if shown is None else shown._repr_mimebundle_(**kinds)
 
     def _repr_html_(self) -> str:
         address = html.escape(self.url, quote=True)
@@ -239,7 +251,3 @@ def watch(
 
         webbrowser.open(page.url)
     return page
-
-
-def in_notebook() -> bool:
-    return "ipykernel" in sys.modules

@@ -229,4 +229,5 @@ byId("copy").onclick = async () => {
 state.svg = () => stage.svg();
 state.draw = () => stage.draw();
 
+if (window.HEGEMON_BRIDGE) for (const id of ["film", "disturbances"]) byId(id).remove(); // there is no address to take them from
 source = window.HEGEMON_FILM ? new Film(take, window.HEGEMON_FILM) : new Live(take);

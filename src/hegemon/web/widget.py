@@ -1,0 +1,55 @@
+"""The page inside a notebook, wherever its server runs: what page and simulation say goes through the kernel.
+
+An iframe of the page's own address works only where browser and kernel are on one machine; a widget works wherever
+the notebook does. It needs anywidget (`pip install 'hegemon[notebook]'`).
+"""
+
+import asyncio
+import json
+from typing import Any
+
+from hegemon.web.film import read_page, whole_page
+from hegemon.web.server import Hall
+
+
+def make_widget(hall: Hall, loop: asyncio.AbstractEventLoop) -> Any | None:
+    """A widget that watches with the others in the hall; None where anywidget is not installed."""
+    try:
+        import anywidget
+        import traitlets
+    except ImportError:
+        return None
+
+    class Widget(anywidget.AnyWidget):
+        _esm = read_page("widget.js")
+        page = traitlets.Unicode().tag(sync=True)
+
+    widget = Widget(page=whole_page("window.HEGEMON_BRIDGE = true;"))
+    visitor = Visitor(widget, hall)
+    widget.on_msg(lambda _, content, buffers: loop.call_soon_threadsafe(visitor.say, content))
+    return widget
+
+
+class Visitor:
+    """The widget as the hall sees its watchers."""
+
+    def __init__(self, widget, hall: Hall):
+        self._widget, self._hall = widget, hall
+
+    def say(self, content: dict) -> None:
+        text = str(content.get("text", ""))
+        said = self._hall.welcome(self) if is_greeting(text) else self._hall.hear(self, text)
+        asyncio.ensure_future(said)
+
+    async def send_text(self, text: str) -> None:
+        self._widget.send({"text": text})
+
+    async def send_bytes(self, content: bytes) -> None:
+        self._widget.send({}, [content])
+
+
+def is_greeting(text: str) -> bool:
+    try:
+        return json.loads(text) == {"do": "hello"}
+    except (ValueError, RecursionError):
+        return False
