@@ -67,7 +67,7 @@ def test_a_run_is_watched_and_steered_from_a_cell():
 
             cell = carry("h.step === 0 && h.values")
             assert cell.locator("#film").count() == 0
-            cell.press("body", "ArrowRight")
+            cell.locator("#forward").click()
             cell = carry("h.step === 1")
             shown = cell.evaluate("() => window.hegemon.values.leaders")
             assert shown == hg.simulate(hg.FischerJiang(n=8), seed=3, engine="agents", until="steps:1").leaders

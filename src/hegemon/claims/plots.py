@@ -2,9 +2,12 @@
 
 import base64
 import io
+import textwrap
 
 from hegemon.analysis.pictures import COLOURS, LINES, MARKERS, legend_below, new_figure
 from hegemon.claims.registry import Plot
+
+TITLE = 44  # letters of a line that fit above a picture
 
 
 def draw(axis, plot: Plot) -> None:
@@ -28,7 +31,7 @@ def draw(axis, plot: Plot) -> None:
         axis.set_yscale("log")
     elif axis.get_ylim()[0] > 0:
         axis.set_ylim(bottom=0)
-    axis.set_title(plot.title, loc="left")
+    axis.set_title("\n".join(textwrap.wrap(plot.title, TITLE)), loc="left")
     axis.set_xlabel(plot.xlabel)
     axis.set_ylabel(plot.ylabel)
     legend_below(axis, columns=2)

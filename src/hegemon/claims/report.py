@@ -29,6 +29,7 @@ td { border-bottom: 1px solid #e4e2da; padding: .32rem .6rem .32rem 0; vertical-
 td.id, code { font: 12.5px/1.4 ui-monospace, 'DejaVu Sans Mono', monospace; }
 td a { color: inherit; }
 .mark { font-weight: 600; } td:first-child .mark { display: inline-block; max-width: 8rem; }
+.mark.holds, .mark.violated { white-space: nowrap; }
 .holds { color: #1f7a3f; } .violated { color: #b3202c; } .open { color: #946200; }
 .tally { font: 600 17px/1.5 system-ui, sans-serif; margin: 1rem 0; }
 nav ul { padding-left: 1.2rem; line-height: 1.9; } nav a { color: #0b4f8a; }
