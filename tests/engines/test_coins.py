@@ -136,13 +136,13 @@ def eager(monkeypatch):
 
 @pytest.mark.full
 def test_engines_follow_many_laws(eager):
-    found = worst(range(24), ["agents", "records", "events", "batch", "auto"], 600)
+    found = worst(range(12), ["agents", "records", "events", "batch", "auto"], 400)
     assert min(found.values()) > SMALLEST, found
 
 
 @pytest.mark.full
 def test_engines_follow_many_laws_on_a_path():
-    found = worst(range(24), ["agents", "records", "events", "auto"], 600, "path:3")
+    found = worst(range(12), ["agents", "records", "events", "auto"], 400, "path:3")
     assert min(found.values()) > SMALLEST, found
 
 

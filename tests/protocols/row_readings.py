@@ -107,6 +107,13 @@ def odd_ring(left, right, p):
     return left, right
 
 
+def dijkstra(left, right, p):
+    """Machine 0 counts on when it has its neighbour's number; any other machine copies a number that differs."""
+    if right["special"] and left["x"] == right["x"]:
+        return left, right | {"x": (right["x"] + 1) % p["K"]}
+    return left, (right if right["special"] else right | {"x": left["x"]})
+
+
 def ag(a, b, p):
     x, y = a["value"], b["value"]
     survivor = 0 if a["leader"] and x >= y else 1 if b["leader"] and y >= x else None

@@ -7,6 +7,7 @@ import pytest
 import hegemon as hg
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
+from hegemon.models import Bit, Range
 from hegemon.protocols import AG, BFW, BK, CATALOGUE, PLL, ExactMajority, OddRing, OptimalSilent, WarTimer
 from tests.protocols import row_readings
 
@@ -55,6 +56,37 @@ class FixedColour(OddRing):
 def test_a_fixed_next_colour_is_refuted_on_five_agents():
     finding = hg.verify(FixedColour(n=5), property="reached").findings[0]
     assert not finding.holds and "55296 of 1592544" in finding.sentence
+
+
+class TwoColours(OddRing):
+    """Without a third colour and a coin: 22,528 of the 32,768 configurations at n = 5 can never get safe."""
+
+    class State:
+        label: Range(0, "k-1")
+        colour: Range(0, 1)
+        leader: Bit
+
+    def interact(l, r, p):  # noqa: E741
+        if r.label != (l.label + 1) % p.k:
+            r.label = (l.label + 1) % p.k
+            r.leader = 1 if r.colour == l.colour else 0
+            r.colour = 1 - r.colour if r.colour == l.colour else l.colour
+
+
+def test_two_colours_are_refuted_on_five_agents():
+    finding = hg.verify(TwoColours(n=5), property="reached", symmetry=False).findings[0]
+    assert not finding.holds and "22528 of 32768" in finding.sentence
+
+
+class OddRingWithAnyK(OddRing):
+    """Without the assumption that k does not divide n."""
+
+    assumes = ()
+
+
+def test_a_k_that_divides_n_is_refuted_on_four_agents():
+    finding = hg.verify(OddRingWithAnyK(n=4, k=2), property="reached").findings[0]
+    assert not finding.holds
 
 
 def test_odd_ring_needs_a_k_that_does_not_divide_n():

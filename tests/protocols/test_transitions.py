@@ -7,7 +7,7 @@ import pytest
 
 import hegemon as hg
 from hegemon.compute.compilation import specialize
-from hegemon.protocols import AG, BK, ApproximateMajority, ExactMajority, OddRing, OptimalSilent, WarTimer
+from hegemon.protocols import AG, BK, ApproximateMajority, Dijkstra, ExactMajority, OddRing, OptimalSilent, WarTimer
 from tests.protocols import readings, row_readings
 
 SMALL = [
@@ -26,6 +26,7 @@ SMALL = [
     (WarTimer(n=3, T=3, V=2, W=2), row_readings.war_timer),
     (OddRing(n=3, k=2), row_readings.odd_ring),
     (OddRing(n=4, k=5), row_readings.odd_ring),
+    (Dijkstra(n=4, K=5), row_readings.dijkstra),
     (AG(n=4, m=4), row_readings.ag),
     (BK(n=4, top=3, r=2), row_readings.bk),
     (ApproximateMajority(n=4), row_readings.approximate_majority),
@@ -71,6 +72,7 @@ def test_states_are_counted(protocol, reading):
         "optimal-silent": lambda: 3 * p["n"] + p["e_max"] + 1 + 2 * (p["r_max"] + p["d_max"] + 1),
         "war-timer": lambda: (p["T"] + 1) * (p["V"] + 1) * (1 + 2 * (p["W"] + 1)),
         "odd-ring": lambda: 12 * p["k"],
+        "dijkstra": lambda: 2 * p["K"],
         "ag": lambda: 2 * p["m"],
         "bk": lambda: (p["top"] + 1) * (1 + p["r"]),
         "approximate-majority": lambda: 3,
