@@ -123,6 +123,11 @@ def search_worst(
     simulated steps, and at an interrupt from the keyboard; what it has found by then is answered."""
     if protocol.model != "population":
         raise InvalidInput(f"search-worst is for population protocols, and {protocol.id} is none")
+    if protocol.inputs:
+        raise InvalidInput(
+            f"search-worst tries any state, but {protocol.id} tells some agents an input "
+            f"({', '.join(protocol.inputs)}) that must stay; hegemon verify finds its worst start"
+        )
     if protocol.n > LARGEST_N:
         raise InvalidInput(
             f"search-worst lists every agent of a start: n = {protocol.n} is more than {LARGEST_N}; take a smaller one"
