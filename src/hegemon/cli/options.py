@@ -157,6 +157,14 @@ Set = Annotated[list[str] | None, option("--set", help="parameter; repeatable", 
 Graph = Annotated[str | None, option("--graph", help="ring:64, grid:8x8, regular:1000,4 … or a file", metavar="GRAPH")]
 Seed = Annotated[int, integer("--seed", "the same seed gives the same numbers", high=MOST_SEED)]
 Trials = Annotated[int, integer("--trials", "how many independent runs", low=1, high=MOST_TRIALS)]
+Loss = Annotated[
+    str | None,
+    option("--loss", help="of interactions that do not happen, such as 0.1", metavar="SHARE", panel=POPULATION),
+]
+OneSided = Annotated[
+    str | None,
+    option("--one-sided", help="of the others: only the responder changes", metavar="SHARE", panel=POPULATION),
+]
 Workers = Annotated[int | None, integer("--workers", "threads; default: all cores", low=1, high=MOST_WORKERS)]
 Plot = Annotated[str | None, path("--plot", "write a picture (.png, .svg, .pdf)")]
 Json = Annotated[bool, option("--json", help="print JSON", panel=OUTPUT)]

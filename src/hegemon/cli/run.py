@@ -11,6 +11,7 @@ from hegemon.cli.resuming import make_keeper, resumed
 from hegemon.cli.run_report import print_report, report, writers
 from hegemon.errors import InvalidInput
 from hegemon.files import reserve
+from hegemon.models.unreliable import unreliable
 
 
 def run(
@@ -39,6 +40,8 @@ def run(
     disturbances: Annotated[
         str | None, option("--disturbances", help="faults, as watch saves them", metavar="FILE", panel=POPULATION)
     ] = None,
+    loss: options.Loss = None,
+    one_sided: options.OneSided = None,
     no_fast_forward: Annotated[
         bool, option("--no-fast-forward", help="make every single round", panel=ROUNDS)
     ] = False,
@@ -80,6 +83,7 @@ def run(
         )
         disturbances, no_fast_forward = given["disturbances"], given["no_fast_forward"]
         variant, wake, mixing_time = (given[name] for name in ("variant", "wake", "mixing_time"))
+        loss, one_sided = given["loss"], given["one_sided"]
         checkpoint = checkpoint or resume
     if protocol is None:
         raise InvalidInput("which protocol? Give an id of `hegemon list`, or your_file.py:YourClass")
@@ -99,6 +103,7 @@ def run(
         reserve(checkpoint)
     with progress.Progress(quiet=quiet) as shown:
         chosen, topology = build(protocol, n, graph, settings, seed)
+        chosen = unreliable(chosen, loss or 0, one_sided or 0)
         if draw:
             from hegemon.analysis.graph_pictures import check_drawable
 
@@ -137,6 +142,7 @@ def run(
                 "protocol": protocol, "n": n, "set": set_, "graph": graph, "seed": seed, "max_steps": max_steps,
                 "engine": engine, "start": start, "until": until, "fault": fault, "disturbances": disturbances,
                 "no_fast_forward": no_fast_forward, "variant": variant, "wake": wake, "mixing_time": mixing_time,
+                "loss": loss, "one_sided": one_sided,
             }  # fmt: skip
             keeper = course["checkpoint"] = make_keeper(checkpoint, about, state)
         finished = run_with_progress(chosen, trials, shown, seed=seed, graph=topology, workers=workers, **course)
@@ -146,6 +152,7 @@ def run(
             if keeper.state is None and keeper.unkept:
                 raise failures.Interrupted(f"interrupted; {checkpoint} begins again, since {keeper.unkept}")
         content = report(chosen, topology, course, seed, finished)
+        content |= {"loss": loss or "0", "one_sided": one_sided or "0"} if loss or one_sided else {}
         content["notes"] = [] if chosen.model == "messages" else notes_on(until, chosen)
         if trace is not None and finished.runs:
             shown.show("telling the run again")

@@ -50,9 +50,12 @@ def print_report(content: dict) -> None:
         "states": figure(content["states"]),
         "graph": content["graph"],
         "start → until": f"{content.get('start') or 'wake ' + content['wake']} → {content['until']}",
+        "lost interactions": content.get("loss"),
+        "one-sided ones": content.get("one_sided"),
         "engine": f"{content['engine']} ({content['reason']})",
         "seed": content["seed"],
     }
+    heading = {name: value for name, value in heading.items() if value is not None}
     screen.print(facts(heading | ({"note": content["note"]} if "note" in content else {})))
     print_trials(screen, content["trials"])
     if content.get("trace") is not None:

@@ -52,6 +52,8 @@ def verify_protocol(
         str,
         option("--schedule", help="random, adversary or fair; for rounds central or distributed", metavar="SCHEDULE"),
     ] = "random",
+    loss: options.Loss = None,
+    one_sided: options.OneSided = None,
     symmetry: Annotated[bool, typer.Option(help="count configurations up to symmetry")] = True,
     distribution: Annotated[str | None, path("--distribution", "write it as CSV")] = None,
     counterexample: Annotated[str | None, path("--counterexample", "write the first (.json)")] = None,
@@ -83,6 +85,7 @@ def verify_protocol(
         answer = verify(
             chosen, graph=topology, start=start, property=property_, levels=quantiles or (), memory=memory,
             symmetry=symmetry, checkpoint=checkpoint, schedule=schedule, within=within,
+            loss=loss or 0, one_sided=one_sided or 0,
             progress=shown.show,
         )  # fmt: skip
         if distribution and answer.hitting is None:

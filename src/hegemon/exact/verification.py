@@ -26,6 +26,7 @@ from hegemon.exact.rounds import RoundConfigurations, round_chain
 from hegemon.exact.within import Within, reached_within
 from hegemon.models.inputs import describe_inputs
 from hegemon.models.protocol import Protocol
+from hegemon.models.unreliable import unreliable
 from hegemon.runs.setting import Graph, Start, initial_configuration, topology_for
 
 QUESTIONS = ("closed", "leader", "reached", "time", "holding", "predicate")
@@ -123,6 +124,8 @@ def verify(
     levels: tuple[float, ...] = (),
     within: int | None = None,
     schedule: str = "random",
+    loss: float | str = 0,
+    one_sided: float | str = 0,
     memory: float = MEMORY,
     symmetry: bool = True,
     checkpoint: str | Path | None = None,
@@ -142,6 +145,8 @@ def verify(
     schedule    "random"; or, for one question of its own, "adversary" (any moves for ever), "fair" (every pair meets
                 again and again), for rounds "central" or "distributed": whether the set is reached whatever happens,
                 how many moves that takes at most, or a schedule that avoids it.
+    loss, one_sided  the probability that an interaction is lost, and that one that is not changes the responder alone:
+                decimals, or texts such as "1/3".
     memory      GiB. All configurations that do not fit are not stored but recomputed in every pass; quantiles, finite
                 holding times and exports are then refused.
     symmetry    whether configurations that differ by a symmetry of the graph count as one.
@@ -157,6 +162,7 @@ def verify(
             f"verify needs finitely many states that can be counted, and those of {protocol.id} are Python objects; "
             "use run, which simulates it exactly"
         )
+    protocol = unreliable(protocol, loss, one_sided)
     questions, name = parse_property(property, protocol)
     if questions == ("predicate",):
         return _verify_predicate(protocol, name, graph, memory, symmetry, progress, begin)

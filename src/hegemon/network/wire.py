@@ -25,11 +25,15 @@ from hegemon.network.keys import Keys
 MAGIC = b"hg"
 VERSION = 1
 HEADER = struct.Struct("!2sB4s4s16sQ")
+PREFIX_BYTES, LIFE_END = 11, 27  # what all members of one key have in common; then the life, then the counter
+FRONT = bytes(4)  # before the counter in the cipher's nonce
 BODY = struct.Struct("!B8s16sQQ")
 TAG_BYTES = 16
+BODY_AT = HEADER.size
 DATAGRAM_BYTES = HEADER.size + BODY.size + TAG_BYTES
 LIFE_BYTES, EXCHANGE_BYTES, NONCE_BYTES = 16, 8, 16
 WINDOW = 256  # how far behind the newest a datagram may come
+ALL_SEEN = (1 << WINDOW) - 1
 SHARED_CIPHERS = 4096
 STRANGERS_PER_SECOND = 500  # lives never heard of whose key is tried: a flood of them costs no more
 
@@ -98,7 +102,7 @@ class _Sender:
 
     def first_time(self, counter: int) -> bool:
         if counter > self.newest:
-            self.seen = ((self.seen << min(counter - self.newest, WINDOW)) | 1) & ((1 << WINDOW) - 1)
+            self.seen = ((self.seen << min(counter - self.newest, WINDOW)) | 1) & ALL_SEEN
             self.newest = counter
             return True
         behind = self.newest - counter
@@ -124,40 +128,48 @@ class Wire:
         self._secrets = {secret.name: secret for secret in (_secret(s, self.fingerprint) for s in keys.secrets)}
         first = next(iter(self._secrets.values()))
         self._own = first.cipher(self.life)
-        self._prefix = MAGIC, VERSION, first.name, self.fingerprint[:4], self.life
+        self._front = HEADER.pack(MAGIC, VERSION, first.name, self.fingerprint[:4], self.life, 0)[:LIFE_END]
         for sender in self._senders.values():
             sender.ciphers = {name: cipher for name, cipher in sender.ciphers.items() if name in self._secrets}
 
     def seal(self, kind: int, exchange: bytes, nonce: bytes = bytes(NONCE_BYTES), state: int = 0, fence: int = 0):
-        header = HEADER.pack(*self._prefix, self._counter)
-        number = self._counter.to_bytes(12, "big")
+        number = self._counter.to_bytes(8, "big")
         self._counter += 1
-        return header + self._own.encrypt(number, BODY.pack(kind, exchange, nonce, state, fence), header)
+        header = self._front + number
+        return header + self._own.encrypt(FRONT + number, BODY.pack(kind, exchange, nonce, state, fence), header)
 
     def open(self, datagram: bytes, now: float) -> Letter:
         """What an authentic, first-time datagram says; everything else is Dropped, and changes nothing."""
         if len(datagram) != DATAGRAM_BYTES:
             raise Dropped("malformed")
-        magic, version, name, mark, life, counter = HEADER.unpack_from(datagram)
-        if magic != MAGIC:
-            raise Dropped("malformed")
-        if version != VERSION:
-            raise Dropped("other_version")
-        if mark != self.fingerprint[:4]:
-            raise Dropped("other_protocol")
+        prefix, life, number = datagram[:PREFIX_BYTES], datagram[PREFIX_BYTES:LIFE_END], datagram[LIFE_END:BODY_AT]
+        if prefix != self._front[:PREFIX_BYTES]:
+            self._judge(datagram)
         if life == self.life:
             raise Dropped("reflected")
+        name = prefix[3:7]
         sender = self._senders.get(life) or _Sender()
         cipher = sender.ciphers.get(name) or self._stranger(name, life, now)
+        counter = int.from_bytes(number, "big")
         try:
-            body = cipher.decrypt(counter.to_bytes(12, "big"), datagram[HEADER.size :], datagram[: HEADER.size])
+            body = cipher.decrypt(FRONT + number, datagram[BODY_AT:], datagram[:BODY_AT])
         except Exception:  # cryptography's InvalidTag; whatever it is, the datagram is not a member's
             raise Dropped("forged") from None
         if not sender.first_time(counter):
             raise Dropped("replayed")
         sender.ciphers[name] = cipher
         self._remember(life, sender)
-        return Letter(life, *BODY.unpack(body))
+        return Letter._make((life, *BODY.unpack(body)))
+
+    def _judge(self, datagram: bytes) -> None:
+        """Drop what is not for this member; another key of its own may pass."""
+        magic, version, _, mark, *_ = HEADER.unpack_from(datagram)
+        if magic != MAGIC:
+            raise Dropped("malformed")
+        if version != VERSION:
+            raise Dropped("other_version")
+        if mark != self.fingerprint[:4]:
+            raise Dropped("other_protocol")
 
     def allow(self, life: bytes, now: float, per_second: int) -> bool:
         """Whether this life may make one more request in this second."""
@@ -172,10 +184,14 @@ class Wire:
         return self._secrets[name].cipher(life)
 
     def _remember(self, life: bytes, sender: _Sender) -> None:
-        self._senders[life] = sender
-        self._senders.move_to_end(life)
-        if len(self._senders) > self.most_senders:
-            self._senders.popitem(last=False)
+        senders = self._senders
+        if 2 * len(senders) < self.most_senders:  # nobody will have to go soon
+            senders[life] = sender
+            return
+        senders[life] = sender
+        senders.move_to_end(life)
+        if len(senders) > self.most_senders:
+            senders.popitem(last=False)
 
 
 def _within(count: list, now: float, most: int) -> bool:

@@ -1,6 +1,7 @@
 """The course of a run, from a start to a Run: the same for population protocols and for synchronous rounds."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from hegemon.engines.membership import Watcher, count_leaders
 from hegemon.engines.stopping import Stop, parse_stop
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
+from hegemon.models.unreliable import unreliable
 from hegemon.runs.checkpoint import Checkpoint
 from hegemon.runs.driver import Driver
 from hegemon.runs.history import MOST_ROWS, History
@@ -38,11 +40,16 @@ def simulate_states(
     keep: bool = True,
     progress: Callable[[int], object] | None = None,
     checkpoint: Checkpoint | None = None,
+    loss: float | str = 0,
+    one_sided: float | str = 0,
 ) -> Run:
     """Run until the stop is met or `max_steps` steps are made; the options are those of `simulate`."""
+    protocol = unreliable(protocol, loss, one_sided)
     protocol.require_sound()
     topology = topology_for(protocol, graph, seed)
     stop = parse_stop(until, protocol)
+    if getattr(protocol, "is_one_sided", False):  # half an interaction may leave a set that whole ones do not leave
+        stop = replace(stop, closed=False)
     limit = min((one for one in (stop.limit, max_steps) if one is not None), default=None)
     schedule = read_schedule(start, protocol, topology) if protocol.model == "population" else []
     if schedule and (faults or engine not in ("auto", "agents")):

@@ -23,7 +23,10 @@ MODELS: dict[str, Callable[..., Run]] = {
     "messages": simulate_messages,
     "objects": simulate_objects,
 }
-OTHERS = {"population": ("fast_forward", "threads")}  # what a model does not know although its function does
+OTHERS = {
+    "population": ("fast_forward", "threads"),
+    "rounds": ("loss", "one_sided"),
+}  # what a model does not know although its function does
 
 
 def simulate(
@@ -37,6 +40,8 @@ def simulate(
     max_steps: int | None = None,
     engine: str = "auto",
     faults: Sequence[Fault] = (),
+    loss: float | str = 0,
+    one_sided: float | str = 0,
     observe: dict | bool = False,
     at: Sequence[int] | None = None,
     every: int | None = None,
@@ -68,6 +73,8 @@ def simulate(
     - `engine`: "auto", or one by name: agents, events, batch; rounds; nodes, contacts, tokens.
     - `faults`: each a `Fault(step, agents, values)`; those beyond the limit do not happen. The stop is looked for
       after the last one, and `measures["recovery_steps"]` says how long that took.
+    - `loss`, `one_sided` (populations): the probability that an interaction is lost, and that one that is not changes
+      the responder alone, as in a bad network: decimals, or texts such as "1/3". Lost ones count as steps.
     - `wake` (messages): "all", "one-by-one", "random", a file, or the round in which each node wakes up.
     - `fast_forward`, `threads` (rounds): whether to jump exactly over rounds that repeat; how many threads.
 
@@ -109,7 +116,7 @@ def run_model(protocol, given: dict[str, Any]) -> Run:
 
 
 def _is_default(value, default) -> bool:
-    if isinstance(value, str | int | tuple | list):
+    if isinstance(value, str | int | float | tuple | list):
         return value == default or not (value or default)
     return value is default
 

@@ -85,6 +85,8 @@ def run_trials(
     max_steps: int | None = None,
     engine: str = "auto",
     faults: Sequence[Fault] = (),
+    loss: float | str = 0,
+    one_sided: float | str = 0,
     observe: dict | bool = False,
     at: Sequence[int] | None = None,
     every: int | None = None,
