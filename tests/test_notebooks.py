@@ -49,10 +49,10 @@ def test_a_protocol_shows_itself_escaped():
 
 
 def test_runs_show_themselves():
-    run = hg.simulate(Odd(n=3), until="steps:6", observe=True, seed=1)
+    run = hg.simulate(hg.Pairwise(n=50), observe=True, seed=1)
     assert "data:image/png;base64," in run._repr_html_()
     assert run.plot()._repr_png_().startswith(b"\x89PNG")
-    trials = hg.run_trials(Odd(n=3), 12, until="steps:6", seed=1)
+    trials = hg.run_trials(hg.Pairwise(n=50), 12, seed=1)
     assert list(trials.frame["trial"]) == list(range(12)) and trials.summary["trials"] == 12
     assert "… and 2 more" in trials._repr_html_()
 
@@ -65,14 +65,14 @@ def test_a_verification_shows_itself():
 
 def test_what_was_not_recorded_is_not_drawn():
     with pytest.raises(InvalidInput, match="observe=True"):
-        hg.simulate(Odd(n=3), until="steps:2").plot()
+        hg.simulate(hg.Pairwise(n=50), seed=1).plot()
 
 
 def test_a_picture_leaves_the_callers_settings_alone():
     import matplotlib
 
     before = dict(matplotlib.rcParams)
-    hg.simulate(Odd(n=3), until="steps:6", observe=True).plot()._repr_png_()
+    hg.simulate(hg.Pairwise(n=50), observe=True).plot()._repr_png_()
     assert dict(matplotlib.rcParams) == before
 
 
@@ -122,6 +122,7 @@ def test_an_example_notebook_runs(path, tmp_path):
     assert "text/html" in kinds
 
 
+@pytest.mark.full
 def test_a_broken_notebook_would_be_caught(tmp_path):
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0")])
