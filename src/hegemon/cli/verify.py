@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hegemon.cli import failures, guard, options
+from hegemon.cli import failures, guard, options, verify_messages
 from hegemon.cli.common import build, console, facts, figure, maker, new_table, notes_on, outputs, print_json, write_all
 from hegemon.cli.options import integer, option, path
 from hegemon.cli.progress import Progress
@@ -54,6 +54,9 @@ def verify_protocol(
     ] = "random",
     loss: options.Loss = None,
     one_sided: options.OneSided = None,
+    wake: Annotated[
+        str | None, option("--wake", help="message passing: all, one-by-one, random or a file", metavar="NAME")
+    ] = None,
     symmetry: Annotated[bool, typer.Option(help="count configurations up to symmetry")] = True,
     distribution: Annotated[str | None, path("--distribution", "write it as CSV")] = None,
     counterexample: Annotated[str | None, path("--counterexample", "write the first (.json)")] = None,
@@ -82,14 +85,20 @@ def verify_protocol(
         from hegemon.exact.verification import verify
 
         chosen, topology = build(protocol, n, graph, set_, 0)
+        if chosen.model == "message":
+            verify_messages.refuse_files(
+                chosen, export=export_, distribution=distribution, counterexample=counterexample
+            )
         answer = verify(
             chosen, graph=topology, start=start, property=property_, levels=quantiles or (), memory=memory,
-            symmetry=symmetry, checkpoint=checkpoint, schedule=schedule, within=within,
+            symmetry=symmetry, checkpoint=checkpoint, schedule=schedule, within=within, wake=wake or "all",
             loss=loss or 0, one_sided=one_sided or 0,
             progress=shown.show,
         )  # fmt: skip
         if distribution and answer.hitting is None:
             raise InvalidInput("--distribution needs the question `time`; leave --property out or ask time:SET")
+    if chosen.model == "message":
+        verify_messages.report(answer, json, asked=property_ is not None)
     content = answer.record() | {"notes": notes_on((property_ or "").partition(":")[2] or property_, chosen)}
     written: list[Path] = []
     files = {

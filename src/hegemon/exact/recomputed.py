@@ -191,20 +191,20 @@ class RecomputedChain:
         return values
 
     def _iterate(self, values, active, cost, store) -> None:
-        saved, best = time.monotonic(), np.inf
+        saved, best, order = time.monotonic(), np.inf, Direction()
         for number in range(1, MOST_PASSES):
-            against = number % 2 == 0
             try:
                 changes = self.each(
                     f"expected steps, pass {number} (last change {best:.1e})",
-                    lambda a, b, against=against: kernels.sweep(a, b, against, self.model, active, cost, values),
-                    against,
+                    lambda a, b: kernels.sweep(a, b, order.backwards, self.model, active, cost, values),
+                    order.backwards,
                 )
             except KeyboardInterrupt:
                 if store:
                     store.save(values)
                 raise
             best = max(changes, default=0.0)
+            order.learn(best)
             if best <= PRECISE or best <= 4 * ROUNDING * float(values.max(initial=0.0)):
                 return
             if store and time.monotonic() - saved > SAVED_EVERY:
@@ -218,6 +218,26 @@ class RecomputedChain:
         total, number = (sum(column) for column in zip(*found, strict=True))
         assert number == self.labelled_size
         return total / number
+
+
+class Direction:
+    """In which order of the keys to sweep: some passes against it, some along it, then always the better of the two.
+
+    A sweep is quick where it meets what comes next before what comes first, and what comes next is a matter of codes.
+    """
+
+    TRIED = 4  # passes each; the first of them still shows the order before
+
+    def __init__(self):
+        self.backwards, self._changes = True, []
+
+    def learn(self, change: float) -> None:
+        self._changes.append(change)
+        if len(self._changes) == self.TRIED:
+            self.backwards = False
+        elif len(self._changes) == 2 * self.TRIED:
+            against, along = (self._changes[end - 1] / self._changes[end - 3] for end in (self.TRIED, 2 * self.TRIED))
+            self.backwards = against <= along
 
 
 class Checkpoint:

@@ -20,6 +20,7 @@ from hegemon.exact.containment import leaders, members, named_set
 from hegemon.exact.findings import Finding
 from hegemon.exact.hitting import HittingTimes, hitting_times, quantiles
 from hegemon.exact.holding import HoldingTimes, holding_times
+from hegemon.exact.messages.answers import MessageVerification, verify_messages
 from hegemon.exact.recomputed import RecomputedChain, can_be_recomputed
 from hegemon.exact.recomputed_answers import RecomputedAnswers
 from hegemon.exact.rounds import RoundConfigurations, round_chain
@@ -129,8 +130,9 @@ def verify(
     memory: float = MEMORY,
     symmetry: bool = True,
     checkpoint: str | Path | None = None,
+    wake: str | Path | Sequence[int] = "all",
     progress: Callable[[str, int, int | None], None] | None = None,
-) -> Verification:
+) -> Verification | MessageVerification:
     """Exact answers about a protocol at one size: what always happens, and expectations.
 
     protocol    an instance, such as hegemon.Timer(n=4, s=8).
@@ -151,12 +153,27 @@ def verify(
                 holding times and exports are then refused.
     symmetry    whether configurations that differ by a symmetry of the graph count as one.
     checkpoint  with recomputed chains: a file from which an interrupted run goes on.
+    wake        message passing: all, one-by-one, random, a file, or one round per node.
     progress    called with a stage, how much of it is done, and how much there is.
 
     The result has `findings` (each with a sentence and, where something fails, a shortest counterexample), `hitting`
     (expected steps with a proved bound on the error), `holding`, `within`, and `record()`, all of it as plain data.
+    For a message-passing protocol it is a MessageVerification: all runs over all outcomes of all coins, with
+    `one_leader`, `leaders`, `messages`, `rounds` and `within(k)` as fractions.
     """
     begin = time.perf_counter()
+    if protocol.model == "message":
+        for option, value, default in (
+            ("start", start, None), ("levels", levels, ()), ("schedule", schedule, "random"),
+            ("symmetry", symmetry, True), ("checkpoint", checkpoint, None),
+        ):  # fmt: skip
+            if value != default:
+                raise InvalidInput(f"{option} is not for {protocol.id}, which sends messages; leave it out")
+        return verify_messages(
+            protocol, graph=graph, wake=wake, property=property, within=within, memory=memory, progress=progress
+        )
+    if wake != "all":
+        raise InvalidInput(f"wake is for message passing, and {protocol.id} is not; leave it out")
     if protocol.model == "objects":
         raise InvalidInput(
             f"verify needs finitely many states that can be counted, and those of {protocol.id} are Python objects; "

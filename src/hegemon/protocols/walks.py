@@ -65,8 +65,8 @@ class Walks(MessageProtocol):
 
     def round(self, node, inbox, rng):
         tokens = [(m.rank, port, m.count) for port, m in inbox.items() if m.kind == "TOKEN"]
-        ranks = {rank for rank, _, _ in tokens} | ({node.winner} if node.winner else set())
-        if len(ranks) > 1:  # line 5
+        ranks = [rank for rank, _, _ in tokens] + ([node.winner] if node.winner else [])
+        if ranks and min(ranks) != max(ranks):  # line 5
             node.met = True
         if ranks and max(ranks) != node.winner:  # lines 6 and 7
             node.winner = max(ranks)

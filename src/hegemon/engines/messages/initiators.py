@@ -40,6 +40,12 @@ class WakeUp:
             return rng.integers(1, self.n, size=len(nodes), endpoint=True)
         return self._rounds[nodes]
 
+    def possible(self, node: int) -> list[int]:
+        """The rounds in which a node may be woken, all of them equally likely."""
+        if self.name == "random":
+            return list(range(1, self.n + 1))
+        return [int(self.rounds(np.array([node]), np.random.default_rng(0))[0])]
+
 
 def read_schedule(path) -> list:
     """A JSON list of rounds, or a text with one round per line."""

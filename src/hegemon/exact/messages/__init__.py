@@ -1,0 +1,1 @@
+"""Message passing, exactly: every outcome of every coin, as a distribution over what all nodes know."""

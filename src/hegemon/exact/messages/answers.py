@@ -1,0 +1,143 @@
+"""Exact answers about a message-passing protocol: one leader or not, and what it costs."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from hegemon.engines.messages.initiators import WakeUp
+from hegemon.errors import InvalidInput
+from hegemon.exact.messages.enumeration import MOST_ROUNDS, Tally, enumerate_runs
+from hegemon.graphs.topology import Topology
+from hegemon.runs.setting import topology_for
+
+QUESTION = "reached"
+LONGEST = 8192  # bits of a denominator that is written down
+MOST_RUNNING = Fraction(1, 10**6)  # probability with which a run may last beyond what was followed
+
+
+@dataclass(frozen=True)
+class MessageVerification:
+    """Everything about one protocol on one graph. Probabilities and expectations are fractions, and exact if
+    `running`, the probability of runs that were not followed to their end, is 0; otherwise they are what the runs
+    did that were, and a probability is at most `running` larger."""
+
+    protocol: object
+    graph: str
+    wake: str
+    tally: Tally
+    within_rounds: int | None
+    seconds: float
+
+    @property
+    def one_leader(self) -> Fraction:
+        """The probability that it ends with exactly one leader."""
+        return self.leaders.get(1, Fraction(0))
+
+    @property
+    def leaders(self) -> dict[int, Fraction]:
+        """The probability of each number of leaders in the end."""
+        found: dict[int, Fraction] = {}
+        for (leaders, _), chance in sorted(self.tally.ends.items()):
+            found[leaders] = found.get(leaders, Fraction(0)) + chance
+        return found
+
+    @property
+    def running(self) -> Fraction:
+        return self.tally.running
+
+    @property
+    def messages(self) -> Fraction:
+        return self.tally.messages
+
+    @property
+    def rounds(self) -> Fraction:
+        """Expected; a run lasts to the last round in which anything happens."""
+        return sum((chance * round for (_, round), chance in self.tally.ends.items()), Fraction(0))
+
+    def within(self, rounds: int) -> Fraction:
+        """The probability that it has ended after so many rounds, with exactly one leader."""
+        ends = self.tally.ends.items()
+        return sum((chance for (leaders, last), chance in ends if leaders == 1 and last <= rounds), Fraction(0))
+
+    @property
+    def certain(self) -> bool:
+        return self.one_leader == 1
+
+    @property
+    def headline(self) -> str:
+        least = float(self.one_leader)
+        if self.certain:
+            return "exactly one leader with probability 1"
+        if self.running:
+            return f"exactly one leader with a probability between {least:.12g} and {float(self.most):.12g}"
+        return f"exactly one leader with probability {least:.12g}, not 1"
+
+    @property
+    def most(self) -> Fraction:
+        return self.one_leader + self.running
+
+    def record(self) -> dict:
+        expected = {"messages": self.messages, "bits": self.tally.bits, "rounds": self.rounds, **self.tally.measures}
+        return {
+            "protocol": self.protocol.id,
+            "n": self.protocol.n,
+            "parameters": self.protocol.parameters,
+            "facts": self.protocol.facts,
+            "graph": self.graph,
+            "wake": self.wake,
+            "states": self.tally.states,
+            "wide_draws": "by their order" if self.tally.ordered else "by their values",
+            "unit": self.protocol.time_unit,
+            "exact": self.running == 0,
+            "running": number(self.running),
+            "one_leader": number(self.one_leader),
+            "leaders": {str(leaders): number(chance) for leaders, chance in self.leaders.items()},
+            "causes": {cause: number(chance) for cause, chance in self.tally.causes.items()},
+            "expected": {name: number(value) for name, value in expected.items()},
+            "largest_message": self.tally.largest,
+            "within": None
+            if self.within_rounds is None
+            else {"rounds": self.within_rounds, "one_leader": number(self.within(self.within_rounds))},
+            "certain": self.certain,
+            "headline": self.headline,
+            "seconds": self.seconds,
+        }
+
+
+def number(value: Fraction) -> dict:
+    """Rounded, and as a fraction unless that would fill pages."""
+    short = value.denominator.bit_length() <= LONGEST
+    return {"value": float(value), "exact": f"{value.numerator}/{value.denominator}" if short else None}
+
+
+def verify_messages(
+    protocol,
+    *,
+    graph: Topology | str | None = None,
+    wake: str | Path | Sequence[int] = "all",
+    property: str | None = None,
+    within: int | None = None,
+    memory: float,
+    progress: Callable[[str, int, int | None], None] | None = None,
+) -> MessageVerification:
+    """All runs of a protocol on one graph, over all outcomes of all coins."""
+    begin = time.perf_counter()
+    if property not in (None, QUESTION):
+        raise InvalidInput(
+            f"{protocol.id} sends messages and has no sets: the property {property!r} cannot be asked; "
+            f"leave it out, or ask {QUESTION}: exactly one leader in the end"
+        )
+    if within is not None and (isinstance(within, bool) or not isinstance(within, int) or within < 1):
+        raise InvalidInput(f"within = {within!r} is out of range; give a whole number of rounds >= 1")
+    topology = topology_for(protocol, graph)
+    adapted = protocol.adapt(topology)
+    schedule = WakeUp(wake, adapted)
+    tally = enumerate_runs(adapted, topology, schedule, within, memory, progress)
+    if within is None and tally.running > MOST_RUNNING:
+        raise InvalidInput(
+            f"{protocol.id} is still running after {MOST_ROUNDS:,} rounds with probability {float(tally.running):.3g}; "
+            "ask about its first rounds by within (--within K)"
+        )
+    return MessageVerification(adapted, topology.name, schedule.name, tally, within, time.perf_counter() - begin)

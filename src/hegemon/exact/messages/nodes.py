@@ -1,0 +1,200 @@
+"""Single nodes: what one of them may know, numbered, and all that a call of `begin` or `round` may make of it.
+
+What a node does depends on what it knows, on its messages and on its coins, so every call is made once and remembered.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from hegemon.errors import InvalidInput
+from hegemon.exact.messages.coins import Coins, NotOrdered, Unenumerable, branches
+from hegemon.exact.messages.frozen import CHANGEABLE, Freezer, renumbered, thaw
+from hegemon.models.messages import ELECTED
+
+Numbers = tuple[tuple[tuple[int, int], int], ...]  # how many different numbers were drawn from each range
+Places = tuple[tuple[tuple[int, int], tuple[int, ...]], ...]  # the new place of each
+Post = tuple[tuple[int, Any], ...]  # messages by port, frozen
+
+
+class Local(NamedTuple):
+    """One node between two calls. `variables` is None for a node that nobody has heard of yet."""
+
+    degree: int
+    begins: int | None  # the round in which it will begin by itself
+    variables: tuple[tuple[str, Any], ...] | None = None
+    calls: tuple[int, ...] = ()  # the rounds in which it asked to be called
+    outbox: Post = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of a call: its probability above/below, the node afterwards, and how the numbers drawn so far are renumbered."""
+
+    above: int
+    below: int
+    local: int
+    drawn: Numbers
+    places: Places
+
+
+class LocalStates:
+    """All that nodes of a protocol were ever found to be, by number."""
+
+    def __init__(self, protocol, ordered: bool):
+        self.protocol, self.ordered = protocol, ordered
+        self.states: list[Local] = []
+        self._numbers: dict[Local, int] = {}
+        self._outcomes: dict[tuple, tuple[Outcome, ...]] = {}
+        self._emptied: dict[int, int] = {}
+        self._renumbered: dict[tuple[int, Places], int] = {}
+        self.require_separate()
+
+    def require_separate(self) -> None:
+        """A list or dictionary of the class itself would be shared by all nodes, and by all branches."""
+        for kind in self.protocol.node_type.__mro__:
+            for name, value in vars(kind).items():
+                if type(value) in CHANGEABLE and name != "sending" and not name.startswith("__"):
+                    raise InvalidInput(
+                        f"{self.protocol.id}: Node.{name} is one {type(value).__name__} for all nodes; make it in begin"
+                    )
+
+    def number(self, local: Local) -> int:
+        found = self._numbers.get(local)
+        if found is None:
+            found = self._numbers[local] = len(self.states)
+            self.states.append(local)
+        return found
+
+    def emptied(self, local: int) -> int:
+        """The same node after its messages have been taken."""
+        if local not in self._emptied:
+            self._emptied[local] = self.number(self.states[local]._replace(outbox=()))
+        return self._emptied[local]
+
+    def renumber(self, local: int, places: Places) -> int:
+        """The same node after numbers were drawn elsewhere."""
+        key = local, places
+        if key not in self._renumbered:
+            now, moved = self.states[local], dict(places)
+            self._renumbered[key] = self.number(
+                now._replace(variables=renumbered(now.variables, moved), outbox=renumbered(now.outbox, moved))
+            )
+        return self._renumbered[key]
+
+    def thawed(self, local: int, round: int | None) -> Any:
+        """The node as an object; after the end, `round` is not known any more."""
+        state = self.states[local]
+        node = (self.protocol.node_type if round is not None else self._ended)()
+        node.degree, node.calls = state.degree, []
+        for name, value in state.variables or ():
+            setattr(node, name, thaw(value))
+        if round is not None:
+            node.round = round
+        return node
+
+    @cached_property
+    def _ended(self) -> type:
+        def forgotten(node):
+            raise InvalidInput(f"{self.protocol.id}: measure reads node.round, which verify does not keep")
+
+        return type("Node", (self.protocol.node_type,), {"round": property(forgotten)})
+
+    def is_elected(self, local: int) -> bool:
+        state = self.states[local]
+        if state.variables is None:
+            return False
+        return bool(dict(state.variables).get("status", self.protocol.node_type.status) == ELECTED)
+
+    def begin(self, local: int, round: int, drawn: Numbers) -> tuple[Outcome, ...]:
+        """All that may follow when the node wakes up in this round."""
+        return self._remembered(("begin", local, round, drawn), None)
+
+    def round(self, local: int, round: int, drawn: Numbers, inbox: Post) -> tuple[Outcome, ...]:
+        """All that may follow when the node is called at the end of this round. Its outbox is empty by then."""
+        return self._remembered(("round", local, round, drawn, inbox), inbox)
+
+    def _remembered(self, key: tuple, inbox: Post | None) -> tuple[Outcome, ...]:
+        if key not in self._outcomes:
+            merged: dict[tuple, Fraction] = {}
+            for probability, *rest in self._called(key[0], key[1], key[2], key[3], inbox):
+                merged[tuple(rest)] = merged.get(tuple(rest), Fraction(0)) + probability
+            self._outcomes[key] = tuple(Outcome(*p.as_integer_ratio(), *rest) for rest, p in merged.items())
+        return self._outcomes[key]
+
+    def _called(self, function: str, local: int, round: int, drawn: Numbers, inbox: Post | None) -> Iterator[tuple]:
+        def call(coins: Coins):
+            node = self.thawed(local, round)
+            if inbox is None:
+                node.sending = {port: thaw(message) for port, message in self.states[local].outbox}
+                return node, self._ask(function, round, node, coins)
+            return node, self._ask(function, round, node, {port: thaw(message) for port, message in inbox}, coins)
+
+        known = dict(drawn)
+        for coins, (node, answered) in branches(call, known, self.ordered):
+            after = self._after(local, function, round, node, answered, coins)
+            numbers = tuple(sorted((key, len(places)) for key, places in coins.places.items()))
+            moved = tuple(
+                (key, tuple(coins.renumbered(*key, place) for place in range(1, k + 1)))
+                for key, k in drawn
+                if coins.has_drawn and len(coins.places[key]) > k
+            )
+            yield coins.probability, after, numbers, moved
+
+    def _ask(self, function: str, round: int, *arguments):
+        before = dict(vars(self.protocol))
+        try:
+            answered = getattr(self.protocol, function)(*arguments)
+            if not isinstance(answered, dict | None):
+                answered = list(answered)
+        except (InvalidInput, NotOrdered):
+            raise
+        except Unenumerable as reason:
+            raise InvalidInput(f"{self.protocol.id}: {function} {reason}") from None
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"
+            raise InvalidInput(f"{self.protocol.id}: {function} fails in round {round}: {what}") from error
+        for name, value in vars(self.protocol).items():
+            computed_once = isinstance(getattr(type(self.protocol), name, None), cached_property)
+            if value is not before.get(name) and not computed_once:
+                raise InvalidInput(f"{self.protocol.id}: {function} changes self.{name}; a node may only change itself")
+        return answered
+
+    def _after(self, local: int, function: str, round: int, node, answered, coins: Coins) -> int:
+        """The node after a call, checked as engine `nodes` checks it."""
+        sends = round if function == "begin" else round + 1
+        sending = dict(node.sending) if function == "begin" else {}
+        for port, message in answered.items() if isinstance(answered, dict) else answered or ():
+            if type(port) is not int or not 0 <= port < node.degree:
+                raise self._refusal(f"sends through port {port!r} in round {sends}; ports are 0..{node.degree - 1}")
+            if port in sending:
+                raise self._refusal(f"sends a second message through port {port} in round {sends}; CONGEST allows one")
+            if getattr(message, "bits", None) is None:
+                raise self._refusal(f"sends {message!r}; make messages by self.message(field=value)")
+            if message.bits > self.protocol.largest_allowed:
+                raise self._refusal(f"sends {message.bits} bits; CONGEST allows {self.protocol.largest_allowed}")
+            sending[port] = message
+        calls = {*self.states[local].calls, *node.calls} - {round if function == "round" else None}
+        if any(call < sends for call in node.calls):
+            raise self._refusal(f"asks in round {round} to be called in {min(node.calls)}")
+        freezer = Freezer(f"{self.protocol.id}: a node", coins.renumbered)
+        variables = {name: value for name, value in vars(node).items() if name not in NOT_KEPT}
+        begins = self.states[local].begins if function == "round" else None
+        posts = sending.items() if begins is not None else sorted(sending.items())  # `begin` may see the order
+        return self.number(
+            Local(
+                degree=node.degree,
+                begins=begins,
+                variables=tuple(sorted((name, freezer.freeze(value)) for name, value in variables.items())),
+                calls=tuple(sorted(calls)),
+                outbox=tuple((port, freezer.freeze(message)) for port, message in posts),
+            )
+        )
+
+    def _refusal(self, what: str) -> InvalidInput:
+        return InvalidInput(f"{self.protocol.id}: a node {what}")
+
+
+NOT_KEPT = ("degree", "calls", "round", "sending")
