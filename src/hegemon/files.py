@@ -62,6 +62,14 @@ def publish(path: str | os.PathLike, mode: str = "w") -> Iterator[IO[Any]]:
             raise
 
 
+def discard_unfinished(path: str | os.PathLike) -> None:
+    """Remove what a kill left beside a file while it was written. Only for a file that nobody else is writing."""
+    place = Path(path).absolute()
+    for beside in place.parent.iterdir():
+        if beside.name.startswith(f".{place.name[:100]}.") and beside.name.endswith(MARK):
+            beside.unlink(missing_ok=True)
+
+
 def write_text(path: str | os.PathLike, text: str) -> None:
     with publish(path) as file:
         file.write(text)

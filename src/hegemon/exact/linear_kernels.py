@@ -5,22 +5,31 @@ import numpy as np
 from hegemon.compute.caching import kernel
 
 FEWEST_SWEEPS, MOST_SWEEPS = 40, 4000
+LOOK = 8  # sweeps between two looks at how fast a component settles
+PATIENCE = 200  # further sweeps at which another method is no slower
 SMALL = 1e-8  # change in one sweep, relative, at which a component is done; refinement does the rest
 
 
 @kernel
-def solve_components(first, bounds, order, offsets, targets, weights, denominator, right, x, work, hard):
+def settles_soon(change, before, wanted):
+    """Whether sweeps that reduced the change so much in LOOK sweeps will reduce it to what is wanted."""
+    return change < before and np.log(change / wanted) / np.log(before / change) * LOOK <= PATIENCE
+
+
+@kernel
+def solve_components(first, bounds, order, offsets, targets, weights, denominator, right, x, work, hard, large):
     """x_i = (b_i + sum of w_ij x_j) / (1 - w_ii), swept within each component until it no longer moves.
 
-    Answers the first component that is listed in `hard` or does not settle within `work` updates.
+    Answers the first component that is listed in `hard` or does not settle within `work` updates; one of more than
+    `large` configurations also when it is seen that it will not soon.
     """
     for component in range(first, len(bounds) - 1):
         begin, end = bounds[component], bounds[component + 1]
         listed = np.searchsorted(hard, component)
         if listed < len(hard) and hard[listed] == component:
             return component
-        settled = False
-        for _ in range(max(FEWEST_SWEEPS, min(MOST_SWEEPS, work // (end - begin)))):
+        settled, before = False, 0.0
+        for sweep in range(max(FEWEST_SWEEPS, min(MOST_SWEEPS, work // (end - begin)))):
             change, largest = 0.0, 0.0
             for k in range(begin, end):
                 i = order[k]
@@ -37,6 +46,10 @@ def solve_components(first, bounds, order, offsets, targets, weights, denominato
             if change <= SMALL * largest or end - begin == 1:
                 settled = True
                 break
+            if sweep % LOOK == LOOK - 1:
+                if end - begin > large and sweep > LOOK and not settles_soon(change, before, SMALL * largest):
+                    break
+                before = change
         if not settled:
             return component
     return len(bounds) - 1
@@ -55,6 +68,78 @@ def lower_solve(offsets, columns, values, right):
             elif j == i:
                 own = values[e]
         x[i] = total / own
+    return x
+
+
+@kernel
+def swept_residual(offsets, columns, values, right, x):
+    """What is left of b - A x after one sweep from zero: the residual that GMRES makes small."""
+    left = np.empty(len(x))
+    for i in range(len(x)):
+        total = right[i]
+        for e in range(offsets[i], offsets[i + 1]):
+            total -= values[e] * x[columns[e]]
+        left[i] = total
+    return lower_solve(offsets, columns, values, left)
+
+
+@kernel
+def inner(a, b):
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+
+@kernel
+def gmres(offsets, columns, values, right, x, kept, restarts, tolerance):
+    """Improve x as a solution of A x = b by GMRES after Gauss-Seidel (Saad and Schultz 1986), `kept` vectors at a time.
+
+    Compiled as one piece: with vectors of some ten thousand numbers, calls from Python cost more than the work.
+    """
+    size = len(right)
+    nothing = np.zeros(size)
+    basis = np.empty((kept + 1, size))
+    triangle, cosine, sine, rest = np.zeros((kept + 1, kept)), np.zeros(kept), np.zeros(kept), np.zeros(kept + 1)
+    first = swept_residual(offsets, columns, values, right, nothing)
+    enough = tolerance * np.sqrt(inner(first, first))
+    for _ in range(restarts):
+        basis[0] = swept_residual(offsets, columns, values, right, x)
+        length = np.sqrt(inner(basis[0], basis[0]))
+        if not length > enough:
+            break
+        basis[0] /= length
+        rest[:] = 0.0
+        rest[0] = length
+        used = 0
+        for j in range(kept):
+            new = -swept_residual(offsets, columns, values, nothing, basis[j])
+            for i in range(j + 1):
+                triangle[i, j] = inner(basis[i], new)
+                for k in range(size):
+                    new[k] -= triangle[i, j] * basis[i, k]
+            length = np.sqrt(inner(new, new))
+            for i in range(j):  # the rotations so far, and one that removes what is below the triangle
+                above, below = triangle[i, j], triangle[i + 1, j]
+                triangle[i, j] = cosine[i] * above + sine[i] * below
+                triangle[i + 1, j] = cosine[i] * below - sine[i] * above
+            whole = np.hypot(triangle[j, j], length)
+            if whole == 0.0:
+                break
+            cosine[j], sine[j] = triangle[j, j] / whole, length / whole
+            triangle[j, j] = whole
+            rest[j + 1] = -sine[j] * rest[j]
+            rest[j] *= cosine[j]
+            used = j + 1
+            if abs(rest[j + 1]) <= enough or length == 0.0:
+                break
+            basis[j + 1] = new / length
+        for i in range(used - 1, -1, -1):
+            for j in range(i + 1, used):
+                rest[i] -= triangle[i, j] * rest[j]
+            rest[i] /= triangle[i, i]
+            for k in range(size):
+                x[k] += rest[i] * basis[i, k]
     return x
 
 

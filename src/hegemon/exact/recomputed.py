@@ -1,9 +1,10 @@
 """Chains too large to be stored: all configurations of a graph, their successors recomputed whenever they are needed.
 
-Kept are one bit per key (which are representatives), one byte per representative for each set, and one double for the
-expected steps: about 12 bytes per configuration instead of some hundreds. Passes over all configurations are shared by
-all cores. Expected steps are iterated in place in any order; what proves them is the residual at the end, exactly as
-for stored chains (see solving.py), so that a file of earlier values is only a better beginning.
+Kept are one bit per key (which are representatives), one byte per representative for each set, one double for the
+expected steps, and by how much they last moved: about 40 bytes per configuration instead of some hundreds. Passes over
+all configurations are shared by all cores. Expected steps are iterated in place in any order; what proves them is the
+residual at the end, exactly as for stored chains (see solving.py), so that a file of earlier values is only a better
+beginning.
 """
 
 import hashlib
@@ -22,11 +23,11 @@ from hegemon.exact.containment import contains_rows, contains_turned_rows, named
 from hegemon.exact.solving import REQUIRED, ROUNDING
 
 PER_KEY = 0.25  # bytes: the map of representatives, and how many come before each word of it
-PER_CONFIGURATION = 16  # bytes: values, sets, levels
+PER_CONFIGURATION = 40  # bytes: values, sets, levels, the last moves of the values
 WORDS = 1 << 12  # of the map, that one thread visits at a time
 MOST_PASSES = 20_000
 PRECISE = 1e-9  # change in one pass at which iteration ends; the residual is smaller still
-SAVED_EVERY = 120.0  # seconds
+SAVED_EVERY = 60.0  # seconds: so much an interrupt loses at most, and a pass
 LARGEST_SIZE = 2**31 - 1
 
 
@@ -191,22 +192,19 @@ class RecomputedChain:
         return values
 
     def _iterate(self, values, active, cost, store) -> None:
-        saved, best, order = time.monotonic(), np.inf, Direction()
+        saved, best, order, leap = time.monotonic(), np.inf, Direction(), Extrapolation(self.size)
         for number in range(1, MOST_PASSES):
-            try:
-                changes = self.each(
-                    f"expected steps, pass {number} (last change {best:.1e})",
-                    lambda a, b: kernels.sweep(a, b, order.backwards, self.model, active, cost, values),
-                    order.backwards,
-                )
-            except KeyboardInterrupt:
-                if store:
-                    store.save(values)
-                raise
+            backwards, moves = order.backwards, leap.moves
+            changes = self.each(
+                f"expected steps, pass {number} (last change {best:.1e})",
+                lambda a, b: kernels.sweep(a, b, backwards, self.model, active, cost, values, moves),  # noqa: B023
+                backwards,
+            )
             best = max(changes, default=0.0)
-            order.learn(best)
             if best <= PRECISE or best <= 4 * ROUNDING * float(values.max(initial=0.0)):
                 return
+            if order.learn(best):
+                leap.learn(best, values)
             if store and time.monotonic() - saved > SAVED_EVERY:
                 store.save(values)
                 saved = time.monotonic()
@@ -231,13 +229,49 @@ class Direction:
     def __init__(self):
         self.backwards, self._changes = True, []
 
-    def learn(self, change: float) -> None:
+    def learn(self, change: float) -> bool:
+        """From the largest change of a pass; whether the direction is settled."""
         self._changes.append(change)
         if len(self._changes) == self.TRIED:
             self.backwards = False
         elif len(self._changes) == 2 * self.TRIED:
             against, along = (self._changes[end - 1] / self._changes[end - 3] for end in (self.TRIED, 2 * self.TRIED))
             self.backwards = against <= along
+        return len(self._changes) > 2 * self.TRIED
+
+
+class Extrapolation:
+    """After some sweeps, the combination of them whose move would be least (reduced rank extrapolation).
+
+    It leaps over what sweeps remove slowly, as restarted GMRES would. Single precision is enough for a direction, and
+    a leap that makes things worse is the last one: sweeps alone converge too.
+    """
+
+    KEPT = 5
+
+    def __init__(self, size: int):
+        self._moves = np.zeros((self.KEPT, size), np.float32)
+        self._kept, self._before, self._trusted = 0, np.inf, True
+
+    @property
+    def moves(self) -> np.ndarray:
+        """Where the next sweep writes what it changes."""
+        return self._moves[self._kept]
+
+    def learn(self, change: float, values: np.ndarray) -> None:
+        if self._kept == 0:
+            self._trusted &= change <= 2 * self._before
+        self._kept += 1
+        if self._kept < self.KEPT:
+            return
+        self._kept, self._before = 0, change
+        products = np.array([[float(one @ other) for other in self._moves] for one in self._moves])
+        if self._trusted and products.trace() > 0:
+            products = products / products.trace() + 1e-12 * np.eye(self.KEPT)
+            shares = np.linalg.solve(products, np.ones(self.KEPT))
+            back = np.cumsum(shares / shares.sum()) - shares / shares.sum()
+            for amount, moves in zip(back, self._moves, strict=True):
+                values -= np.float32(amount) * moves
 
 
 class Checkpoint:
@@ -245,6 +279,7 @@ class Checkpoint:
 
     def __init__(self, chain: RecomputedChain, path, name: str):
         self.chain, self.path = chain, files.reserve(path)
+        files.discard_unfinished(path)
         space = chain.space
         said = f"{space.protocol.id} {space.protocol.values} {space.topology.name} {space.symmetry} {name}"
         tables = b"".join(np.ascontiguousarray(table).tobytes() for table in chain.model[:5])

@@ -181,8 +181,11 @@ def spread(first, last, model, marked, allowed):
 
 
 @kernel
-def sweep(first, last, backwards, model, active, cost, values):
-    """Gauss-Seidel in place: x = (cost + sum over the other successors) / (arcs that change); the largest change."""
+def sweep(first, last, backwards, model, active, cost, values, moves):
+    """Gauss-Seidel in place: x = (cost + sum over the other successors) / (arcs that change); the largest change.
+
+    What every value changed by is written to `moves`.
+    """
     arcs, powers, after_first, after_second, _, words, before, turns = model
     codes = np.empty(len(powers), np.int64)
     change = 0.0
@@ -203,6 +206,7 @@ def sweep(first, last, backwards, model, active, cost, values):
                         else:
                             total += values[other]
                     value = total / rest
+                    moves[rank] = value - values[rank]
                     change = max(change, abs(value - values[rank]))
                     values[rank] = value
                 rank += 1

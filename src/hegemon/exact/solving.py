@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from hegemon.errors import InvalidInput
 from hegemon.exact.graph_kernels import components
-from hegemon.exact.linear_kernels import add_to, eliminate, lower_solve, residuals, solve_components, substitute
+from hegemon.exact.linear_kernels import add_to, eliminate, gmres, residuals, solve_components, substitute
 
 TOLERANCE = 1e-12  # of the residual, after which no further refinement is tried
 REQUIRED = 1e-6
@@ -93,7 +93,7 @@ class System:
             hard = np.array(sorted(self._hard), np.int64)
             component = solve_components(
                 component, self.bounds, self.order, self.offsets, self.targets, self.weights, self.denominator, right,
-                x, SWEEPS, hard,
+                x, SWEEPS, hard, LARGEST_ELIMINATED,
             )  # fmt: skip
             if component < len(self.bounds) - 1:
                 self._solve_component(component, right, x)
@@ -106,8 +106,6 @@ class System:
         What makes sweeps slow is one eigenvalue close to 1, the rare escape from the component: Krylov
         methods remove a few such eigenvalues at once, and elimination does not mind.
         """
-        from scipy.sparse.linalg import LinearOperator, gmres  # only here: it takes long to load
-
         self._hard.add(component)
         members = self.order[self.bounds[component] : self.bounds[component + 1]]
         guess = x[members].copy()
@@ -124,13 +122,9 @@ class System:
             identity = csr_array((np.ones(len(members)), (np.arange(len(members)),) * 2))
             self._factors[component] = csr_array(identity - self._inner(members) / self.denominator)
         block = self._factors[component]
-        precondition = LinearOperator(
-            block.shape, lambda vector: lower_solve(block.indptr, block.indices, block.data, vector.ravel())
-        )
         scale = float(np.abs(known).max(initial=0.0)) or 1.0
-        x[members] = gmres(
-            block, known / scale, x0=guess / scale, M=precondition, rtol=1e-8, restart=KRYLOV, maxiter=RESTARTS
-        )[0] * scale  # fmt: skip
+        block_of = block.indptr, block.indices, block.data
+        x[members] = gmres(*block_of, known / scale, guess / scale, KRYLOV, RESTARTS, 1e-8) * scale
 
     def _inner(self, members) -> csr_array:
         """The weights within a component."""
