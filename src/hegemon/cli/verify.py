@@ -85,7 +85,7 @@ def verify_protocol(
         from hegemon.exact.verification import verify
 
         chosen, topology = build(protocol, n, graph, set_, 0)
-        if chosen.model == "message":
+        if is_messages(chosen):
             verify_messages.refuse_files(
                 chosen, export=export_, distribution=distribution, counterexample=counterexample
             )
@@ -97,7 +97,7 @@ def verify_protocol(
         )  # fmt: skip
         if distribution and answer.hitting is None:
             raise InvalidInput("--distribution needs the question `time`; leave --property out or ask time:SET")
-    if chosen.model == "message":
+    if is_messages(chosen):
         verify_messages.report(answer, json, asked=property_ is not None)
     content = answer.record() | {"notes": notes_on((property_ or "").partition(":")[2] or property_, chosen)}
     written: list[Path] = []
@@ -116,6 +116,10 @@ def verify_protocol(
         raise failure
     asked_in_vain = property_ is not None and not all(finding.holds for finding in answer.findings)
     raise typer.Exit(failures.YES if answer.ok and not asked_in_vain else failures.NO)
+
+
+def is_messages(protocol) -> bool:
+    return protocol.model == "messages"
 
 
 def check_every_graph(protocol: str, most: int, settings, name: str, json: bool, quiet: bool) -> None:

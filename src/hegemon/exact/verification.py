@@ -2,7 +2,7 @@
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,12 +20,13 @@ from hegemon.exact.containment import leaders, members, named_set
 from hegemon.exact.findings import Finding
 from hegemon.exact.hitting import HittingTimes, hitting_times, quantiles
 from hegemon.exact.holding import HoldingTimes, holding_times
-from hegemon.exact.messages.answers import MessageVerification, verify_messages
+from hegemon.exact.messages.answers import verify_messages
 from hegemon.exact.recomputed import RecomputedChain, can_be_recomputed
 from hegemon.exact.recomputed_answers import RecomputedAnswers
 from hegemon.exact.rounds import RoundConfigurations, round_chain
 from hegemon.exact.within import Within, reached_within
 from hegemon.models.inputs import describe_inputs
+from hegemon.models.messages import MessageProtocol
 from hegemon.models.protocol import Protocol
 from hegemon.models.unreliable import unreliable
 from hegemon.runs.setting import Graph, Start, initial_configuration, topology_for
@@ -132,7 +133,7 @@ def verify(
     checkpoint: str | Path | None = None,
     wake: str | Path | Sequence[int] = "all",
     progress: Callable[[str, int, int | None], None] | None = None,
-) -> Verification | MessageVerification:
+) -> Verification:
     """Exact answers about a protocol at one size: what always happens, and expectations.
 
     protocol    an instance, such as hegemon.Timer(n=4, s=8).
@@ -162,14 +163,14 @@ def verify(
     `one_leader`, `leaders`, `messages`, `rounds` and `within(k)` as fractions.
     """
     begin = time.perf_counter()
-    if protocol.model == "message":
+    if isinstance(protocol, MessageProtocol):
         for option, value, default in (
             ("start", start, None), ("levels", levels, ()), ("schedule", schedule, "random"),
             ("symmetry", symmetry, True), ("checkpoint", checkpoint, None),
         ):  # fmt: skip
             if value != default:
                 raise InvalidInput(f"{option} is not for {protocol.id}, which sends messages; leave it out")
-        return verify_messages(
+        return verify_messages(  # type: ignore[return-value]  # told apart by the protocol, as the docstring says
             protocol, graph=graph, wake=wake, property=property, within=within, memory=memory, progress=progress
         )
     if wake != "all":

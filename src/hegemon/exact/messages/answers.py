@@ -5,11 +5,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from hegemon.engines.messages.initiators import WakeUp
 from hegemon.errors import InvalidInput
 from hegemon.exact.messages.enumeration import MOST_ROUNDS, Tally, enumerate_runs
-from hegemon.graphs.topology import Topology
+from hegemon.models.messages import MessageProtocol
 from hegemon.runs.setting import topology_for
 
 QUESTION = "reached"
@@ -23,7 +24,7 @@ class MessageVerification:
     `running`, the probability of runs that were not followed to their end, is 0; otherwise they are what the runs
     did that were, and a probability is at most `running` larger."""
 
-    protocol: object
+    protocol: MessageProtocol
     graph: str
     wake: str
     tally: Tally
@@ -113,9 +114,9 @@ def number(value: Fraction) -> dict:
 
 
 def verify_messages(
-    protocol,
+    protocol: MessageProtocol,
     *,
-    graph: Topology | str | None = None,
+    graph: Any = None,
     wake: str | Path | Sequence[int] = "all",
     property: str | None = None,
     within: int | None = None,

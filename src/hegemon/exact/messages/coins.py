@@ -34,7 +34,7 @@ class Drawn:
     """A number of which only its place among those drawn from the same range is decided."""
 
     __slots__ = ("low", "high", "place")
-    __class__ = property(lambda self: int)  # type: ignore[assignment]  # for isinstance; nothing takes it for a real one
+    __class__ = property(lambda self: int)  # for isinstance; nothing takes it for a real one
 
     def __init__(self, low: int, high: int, place):
         self.low, self.high, self.place = low, high, place
@@ -162,7 +162,7 @@ _OTHER = (
 for _name in [*_ARITHMETIC, *(f"r{name}" for name in _ARITHMETIC), *_OTHER]:
     setattr(Drawn, f"__{_name}__", _use_as_number)
     setattr(Uniform, f"__{_name}__", _use_as_real)
-Uniform.__eq__ = Uniform.__ne__ = _use_as_real  # type: ignore[assignment]
+Uniform.__eq__ = Uniform.__ne__ = _use_as_real  # type: ignore[method-assign]
 
 
 class Coins:
@@ -281,6 +281,7 @@ def branches(call, drawn: dict[tuple[int, int], int], ordered: bool):
     """Every outcome of a call that takes coins: (coins, answer), in the order of the scripts."""
     script: list[int] | None = []
     for _ in range(MOST_OUTCOMES):
+        assert script is not None
         coins = Coins(script, drawn, ordered)
         yield coins, call(coins)
         script = coins.next_script()

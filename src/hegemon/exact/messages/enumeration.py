@@ -146,7 +146,7 @@ class Enumeration:
             agenda[ahead] = agenda[ahead].joined(part) if ahead in agenda else part
 
     def _next_round(self, state: State, round: int) -> int | None:
-        rounds = []
+        rounds: list[int] = []
         for node in state.nodes:
             local = self.locals.states[node]
             if local.outbox:
