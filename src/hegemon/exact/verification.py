@@ -166,7 +166,8 @@ def verify(
     if isinstance(protocol, MessageProtocol):
         for option, value, default in (
             ("start", start, None), ("levels", levels, ()), ("schedule", schedule, "random"),
-            ("symmetry", symmetry, True), ("checkpoint", checkpoint, None),
+            ("symmetry", symmetry, True), ("checkpoint", checkpoint, None), ("loss", loss, 0),
+            ("one_sided", one_sided, 0),
         ):  # fmt: skip
             if value != default:
                 raise InvalidInput(f"{option} is not for {protocol.id}, which sends messages; leave it out")
