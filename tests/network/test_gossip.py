@@ -36,3 +36,22 @@ def test_equal_identities_are_two_leaders_for_ever():
     assert run.steps_to(PROTOCOL.safe, 5000) is None
     leaders = [PROTOCOL.output(PROTOCOL.space.namespace(code), PROTOCOL.p) for code in run.codes]
     assert sum(map(bool, leaders)) == 2
+
+
+def test_only_the_order_of_identities_matters():
+    """Why short identities do for 128 bits: whatever keeps the order of identities commutes with an interaction."""
+    long, short = GossipIdentity(n=8, bits=26), GossipIdentity(n=8, bits=10)
+    rng = np.random.default_rng(5)
+    for _ in range(300):
+        places = np.sort(rng.choice(2**26, size=4, replace=False)).tolist()  # the identities that occur, in order
+        codes = np.sort(rng.choice(2**10, size=4, replace=False)).tolist()
+        picks = rng.integers(4, size=4).tolist()
+        beats = rng.integers(short.life + 1, size=2).tolist()
+
+        def pair(names, picks=picks, beats=beats):
+            return [{"me": names[picks[2 * k]], "best": names[picks[2 * k + 1]], "beat": beats[k]} for k in (0, 1)]
+
+        told = {place: code for place, code in zip(places, codes, strict=True)}
+        after = long.transition(*pair(places))
+        shortened = tuple({**one, "me": told[one["me"]], "best": told[one["best"]]} for one in after)
+        assert shortened == tuple(short.transition(*pair(codes)))

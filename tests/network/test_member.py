@@ -129,7 +129,7 @@ def test_fencing_numbers_rise_and_absurd_ones_are_not_believed():
     [
         (hg.CaiIzumiWada(n=4), {}, "exact number"),
         (hg.FischerJiang(n=4), {}, "oracle"),
-        (hg.Referees(n=4), {}, "messages model"),
+        (hg.Walks(n=4), {}, "mixing_time"),
         (hg.Timer(n=4), {"rate": 0}, "rate"),
         (hg.Timer(n=4), {"patience": float("nan")}, "patience"),
         (hg.Timer(n=4), {"start": "safe"}, "different states"),

@@ -1,12 +1,19 @@
 """Rounds over a bad network: each round is the definition's, whatever the datagrams do and the counters were."""
 
+import asyncio
+import contextlib
+import json
 import random
+import socket
 
 import numpy as np
 import pytest
 
 import hegemon as hg
+from hegemon.cli.main import main
+from hegemon.errors import InvalidInput
 from hegemon.graphs.families import complete, grid, ring
+from hegemon.network import join, new_key
 from hegemon.network.keys import Keys
 from hegemon.network.nodes import MessageCodes, MessageNode, NeighbourNode
 from hegemon.network.synchronizer import LAST, Synchronizer
@@ -196,3 +203,47 @@ def test_messages_as_words():
     for word in (rng.randrange(1, codes.most + 5) for _ in range(500)):
         assert not codes.has(word) or codes.code(codes.message(word)) == word
     assert not codes.has(codes.most + 1) and codes.has(0)
+
+
+async def elections(protocol, topology, patience=5.0):
+    """Members of a message-passing protocol with sockets of their own; how many are elected when all have decided."""
+    sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(topology.n)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+        one.setblocking(False)
+    addresses = [one.getsockname() for one in sockets]
+    key = new_key()
+    async with contextlib.AsyncExitStack() as stack, asyncio.timeout(60):
+        members = [
+            await stack.enter_async_context(
+                join(
+                    protocol, peers=[addresses[w] for w in topology.neighbours(v).tolist()], key=key,
+                    listen=sockets[v], rate=1000.0, patience=patience,
+                )
+            )
+            for v in range(topology.n)
+        ]  # fmt: skip
+        while any(member.state["status"] == "undecided" or member.metrics["completed"] < 6 for member in members):
+            await asyncio.sleep(0.02)
+        with pytest.raises(InvalidInput, match="elects once"):
+            members[0].set_peers(addresses[1:2])
+        assert {member.state["status"] for member in members} <= {"ELECTED", "NON-ELECTED"}
+        return sum(member.is_leader for member in members)
+
+
+@pytest.mark.parametrize("case", ["referees", "walks"])
+def test_message_passing_members_elect_once_over_udp(case):
+    """With every node a candidate and every node its referee, or as many walks as meet for sure: exactly one."""
+    if case == "referees":
+        protocol, topology = hg.Referees(n=6, candidates=6, referees=5), complete(6)
+    else:
+        protocol, topology = hg.Walks(n=4, mixing_time=20, lazy="yes", candidates=4, walks=6), ring(4)
+    assert asyncio.run(elections(protocol, topology)) == 1
+
+
+@pytest.mark.full
+def test_walks_among_processes(capsys):
+    """The command tells nodes the mixing time of the graph."""
+    main(["network", "walks", "--graph", "regular:8,4", "--rate", "200", "--patience", "5", "--for", "8", "--json"])
+    content = json.loads(capsys.readouterr().out)
+    assert content["members"] == 8 and content["interactions"] > 8 * 10

@@ -1,6 +1,7 @@
 """Before a study starts: how many trials, and what they will cost, from a few that are made and kept."""
 
 import math
+import statistics
 import threading
 import time
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from hegemon.experiments.case import Case
 from hegemon.experiments.store.folder import Folder
 
 SECONDS = 3.0  # for all of the probe, compilation not counted
+SLOW = 0.2  # seconds: a trial that takes longer may have compiled something, so another one is made
+STEEPEST = 3.0  # cost grows with no higher power of n
 BYTES_PER_TRIAL = 200  # on disk, in records and in the table together, generously
 
 
@@ -36,12 +39,16 @@ def probe(folder: Folder, waiting: list[tuple[Case, str]], goals, slots: int) ->
     for case, key in sorted(waiting, key=lambda item: item[0].protocol.n):
         if left <= 0:
             break
-        answer, seconds = _one_trial(folder, case, key, goals, left)
-        left -= seconds
-        memory = max(memory, answer["memory"])
-        if answer["done"]:
-            cost[key] = answer["seconds"]
-            folder.refresh()
+        for _ in range(2):
+            answer, seconds = _one_trial(folder, case, key, goals, left)
+            left -= seconds
+            memory = max(memory, answer["memory"])
+            if answer["done"]:
+                cost[key] = min(answer["seconds"], cost.get(key, math.inf))
+                folder.refresh()
+            goal = goals.goal(key, folder)
+            if not answer["done"] or seconds < SLOW or left <= 0 or folder.done[key].count(goal) >= goal:
+                break
     require_memory(memory, slots)
     return Estimate(len(waiting), trials, _extrapolate(waiting, cost, missing), memory)
 
@@ -71,7 +78,7 @@ def _one_trial(folder: Folder, case: Case, key: str, goals, seconds: float) -> t
 
 
 def _extrapolate(waiting, cost: dict[str, float], missing: dict[str, int]) -> float | None:
-    """Cases that were not tried cost what a power of n through the largest ones that were says."""
+    """Cases that were not tried cost what the power of n that fits the others says, from the largest of them on."""
     if not cost:
         return None
     points: dict[int, list[float]] = {}
@@ -80,11 +87,14 @@ def _extrapolate(waiting, cost: dict[str, float], missing: dict[str, int]) -> fl
             points.setdefault(case.protocol.n, []).append(cost[key])
     sizes = sorted(points)
     mean = {n: sum(points[n]) / len(points[n]) for n in sizes}
-    top, base = sizes[-1], sizes[max(0, len(sizes) - 3)]
-    power = math.log(mean[top] / mean[base]) / math.log(top / base) if top > base and mean[top] > mean[base] else 1.0
+    top, power = sizes[-1], 1.0
+    if len(sizes) > 1:
+        places = [math.log(n) for n in sizes]
+        heights = [math.log(max(mean[n], 1e-6)) for n in sizes]
+        power = min(max(statistics.linear_regression(places, heights).slope, 0.0), STEEPEST)
     total = 0.0
     for case, key in waiting:
-        each = cost.get(key) or mean[top] * (case.protocol.n / top) ** max(power, 0.0)
+        each = cost.get(key) or mean[top] * (case.protocol.n / top) ** power
         total += each * missing[key]
     return total
 

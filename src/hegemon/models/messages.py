@@ -104,6 +104,8 @@ class MessageProtocol(Protocol):
     default_start = None
     congest = 8  # a message has at most congest * ceil(log2(n + 1)) bits
     facts: dict[str, Any] = {}  # what is known about the run beforehand: goes into its measures
+    told: dict[str, Any] = {}  # parameters that say what `adapt` has found in the graph
+    untold = ""  # which of them are missing, as a sentence asks for them: without a graph the nodes cannot be told
     records_clouds = False  # whether to follow whom each initiator influences
     pattern = None  # Contacts or Tokens, where a compiled engine knows the protocol's course of events
 

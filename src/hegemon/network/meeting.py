@@ -4,8 +4,10 @@ import random
 from functools import lru_cache
 
 from hegemon.errors import InvalidInput
+from hegemon.models.messages import MessageProtocol
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.rounds import RoundsProtocol
+from hegemon.network.nodes import MessageCodes
 
 REMEMBERED = 1 << 16  # pairs of states whose interaction is remembered, by all agents of one process
 
@@ -15,6 +17,11 @@ class Meeting:
 
     def __init__(self, protocol):
         self.works_in_rounds = isinstance(protocol, RoundsProtocol)
+        self.works_by_messages = isinstance(protocol, MessageProtocol)
+        if self.works_by_messages:
+            self._require_told(protocol)
+            self.protocol, self.size = protocol, 1
+            return
         if not self.works_in_rounds and not isinstance(protocol, PopulationProtocol):
             raise InvalidInput(
                 f"{protocol.id} is of the {protocol.model} model; members of a network need a protocol with finitely "
@@ -46,8 +53,18 @@ class Meeting:
     def _is_leader(self, code: int) -> bool:
         return bool(self.protocol.output(self.protocol.space.namespace(code), self.protocol.p))
 
+    def _require_told(self, protocol) -> None:
+        """Nodes that pass messages know their ports, and of the graph only what the parameters say."""
+        if protocol.untold:
+            raise InvalidInput(f"members of {protocol.id} know nothing of the graph: give {protocol.untold}")
+        MessageCodes(protocol)  # refuses messages that fit into no word
+
     def start(self, name: str | None, rng: random.Random) -> int:
         """A member's own first state: drawn from all states, or a start in which all agents are alike."""
+        if self.works_by_messages:
+            if name is not None:
+                raise InvalidInput(f"{self.protocol.id} has one start, in which all nodes are alike; leave --start out")
+            return 0
         name = name or ("random" if self.protocol.arbitrary_start else self.protocol.default_start)
         if name == "random":
             return rng.randrange(self.size)

@@ -23,7 +23,7 @@ from hegemon.errors import InvalidInput
 from hegemon.network.agent import Agent
 from hegemon.network.keys import keys_from
 from hegemon.network.meeting import Meeting
-from hegemon.network.nodes import NeighbourNode
+from hegemon.network.nodes import MessageNode, NeighbourNode
 from hegemon.network.peers import parse_address, peers_from, resolve
 from hegemon.network.synchronizer import Synchronizer
 from hegemon.network.terms import Event
@@ -59,6 +59,8 @@ class Member:
     @property
     def state(self) -> dict:
         """The state, as people read it."""
+        if self._meeting.works_by_messages:
+            return {"status": self._agent.node.status}  # type: ignore[union-attr]
         return self._meeting.mapping(self._agent.state)
 
     @property
@@ -114,8 +116,14 @@ class Member:
 
     def set_peers(self, peers) -> None:
         """Other peers from now on: a list of addresses, or the Path of a peers file."""
+        chosen = self._others(peers)
+        if self._meeting.works_by_messages and self._agent.peers and chosen != self._agent.peers:
+            raise InvalidInput(f"a member of {self._meeting.protocol.id} elects once, over the ports it began with")
+        self._agent.peers = chosen
+
+    def _others(self, peers) -> list[tuple[str, int]]:
         own = self.address
-        self._agent.peers = [peer for peer in peers_from(peers) if peer != own]
+        return [peer for peer in peers_from(peers) if peer != own]
 
     def set_keys(self, key) -> None:
         """Other keys from now on, as in a rotation."""
@@ -171,7 +179,8 @@ async def join(
     about twice as many. `start` is its first state: `random` (the default where the protocol stabilizes from
     anywhere) or a start in which all agents are alike. `patience` is for how many seconds a silent peer is asked.
     A protocol that works in rounds makes at most `rate` rounds per second with its peers, who must have this member
-    among theirs; one that is silent for `patience` leaves the round.
+    among theirs; one that is silent for `patience` leaves the round. One that passes messages elects once, among
+    members that begin within `patience` of each other.
     """
     meeting = Meeting(protocol)
     check_pace(rate, patience)
@@ -183,10 +192,14 @@ async def join(
     port = await UdpPort.open(listen)
     member = Member(meeting, port)
     loop = asyncio.get_running_loop()
-    if meeting.works_in_rounds:
-        node = NeighbourNode(
-            protocol, first, lambda round: secrets.randbits(protocol.random_bits) if protocol.random_bits else 0
-        )
+    if meeting.works_in_rounds or meeting.works_by_messages:
+        node: NeighbourNode | MessageNode
+        if meeting.works_by_messages:
+            node = MessageNode(protocol, len(member._others(known)), random.Random(os.urandom(32)))
+        else:
+            node = NeighbourNode(
+                protocol, first, lambda round: secrets.randbits(protocol.random_bits) if protocol.random_bits else 0
+            )
         member._agent = Synchronizer(node, wire, port, loop, tell=member._tell, rate=rate, patience=patience)
     else:
         member._agent = Agent(meeting, wire, port, loop, state=first, tell=member._tell, rate=rate, patience=patience)

@@ -65,6 +65,11 @@ class MessageNode:
     def is_leader(self) -> bool:
         return self.node.status == ELECTED
 
+    @property
+    def status(self) -> str:
+        """ELECTED, NON-ELECTED or undecided."""
+        return self.node.status or "undecided"
+
     def says(self, port: int) -> int:
         message = self.outbox.get(port)
         return 0 if message is None else self.messages.code(message)

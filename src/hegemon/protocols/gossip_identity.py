@@ -1,9 +1,10 @@
 """The engineer's usual way: random identities, the highest one gossiped, heartbeats with a time to live.
 
 What memberlist-like libraries do, as a protocol to compare with. The identity is part of the state, drawn with it:
-a process that boots draws a new one. Real ones have 128 bits; a state must fit in 62, and all that the length
-decides is how likely two are equal (about n²/2^(bits+1)). Equal highest identities are two leaders for ever, which
-no rule here notices: this is what the self-stabilizing protocols do without.
+a process that boots draws a new one. Real ones have 128 bits; a state must fit in 62. Rules compare identities and do
+nothing else with them, and a comparison has the same law for any length as long as no two are equal: so all that the
+length decides is how likely that is (about n²/2^(bits+1)). Equal highest identities are two leaders for ever, which no
+rule here notices: this is what the self-stabilizing protocols do without.
 """
 
 import numpy as np

@@ -109,8 +109,19 @@ class Walks(MessageProtocol):
         else:
             adapted.steps = self.mixing_time
             guarantee = self._guarantee(topology, adapted.is_lazy)
+        adapted.told = {"mixing_time": adapted.steps, "lazy": "yes" if adapted.is_lazy else "no"}
         adapted.facts = {"mixing_time": adapted.steps, "lazy": adapted.is_lazy, "guarantee": guarantee}
         return adapted
+
+    def validate(self) -> None:
+        if not self.untold:
+            self.steps, self.is_lazy = self.mixing_time, self.lazy == "yes"
+
+    @property
+    def untold(self) -> str:
+        if isinstance(self.mixing_time, str) or self.lazy == "auto":
+            return "--set mixing_time=K and lazy=yes or no"
+        return ""
 
     def _guarantee(self, topology, lazy: bool) -> str:
         """Whether Theorem 2 speaks of walks as short as the given ones."""

@@ -1,0 +1,84 @@
+"""Before a study starts: what it will cost, from a few trials that are kept; and what cannot fit is refused."""
+
+import pytest
+
+from hegemon.errors import InvalidInput
+from hegemon.experiments import probe, worker
+from hegemon.experiments.driver import Listener
+from hegemon.experiments.goals import goals_of
+from hegemon.experiments.store.folder import Folder
+from hegemon.experiments.study import make_study
+from hegemon.experiments.sweep import check_cases, run_study
+
+
+def estimate(tmp_path, monkeypatch, cost, sizes, trials=10):
+    """The estimate for a study in which trial k of a case takes `cost(n, k)` seconds of a clock that tests set."""
+    now = [0.0]
+    calls: dict[int, int] = {}
+
+    def work(task):
+        n = task["settings"]["n"]
+        calls[n] = calls.get(n, 0) + 1
+        seconds = cost(n, calls[n] - 1)
+        now[0] += seconds
+        folder.note(task["key"], task["first"], 1, ("nowhere", task["first"], 1))
+        return {"done": 1, "seconds": seconds, "memory": 1000}
+
+    monkeypatch.setattr(worker, "work", work)
+    monkeypatch.setattr(worker, "prepare", lambda task: None)
+    monkeypatch.setattr(probe.time, "perf_counter", lambda: now[0])
+    study = make_study("pairwise", axes={"n": sizes}, trials=trials)
+    folder = Folder(tmp_path / "study")
+    folder.open(study)
+    found = probe.probe(folder, check_cases(study)[0], goals_of(None, trials), 1)
+    monkeypatch.undo()
+    return found, calls
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0, 2.0])
+def test_cases_that_were_not_tried_cost_what_a_power_says(tmp_path, monkeypatch, power):
+    sizes = [10, 100, 1000, 10_000]
+    found, calls = estimate(tmp_path, monkeypatch, lambda n, k: 0.02 * (n / 10) ** power, sizes)
+    exact = sum(0.02 * (n / 10) ** power * 10 for n in sizes)
+    assert found.cases == 4 and found.trials == 40 and found.memory == 1000
+    assert 0.9 * exact < found.seconds < 1.1 * exact
+    assert (len(calls) < 4) == (power >= 1)  # it gave up before the large ones
+
+
+def test_a_first_trial_that_compiles_is_not_taken_for_the_usual(tmp_path, monkeypatch):
+    """Half a second of compilation at n = 1000 would else look like a steep law."""
+    sizes = [10, 100, 1000, 100_000]
+    found, calls = estimate(tmp_path, monkeypatch, lambda n, k: 1e-4 * n + (0.5 if n == 1000 and k == 0 else 0), sizes)
+    assert calls[1000] == 2 and found.seconds < 2 * sum(1e-4 * n * 10 for n in sizes)
+
+
+def test_trials_of_the_probe_are_kept(tmp_path):
+    heard = []
+
+    class Ears(Listener):
+        def planned(self, estimate, pool) -> None:
+            heard.append(estimate)
+
+    outcome = run_study(
+        make_study("pairwise", axes={"n": [8, 9]}, trials=3), tmp_path / "a", workers=1, listener=Ears()
+    )
+    assert heard[0].cases == 2 and heard[0].trials == 6 and heard[0].seconds > 0 and heard[0].memory > 10**6
+    assert outcome.trials == 6
+    folder = Folder(tmp_path / "a")
+    folder.refresh()
+    measured = [
+        first + k for found in folder.entries.values() for first, count, _ in found.values() for k in range(count)
+    ]
+    assert sorted(measured) == [0, 0, 1, 1, 2, 2]  # each once
+
+
+def test_what_cannot_fit_is_refused_before_anything_runs(tmp_path, monkeypatch):
+    study = make_study("pairwise", axes={"n": [10**6], "engine": ["agents"]}, trials=2)
+    monkeypatch.setattr(probe, "memory_available", lambda: 10**6)
+    with pytest.raises(InvalidInput, match="GB of memory and .* free; give --workers 1"):
+        run_study(study, tmp_path / "memory", workers=2)
+    monkeypatch.undo()
+    monkeypatch.setattr(Folder, "bytes_free", lambda self: 100)
+    with pytest.raises(InvalidInput, match="trials need about .* ask for fewer"):
+        run_study(make_study("pairwise", axes={"n": 8}, trials=10**6), tmp_path / "disk", workers=1)
+    assert not list((tmp_path / "disk" / "records").iterdir())
