@@ -67,7 +67,7 @@ def test_a_nested_file_compiles_again_and_an_unrelated_room_does_not(rooms):
         (kernels.run_epochs, "hegemon.compute.sampling", "stirling_error"),
         (kernels.run_epochs, "hegemon.engines.batch.census", "call_meeting"),
         (kernels.run_epochs, "hegemon.compute.sampling", "_STIRLING_ERRORS"),
-        (tokens.walk, "hegemon.compute.randomness", "next_word"),
+        (tokens.move_tokens, "hegemon.compute.randomness", "next_word"),
     ],
 )
 def test_fingerprints_reach_what_kernels_call(kernel, module, name, monkeypatch):

@@ -23,7 +23,7 @@ def generator(seed: int, *path: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=path)))
 
 
-def coins(seed: int, *path: int) -> random.Random:
+def python_generator(seed: int, *path: int) -> random.Random:
     """A plain-Python generator on the same tree, for nodes that are plain Python; its integers have any size."""
     return random.Random(int.from_bytes(stream(seed, *path).tobytes(), "little"))
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from hegemon.compute.compilation import from_python, specialize
 from hegemon.engines.batch.census import Multiset
-from hegemon.engines.batch.epoch import COUNTS, SPARE, new_desk, new_log, plan
+from hegemon.engines.batch.epoch import COUNTS, SPARE, new_log, new_workspace, plan
 from hegemon.engines.batch.kernels import NEAR, TOO_COSTLY, run_epochs, write_epoch
-from hegemon.engines.batch.order import derived, ordered, walk
+from hegemon.engines.batch.order import derived, follow_epoch, ordered
 from hegemon.engines.batch.skipping import (
     EVENT,
     LIMIT,
@@ -75,7 +75,11 @@ class Batch(Engine):
         self._membership = Membership(protocol, stop)
         self._multiset = Multiset(protocol, stop)
         self._run_epochs, self._skip = specialize(run_epochs), specialize(skip)
-        self._write_epoch, self._walk, self._plan = specialize(write_epoch), specialize(walk), from_python(plan)
+        self._write_epoch, self._follow_epoch, self._plan = (
+            specialize(write_epoch),
+            specialize(follow_epoch),
+            from_python(plan),
+        )
         self._no_log = new_log(0, 0, np.zeros(4, np.uint64))
         self._tally = np.zeros(COUNTS + 2 * len(stop.conditions), np.int64)
         self._base = 0  # the step that the census describes
@@ -111,11 +115,11 @@ class Batch(Engine):
         marks = self._membership.marks(self.space.decode_array(codes))
         self._multiset.load(codes, counts, marks)
         self._held = self._membership.counts_from(marks, counts)
-        self._make_desk()
+        self._make_workspace()
 
-    def _make_desk(self) -> None:
+    def _make_workspace(self) -> None:
         capacity = self._multiset.capacity
-        self._desk = new_desk(capacity, min(TOUCHED, 2 * self.n) + SPARE, min(DECK, self.n))
+        self._workspace = new_workspace(capacity, min(TOUCHED, 2 * self.n) + SPARE, min(DECK, self.n))
         side = min(capacity, 1024)
         sizes = (side, np.int64), (capacity, np.int64), (side**2, np.int8), (side, np.int64)
         self._table = [np.zeros(size, kind) for size, kind in sizes]
@@ -164,7 +168,7 @@ class Batch(Engine):
 
     def _pass_epochs(self, budget):
         return self._run_epochs(
-            self._multiset.census, self._desk, self._no_log, self.rng, self.n, budget, self._held, self.stop.low,
+            self._multiset.census, self._workspace, self._no_log, self.rng, self.n, budget, self._held, self.stop.low,
             self.stop.high, self._tally, self._unchecked, self.affordable, PATIENCE,
         )  # fmt: skip
 
@@ -182,7 +186,7 @@ class Batch(Engine):
         log, length = self._written_epoch()
         after = self.rng.copy()
         counts, held = self._multiset.counts.copy(), self._held.copy()
-        step, met = self._walk(
+        step, met = self._follow_epoch(
             self._multiset.census, *ordered(log), derived(before, ORDER), length, min(upto, length), held,
             self.stop.low, self.stop.high,
         )  # fmt: skip
@@ -200,9 +204,9 @@ class Batch(Engine):
         while True:
             occupied = self._multiset.occupied
             length, _ = self._plan(occupied, self.n)
-            kinds = min(length, occupied**2 * self._coins) + min(length, len(self._desk.deck))
-            log = new_log(min(length, len(self._desk.touched)), kinds, derived(rng, POSITIONS))
-            length = int(self._write_epoch(self._multiset.census, self._desk, log, self.rng, self.n, self._tally))
+            kinds = min(length, occupied**2 * self._coins) + min(length, len(self._workspace.deck))
+            log = new_log(min(length, len(self._workspace.touched)), kinds, derived(rng, POSITIONS))
+            length = int(self._write_epoch(self._multiset.census, self._workspace, log, self.rng, self.n, self._tally))
             if length >= 0:
                 return log, length
             self.rng[:] = rng
@@ -210,7 +214,7 @@ class Batch(Engine):
 
     def _make_room(self, error) -> None:
         self._multiset.make_room(error)
-        self._make_desk()
+        self._make_workspace()
 
     def counts_hold(self) -> bool:
         return self.stop.holds(self._look(self._ahead).held if self._ahead else self._held)

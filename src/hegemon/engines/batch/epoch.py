@@ -35,7 +35,7 @@ from hegemon.engines.batch.census import (
 COLLISION, DRAW, CARD = 130.0, 55.0, 8.0
 
 # table: rows over the occupied slots. touched: the slots of touched agents. deck: responders to be dealt.
-Desk = namedtuple("Desk", "table touched deck")
+Workspace = namedtuple("Workspace", "table touched deck")
 ORDER, BOUND, GUIDE, REMOVED, REST, FIRSTS, SECONDS, SAVED, PAIR = range(9)
 
 # What an epoch did. sizes: the entries used. written: position, initiator, responder and coins of every interaction
@@ -51,8 +51,8 @@ SPARE = 8  # what one more collision may need
 EFFECTIVE, WATCHED, COUNTS = 0, 1, 2
 
 
-def new_desk(capacity: int, touched: int, deck: int) -> Desk:
-    return Desk(np.zeros((9, capacity), np.int64), np.zeros(touched, np.int32), np.zeros(deck, np.int32))
+def new_workspace(capacity: int, touched: int, deck: int) -> Workspace:
+    return Workspace(np.zeros((9, capacity), np.int64), np.zeros(touched, np.int32), np.zeros(deck, np.int32))
 
 
 def new_log(written: int, kinds: int, rng) -> Log:
@@ -155,14 +155,14 @@ def draw_untouched(table, rng, n, shift):
 
 
 @lean
-def collide(census, desk, log, rng, n, length, tally):
+def collide(census, workspace, log, rng, n, length, tally):
     """The epoch up to its end, with the delayed interactions still to be carried out.
 
     Answers the steps made, the number of occupied slots, how many steps are delayed, and the number of touched
     agents; negative steps are an error. The epoch ends early when the list of touched agents is full, or when as
     many interactions were carried out by themselves.
     """
-    table, touched = desk.table, desk.touched
+    table, touched = workspace.table, workspace.touched
     writing = len(log.taken) > 1
     occupied, shift = lay_out(census, table, n)
     delayed = made = agents = alone = np.int64(0)
@@ -254,10 +254,10 @@ def carry_out_all(census, log, rng, tally, i, j, times):
 
 
 @lean
-def match(census, desk, log, rng, tally, occupied, delayed):
+def match(census, workspace, log, rng, tally, occupied, delayed):
     """Match initiators and responders at random: whole rows of pairs where many agents share a state, cards
     dealt from a shuffled deck where few do. Answers 0, or an error."""
-    table, deck = desk.table, desk.deck
+    table, deck = workspace.table, workspace.deck
     many = occupied * DRAW / CARD
     for k in range(occupied):
         need, pool = table[FIRSTS, k], delayed
@@ -300,14 +300,14 @@ def match(census, desk, log, rng, tally, occupied, delayed):
 
 
 @lean
-def epoch(census, desk, log, rng, n, length, tally):
+def epoch(census, workspace, log, rng, n, length, tally):
     """At most `length` interactions, all of them carried out; the steps made, or a negative error."""
     for k in range(len(tally)):
         tally[k] = 0
-    made, occupied, delayed, agents = collide(census, desk, log, rng, n, length, tally)
+    made, occupied, delayed, agents = collide(census, workspace, log, rng, n, length, tally)
     if made < 0:
         return made
-    table = desk.table
+    table = workspace.table
     total = n
     before = 0
     for k in range(occupied):
@@ -318,9 +318,9 @@ def epoch(census, desk, log, rng, n, length, tally):
     take(rng, table[REST], occupied, total - delayed, delayed, table[SECONDS])
     for k in range(occupied):
         census.states[COUNT, table[ORDER, k]] = table[REST, k]
-    error = match(census, desk, log, rng, tally, occupied, delayed)
+    error = match(census, workspace, log, rng, tally, occupied, delayed)
     if error < 0:
         return error
     for k in range(agents):
-        census.states[COUNT, desk.touched[k]] += 1
+        census.states[COUNT, workspace.touched[k]] += 1
     return made

@@ -14,14 +14,14 @@ NEAR, TOO_COSTLY = 6, 7
 
 
 @lean
-def restore(census, desk, size):
+def restore(census, workspace, size):
     """The population as it was saved when there were `size` slots."""
-    copy(desk.table[SAVED], census.states[COUNT], size)
+    copy(workspace.table[SAVED], census.states[COUNT], size)
     for slot in range(size, census.states.shape[1]):
         census.states[COUNT, slot] = 0
 
 
-def run_epochs(census, desk, log, rng, n, budget, held, low, high, tally, unchecked, affordable, patience):
+def run_epochs(census, workspace, log, rng, n, budget, held, low, high, tally, unchecked, affordable, patience):
     """Whole epochs that fit in `budget` steps; how it ended, and the steps made.
 
     An epoch in which the stop may be met is undone (NEAR); the first `unchecked` ones are not examined.
@@ -37,16 +37,16 @@ def run_epochs(census, desk, log, rng, n, budget, held, low, high, tally, unchec
         if length > budget - done and unchecked == 0:
             return LIMIT, done
         size = census.head[SIZE]
-        copy(census.states[COUNT], desk.table[SAVED], size)
+        copy(census.states[COUNT], workspace.table[SAVED], size)
         copy(rng, kept, 4)
-        made = epoch(census, desk, log, rng, n, length, tally)
+        made = epoch(census, workspace, log, rng, n, length, tally)
         if made < 0:
-            restore(census, desk, size)
+            restore(census, workspace, size)
             copy(kept, rng, 4)
             return made, done
         grown, shrunk = tally[COUNTS : COUNTS + conditions], tally[COUNTS + conditions :]
         if unchecked == 0 and could_meet(held, low, high, grown, shrunk, tally[WATCHED] > 0):
-            restore(census, desk, size)
+            restore(census, workspace, size)
             copy(kept, rng, 4)
             return NEAR, done
         unchecked = max(0, unchecked - 1)
@@ -61,11 +61,11 @@ def run_epochs(census, desk, log, rng, n, budget, held, low, high, tally, unchec
             return BUSY, done
 
 
-def write_epoch(census, desk, log, rng, n, tally):
+def write_epoch(census, workspace, log, rng, n, tally):
     """The next epoch written down; its length, or a negative error. The population stays as it was."""
     size = census.head[SIZE]
-    copy(census.states[COUNT], desk.table[SAVED], size)
+    copy(census.states[COUNT], workspace.table[SAVED], size)
     length, _ = plan(count_occupied(census), n)
-    made = epoch(census, desk, log, rng, n, length, tally)
-    restore(census, desk, size)
+    made = epoch(census, workspace, log, rng, n, length, tally)
+    restore(census, workspace, size)
     return made

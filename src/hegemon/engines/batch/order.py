@@ -134,12 +134,12 @@ def is_met(held, low, high):
     return True
 
 
-def walk(census, log, kinds, numbers, key, length, upto, held, low, high):
+def follow_epoch(census, log, kinds, numbers, key, length, upto, held, low, high):
     """Go through the epoch from its first step to step `upto`, or to the first that meets the stop.
 
     What was written down ascends in time; `kinds` and `numbers` begin with the other interactions and have room
     for the tree. The census holds the population before the epoch, and afterwards that of the step where the
-    walk ends. Answers that step and whether the stop is met there.
+    way ends. Answers that step and whether the stop is met there.
     """
     positions = log.written[POSITION]
     # Nodes still to visit, the next one on top: interval (lows, highs], its kinds from `begins` up to the next.

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from hegemon.compute.compilation import specialize
-from hegemon.compute.randomness import KERNEL, START, coins, next_below, stream
+from hegemon.compute.randomness import KERNEL, START, next_below, python_generator, stream
 from hegemon.engines.messages.clouds import MOST_CLOUDS, closure, cloud_measures, cloud_sizes, many_clouds
 from hegemon.engines.messages.engine import MessageEngine, Outcome
 from hegemon.errors import InvalidInput
@@ -222,7 +222,7 @@ class ContactsEngine(MessageEngine):
 
 def draw_ranks(number: int, highest: int, seed: int, trial: int) -> np.ndarray:
     """Uniform ranks in 1..highest, of any size, replaced by their places in increasing order."""
-    drawn = coins(seed, trial, START)
+    drawn = python_generator(seed, trial, START)
     ranks = [drawn.randint(1, highest) for _ in range(number)]
     place = {rank: order for order, rank in enumerate(sorted(set(ranks)))}
     return np.array([place[rank] for rank in ranks], np.int64)

@@ -7,7 +7,7 @@ when it begins or hears its first message, so the cost follows the messages.
 from collections import defaultdict
 
 from hegemon.compute.portraits import classes_of, portray, revive
-from hegemon.compute.randomness import KERNEL, coins
+from hegemon.compute.randomness import KERNEL, python_generator
 from hegemon.engines.messages.clouds import MOST_CLOUDS, cloud_measures, many_clouds, reachable
 from hegemon.engines.messages.engine import MessageEngine, Outcome
 from hegemon.engines.messages.ports import ports_of
@@ -33,7 +33,7 @@ class Nodes(MessageEngine):
         self.beginners = defaultdict(list)
         for v, round in zip(self.chosen.tolist(), self.waking.tolist(), strict=True):
             self.beginners[round].append(v)
-        self.rng = coins(seed, trial, KERNEL)
+        self.rng = python_generator(seed, trial, KERNEL)
         self.nodes = {}
         self.calls = defaultdict(set)  # round -> nodes that asked to be called
         self.outbox = defaultdict(dict)  # node -> port -> message, to be sent in the next round

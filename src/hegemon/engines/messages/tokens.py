@@ -57,7 +57,7 @@ def touch(nodes, w, round, touched, number):
 
 
 @njit
-def meet(nodes, w, counts):
+def mark_meeting(nodes, w, counts):
     counts[MET] += 1 - nodes[w].met
     nodes[w].met = 1
 
@@ -68,7 +68,7 @@ def send_tokens(nodes, v, w, rank, count, round, touched, number, counts):
     counts[MESSAGES] += 1
     number = touch(nodes, w, round, touched, number)
     if nodes[w].best != 0 and nodes[w].best != rank:
-        meet(nodes, w, counts)
+        mark_meeting(nodes, w, counts)
     if rank > nodes[w].best:
         nodes[w].best = rank
         nodes[w].received = count
@@ -92,7 +92,7 @@ def movers(tokens, rng):
     return moving
 
 
-def walk(nodes, alive, counts, first, last, lazy, offsets, targets, rng, scratch):
+def move_tokens(nodes, alive, counts, first, last, lazy, offsets, targets, rng, scratch):
     """The rounds first..last of the walks. `alive` lists the nodes that hold tokens."""
     touched = np.empty_like(alive)
     ports = np.empty(len(alive), np.int64)
@@ -134,14 +134,14 @@ def walk(nodes, alive, counts, first, last, lazy, offsets, targets, rng, scratch
             best = nodes[w].best
             if best > nodes[w].winner:  # lines 6 and 7; tokens that stayed here are hopeless now
                 if nodes[w].winner != 0:
-                    meet(nodes, w, counts)
+                    mark_meeting(nodes, w, counts)
                 nodes[w].winner = best
                 nodes[w].origin = nodes[w].sender
                 nodes[w].held = nodes[w].received
             elif best == nodes[w].winner:
                 nodes[w].held += nodes[w].received
             elif best != 0:
-                meet(nodes, w, counts)
+                mark_meeting(nodes, w, counts)
             if nodes[w].held > 0:
                 alive[counts[ALIVE]] = w
                 counts[ALIVE] += 1
@@ -224,7 +224,7 @@ class TokensEngine(MessageEngine):
             first, last = made + 1, min(made + pace.amount, stop, steps if made < steps else stop)
             pace.start()
             if first <= steps:
-                specialize(walk)(self.nodes, alive, counts, first, last, *way)
+                specialize(move_tokens)(self.nodes, alive, counts, first, last, *way)
                 self.back = int(counts[MESSAGES])
             else:
                 specialize(notify)(self.nodes, alive, counts, first, last)

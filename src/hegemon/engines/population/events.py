@@ -61,16 +61,16 @@ def find_active(population, parameters, layout, values, arcs, scratch, clock, ac
             clock[ACTIVE] += 1
 
 
-def foretell(scout, foretold, turn, number, values, population, active, where, arcs, first, incident):
+def foretell(ahead, foretold, turn, number, values, population, active, where, arcs, first, incident):
     """Ask memory for what the next events will need, in the order in which one address leads to another.
 
-    The scout is the generator some events ahead, so what it foretells is true unless the set changes meanwhile.
+    `ahead` is the generator some events ahead, so what it foretells is true unless the set changes meanwhile.
     """
-    next_word(scout)  # the wait
+    next_word(ahead)  # the wait
     k = turn % AHEAD
-    foretold[k] = np.int64(((next_word(scout) >> uint64(32)) * uint64(number)) >> uint64(32))
+    foretold[k] = np.int64(((next_word(ahead) >> uint64(32)) * uint64(number)) >> uint64(32))
     if values > 1:
-        next_below(scout, values)
+        next_below(ahead, values)
     prefetch(active, foretold[k])
     k = (turn - AHEAD // 4) % AHEAD
     foretold[k] = active[min(foretold[k], number - 1)]
@@ -86,17 +86,17 @@ def foretell(scout, foretold, turn, number, values, population, active, where, a
 
 def run_events(
     population, parameters, layout, values, rng, counts, low, high, watch, limit, dense,
-    clock, active, where, arcs, first, incident, scratch, scout, foretold, work,
+    clock, active, where, arcs, first, incident, scratch, ahead, foretold, work,
 ):  # fmt: skip
     """At most `work` events up to the step `limit`, or until more than `dense` arcs are active; how it ended."""
     p = parameters[0]
     for k in range(4):
-        scout[k] = rng[k]
+        ahead[k] = rng[k]
     for k in range(AHEAD):
-        next_word(scout)
-        next_word(scout)
+        next_word(ahead)
+        next_word(ahead)
         if values > 1:
-            next_below(scout, values)
+            next_below(ahead, values)
         foretold[k] = 0
     for turn in range(work):
         if clock[NEXT] < 0:
@@ -113,7 +113,7 @@ def run_events(
         clock[EVENTS] += 1
         event = active[next_index(rng, clock[ACTIVE])]
         coin = next_below(rng, values) if values > 1 else 0
-        foretell(scout, foretold, turn, clock[ACTIVE], values, population, active, where, arcs, first, incident)
+        foretell(ahead, foretold, turn, clock[ACTIVE], values, population, active, where, arcs, first, incident)
         i, j = arcs[event, 0], arcs[event, 1]
         a, b = population[i], population[j]
         copy(a, scratch[2])
@@ -187,7 +187,7 @@ class Events(Engine):
         self._where = np.empty(arcs, np.int32)
         self._clock = np.array([0, -1, 0, 0, 0], np.int64)
         self._scratch = np.zeros(4, widened(self.space.dtype))
-        self._scout, self._foretold = np.zeros(4, np.uint64), np.zeros(AHEAD, np.int64)
+        self._ahead, self._foretold = np.zeros(4, np.uint64), np.zeros(AHEAD, np.int64)
         self._pace = Pace(10_000)
         self._dense = arcs if dense is None else dense
         copy, same = record_functions(self.space)
@@ -246,7 +246,7 @@ class Events(Engine):
             self._first,
             self._incident,
             self._scratch,
-            self._scout,
+            self._ahead,
             self._foretold,
             self._pace.amount,
         )

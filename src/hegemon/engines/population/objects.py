@@ -4,7 +4,7 @@ import copy
 from typing import Any
 
 from hegemon.compute.portraits import classes_of, portray, revive
-from hegemon.compute.randomness import KERNEL, coins
+from hegemon.compute.randomness import KERNEL, python_generator
 
 
 class Objects:
@@ -15,7 +15,7 @@ class Objects:
     def __init__(self, protocol, topology, agents: list, seed: int, trial: int):
         self.protocol, self.topology = protocol, topology
         self.agents, self.step = agents, 0
-        self.rng = coins(seed, trial, KERNEL)
+        self.rng = python_generator(seed, trial, KERNEL)
 
     def advance(self, limit: int) -> None:
         """Run to a step."""

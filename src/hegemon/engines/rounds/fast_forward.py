@@ -9,7 +9,6 @@ it; a `Flight` is the result, ready to land.
 """
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,10 +16,12 @@ from hegemon.compute.compilation import specialize
 from hegemon.compute.fingerprints import speaks_of
 from hegemon.compute.philox import double_at
 from hegemon.engines.rounds import fast_forward_kernels as kernels
+from hegemon.engines.rounds.fast_forward_kernels import Chains, Hidden, Landing, Powers
+from hegemon.engines.rounds.kernels import Frame
 from hegemon.models.configuration import Configuration
 
 LARGEST_CHAIN = 64  # private states times coin outcomes that are tried for every node and round
-FOREVER = 2**61
+LONGEST_JUMP = 2**61
 
 
 def can_skip(protocol, watched) -> bool:
@@ -33,13 +34,6 @@ def can_skip(protocol, watched) -> bool:
 def number_of_private_states(protocol) -> int:
     bounds = [protocol.space.bounds[name] for name in protocol.private]
     return int(np.prod([high - low + 1 for low, high in bounds], dtype=np.int64))
-
-
-class Frame(NamedTuple):
-    """A configuration: every node's packed state, and the fields that its neighbours read."""
-
-    words: np.ndarray
-    faces: np.ndarray
 
 
 @dataclass
@@ -87,10 +81,9 @@ class Survey:
     def __init__(self, engine, period: int):
         self.engine, self.path = engine, Path(engine, period)
         protocol, packing = engine.protocol, engine.packing
-        self.hidden = private_words(protocol, packing)
-        self.index = np.zeros(engine.private + 1, np.int64)
-        self.index[self.hidden] = np.arange(len(self.hidden))
-        self.chain = engine.private, self.hidden, self.index, protocol.random_bits
+        values, places = private_words(protocol, packing), np.zeros(engine.private + 1, np.int64)
+        places[values] = np.arange(len(values))
+        self.hidden = Hidden(engine.private, values, places, protocol.random_bits)
         records, author = protocol.record_types, engine.author
         move = {name: author[name] for name in ("pack", "unpack", "clear", "update")}
         transition = specialize(kernels.transition, records, **move)  # once: it takes long to compile
@@ -99,16 +92,16 @@ class Survey:
         self._land = specialize(kernels.land, records, transition=transition, after_periods=after_periods(), **show)
         self._first_departure = specialize(kernels.first_departure, powers=kernels.powers, proceed=kernels.proceed)
         self._after_periods = after_periods()
-        self.stay, self.leave = self._at_home(engine.protocol.n)
+        self.chains = self._at_home(engine.protocol.n)
 
-    def _at_home(self, nodes: int):
+    def _at_home(self, nodes: int) -> Chains:
         """The chains over no round at all."""
-        number = len(self.hidden)
-        return np.tile(np.eye(number), (nodes, 1, 1)), np.zeros((nodes, number))
+        number = len(self.hidden.values)
+        return Chains(np.tile(np.eye(number), (nodes, 1, 1)), np.zeros((nodes, number)))
 
     def follow(self, old, new) -> bool:
         """One more round; whether the period is complete."""
-        self.engine.spread(self._observe, 0, *old, new.words, *self.chain, self.stay, self.leave, *self.engine.world)
+        self.engine.spread(self._observe, 0, old, new.words, self.hidden, self.chains, self.engine.given)
         return self.engine.step == self.path.begin + self.path.period
 
     def plan(self) -> Flight | None:
@@ -117,14 +110,13 @@ class Survey:
         now, horizon, words = engine.step, engine.horizon, engine.words.copy()
         if np.any((words ^ self.path.first.words) & ~words.dtype.type(engine.private)):
             return None
-        last = FOREVER // period if horizon is None else (horizon - now - 1) // period
+        last = LONGEST_JUMP // period if horizon is None else (horizon - now - 1) // period
         if last < 0:
             return None
         candidates = np.empty(len(words), np.int64)
         periods, found = self._first_departure(
-            words, self.stay, self.leave, engine.private, self.index, engine.key[1], now, last, candidates,
-            *self._room(),
-        )  # fmt: skip
+            words, self.chains, self.hidden, engine.key[1], now, last, candidates, self._room()
+        )
         if not found and horizon is None:
             engine.hopeless = (
                 f"everything repeats itself every {period} rounds from round {now} on, outside the set asked for, "
@@ -136,39 +128,37 @@ class Survey:
     def _fly(self, words, now: int, periods: int, candidates) -> Flight:
         """Replay the period up to the round in which the first of the candidates departs, and land there."""
         engine, period = self.engine, self.path.period
-        begun_stay, begun_leave = self._at_home(len(words))
+        begun = self._at_home(len(words))
         for k, (old, new) in enumerate(self.path.replay()):
             landing = now + periods * period + k + 1
             leaving = np.zeros(len(words), np.bool_)
             for v in candidates:
                 # In the last round of the period it is certain; rounding must not carry a node beyond.
-                leaving[v] = k == period - 1 or self._leaves(v, words, now, periods, old, new, begun_stay, begun_leave)
+                leaving[v] = k == period - 1 or self._leaves(v, words, now, periods, old, new, begun)
             if leaving.any() or landing == engine.horizon:
                 result = engine.new_frame()
+                there = Landing(periods, begun.stay, leaving, engine.key[2], landing)
                 landed = engine.spread(
-                    self._land, words, *old, new.words, *result, self.stay, self.leave, periods, begun_stay, leaving,
-                    *self.chain, engine.key[2], landing, *engine.world,
-                )  # fmt: skip
+                    self._land, words, old, new.words, result, self.chains, there, self.hidden, engine.given
+                )
                 if not all(landed):
                     engine.refuse_update()
                 return Flight(now, landing, result, self.path)
-            engine.spread(self._observe, 0, *old, new.words, *self.chain, begun_stay, begun_leave, *engine.world)
+            engine.spread(self._observe, 0, old, new.words, self.hidden, begun, engine.given)
         raise AssertionError("somebody departs within the period, or the horizon is in it")
 
-    def _leaves(self, v, words, now, periods, old, new, begun_stay, begun_leave) -> bool:
+    def _leaves(self, v, words, now, periods, old, new, begun) -> bool:
         """Whether node v departs in the round from `old` to `new` of the period in which it does depart."""
         engine = self.engine
-        stay, leave = begun_stay[v : v + 1].copy(), begun_leave[v : v + 1].copy()
-        self._observe(v, v + 1, *engine.room(), v, *old, new.words, *self.chain, stay, leave, *engine.world)
-        begin = self.index[words[v] & engine.private]
-        stays, leaves, row, product = self._room()
-        left = self._after_periods(begin, self.stay, self.leave, v, periods, row, stays, leaves, product)
-        return left + row @ leave[0] > double_at(engine.key[1], now, v)
+        own = Chains(begun.stay[v : v + 1].copy(), begun.leave[v : v + 1].copy())
+        self._observe(v, v + 1, engine.room(), v, old, new.words, self.hidden, own, engine.given)
+        begin, room = self.hidden.places[words[v] & engine.private], self._room()
+        left = self._after_periods(begin, self.chains, v, periods, room)
+        return left + room.row @ own.leave[0] > double_at(engine.key[1], now, v)
 
-    def _room(self):
-        """Powers of one node's chain, and two distributions over its private states."""
-        number = len(self.hidden)
-        return np.empty((64, number, number)), np.empty((64, number)), np.empty(number), np.empty(number)
+    def _room(self) -> Powers:
+        number = len(self.hidden.values)
+        return Powers(np.empty((64, number, number)), np.empty((64, number)), np.empty(number), np.empty(number))
 
 
 def after_periods():

@@ -6,6 +6,8 @@ private state h keeps to the path and ends in i; `leave[v, h]` that it leaves th
 sums and products of nonnegative numbers only, so the rarest departure keeps its relative precision.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hegemon.compute.philox import double_at
@@ -13,38 +15,72 @@ from hegemon.compute.philox import double_at
 # ruff: noqa: F821 - `pack`, `unpack`, `update`, `show`, `gather` … are bound by specialize
 
 
-def transition(word, me, near, degree, coins, p, layout):
+class Hidden(NamedTuple):
+    """What neighbours cannot see of a word: which bits, all values of them, the place of each, and a node's coins."""
+
+    private: int
+    values: np.ndarray
+    places: np.ndarray
+    bits: int
+
+
+class Chains(NamedTuple):
+    """Every node's private chain over some rounds of the path."""
+
+    stay: np.ndarray
+    leave: np.ndarray
+
+
+class Powers(NamedTuple):
+    """Room for one node's chain over 2^k periods, and for two distributions over its private states."""
+
+    stays: np.ndarray
+    leaves: np.ndarray
+    row: np.ndarray
+    product: np.ndarray
+
+
+class Landing(NamedTuple):
+    """Where a jump ends: after whole periods and a part of one, whose chains `begun` has; who departs then; coins."""
+
+    periods: int
+    begun: np.ndarray
+    leaving: np.ndarray
+    key: int
+    time: int
+
+
+def transition(word, room, degree, coins, given):
     """The state that follows `word` at a node with these neighbours and coins; -1 if it is out of range."""
-    unpack(word, me[0], layout)
-    update(me[0], near[:degree], coins, p[0])
-    clear(me[0], layout)
-    return pack(me[0], layout)
+    me = room.me
+    unpack(word, me[0], given.layout)
+    update(me[0], room.near[:degree], coins, given.p[0])
+    clear(me[0], given.layout)
+    return pack(me[0], given.layout)
 
 
-def observe(
-    low, high, me, near, first, old, faces, new, private, hidden, index, bits, stay, leave,
-    p, layout, offsets, targets,
-):  # fmt: skip
-    """Follow the chains of the nodes low..high-1 through the round from `old` to `new`; row 0 of `stay` and
-    `leave` belongs to the node `first`."""
-    number = len(hidden)
-    chance = 1.0 / (1 << bits)
+def observe(low, high, room, first, old, new, hidden, chains, given):
+    """Follow the chains of the nodes low..high-1 through the round from `old` to the words `new`; row 0 of the
+    chains belongs to the node `first`."""
+    stay, leave, private = chains.stay, chains.leave, hidden.private
+    number = len(hidden.values)
+    chance = 1.0 / (1 << hidden.bits)
     step = np.empty((number, number))
     lost = np.empty(number)
     row = np.empty(number)
     for v in range(low, high):
-        degree = gather(faces, v, near, offsets, targets)
+        degree = gather(old.faces, v, room.near, given)
         for h in range(number):
             lost[h] = 0
             for i in range(number):
                 step[h, i] = 0
-            for coins in range(1 << bits):
-                word = (np.int64(old[v]) & ~private) | hidden[h]
-                packed = transition(word, me, near, degree, coins, p, layout)
+            for coins in range(1 << hidden.bits):
+                word = (np.int64(old.words[v]) & ~private) | hidden.values[h]
+                packed = transition(word, room, degree, coins, given)
                 if (packed ^ np.int64(new[v])) & ~private:
                     lost[h] += chance
                 else:
-                    step[h, index[packed & private]] += chance
+                    step[h, hidden.places[packed & private]] += chance
         for h in range(number):
             for i in range(number):
                 leave[v - first, h] += stay[v - first, h, i] * lost[i]
@@ -56,8 +92,9 @@ def observe(
                 stay[v - first, h, j] = row[j]
 
 
-def powers(stay, leave, v, levels, stays, leaves):
+def powers(chains, v, levels, room):
     """`stays[k]`, `leaves[k]`: the chain of node v over 2^k periods."""
+    stay, leave, stays, leaves = chains.stay, chains.leave, room.stays, room.leaves
     number = leave.shape[1]
     for h in range(number):
         leaves[0, h] = leave[v, h]
@@ -74,8 +111,9 @@ def powers(stay, leave, v, levels, stays, leaves):
                     stays[k, h, j] += stays[k - 1, h, i] * stays[k - 1, i, j]
 
 
-def proceed(row, k, stays, leaves, product):
+def proceed(k, room):
     """The distribution `row` moved on by 2^k periods; answers the probability of leaving on the way."""
+    stays, leaves, row, product = room.stays, room.leaves, room.row, room.product
     left = 0.0
     for j in range(len(row)):
         product[j] = 0
@@ -86,12 +124,13 @@ def proceed(row, k, stays, leaves, product):
     return left
 
 
-def first_departure(words, stay, leave, private, index, key, time, best, candidates, stays, leaves, row, product):
+def first_departure(words, chains, hidden, key, time, best, candidates, room):
     """The first period, at most `best`, in which any node leaves the path, and the nodes that do so in it.
 
     Node v leaves at the first moment at which its probability of having left exceeds the uniform number
     double_at(key, time, v): inversion, so exactly the law of that moment.
     """
+    leave, row, product = chains.leave, room.row, room.product
     number = leave.shape[1]
     found = 0
     for v in range(len(words)):
@@ -104,13 +143,13 @@ def first_departure(words, stay, leave, private, index, key, time, best, candida
         levels = 1
         while (1 << levels) <= best + 1:
             levels += 1
-        powers(stay, leave, v, levels, stays, leaves)
+        powers(chains, v, levels, room)
         threshold = double_at(key, time, v)
-        row[index[words[v] & private]] = 1
+        row[hidden.places[words[v] & hidden.private]] = 1
         survived, left = 0, 0.0
         for k in range(levels - 1, -1, -1):
             if survived + (1 << k) <= best + 1:
-                more = left + proceed(row, k, stays, leaves, product)
+                more = left + proceed(k, room)
                 if more <= threshold:
                     survived += 1 << k
                     left = more
@@ -125,9 +164,10 @@ def first_departure(words, stay, leave, private, index, key, time, best, candida
     return best, found
 
 
-def after_periods(begin, stay, leave, v, periods, row, stays, leaves, product):
+def after_periods(begin, chains, v, periods, room):
     """`row`: where node v, from private state `begin`, is after whole periods on the path; answers the
     probability that it has left."""
+    row, product = room.row, room.product
     for h in range(len(row)):
         row[h] = 0
     row[begin] = 1
@@ -135,45 +175,42 @@ def after_periods(begin, stay, leave, v, periods, row, stays, leaves, product):
     levels = 1
     while (1 << levels) <= periods:
         levels += 1
-    powers(stay, leave, v, levels, stays, leaves)
+    powers(chains, v, levels, room)
     for k in range(levels):
         if (periods >> k) & 1:
-            left += proceed(row, k, stays, leaves, product)
+            left += proceed(k, room)
             for h in range(len(row)):
                 row[h] = product[h]
     return left
 
 
-def land(
-    low, high, me, near, words, old, faces, new, result, result_faces, stay, leave, periods, begun, leaving,
-    private, hidden, index, bits, key, time, p, layout, offsets, targets,
-):  # fmt: skip
+def land(low, high, room, words, old, new, result, chains, landing, hidden, given):
     """The round in which the jump ends, for the nodes low..high-1: from the path's `old` to `result`.
 
-    `leaving` nodes depart from the path's `new` in this very round, the others do not. Each node's private
+    `leaving` nodes depart from the path's words `new` in this very round, the others do not. Each node's private
     state before the round and its coins are drawn given just that. Answers whether all states are in range.
     """
-    number = len(hidden)
-    stays = np.empty((64, number, number))
-    leaves = np.empty((64, number))
-    row, product = np.empty(number), np.empty(number)
+    private, bits, me = hidden.private, hidden.bits, room.me
+    number = len(hidden.values)
+    row = np.empty(number)
+    powers = Powers(np.empty((64, number, number)), np.empty((64, number)), row, np.empty(number))
     outcome = np.empty((number, 1 << bits), np.int64)
     weight = np.empty((number, 1 << bits))
     for v in range(low, high):
-        after_periods(index[words[v] & private], stay, leave, v, periods, row, stays, leaves, product)
-        degree = gather(faces, v, near, offsets, targets)
+        after_periods(hidden.places[words[v] & private], chains, v, landing.periods, powers)
+        degree = gather(old.faces, v, room.near, given)
         total = 0.0
         for i in range(number):
             arrived = 0.0
             for h in range(number):
-                arrived += row[h] * begun[v, h, i]
+                arrived += row[h] * landing.begun[v, h, i]
             for coins in range(1 << bits):
-                word = (np.int64(old[v]) & ~private) | hidden[i]
-                outcome[i, coins] = transition(word, me, near, degree, coins, p, layout)
+                word = (np.int64(old.words[v]) & ~private) | hidden.values[i]
+                outcome[i, coins] = transition(word, room, degree, coins, given)
                 departs = (outcome[i, coins] ^ np.int64(new[v])) & ~private != 0
-                weight[i, coins] = arrived if departs == leaving[v] else 0.0
+                weight[i, coins] = arrived if departs == landing.leaving[v] else 0.0
                 total += weight[i, coins]
-        rest = total * double_at(key, time, v)
+        rest = total * double_at(landing.key, landing.time, v)
         chosen = np.int64(-1)
         for i in range(number):
             for coins in range(1 << bits):
@@ -182,7 +219,7 @@ def land(
                     rest -= weight[i, coins]
         if chosen < 0:
             return False
-        result[v] = chosen
-        unpack(chosen, me[0], layout)
-        show(me[0], result_faces[v])
+        result.words[v] = chosen
+        unpack(chosen, me[0], given.layout)
+        show(me[0], result.faces[v])
     return True

@@ -1,9 +1,9 @@
 """Compiled parts of the engine `rounds`: one round, many rounds, and the search for a period.
 
-A node's state is a packed word; its *face* is a small record of the fields that neighbours read. `me` and
-`near` are room for one node's own record, which is wide so that nothing is cut off before its range is checked,
-and for its neighbours' faces.
+A node's state is a packed word; its *face* is a small record of the fields that neighbours read.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,63 @@ from hegemon.compute.philox import coins_from, word_at
 MET, PERIODIC, FAILED = 1, 2, 4  # why a kernel came back
 CURRENT, TIME = 0, 1  # in `state`: which buffer holds the configuration, and how many rounds it is old
 AGE, PATIENCE = 0, 1  # in `clock`: rounds since the anchor was set, and when it will be set again
+
+
+class Frame(NamedTuple):
+    """A configuration: every node's packed state, and the fields that its neighbours read."""
+
+    words: np.ndarray
+    faces: np.ndarray
+
+
+class Room(NamedTuple):
+    """To work in: one node's own record, wide so that nothing is cut off before its range is checked, and its
+    neighbours' faces."""
+
+    me: np.ndarray
+    near: np.ndarray
+
+
+class Given(NamedTuple):
+    """What a run does not change: the parameters, how states are packed, and the graph."""
+
+    p: np.ndarray
+    layout: tuple
+    offsets: np.ndarray
+    targets: np.ndarray
+
+
+class Coins(NamedTuple):
+    """The key of all coins, and how many bits a node gets in a round."""
+
+    key: int
+    bits: int
+
+
+class Goal(NamedTuple):
+    """The counted part of the stop; `whole`: there are predicates besides."""
+
+    low: np.ndarray
+    high: np.ndarray
+    watch: int
+    whole: bool
+
+
+class Shown(NamedTuple):
+    """What whole predicates are shown: room for all records, and the graph."""
+
+    agents: np.ndarray
+    offsets: np.ndarray
+    targets: np.ndarray
+
+
+class Search(NamedTuple):
+    """For a period: the configuration to be recognized, its clock, and the bits that neighbours cannot see."""
+
+    anchor: np.ndarray
+    clock: np.ndarray
+    private: int
+
 
 # Loops instead of assignments to slices: those take seconds to compile.
 # ruff: noqa: F821 - `pack`, `unpack`, `show`, `update`, `marks_of`, `sweep` … are bound by specialize
@@ -34,49 +91,51 @@ def show_all(words, me, faces, layout):
         show(me[0], faces[v])
 
 
-def gather(faces, v, near, offsets, targets):
+def gather(faces, v, near, given):
     """Copy the faces of v's neighbours side by side; answers how many they are."""
-    begin, end = offsets[v], offsets[v + 1]
+    begin, end = given.offsets[v], given.offsets[v + 1]
     degree = 0
     for arc in range(begin, end):
-        near[degree] = faces[targets[arc]]
+        near[degree] = faces[given.targets[arc]]
         degree += 1
     return degree
 
 
-def sweep(low, high, me, near, old, faces, new, new_faces, time, key, bits, p, layout, offsets, targets):
+def sweep(low, high, room, old, new, time, coins, given):
     """One round of the nodes low..high-1, from `old` to `new`; whether all their states are in range."""
+    me, near, layout, bits = room.me, room.near, given.layout, coins.bits
     per_word = 64 // bits if bits > 0 else 1 << 62
     index, place = low // per_word, low % per_word
-    word = word_at(key, time, index)
+    word = word_at(coins.key, time, index)
     for v in range(low, high):
         if place == per_word:
             place = 0
             index += 1
-            word = word_at(key, time, index)
-        coins = coins_from(word, place, bits)
+            word = word_at(coins.key, time, index)
+        drawn = coins_from(word, place, bits)
         place += 1
-        degree = gather(faces, v, near, offsets, targets)
-        unpack(np.int64(old[v]), me[0], layout)
-        update(me[0], near[:degree], coins, p[0])
+        degree = gather(old.faces, v, near, given)
+        unpack(np.int64(old.words[v]), me[0], layout)
+        update(me[0], near[:degree], drawn, given.p[0])
         clear(me[0], layout)
         packed = pack(me[0], layout)
         if packed < 0:
             return False
-        new[v] = packed
-        show(me[0], new_faces[v])
+        new.words[v] = packed
+        show(me[0], new.faces[v])
     return True
 
 
-def tally(low, high, me, counts, words, mark, p, layout):
+def tally(low, high, room, counts, words, mark, given):
     """Count, among the nodes low..high-1, those that satisfy each condition of the stop; answers, as bits,
     which conditions have changed at some node since its `mark` was set, and sets the marks anew."""
     changed = 0
     if len(counts) == 0:
         return changed
+    me = room.me
     for v in range(low, high):
-        unpack(np.int64(words[v]), me[0], layout)
-        now = marks_of(me[0], p[0])
+        unpack(np.int64(words[v]), me[0], given.layout)
+        now = marks_of(me[0], given.p[0])
         changed |= now ^ mark[v]
         mark[v] = now
         for k in range(len(counts)):
@@ -84,47 +143,46 @@ def tally(low, high, me, counts, words, mark, p, layout):
     return changed
 
 
-def part_of_round(
-    low, high, me, near, counts, old, faces, new, new_faces, mark, time, key, bits, p, layout, offsets, targets
-):
+def part_of_round(low, high, room, counts, old, new, mark, time, coins, given):
     """`sweep`, then `tally`, which answers; -1 if a state was out of range."""
-    if not sweep(low, high, me, near, old, faces, new, new_faces, time, key, bits, p, layout, offsets, targets):
+    if not sweep(low, high, room, old, new, time, coins, given):
         return -1
-    return tally(low, high, me, counts, new, mark, p, layout)
+    return tally(low, high, room, counts, new.words, mark, given)
 
 
-def meets(counts, low, high, changed, watch, whole):
-    """Whether the counted part of the stop is met after a round; `whole`: there are predicates besides."""
-    if changed & watch:
+def meets(counts, changed, goal):
+    """Whether the counted part of the stop is met after a round."""
+    if changed & goal.watch:
         return True
     for k in range(len(counts)):
-        if counts[k] < low[k] or counts[k] > high[k]:
+        if counts[k] < goal.low[k] or counts[k] > goal.high[k]:
             return False
-    return whole or len(counts) > 0
+    return goal.whole or len(counts) > 0
 
 
-def nothing_more(words, agents, parameters, layout, offsets, targets):
+def nothing_more(words, shown, given):
     """The whole predicates of a stop that has none."""
     return True
 
 
-def whole_met(words, agents, parameters, layout, offsets, targets):
-    """Whether the whole predicates of the stop hold; `agents` is room for all records."""
+def whole_met(words, shown, given):
+    """Whether the whole predicates of the stop hold."""
     for v in range(len(words)):
-        unpack(np.int64(words[v]), agents[v], layout)
-    return check(agents, offsets, targets, parameters)
+        unpack(np.int64(words[v]), shown.agents[v], given.layout)
+    return check(shown.agents, shown.offsets, shown.targets, given.p)
 
 
 def both(agents, offsets, targets, parameters):
     return first(agents, offsets, targets, parameters) and second(agents, offsets, targets, parameters)
 
 
-def recurs(words, anchor, clock, private):
+def recurs(words, search):
     """Brent's search (BIT 1980): has the part that neighbours can see come back to what it was at the anchor?
 
     The anchor is set again after waits that grow by an eighth, not doubled: rounds cost more than copies, and
     a counter that wraps around at 2^N begins its period just behind a power of two.
     """
+    anchor, clock, private = search.anchor, search.clock, search.private
     if clock[PATIENCE] == 0:
         return False
     clock[AGE] += 1
@@ -141,29 +199,24 @@ def recurs(words, anchor, clock, private):
     return same
 
 
-def run(
-    budget, buffers, faces, mark, state, me, near, agents, graph, counts, low, high, watch, whole, anchor, clock,
-    private, key, bits, p, layout, offsets, targets,
-):  # fmt: skip
+def run(budget, buffers, faces, mark, state, room, counts, goal, shown, search, coins, given):
     """At most `budget` rounds; comes back early when the stop, its whole predicates included, is met or a period is
-    found. `graph` is what the predicates are shown."""
+    found."""
     n = buffers.shape[1]
     for _ in range(budget):
         for k in range(len(counts)):
             counts[k] = 0
         now, then = state[CURRENT], 1 - state[CURRENT]
-        changed = part_of_round(
-            0, n, me, near, counts, buffers[now], faces[now], buffers[then], faces[then], mark, state[TIME],
-            key, bits, p, layout, offsets, targets,
-        )  # fmt: skip
+        old, new = Frame(buffers[now], faces[now]), Frame(buffers[then], faces[then])
+        changed = part_of_round(0, n, room, counts, old, new, mark, state[TIME], coins, given)
         if changed < 0:
             return FAILED
         state[CURRENT] = then
         state[TIME] += 1
         status = 0
-        if meets(counts, low, high, changed, watch, whole) and holds(buffers[then], agents, p, layout, *graph):
+        if meets(counts, changed, goal) and holds(new.words, shown, given):
             status = MET
-        if recurs(buffers[then], anchor, clock, private):
+        if recurs(new.words, search):
             status |= PERIODIC
         if status:
             return status

@@ -21,8 +21,21 @@ from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Deadline, Pace
 from hegemon.engines.refusal import refuse_compilation
 from hegemon.engines.rounds import kernels
-from hegemon.engines.rounds.fast_forward import Flight, Frame, Survey, can_skip
-from hegemon.engines.rounds.kernels import CURRENT, FAILED, MET, PERIODIC, TIME
+from hegemon.engines.rounds.fast_forward import Flight, Survey, can_skip
+from hegemon.engines.rounds.kernels import (
+    CURRENT,
+    FAILED,
+    MET,
+    PERIODIC,
+    TIME,
+    Coins,
+    Frame,
+    Given,
+    Goal,
+    Room,
+    Search,
+    Shown,
+)
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
 from hegemon.models.packing import Packing
@@ -55,6 +68,8 @@ class Rounds(Engine):
         self._clock = np.zeros(2, np.int64)
         self._mark = np.zeros(n, np.int64)
         self._counts = np.zeros_like(stop.low)
+        self._search = Search(self._anchor, self._clock, self.private)
+        self._coins = Coins(key[0], protocol.random_bits)
         self._looks_ahead = fast_forward and can_skip(protocol, (*stop.conditions, *stop.whole))
         self._survey: Survey | None = None
         self._flight: Flight | None = None
@@ -74,7 +89,7 @@ class Rounds(Engine):
         }
         # As unsigned numbers, which need no look at whether an index is negative.
         graph = topology.offsets.view(np.uint64), topology.targets.view(np.uint32)
-        self.world = self.protocol.compiled_p, layout, *graph
+        self.given = Given(self.protocol.compiled_p, layout, *graph)
         self._pack = specialize(kernels.pack_all, records, pack=pack, show=show)
         self._unpack = specialize(kernels.unpack_all, records, unpack=unpack)
         self._show = specialize(kernels.show_all, records, unpack=unpack, show=show)
@@ -88,19 +103,18 @@ class Rounds(Engine):
             every = reduce(lambda a, b: specialize(kernels.both, records, first=a, second=b), checks)
             holds = specialize(kernels.whole_met, records, unpack=unpack, check=every)
         self._run = specialize(kernels.run, records, part_of_round=part, meets=meets, recurs=recurs, holds=holds)
-        self._agents = np.zeros(topology.n if checks else 0, self.space.dtype)
-        self._graph = topology.offsets, topology.targets
+        agents = np.zeros(topology.n if checks else 0, self.space.dtype)
+        self._shown = Shown(agents, topology.offsets, topology.targets)
 
     def _divide(self, topology, threads: int) -> None:
         """Consecutive nodes for every thread, about equally many arcs each."""
         work = topology.offsets + np.arange(topology.n + 1)
         edges = np.searchsorted(work, np.linspace(0, work[-1], threads + 1))
         self._largest_degree = int(topology.degrees.max())
-        self._parts = [(int(low), int(high), *self.room()) for low, high in pairwise(edges)]
+        self._parts = [(int(low), int(high), self.room()) for low, high in pairwise(edges)]
 
-    def room(self):
-        """What a kernel works in: one node's record, and its neighbours' faces."""
-        return np.zeros(1, widened(self.space.dtype)), np.zeros(self._largest_degree, self._face)
+    def room(self) -> Room:
+        return Room(np.zeros(1, widened(self.space.dtype)), np.zeros(self._largest_degree, self._face))
 
     # -- what the driver uses ---------------------------------------------------------------------------
 
@@ -126,7 +140,7 @@ class Rounds(Engine):
 
     def load(self, configuration: Configuration) -> None:
         """Take over a configuration and count the stop's conditions in it."""
-        self._pack(configuration.agents, *self.frame, self.world[1])
+        self._pack(configuration.agents, *self.frame, self.given.layout)
         self._recount()
         self._survey = self._flight = None
         self.hopeless = ""
@@ -138,7 +152,7 @@ class Rounds(Engine):
 
     def unpacked(self, words) -> Configuration:
         agents = np.zeros(len(words), self.space.dtype)
-        self._unpack(words, agents, self.world[1])
+        self._unpack(words, agents, self.given.layout)
         return Configuration(self.space, agents=agents)
 
     def snapshot(self):
@@ -159,7 +173,7 @@ class Rounds(Engine):
     def restore(self, snapshot) -> None:
         step, begin, words, anchor, clock, period, self._skipped = snapshot
         self.words[:] = words
-        self._show(self.words, *self._parts[0][2:3], self.frame.faces, self.world[1])
+        self._show(self.words, self._parts[0][2].me, self.frame.faces, self.given.layout)
         self._state[TIME] = begin
         self._recount()
         self._anchor[:], self._clock[:] = anchor, clock
@@ -213,18 +227,16 @@ class Rounds(Engine):
     def _rounds(self, budget: int) -> int:
         """At most so many; comes back early when something is to be looked at."""
         if len(self._parts) == 1:
-            stop, (_, _, me, near) = self.stop, self._parts[0]
             status = self._run(
-                budget, self._buffers, self._faces, self._mark, self._state, me, near, self._agents, self._graph,
-                self._counts, stop.low, stop.high, stop.watch, bool(stop.whole), self._anchor, self._clock,
-                self.private, self.key[0], self.protocol.random_bits, *self.world,
+                budget, self._buffers, self._faces, self._mark, self._state, self._parts[0][2], self._counts,
+                self._goal, self._shown, self._search, self._coins, self.given,
             )  # fmt: skip
             if status == FAILED:
                 self.refuse_update()
             return status
         for _ in range(budget):
             status = self._round()
-            if self._recurs(self.words, self._anchor, self._clock, self.private):
+            if self._recurs(self.words, self._search):
                 status |= PERIODIC
             if status:
                 return status
@@ -233,10 +245,10 @@ class Rounds(Engine):
     def _round(self) -> int:
         then = 1 - self._state[CURRENT]
         counts = np.zeros((len(self._parts), len(self._counts)), np.int64)
+        new = Frame(self._buffers[then], self._faces[then])
         answers = self.spread(
-            self._part_of_round, list(counts), *self.frame, self._buffers[then], self._faces[then], self._mark,
-            self.step, self.key[0], self.protocol.random_bits, *self.world,
-        )  # fmt: skip
+            self._part_of_round, list(counts), self.frame, new, self._mark, self.step, self._coins, self.given
+        )
         if min(answers) < 0:
             self.refuse_update()
         self._counts[:] = counts.sum(axis=0)
@@ -245,10 +257,10 @@ class Rounds(Engine):
 
     def sweep(self, old: Frame, new: Frame, time: int) -> None:
         """The round after `time`, from `old` to `new`."""
-        self.spread(self._sweep, *old, *new, time, self.key[0], self.protocol.random_bits, *self.world)
+        self.spread(self._sweep, old, new, time, self._coins, self.given)
 
     def spread(self, kernel, *arguments) -> list:
-        """Call `kernel(low, high, me, near, ...)` for all nodes, by all threads; a list has an item for each."""
+        """Call `kernel(low, high, room, ...)` for all nodes, by all threads; a list has an item for each."""
         calls = [
             (*part, *(given[k] if isinstance(given, list) else given for given in arguments))
             for k, part in enumerate(self._parts)
@@ -260,12 +272,15 @@ class Rounds(Engine):
     def _recount(self) -> int:
         """Count the stop's conditions in the present configuration; which of them have changed at some node."""
         self._counts[:] = 0
-        low, high, me = 0, len(self.words), self._parts[0][2]
-        return self._tally(low, high, me, self._counts, self.words, self._mark, *self.world[:2])
+        room = self._parts[0][2]
+        return self._tally(0, len(self.words), room, self._counts, self.words, self._mark, self.given)
+
+    @property
+    def _goal(self) -> Goal:
+        return Goal(self.stop.low, self.stop.high, self.stop.watch, bool(self.stop.whole))
 
     def _status(self, changed: int) -> int:
-        stop = self.stop
-        return MET if self._meets(self._counts, stop.low, stop.high, changed, stop.watch, bool(stop.whole)) else 0
+        return MET if self._meets(self._counts, changed, self._goal) else 0
 
     def _whole_holds(self) -> bool:
         return not self.stop.whole or self._membership.whole_holds(self.unpacked(self.words).agents)
@@ -278,7 +293,7 @@ class Rounds(Engine):
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if self._fails(low, middle) else (middle, high)
-        offsets, targets = self.world[2:]
+        _, _, offsets, targets = self.given
         near = targets[offsets[low] : offsets[low + 1]].astype(np.int64)
         me, *others = self.protocol.namespaces(self.unpacked(self.words[np.concatenate([[low], near])]).agents)
         shown = f"{self.space.mapping(me)} with neighbours {[self.space.mapping(other) for other in others]}"
@@ -296,9 +311,9 @@ class Rounds(Engine):
         raise InvalidInput(f"{self.protocol.id}: the compiled update fails in round {self.step + 1}{why}")
 
     def _fails(self, low: int, high: int) -> bool:
-        new, key = self.new_frame(), (self.key[0], self.protocol.random_bits)
         try:
-            return not self._sweep(low, high, *self.room(), *self.frame, *new, self.step, *key, *self.world)
+            new = self.new_frame()
+            return not self._sweep(low, high, self.room(), self.frame, new, self.step, self._coins, self.given)
         except Exception:
             return True
 

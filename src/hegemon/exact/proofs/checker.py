@@ -85,7 +85,7 @@ class Statement:
             out = self.part["outputs"]
             changing = [(a, b) for a, b, c, d in self.rules if (out[a], out[b]) != (out[c], out[d])]
             formulas.append(f"(and {invariant} {inside} (not (= {linear(out)} 1)))")
-            formulas += [f"(and {invariant} {inside} {meet(pair)})" for pair in changing]
+            formulas += [f"(and {invariant} {inside} {present(pair)})" for pair in changing]
         more = self.stages(f"{invariant} (not {inside})") if kind == "reached" else ([], [])
         return formulas + more[0], more[1]
 
@@ -98,7 +98,7 @@ class Statement:
                 for rule in (rule for rule in living if rule[:2] in pairs):
                     after = f"{self.all_of(self.invariants, rule)} (not {self.all_of(self.goal, rule)})"
                     dies = f"{self.dead(dead)} {self.dead(dead, rule)}"
-                    formulas.append(f"(and {context} {meet(rule[:2])} {after} {dies})")
+                    formulas.append(f"(and {context} {present(rule[:2])} {after} {dies})")
             else:
                 w = stage["weights"]
                 require(len(w) == self.size and all(type(x) is int and x >= 0 for x in w), "weights: whole and >= 0")
@@ -114,11 +114,11 @@ class Statement:
     def breaks(self, constraint):
         for rule in self.rules:
             if change(constraint[0], rule) < 0:
-                yield f"{meet(rule[:2])} (not {holds(constraint, rule)})"
+                yield f"{present(rule[:2])} (not {holds(constraint, rule)})"
 
     def dead(self, pairs, rule=None) -> str:
         if not self.connected:
-            return "(and true true " + " ".join(f"(not {meet(pair, rule)})" for pair in sorted(pairs)) + ")"
+            return "(and true true " + " ".join(f"(not {present(pair, rule)})" for pair in sorted(pairs)) + ")"
         label = list(range(self.size))
         for a, b in itertools.product(label, repeat=2):
             if (a, b) not in pairs and (b, a) not in pairs:
@@ -164,7 +164,7 @@ def holds(constraint, rule=None) -> str:  # before, or after, an interaction
     return f"(>= {linear(constraint[0], change(constraint[0], rule))} {text_of(constraint[1])})"
 
 
-def meet(pair, rule=None) -> str:  # two agents in these states are present, before or after an interaction
+def present(pair, rule=None) -> str:  # two agents in these states are present, before or after an interaction
     more = [rule[2:].count(state) - rule[:2].count(state) if rule else 0 for state in pair]
     terms = [f"(>= (+ c{x} {text_of(plus)}) {pair.count(x)})" for x, plus in zip(pair, more, strict=True)]
     return f"(and {' '.join(terms)})"
