@@ -51,6 +51,23 @@ def test_links_lead_somewhere(page):
             assert (page.parent / target).exists(), target
 
 
+def test_the_map_names_what_is_there():
+    """Every file that a walk through the house names exists, and is named once in it; every room has its row."""
+    text, house = (ROOT / "ARCHITECTURE.md").read_text(), ROOT / "src/hegemon"
+    walks = re.findall(r"^\*\*`hegemon \w+.*?(?=^\*\*|^## )", text, re.M | re.S)
+    assert len(walks) == 3
+    for walk in walks:
+        named = re.findall(r"`([a-z_]+(?:/[a-z_]+)+)`", walk)
+        assert len(named) > 8 and len(set(named)) == len(named)
+        assert all((house / f"{name}.py").is_file() for name in named)
+    rooms = {path.name for path in house.iterdir() if (path / "__init__.py").is_file()}
+    described = dict(re.findall(r"^\| `(\w+)/` \| (.*) \|$", text, re.M))
+    assert set(described) == rooms
+    for room, sentence in described.items():
+        for name in re.findall(r"`(\w+)/?`", sentence):
+            assert (house / room / f"{name}.py").is_file() or (house / room / name).is_dir(), f"{room}/{name}"
+
+
 def commands():
     for page in PAGES:
         text = page.read_text()

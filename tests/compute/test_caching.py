@@ -1,7 +1,9 @@
 """A kernel on disk is the one its sources describe: what it reads compiles it anew, nothing else does."""
 
+import ast
 import importlib
 import sys
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -99,3 +101,24 @@ def test_where_nothing_can_be_written_kernels_are_kept_among_temporary_files_or_
         return cache
 
     assert caching._kept(never) is False
+
+
+def test_kernels_that_belong_to_no_protocol_call_nothing_of_another_file():
+    """Numba looks at the file of a kernel alone: what it compiles along must stand in the same file."""
+    house = Path(caching.__file__).parents[1]
+    users = [
+        path
+        for path in house.rglob("*.py")
+        if any(name in path.read_text() for name in ("caching import kernel", "caching import inlined_kernel"))
+    ]
+    assert len(users) >= 4
+    for path in users:
+        imported = [node.module for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
+        assert [name for name in imported if name.startswith("hegemon")] == ["hegemon.compute.caching"], path
+
+
+def test_an_unrelated_room_does_not_compile_anything_again(monkeypatch):
+    before = fingerprint(kernels.run_epochs), fingerprint(tokens.move_tokens)
+    monkeypatch.setattr("hegemon.exact.kernels.rank", lambda codes, choose: 0)
+    monkeypatch.setattr("hegemon.graphs.families.parse", lambda *given: None)
+    assert (fingerprint(kernels.run_epochs), fingerprint(tokens.move_tokens)) == before
