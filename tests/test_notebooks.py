@@ -128,3 +128,22 @@ def test_a_broken_notebook_would_be_caught(tmp_path):
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0")])
     with pytest.raises(nbclient.exceptions.CellExecutionError):
         nbclient.NotebookClient(notebook, timeout=60, resources={"metadata": {"path": str(tmp_path)}}).execute()
+
+
+@pytest.mark.full
+def test_in_a_kernel_watch_is_a_widget_and_a_long_run_shows_a_bar(tmp_path, monkeypatch):
+    """A real kernel: the cell's output is a widget, and what takes longer than a second has shown a bar meanwhile."""
+    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    pytest.importorskip("anywidget")
+    cells = (
+        "import hegemon as hg\npage = hg.watch(hg.Pairwise(n=6), seed=1)\npage",
+        "page.stop()",
+        "hg.run_trials(hg.SublinearRanking(n=12), 60, seed=1, until='steps:3000', workers=1)",
+    )
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    nbclient.NotebookClient(notebook, timeout=240, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    kinds = [set(output["data"]) for output in notebook.cells[0].outputs]
+    assert any("application/vnd.jupyter.widget-view+json" in found for found in kinds)
+    shown = [output for output in notebook.cells[2].outputs if output["output_type"] == "display_data"]
+    assert shown and shown[-1]["data"]["text/html"] == ""  # it was there, and left nothing behind

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from hegemon.analysis.pictures import COLOURS, INK, new_figure, save
+from hegemon.analysis.pictures import COLOURS, INK, legend_below, new_figure, save
 from hegemon.analysis.statistics import sublinear_scale, wilson
 from hegemon.compute.randomness import generator
 from hegemon.protocols import AfekGafni, FloodMax, Referees, Walks
@@ -45,7 +45,7 @@ def budget_points(n: int, exponents, trials: int, seed: int, candidates, workers
 
 def draw_budget(sweeps: list[list[dict]], path) -> None:
     """The success rate, and how often the clouds are disjoint, against the exponent."""
-    figure, (left, right) = new_figure(2)
+    figure, (left, right) = new_figure(2, height=5.2)
     for rows in sweeps:
         exponents = [row["exponent"] for row in rows]
         rate = np.array([row["success_rate"] for row in rows])
@@ -64,7 +64,7 @@ def draw_budget(sweeps: list[list[dict]], path) -> None:
         axis.axvline(0.5, color=INK, linestyle=":", linewidth=1)
         axis.set_xlabel("a, where n^a messages may be sent")
         axis.set_ylim(-0.02, 1.02)
-    left.legend(frameon=False, fontsize=8, loc="upper left")
+    legend_below(left, columns=1)
     left.set_title("referees on a budget: below √n messages no algorithm does better than 1/e", loc="left", fontsize=10)
     save(figure, path)
 
@@ -107,7 +107,7 @@ def compared_points(sizes, trials: int, seed: int, workers) -> Iterator[dict]:
 
 def draw_comparison(rows: list[dict], path) -> None:
     """Messages and rounds over n, both axes logarithmic."""
-    figure, (left, right) = new_figure(2)
+    figure, (left, right) = new_figure(2, height=5.2)
     for colour, name in zip(COLOURS, dict.fromkeys(row["algorithm"] for row in rows), strict=False):
         chosen = [row for row in rows if row["algorithm"] == name]
         sizes = [row["n"] for row in chosen]
@@ -128,7 +128,7 @@ def draw_comparison(rows: list[dict], path) -> None:
         axis.set_yscale("log")
         axis.set_xlabel("n (complete graphs)")
         axis.set_ylabel(key)
-    left.legend(frameon=False, fontsize=8)
+    legend_below(left)
     save(figure, path)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hegemon.analysis.pictures import COLOURS, INK, new_figure, save
+from hegemon.analysis.pictures import COLOURS, INK, legend_below, new_figure, save
 from hegemon.errors import InvalidInput
 from hegemon.experiments.results import LAWS, Fit
 
@@ -51,7 +51,7 @@ def draw_results(rows: list[dict], by: list[str], of: str, fits: list[Fit], titl
     note = f"; broken lines: constant · {' or '.join(laws)}" if laws else ""
     axis.set_title(title + note, loc="left", fontsize=10)
     if len(series) > 1:
-        axis.legend(frameon=False, fontsize=8)
+        legend_below(axis)
     save(figure, path)
 
 
