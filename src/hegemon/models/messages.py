@@ -37,7 +37,7 @@ def failure(elected, candidates: int) -> str | None:
         return None
     if candidates == 0:
         return "no candidate"
-    return "no common referee" if elected and min(elected) != max(elected) else "equal ranks"
+    return "no common referee" if len(elected) and min(elected) != max(elected) else "equal ranks"
 
 
 class MessageFormat:
