@@ -1,6 +1,6 @@
 """What a study costs beyond its trials: the store beside a bare loop, tasks through Dask, memory of a million trials.
 
-    python -m benchmarks.sweeps [store] [dask] [memory]
+    python -m benchmarks.sweeps [store[=TRIALS]] [dask[=TASKS]] [memory[=TRIALS]]
 
 Times of the store are processor seconds of this process, so other work on the machine counts little; tasks per
 second through Dask are by the clock, with the processor seconds of all processes together beside them.
@@ -15,11 +15,14 @@ import time
 from pathlib import Path
 
 from hegemon.experiments import driver
+from hegemon.experiments.store.folder import Folder
+from hegemon.experiments.store.records import RecordFile, encode_record, to_columns
 from hegemon.experiments.study import make_study
-from hegemon.experiments.sweep import run_study
+from hegemon.experiments.sweep import read_table, run_study
 from hegemon.runs.simulate import simulate
 
 N, TRIALS, TASKS, MILLION = 100, 100_000, 5_000, 1_000_000
+RECORD, REST = 1_000, 10_000  # trials of one record, and those of a million that are really made
 
 
 def seconds(who: int = resource.RUSAGE_SELF) -> float:
@@ -79,18 +82,32 @@ def all_seconds() -> float:
 
 
 def memory(trials: int = MILLION) -> None:
-    """A million trials by the command line: the most memory of all its processes together."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "hegemon.cli.main", "sweep", "pairwise", "--n", "4", "--trials", str(trials)]
-        process = subprocess.Popen([*command, "--workers", "2", "--out", folder], stderr=subprocess.DEVNULL)
+    """A million trials by the command line: the most memory of all its processes together.
+
+    All but the last ones stand in the store already, as copies of a few measured ones: making them would take a
+    quarter of an hour. The workers make the rest, and the driver reads all records and writes the whole table.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        sample = run_study(make_study("pairwise", axes={"n": 4}, trials=RECORD), Path(scratch) / "few", workers=1)
+        rows = read_table(sample.folder, ["steps", "reached", "leaders", "engine"]).to_dict("records")
+        study = make_study("pairwise", axes={"n": 4}, trials=trials)
+        folder = Folder(Path(scratch) / "study")
+        folder.open(study)
+        file = RecordFile(folder.records)
+        for first in range(0, trials - REST, RECORD):
+            record = {"case": study.cases[0].key, "first": first, "count": RECORD, "columns": to_columns(rows)}
+            file.append(encode_record({**record, "seconds": 1.0}))
+        file.close()
+        command = [str(Path(sys.executable).with_name("hegemon")), "sweep", "pairwise", "--n", "4"]
+        command += ["--trials", str(trials), "--workers", "2", "--out", str(folder.root)]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         most = 0
-        begin = seconds(resource.RUSAGE_CHILDREN)
         while process.poll() is None:
             most = max(most, sum(map(proportional, family(process.pid))))
-            time.sleep(0.2)
-        used = seconds(resource.RUSAGE_CHILDREN) - begin
-    print(f"memory  {trials:,} trials of pairwise, n = 4, 2 workers, {used:.0f} processor seconds")
-    print(f"        {most / 2**20:.0f} MiB at most for all processes together, exit code {process.returncode}")
+            time.sleep(0.1)
+        rows_written = len(read_table(folder, ["trial"])) if folder.table.exists() else 0
+    print(f"memory  a study of {trials:,} trials of pairwise, n = 4, 2 workers; its table has {rows_written:,} rows")
+    print(f"        {most / 2**20:.0f} MiB at most for all processes together")
 
 
 def family(pid: int) -> list[int]:
@@ -119,8 +136,9 @@ def proportional(pid: int) -> int:
 
 def main() -> None:
     parts = {"store": store, "dask": dask, "memory": memory}
-    for name in sys.argv[1:] or parts:
-        parts[name]()
+    for word in sys.argv[1:] or parts:
+        name, _, number = word.partition("=")
+        parts[name](*([int(number)] if number else []))
 
 
 if __name__ == "__main__":

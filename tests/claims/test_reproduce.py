@@ -53,6 +53,19 @@ def test_what_is_in_the_folder(finished):
     assert not list(folder.rglob("*.partial"))
 
 
+@pytest.mark.full
+def test_dask_gives_the_same_records(finished, tmp_path):
+    """`hegemon reproduce --cluster dask:local`: a claim is a task, and the tables are the same to the byte."""
+    pytest.importorskip("distributed")
+    folder, claims, records = finished
+    there = reproduce(claims, "quick", tmp_path, jobs=2, cluster="dask:local")
+    timeless = [{**record, "seconds": 0} for record in records]
+    assert [{**record, "seconds": 0} for record in there] == timeless
+    for claim in claims:
+        name = Path("data") / f"{claim.id}.csv"
+        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
+
+
 def test_finished_claims_are_not_made_again(finished):
     folder, claims, records = finished
     ear = Ear()

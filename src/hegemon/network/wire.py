@@ -15,9 +15,9 @@ import os
 import struct
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hegemon.errors import InvalidInput
 from hegemon.network.keys import Keys
@@ -91,14 +91,19 @@ class _Secret:
 _secret = lru_cache(16)(_Secret)
 
 
-@dataclass
+@dataclass(slots=True)
 class _Sender:
-    """What is remembered of a life that was heard: its cipher under each key, and which counters came."""
+    """What is remembered of a life that was heard: its cipher under the key it used last, and which counters came.
 
-    ciphers: dict = field(default_factory=dict)  # by the name of the key
+    A process with a thousand members remembers a million of them.
+    """
+
+    name: bytes = b""  # of the key
+    cipher: Any = None
     newest: int = -1
     seen: int = 0  # bit k: the counter newest - k came
-    requests: list = field(default_factory=lambda: [0, 0])  # the present second, and how many came in it
+    second: int = 0  # in which it made the last request
+    requests: int = 0  # and how many in that second
 
     def first_time(self, counter: int) -> bool:
         if counter > self.newest:
@@ -130,7 +135,8 @@ class Wire:
         self._own = first.cipher(self.life)
         self._front = HEADER.pack(MAGIC, VERSION, first.name, self.fingerprint[:4], self.life, 0)[:LIFE_END]
         for sender in self._senders.values():
-            sender.ciphers = {name: cipher for name, cipher in sender.ciphers.items() if name in self._secrets}
+            if sender.name not in self._secrets:
+                sender.name, sender.cipher = b"", None
 
     def seal(self, kind: int, exchange: bytes, nonce: bytes = bytes(NONCE_BYTES), state: int = 0, fence: int = 0):
         number = self._counter.to_bytes(8, "big")
@@ -148,8 +154,10 @@ class Wire:
         if life == self.life:
             raise Dropped("reflected")
         name = prefix[3:7]
-        sender = self._senders.get(life) or _Sender()
-        cipher = sender.ciphers.get(name) or self._stranger(name, life, now)
+        sender = self._senders.get(life)
+        if sender is None:
+            sender = _Sender()
+        cipher = sender.cipher if sender.name == name else self._stranger(name, life, now)
         counter = int.from_bytes(number, "big")
         try:
             body = cipher.decrypt(FRONT + number, datagram[BODY_AT:], datagram[:BODY_AT])
@@ -157,7 +165,7 @@ class Wire:
             raise Dropped("forged") from None
         if not sender.first_time(counter):
             raise Dropped("replayed")
-        sender.ciphers[name] = cipher
+        sender.name, sender.cipher = name, cipher
         self._remember(life, sender)
         return Letter._make((life, *BODY.unpack(body)))
 
@@ -173,7 +181,11 @@ class Wire:
 
     def allow(self, life: bytes, now: float, per_second: int) -> bool:
         """Whether this life may make one more request in this second."""
-        return _within(self._senders[life].requests, now, per_second)
+        sender, second = self._senders[life], int(now)
+        if sender.second != second:
+            sender.second, sender.requests = second, 0
+        sender.requests += 1
+        return sender.requests <= per_second
 
     def _stranger(self, name: bytes, life: bytes, now: float):
         """The cipher of a life that was not heard under this key yet."""
@@ -185,10 +197,9 @@ class Wire:
 
     def _remember(self, life: bytes, sender: _Sender) -> None:
         senders = self._senders
-        if 2 * len(senders) < self.most_senders:  # nobody will have to go soon
-            senders[life] = sender
-            return
         senders[life] = sender
+        if 2 * len(senders) < self.most_senders:
+            return  # nobody will have to go soon
         senders.move_to_end(life)
         if len(senders) > self.most_senders:
             senders.popitem(last=False)
