@@ -160,6 +160,42 @@ def test_daemons_know_left_from_right():
         assert {tuple(case.chain.codes[after].tolist()) for after in moves.after(index)} == expected
 
 
+def test_a_schedule_of_rounds_is_followed(tmp_path):
+    """Three tokens that flip together for ever: as prescribed, where chance alone would end it."""
+    herman, place = CATALOGUE["herman"](3), str(tmp_path / "schedule.json")
+    (finding,) = hg.verify(herman, start="all", schedule="distributed").findings
+    story = finding.counterexample
+    assert story is not None and len(story.interactions) == 2
+    story.save(place)
+    content = json.loads((tmp_path / "schedule.json").read_text())
+    content["rounds"] *= 20
+    (tmp_path / "schedule.json").write_text(json.dumps(content))
+    for seed in range(5):
+        run = hg.simulate(herman, start=place, max_steps=40, seed=seed)
+        assert run.steps == 40 and not run.reached
+        assert [herman.space.mapping(agent) for agent in run.configuration.agents] == story.configuration
+    content["rounds"] = []
+    (tmp_path / "schedule.json").write_text(json.dumps(content))
+    assert all(hg.simulate(herman, start=place, max_steps=40, seed=seed).reached for seed in range(5))
+
+
+@pytest.mark.parametrize(
+    "rounds, sentence",
+    [
+        ([[[2, {"x": 0}]], [[1, {"x": 1}]]], "round 2 cannot be followed: node 1 never becomes x=1 there"),
+        ([[[3, {"x": 0}]]], "3 is not one of the nodes 0..2"),
+        ([[0]], "not a list of changes"),
+        ([[[0, {"x": 7}]]], "x"),
+    ],
+)
+def test_rounds_that_cannot_be_followed_are_refused(rounds, sentence, tmp_path):
+    agents = [{"x": 0}, {"x": 1}, {"x": 1}]
+    place = tmp_path / "schedule.json"
+    place.write_text(json.dumps({"agents": agents, "rounds": rounds}))
+    with pytest.raises(hg.InvalidInput, match=sentence):
+        hg.simulate(CATALOGUE["herman"](3), start=str(place), until="rounds:9")
+
+
 def test_schedules_that_do_not_fit_are_refused(capsys):
     with pytest.raises(hg.InvalidInput, match="choose random, adversary, fair"):
         hg.verify(hg.Pairwise(3), schedule="central")

@@ -16,7 +16,7 @@ from hegemon.runs.checkpoint import Checkpoint
 from hegemon.runs.driver import Driver
 from hegemon.runs.history import MOST_ROWS, History
 from hegemon.runs.run import Fault, Run
-from hegemon.runs.schedules import read_schedule
+from hegemon.runs.schedules import read_rounds, read_schedule
 from hegemon.runs.setting import initial_configuration, topology_for
 
 
@@ -52,6 +52,9 @@ def simulate_states(
         stop = replace(stop, closed=False)
     limit = min((one for one in (stop.limit, max_steps) if one is not None), default=None)
     schedule = read_schedule(start, protocol, topology) if protocol.model == "population" else []
+    rounds = read_rounds(start, protocol) if protocol.model == "rounds" else []
+    if rounds and faults:
+        raise InvalidInput(f"{start} prescribes rounds, which are followed without faults; leave the faults out")
     if schedule and (faults or engine not in ("auto", "agents")):
         raise InvalidInput(f"{start} prescribes interactions, which only engine agents follows, and without faults")
     observables = {} if not observe else protocol.watched() if observe is True else observe
@@ -67,10 +70,10 @@ def simulate_states(
         history = History(Watcher(protocol, observables, topology), unit, at, every, most_rows)
     key = stream(seed, trial, KERNEL)
     driver = Driver(protocol, topology, chosen.engine, configuration, stop, key, history, progress, **chosen.options)
-    if checkpoint and (schedule or observables):
+    if checkpoint and (schedule or rounds or observables):
         raise InvalidInput("a checkpoint keeps no records and no prescribed interactions; run without them")
     met, last_fault = _suffer(driver, faults, limit, generator(seed, trial, FAULT), checkpoint)
-    met = met or driver.follow(schedule, limit) or driver.run(limit, until_met=True)
+    met = met or driver.follow(schedule, limit) or driver.follow_rounds(rounds, limit) or driver.run(limit, until_met=True)
     return _record(protocol, topology, driver, chosen, met, last_fault, seed, trial, history, keep)
 
 

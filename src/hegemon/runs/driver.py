@@ -36,7 +36,7 @@ class Driver:
         progress: Callable[[int], object] | None = None,
         **options,
     ):
-        self.protocol, self.stop, self.history, self.progress = protocol, stop, history, progress
+        self.protocol, self.topology, self.stop, self.history, self.progress = protocol, topology, stop, history, progress
         looks_now_and_then = stop.whole and not chosen.checks_whole
         self.membership = Membership(protocol, stop) if looks_now_and_then else None
         counted = never(stop.name) if looks_now_and_then else stop
@@ -120,6 +120,38 @@ class Driver:
             ):
                 return True
         return self._inside()
+
+    def follow_rounds(self, rounds: list[list[tuple[int, int]]], limit: int | None) -> bool:
+        """Make prescribed rounds, as far as the limit and the stop allow; whether the stop is met.
+
+        Nodes that are not mentioned do not move, as under a daemon that passes over them; what is prescribed must be
+        possible for some coins.
+        """
+        protocol, space, watches = self.protocol, self.protocol.space, bool(self.stop.watch)
+        for changes in rounds:
+            if self._inside() or self.engine.step == limit:
+                break
+            agents = self.engine.configuration().agents
+            codes = space.encode_array(agents)
+            before = protocol.namespaces(agents)
+            possible = protocol.outcomes(before, self.topology)
+            for node, code in changes:
+                if code not in [space.code(state) for state in possible[node]]:
+                    told = ", ".join(f"{name}={value}" for name, value in space.mapping(space.namespace(code)).items())
+                    raise InvalidInput(
+                        f"round {self.engine.step + 1} cannot be followed: node {node} never becomes {told} there"
+                    )
+                codes[node] = code
+            self.engine.load(Configuration(space, agents=space.decode_array(codes)))
+            self.engine.step += 1
+            self._record()
+            after = [space.namespace(code) for code in codes]
+            if watches and any(
+                protocol.output(old, protocol.p) != protocol.output(new, protocol.p)
+                for old, new in zip(before, after, strict=True)
+            ):
+                return True
+        return bool(rounds) and self._inside()
 
     def corrupt(self, fault: Fault, rng) -> bool:
         """Let a fault strike now; whether it changes an output that is watched."""
