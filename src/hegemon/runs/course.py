@@ -73,7 +73,8 @@ def simulate_states(
     if checkpoint and (schedule or rounds or observables):
         raise InvalidInput("a checkpoint keeps no records and no prescribed interactions; run without them")
     met, last_fault = _suffer(driver, faults, limit, generator(seed, trial, FAULT), checkpoint)
-    met = met or driver.follow(schedule, limit) or driver.follow_rounds(rounds, limit) or driver.run(limit, until_met=True)
+    met = met or driver.follow(schedule, limit) or driver.follow_rounds(rounds, limit)
+    met = met or driver.run(limit, until_met=True)
     return _record(protocol, topology, driver, chosen, met, last_fault, seed, trial, history, keep)
 
 

@@ -36,7 +36,8 @@ class Driver:
         progress: Callable[[int], object] | None = None,
         **options,
     ):
-        self.protocol, self.topology, self.stop, self.history, self.progress = protocol, topology, stop, history, progress
+        self.protocol, self.topology, self.stop = protocol, topology, stop
+        self.history, self.progress = history, progress
         looks_now_and_then = stop.whole and not chosen.checks_whole
         self.membership = Membership(protocol, stop) if looks_now_and_then else None
         counted = never(stop.name) if looks_now_and_then else stop

@@ -1,4 +1,4 @@
-"""A start file may prescribe the first interactions, or rounds: a counterexample is followed before chance takes over."""
+"""A start file may prescribe the first interactions or rounds: a counterexample is followed, then chance takes over."""
 
 import json
 from pathlib import Path
