@@ -124,6 +124,14 @@ def test_submitit_gives_the_same_table(tmp_path, monkeypatch):
     assert outcome.folder.table.read_bytes() == expected
 
 
+def test_one_call_of_a_bundle_that_fails_fails_alone():
+    from hegemon.experiments.executors.dask import _call_all
+
+    seconds, found = _call_all([(int, ("7",), {}), (int, ("x",), {}), (int, ("ff",), {"base": 16})])
+    assert seconds >= 0 and [answer for answer, _ in found] == [7, None, 255]
+    assert [type(error) for _, error in found] == [type(None), ValueError, type(None)]
+
+
 @pytest.mark.parametrize("text", ["dask:", "dask:host", "slurm:partition", "slurm:=3", "cloud:9", ""])
 def test_places_that_are_none(text):
     with pytest.raises(InvalidInput):

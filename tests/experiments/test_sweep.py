@@ -89,6 +89,12 @@ def test_processes_killed_at_any_moment_change_nothing(reference, tmp_path):
     assert table_of(study, root, workers=1) == expected
 
 
+@pytest.mark.full
+def test_eight_workers_give_the_same_bytes(reference, tmp_path):
+    study, _, expected = reference
+    assert table_of(study, tmp_path / "eight", workers=8) == expected
+
+
 def records_in(root: Path) -> int:
     return sum(path.read_bytes().count(b"\n") for path in root.glob("records/*.jsonl"))
 

@@ -15,6 +15,8 @@ from hegemon.experiments.executors.pool import Pool
 
 PATIENCE_SECONDS = 10
 LOOK_SECONDS = 0.01
+BUNDLE_SECONDS = 0.05  # of tasks that travel together: those that take less than a message costs
+LARGEST_BUNDLE = 16
 
 
 class Dask(Pool):
@@ -76,10 +78,11 @@ class Dask(Pool):
 
 class Batches(Executor):
     """`concurrent.futures` over a client: what was submitted since the last look goes to the scheduler in one message,
-    and what has ended since then is fetched in one. A message costs more than a task."""
+    and what has ended since then is fetched in one. Tasks that have turned out to be very short travel in bundles."""
 
     def __init__(self, client: Client):
         self._client = client
+        self._seconds = 1.0  # of a task, of late
         self._waiting: queue.SimpleQueue = queue.SimpleQueue()
         self._running: dict = {}
         self._ended = threading.Event()
@@ -112,11 +115,14 @@ class Batches(Executor):
             batch.append(self._waiting.get())
         if not batch:
             return
-        futures, calls = [item[0] for item in batch], [item[1:] for item in batch]
+        size = max(1, min(LARGEST_BUNDLE, int(BUNDLE_SECONDS / self._seconds)))
+        bundles = [batch[first : first + size] for first in range(0, len(batch), size)]
+        calls = [[item[1:] for item in bundle] for bundle in bundles]
+        futures = [[item[0] for item in bundle] for bundle in bundles]
         try:  # what is said about a dead worker is for the driver to judge, who knows what is in the store
-            tasks = self._client.map(_call, calls, pure=False, retries=0)
+            tasks = self._client.map(_call_all, calls, pure=False, retries=0)
         except Exception as error:
-            for future in futures:
+            for future in (one for bundle in futures for one in bundle):
                 future.set_exception(error)
             return
         self._running |= dict(zip(tasks, futures, strict=True))
@@ -127,13 +133,28 @@ class Batches(Executor):
             answers = dict(zip(finished, self._client.gather(finished), strict=True))
         except Exception:  # one of them is lost after all, or the client is closed: each for itself
             answers = {}
-        for task, future in ended.items():
+        for task, futures in ended.items():
             try:
-                future.set_result(answers[task] if task in answers else task.result())
+                seconds, found = answers[task] if task in answers else task.result()
             except Exception as error:
-                future.set_exception(error)
+                for future in futures:
+                    future.set_exception(error)
+                continue
+            self._seconds = max(1e-4, 0.8 * self._seconds + 0.2 * seconds / len(futures))
+            for future, (answer, failure) in zip(futures, found, strict=True):
+                if failure is None:
+                    future.set_result(answer)
+                else:
+                    future.set_exception(failure)
 
 
-def _call(call: tuple):
-    function, args, kwargs = call
-    return function(*args, **kwargs)
+def _call_all(calls: list[tuple]) -> tuple[float, list[tuple]]:
+    """On a worker: one call after the other, each with its own answer or error, and how long all of them took."""
+    begin = time.perf_counter()
+    found: list[tuple] = []
+    for function, args, kwargs in calls:
+        try:
+            found.append((function(*args, **kwargs), None))
+        except Exception as error:
+            found.append((None, error))
+    return time.perf_counter() - begin, found
