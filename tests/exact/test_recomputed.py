@@ -9,8 +9,8 @@ import hegemon as hg
 from hegemon.cli.main import main
 from hegemon.exact import recomputed
 from hegemon.exact.configurations import Configurations
+from hegemon.exact.instance import Instance
 from hegemon.exact.recomputed import RecomputedChain, can_be_recomputed
-from hegemon.exact.verification import Case
 from hegemon.models import PopulationProtocol, Range, at_least, everywhere, exactly
 from hegemon.runs.setting import topology_for
 
@@ -21,7 +21,7 @@ def unstored(monkeypatch):
 
     def verify(protocol, **options):
         with monkeypatch.context() as patch:
-            patch.setattr(Case, "_is_better_recomputed", lambda *_: True)
+            patch.setattr(Instance, "_is_better_recomputed", lambda *_: True)
             answer = hg.verify(protocol, **options)
         assert isinstance(answer.chain, RecomputedChain)
         return answer
@@ -100,22 +100,22 @@ def test_the_same_answers_for_any_protocol(data):
 
     graph = data.draw(st.sampled_from([f"path:{n}", f"star:{n}", "ring:4" if n == 4 else "path:3"]))
     stored = hg.verify(Drawn(n), graph=graph)
-    better = Case._is_better_recomputed
+    better = Instance._is_better_recomputed
     try:
-        Case._is_better_recomputed = lambda *_: True
+        Instance._is_better_recomputed = lambda *_: True
         compare(stored, hg.verify(Drawn(n), graph=graph))
     finally:
-        Case._is_better_recomputed = better
+        Instance._is_better_recomputed = better
 
 
 def test_what_fits_is_stored_and_what_does_not_is_recomputed():
     ring = hg.Ring(n=3, N=3)
     space = Configurations(ring, topology_for(ring))
     assert can_be_recomputed(space, 0.05) and not can_be_recomputed(space, 0.001)
-    assert type(Case(ring, memory=4).chain).__name__ == "Chain"
-    assert isinstance(Case(ring, memory=0.05).chain, RecomputedChain)
+    assert type(Instance(ring, memory=4).chain).__name__ == "Chain"
+    assert isinstance(Instance(ring, memory=0.05).chain, RecomputedChain)
     with pytest.raises(hg.InvalidInput, match="more than the 0.001 GiB"):
-        Case(ring, memory=0.001)
+        Instance(ring, memory=0.001)
 
 
 def test_an_interrupted_run_goes_on_from_its_checkpoint(unstored, tmp_path, monkeypatch):
@@ -144,7 +144,7 @@ def test_an_interrupted_run_goes_on_from_its_checkpoint(unstored, tmp_path, monk
 
 def test_a_checkpoint_is_never_believed(unstored, tmp_path):
     ring, file = hg.Ring(n=2, N=3), tmp_path / "values.npz"
-    case = Case(ring)
+    case = Instance(ring)
     stored = hg.verify(ring, property="time")
     chain = RecomputedChain(case.space)
     store = recomputed.Checkpoint(chain, file, "safe")

@@ -13,7 +13,7 @@ import hegemon as hg
 from hegemon.cli.main import main
 from hegemon.exact import within
 from hegemon.exact.adversary import daemon_moves
-from hegemon.exact.verification import Case
+from hegemon.exact.instance import Instance
 from hegemon.models import PopulationProtocol, Range, RoundsProtocol, at_least, everywhere, exactly
 from hegemon.protocols import CATALOGUE
 from hegemon.runs.schedules import read_schedule
@@ -153,7 +153,7 @@ class Follow(RoundsProtocol):
 
 
 def test_daemons_know_left_from_right():
-    case = Case(Follow(4), start="all", symmetry=False)
+    case = Instance(Follow(4), start="all", symmetry=False)
     moves = daemon_moves(case.chain, "central")
     for index, bits in enumerate(case.chain.codes.tolist()):
         expected = {(*bits[:v], bits[v - 1], *bits[v + 1 :]) for v in range(4) if bits[v] != bits[v - 1]}

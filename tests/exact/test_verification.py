@@ -9,7 +9,7 @@ import pytest
 
 import hegemon as hg
 from hegemon.exact.hitting import survival, write_distribution
-from hegemon.exact.verification import Case
+from hegemon.exact.instance import Instance
 from hegemon.models import Bit, Choice, PopulationProtocol, Range, exactly, whole
 
 
@@ -203,7 +203,7 @@ def test_a_set_that_sees_positions_is_not_lumped():
     with pytest.raises(hg.InvalidInput, match="no-symmetry"):
         hg.verify(Marked(n=3))
     assert not hg.verify(Marked(n=3), symmetry=False).finding("reached").holds
-    assert Case(Marked(n=4), graph="ring:4").space.symmetry == "none"
+    assert Instance(Marked(n=4), graph="ring:4").space.symmetry == "none"
 
 
 class Classes(PopulationProtocol):

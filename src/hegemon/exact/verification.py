@@ -1,45 +1,40 @@
 """The front door: build the chain of a protocol once, and ask it everything, or one question."""
 
-import dataclasses
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from hegemon import display
-from hegemon.compute.randomness import generator
 from hegemon.errors import InvalidInput
 from hegemon.exact import findings as ask
 from hegemon.exact.adversary import POPULATION, ROUNDS, Adversary
-from hegemon.exact.chain import MEMORY, Chain, estimate, reachable_chain, whole_chain
-from hegemon.exact.configurations import Configurations
-from hegemon.exact.containment import leaders, members, named_set
+from hegemon.exact.chain import MEMORY, Chain, estimate
+from hegemon.exact.containment import members, named_set
 from hegemon.exact.findings import Finding
-from hegemon.exact.hitting import HittingTimes, hitting_times, quantiles
-from hegemon.exact.holding import HoldingTimes, holding_times
+from hegemon.exact.hitting import HittingTimes
+from hegemon.exact.holding import HoldingTimes
+from hegemon.exact.instance import Instance
 from hegemon.exact.messages.answers import verify_messages
-from hegemon.exact.recomputed import RecomputedChain, can_be_recomputed
+from hegemon.exact.recomputed import RecomputedChain
 from hegemon.exact.recomputed_answers import RecomputedAnswers
-from hegemon.exact.rounds import RoundConfigurations, round_chain
-from hegemon.exact.within import Within, reached_within
-from hegemon.models.inputs import describe_inputs
+from hegemon.exact.stored_answers import StoredAnswers
+from hegemon.exact.within import Within
 from hegemon.models.messages import MessageProtocol
 from hegemon.models.protocol import Protocol
 from hegemon.models.unreliable import unreliable
-from hegemon.runs.setting import Graph, Start, initial_configuration, topology_for
+from hegemon.runs.setting import Graph, Start
 
 QUESTIONS = ("closed", "leader", "reached", "time", "holding", "predicate")
-EVERYTHING = "all"  # the start that stands for every configuration
 
 
 @dataclass(frozen=True)
 class Verification:
     """Everything that was asked and answered about one protocol at one size."""
 
-    case: "Case"
+    case: Instance
     covers: str
     inside: np.ndarray  # the configurations of the set that was asked about
     findings: tuple[Finding, ...]
@@ -187,12 +182,12 @@ def verify(
         return _verify_predicate(protocol, name, graph, memory, symmetry, progress, begin)
     if schedule != "random":
         return _verify_schedule(protocol, name, schedule, graph, start, memory, progress, begin)
-    case = Case(protocol, graph, start, symmetry, memory, progress)
-    answers: Answers | RecomputedAnswers
+    case = Instance(protocol, graph, start, symmetry, memory, progress)
+    answers: StoredAnswers | RecomputedAnswers
     if isinstance(case.chain, RecomputedChain):
         answers = RecomputedAnswers(case, name, questions, property is None, checkpoint)
     else:
-        answers = Answers(case, name, questions, everything=property is None, progress=progress)
+        answers = StoredAnswers(case, name, questions, everything=property is None, progress=progress)
     hitting = answers.hitting(levels)
     if property is None and protocol.input_parameter:
         more = _verify_predicate(protocol, name, graph, memory, symmetry, progress, begin).findings
@@ -231,152 +226,12 @@ def parse_property(text: str | None, protocol) -> tuple[tuple[str, ...], str]:
     return (question,), name if colon else "safe"
 
 
-class Case:
-    """A protocol on a graph from given starts, and its chain."""
-
-    def __init__(self, protocol, graph=None, start=None, symmetry=True, memory=MEMORY, progress=None):
-        if protocol.model not in ("population", "rounds"):
-            raise InvalidInput(
-                f"{protocol.id} has the model {protocol.model!r}; exact chains exist for populations and rounds"
-            )
-        protocol.require_sound()
-        self.protocol = protocol
-        self.topology = topology_for(protocol, graph)
-        start = start if start is not None else protocol.default_start
-        uniform = protocol.starts.get("random") is Protocol.start_random
-        if isinstance(start, str) and (start == EVERYTHING or start == "random" and uniform):
-            told = f" with {describe_inputs(protocol)}" if protocol.inputs else ""
-            self.covers, starts = f"all configurations{told}", None
-        else:
-            self.covers = f"reachable from {start}" if isinstance(start, str) else "reachable from the given start"
-            starts = [fixed_start(protocol, start, self.topology)]
-        if protocol.model == "rounds":
-            self.space = RoundConfigurations(protocol, self.topology)
-            self.chain = round_chain(self.space, starts, memory, progress)
-            return
-        if any(chosen.whole for chosen in protocol.sets.values()) and not self.topology.is_directed_ring:
-            # a predicate on the whole array may tell agents apart; on rings invariance is checked instead
-            symmetry = False
-        self.space = Configurations(protocol, self.topology, symmetry)
-        if starts is None and self._is_better_recomputed(memory):
-            self.chain = RecomputedChain(self.space, progress)
-        elif starts is None:
-            self.chain = whole_chain(self.space, memory, progress)
-        else:
-            self.chain = reachable_chain(self.space, starts, memory, progress)
-
-    def _is_better_recomputed(self, memory: float) -> bool:
-        """Storing pays where it is possible: many answers are then much faster."""
-        return estimate(self.space).gib > memory and can_be_recomputed(self.space, memory)
-
-    @property
-    def is_intended(self) -> bool:
-        """The author's claims are about the starts that the protocol is made for."""
-        default = self.protocol.default_start
-        return default == "random" or self.covers == f"reachable from {default}"
-
-    @cached_property
-    def starts(self) -> dict[str, int]:
-        """The named starts that are one configuration each, where they are in the chain."""
-        found = {}
-        for name in self.protocol.starts:
-            try:
-                codes = fixed_start(self.protocol, name, self.topology)
-            except InvalidInput:
-                continue
-            index = self.chain.index(codes)
-            if index is not None:
-                found[name] = index
-        return found
-
-
-def fixed_start(protocol, start, topology) -> np.ndarray:
-    """The codes of a start that is one configuration, not a distribution over many."""
-    if isinstance(start, str) and start in protocol.starts:
-        drawn = [protocol.initial(start, generator(seed), topology=topology) for seed in range(3)]
-        if any(not np.array_equal(drawn[0].agents, other.agents) for other in drawn):
-            raise InvalidInput(
-                f"the start {start!r} of {protocol.id} is drawn at random; give {EVERYTHING!r}, a fixed start or a file"
-            )
-        configuration = drawn[0]
-    else:
-        configuration = initial_configuration(protocol, start, 0, 0, topology=topology)
-    return protocol.space.encode_array(configuration.agents)
-
-
-class Answers:
-    """The questions that apply, answered on one chain."""
-
-    def __init__(self, case: Case, name: str, questions, everything: bool, progress=None):
-        self.case, self.chain, self.name, self.questions = case, case.chain, name, questions
-        self.everything, self.progress = everything, progress
-        self.leaders = leaders(self.chain)
-        self._inside: dict[str, np.ndarray] = {}
-
-    def inside(self, name: str) -> np.ndarray:
-        if name not in self._inside:
-            if self.progress:
-                self.progress(f"membership in {name}", 0, self.chain.size)
-            self._inside[name] = members(self.chain, named_set(self.case.protocol, name))
-        return self._inside[name]
-
-    def findings(self) -> tuple[Finding, ...]:
-        found = []
-        others = [name for name in self.case.protocol.sets if name != self.name] if self.everything else []
-        for name in [self.name, *others]:
-            claimed = named_set(self.case.protocol, name).closed and self.case.is_intended
-            inside = self.inside(name)
-            if "closed" in self.questions and (claimed or name == self.name):
-                found.append(ask.is_closed(self.chain, name, inside, claimed))
-            if "leader" in self.questions and self.leaders is not None and self._unique_leader(name):
-                found.append(ask.keeps_leader(self.chain, name, inside, self.leaders, claimed))
-            promised = name == self.case.protocol.reaches
-            if "reached" in self.questions and (name == self.name or promised):
-                found.append(ask.is_reached(self.chain, name, inside, promised and self.case.is_intended))
-        return tuple(found)
-
-    def _unique_leader(self, name: str) -> bool:
-        if self.leaders is None:
-            return False
-        asked = len(self.questions) == 1
-        inside = self.inside(name)
-        return asked or bool(inside.any()) and bool((self.leaders[inside] == 1).all())
-
-    def hitting(self, levels) -> HittingTimes | None:
-        if "time" not in self.questions:
-            return None
-        if self.progress:
-            self.progress("expected steps", 0, self.chain.size)
-        times = hitting_times(self.chain, self.name, self.inside(self.name), self.case.starts)
-        if levels:
-            found = quantiles(self.chain, self.inside(self.name), times, self.case.starts, levels)
-            times = dataclasses.replace(times, quantiles=found)
-        return times
-
-    def within(self, steps: int | None) -> Within | None:
-        if steps is None:
-            return None
-        if isinstance(steps, bool) or not isinstance(steps, int) or steps < 0:
-            raise InvalidInput(f"within = {steps!r} is out of range; give a whole number of steps >= 0")
-        return reached_within(self.chain, self.name, self.inside(self.name), self.case.starts, steps)
-
-    def holding(self) -> HoldingTimes | None:
-        if "holding" not in self.questions or not self._unique_leader(self.name):
-            return None
-        inside = self.inside(self.name)
-        if not (inside & (self.leaders == 1)).any():
-            raise InvalidInput(f"no configuration of {self.name} with one leader is in the chain: nothing to hold")
-        if self.progress:
-            self.progress("holding", 0, self.chain.size)
-        return holding_times(self.chain, self.name, inside, self.leaders, self.case.starts)
-
-
 def _verify_predicate(protocol, name, graph, memory, symmetry, progress, begin) -> Verification:
     """The right output from every input: one chain per value of the input parameter."""
     found = []
     for value in range(protocol.n + 1):
         variant = type(protocol)(protocol.n, **{**protocol.parameters, protocol.input_parameter: value})
-        case = Case(variant, graph, None, symmetry, memory, progress)
+        case = Instance(variant, graph, None, symmetry, memory, progress)
         inside = members(case.chain, named_set(variant, name))
         found.append(ask.is_computed(case.chain, inside, f"{protocol.input_parameter} = {value}", name))
     return Verification(case, "every input", inside, tuple(found), None, None, time.perf_counter() - begin)
@@ -387,7 +242,7 @@ def _verify_schedule(protocol, name, schedule, graph, start, memory, progress, b
     known = POPULATION if protocol.model == "population" else ROUNDS
     if schedule not in known:
         raise InvalidInput(f"the schedule {schedule!r} is not one of {protocol.id}; choose random, {', '.join(known)}")
-    case = Case(protocol, graph, start, False, memory, progress)
+    case = Instance(protocol, graph, start, False, memory, progress)
     if isinstance(case.chain, RecomputedChain):
         raise InvalidInput("schedules need the chain to be stored; raise the memory, or take smaller parameters")
     inside = members(case.chain, named_set(protocol, name))

@@ -15,8 +15,8 @@ from hegemon.compute.randomness import KERNEL, START, generator, stream
 from hegemon.engines.choice import choose_engine
 from hegemon.engines.stopping import parse_stop
 from hegemon.errors import InvalidInput
+from hegemon.exact.instance import fixed_start
 from hegemon.exact.traces import Trace
-from hegemon.exact.verification import fixed_start
 from hegemon.models.configuration import Configuration
 from hegemon.runs.driver import Driver
 from hegemon.runs.setting import topology_for

@@ -8,7 +8,7 @@ from hegemon.compute.records import codec, widened
 from hegemon.engines.population.agents import LARGEST_TABLE
 from hegemon.engines.refusal import refuse_interaction
 from hegemon.errors import InvalidInput
-from hegemon.exact.verification import fixed_start
+from hegemon.exact.instance import fixed_start
 from hegemon.experiments.holding import kernels
 from hegemon.experiments.holding.kernels import Clock, Entries, Model
 from hegemon.runs.setting import topology_for

@@ -1,0 +1,90 @@
+"""What an exact answer is about: a protocol on a graph, from given starts or from everywhere, and its chain."""
+
+from functools import cached_property
+
+import numpy as np
+
+from hegemon.compute.randomness import generator
+from hegemon.errors import InvalidInput
+from hegemon.exact.chain import MEMORY, estimate, reachable_chain, whole_chain
+from hegemon.exact.configurations import Configurations
+from hegemon.exact.recomputed import RecomputedChain, can_be_recomputed
+from hegemon.exact.rounds import RoundConfigurations, round_chain
+from hegemon.models.inputs import describe_inputs
+from hegemon.models.protocol import Protocol
+from hegemon.runs.setting import initial_configuration, topology_for
+
+EVERYTHING = "all"  # the start that stands for every configuration
+
+
+class Instance:
+    """A protocol on a graph from given starts, and its chain."""
+
+    def __init__(self, protocol, graph=None, start=None, symmetry=True, memory=MEMORY, progress=None):
+        if protocol.model not in ("population", "rounds"):
+            raise InvalidInput(
+                f"{protocol.id} has the model {protocol.model!r}; exact chains exist for populations and rounds"
+            )
+        protocol.require_sound()
+        self.protocol = protocol
+        self.topology = topology_for(protocol, graph)
+        start = start if start is not None else protocol.default_start
+        uniform = protocol.starts.get("random") is Protocol.start_random
+        if isinstance(start, str) and (start == EVERYTHING or start == "random" and uniform):
+            told = f" with {describe_inputs(protocol)}" if protocol.inputs else ""
+            self.covers, starts = f"all configurations{told}", None
+        else:
+            self.covers = f"reachable from {start}" if isinstance(start, str) else "reachable from the given start"
+            starts = [fixed_start(protocol, start, self.topology)]
+        if protocol.model == "rounds":
+            self.space = RoundConfigurations(protocol, self.topology)
+            self.chain = round_chain(self.space, starts, memory, progress)
+            return
+        if any(chosen.whole for chosen in protocol.sets.values()) and not self.topology.is_directed_ring:
+            # a predicate on the whole array may tell agents apart; on rings invariance is checked instead
+            symmetry = False
+        self.space = Configurations(protocol, self.topology, symmetry)
+        if starts is None and self._is_better_recomputed(memory):
+            self.chain = RecomputedChain(self.space, progress)
+        elif starts is None:
+            self.chain = whole_chain(self.space, memory, progress)
+        else:
+            self.chain = reachable_chain(self.space, starts, memory, progress)
+
+    def _is_better_recomputed(self, memory: float) -> bool:
+        """Storing pays where it is possible: many answers are then much faster."""
+        return estimate(self.space).gib > memory and can_be_recomputed(self.space, memory)
+
+    @property
+    def is_intended(self) -> bool:
+        """The author's claims are about the starts that the protocol is made for."""
+        default = self.protocol.default_start
+        return default == "random" or self.covers == f"reachable from {default}"
+
+    @cached_property
+    def starts(self) -> dict[str, int]:
+        """The named starts that are one configuration each, where they are in the chain."""
+        found = {}
+        for name in self.protocol.starts:
+            try:
+                codes = fixed_start(self.protocol, name, self.topology)
+            except InvalidInput:
+                continue
+            index = self.chain.index(codes)
+            if index is not None:
+                found[name] = index
+        return found
+
+
+def fixed_start(protocol, start, topology) -> np.ndarray:
+    """The codes of a start that is one configuration, not a distribution over many."""
+    if isinstance(start, str) and start in protocol.starts:
+        drawn = [protocol.initial(start, generator(seed), topology=topology) for seed in range(3)]
+        if any(not np.array_equal(drawn[0].agents, other.agents) for other in drawn):
+            raise InvalidInput(
+                f"the start {start!r} of {protocol.id} is drawn at random; give {EVERYTHING!r}, a fixed start or a file"
+            )
+        configuration = drawn[0]
+    else:
+        configuration = initial_configuration(protocol, start, 0, 0, topology=topology)
+    return protocol.space.encode_array(configuration.agents)
