@@ -208,7 +208,7 @@ class Configurations(ConfigurationSpace):
         return np.repeat(np.arange(self.coins, dtype=np.int32) * self.q, self.topology.arcs)[:, None]
 
     @cached_property
-    def model(self) -> tuple:
+    def model(self) -> kernels.Model:
         """What the kernels need to know of the protocol and the graph."""
         first, second = transition_tables(self.protocol)
         outputs = self.outputs
@@ -224,7 +224,7 @@ class Configurations(ConfigurationSpace):
             arcs = np.concatenate([np.tile(arcs, (self.coins, 1)), self._rows_of_coins()], axis=1)
             powers = np.array([self.q**place for place in range(self.n)], np.int64)
             choose = np.empty((0, 0), np.int64)
-        return self.rotations, arcs, powers, choose, first, second, changes
+        return kernels.Model(self.rotations, arcs, powers, choose, first, second, changes)
 
     def all_keys(self) -> np.ndarray:
         """Ascending; where agents have inputs, only the configurations in which the right number is told."""
@@ -244,7 +244,7 @@ class Configurations(ConfigurationSpace):
     def key(self, codes) -> int:
         codes = np.asarray(codes, np.int64)
         if self.multiset:
-            return int(kernels.rank(np.sort(codes), self.model[3]))
+            return int(kernels.rank(np.sort(codes), self.model.choose))
         key = sum(int(code) * self.q**place for place, code in enumerate(codes))
         return int(kernels.smallest_rotation(key, self.q, self.q ** (self.n - 1))) if self.rotations else key
 
@@ -271,7 +271,7 @@ class Configurations(ConfigurationSpace):
         return weights / weights.sum()
 
     def step(self, codes, key: int, change: bool | None) -> tuple[Interaction, np.ndarray]:
-        _, _, _, _, first, second, changes = self.model
+        first, second, changes = self.model.first, self.model.second, self.model.changes
         for coin in range(self.coins):
             for i, j in zip(self.topology.sources, self.topology.targets, strict=True):
                 a, b = codes[i] + coin * self.q, codes[j]

@@ -97,7 +97,7 @@ def break_interactions(chain: Chain, start: int, active: np.ndarray, number: int
     begin = np.zeros(size)
     begin[start] = chain.denominator
     visits, _ = backwards.refined(begin)
-    _, _, _, _, first, second, changes = space.model
+    first, second, changes = space.model.first, space.model.second, space.model.changes
     sources, targets = space.topology.sources.astype(np.int64), space.topology.targets.astype(np.int64)
     rows = np.flatnonzero(active & (visits > 0))
     ends = np.zeros(changes.shape)

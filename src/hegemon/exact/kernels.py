@@ -5,11 +5,25 @@ combinatorial number system; elsewhere it is the array of codes read as a number
 smallest of its rotations. Protocols enter as tables only, so these functions are compiled once for all.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hegemon.compute.caching import kernel
 
 EMPTY = -1
+
+
+class Model(NamedTuple):
+    """A protocol on a graph, as tables."""
+
+    rotations: bool  # whether a key stands for all its rotations
+    arcs: np.ndarray  # initiator, responder and, where interactions draw coins, the first row of the coin; or none
+    powers: np.ndarray  # of the number of states, one per place
+    choose: np.ndarray  # numbers of multisets, for ranks
+    first: np.ndarray  # the initiator's state after each pair
+    second: np.ndarray  # the responder's
+    changes: np.ndarray  # whether an output changes
 
 
 @kernel
@@ -93,7 +107,7 @@ def add(keys, weights, keeps, size, key, weight, keep):
 
 @kernel
 def successors_of_multiset(key, model, codes, fresh, keys, weights, keeps):
-    _, _, _, choose, after_first, after_second, changes = model
+    choose, after_first, after_second, changes = model.choose, model.first, model.second, model.changes
     unrank(key, choose, codes)
     n, size = len(codes), 0
     i = 0
@@ -145,7 +159,7 @@ def successors(key, model, codes, fresh, keys, weights, keeps):
 
     `weights` counts the arcs that lead there, `keeps` those among them that change no agent's output.
     """
-    if len(model[1]) == 0:
+    if len(model.arcs) == 0:
         return successors_of_multiset(key, model, codes, fresh, keys, weights, keeps)
     return successors_of_array(key, model, codes, keys, weights, keeps)
 
@@ -208,10 +222,10 @@ def explore(done, size, entries, n, width, budget, model, known, slots, parents,
 def codes_of(keys, model, codes):
     """The representative array of codes of every key."""
     for row in range(len(keys)):
-        if len(model[1]) == 0:
-            unrank(keys[row], model[3], codes[row])
+        if len(model.arcs) == 0:
+            unrank(keys[row], model.choose, codes[row])
         else:
-            digits(keys[row], model[4].shape[1], codes[row])
+            digits(keys[row], model.first.shape[1], codes[row])
 
 
 @kernel

@@ -192,6 +192,7 @@ class RecomputedChain:
         return values
 
     def _iterate(self, values, active, cost, store) -> None:
+        precise = PRECISE if cost else 0.0  # no residual proves a probability: it is iterated to its last digits
         saved, best, order, leap = time.monotonic(), np.inf, Direction(), Extrapolation(self.size)
         for number in range(1, MOST_PASSES):
             backwards, moves = order.backwards, leap.moves
@@ -201,7 +202,7 @@ class RecomputedChain:
                 backwards,
             )
             best = max(changes, default=0.0)
-            if best <= PRECISE or best <= 4 * ROUNDING * float(values.max(initial=0.0)):
+            if best <= precise or best <= 4 * ROUNDING * float(values.max(initial=0.0)):
                 return
             if order.learn(best):
                 leap.learn(best, values)
