@@ -6,7 +6,10 @@ from hegemon.cli import options
 from hegemon.cli.common import build, console, deliver, facts, figure, outputs, print_json
 from hegemon.cli.options import integer, option, path
 from hegemon.cli.progress import Progress
+from hegemon.cli.verify import states
 from hegemon.errors import InvalidInput
+
+MOST_WAYS = 4  # that are printed
 
 
 def share(text) -> float:
@@ -33,27 +36,41 @@ def hold_leader(
         float, option("--relative", help="how precise: within so much, such as 10%", metavar="PERCENT", read=share)
     ] = 0.1,
     importance: Annotated[
-        str, option("--importance", help="what leads to the loss: auto, danger, learnt, rarity", metavar="NAME")
+        str,
+        option(
+            "--importance", help="what leads to the loss: auto, danger, derived, learnt, found, rarity", metavar="NAME"
+        ),
     ] = "auto",
+    compare: Annotated[
+        str | None, option("--compare", help="measure again with another importance", metavar="NAME")
+    ] = None,
     seed: options.Seed = 0,
     budget: Annotated[int, integer("--budget", "steps that are simulated at most, about", low=1)] = 2 * 10**10,
     workers: options.Workers = None,
     checkpoint: Annotated[str | None, path("--checkpoint", "goes on from this file when run again (.json)")] = None,
+    path_: Annotated[str | None, path("--path", "write one path to a loss, for run --start (.json)")] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ):
     """How long a leader is held, from 10^2 to 10^40 steps and beyond: rare events by splitting, with an interval."""
-    outputs(checkpoint=(checkpoint, (".json",)))
+    outputs(checkpoint=(checkpoint, (".json",)), path=(path_, (".json",)))
     with Progress(quiet=quiet) as shown:
-        from hegemon.experiments.holding.holding import holding
+        from hegemon.experiments.holding.holding import agree, holding
 
         chosen, topology = build(protocol, n, graph, set_, seed)
         found = holding(
             chosen, graph=topology, start=start, precision=relative, importance=importance, seed=seed, budget=budget,
-            workers=workers, checkpoint=checkpoint, progress=shown.show,
+            workers=workers, checkpoint=checkpoint, path=path_ is not None, progress=shown.show,
         )  # fmt: skip
-    content = found.record()
-    deliver(lambda: print_json(content) if json else print_report(content))
+        content = found.record()
+        if compare:
+            other = holding(
+                chosen, graph=topology, start=start, precision=relative, importance=compare, seed=seed + 1,
+                budget=budget, workers=workers, progress=shown.show,
+            )  # fmt: skip
+            content |= {"compared": other.record(), "agree": agree(found, other)}
+    files = {path_: found.path.save} if path_ and found.path else {}
+    deliver(lambda: print_json(content) if json else print_report(content), files)
 
 
 def print_report(content: dict) -> None:
@@ -79,13 +96,33 @@ def print_report(content: dict) -> None:
             "replications scatter too much for Student's interval; this one rests on Markov's inequality above and on "
             f"level {content['bound_rests_on_levels']} of {content['levels']} below"
         )
+    if content["kind"] == "at most":
+        rows["what that says"] = (
+            "these are the ways that the importance leads to, and there may be others: the upper end holds, the lower "
+            "end rests on plain steps alone"
+        )
     shares = content["shares"]
     typical = f", of which {min(shares):.2g} to {max(shares):.2g} of the clones reach the next" if shares else ""
     rows["importance"] = f"{content['importance']}: {content['importance_is']}"
     rows["levels"] = f"{content['levels']}{typical}"
     rows["replications"] = f"{figure(content['replications'])} of {figure(content['clones'])} clones per level"
     rows["simulated"] = f"{figure(content['simulated_steps'])} steps" + saved(content["saved"])
-    console().print(facts(rows))
+    for place, way in enumerate(content["ways"][:MOST_WAYS]):
+        meeting, result = states(way["before"]), states(way["after"])
+        rows[f"lost by ({place + 1})"] = f"{way['share']:.1%}: {meeting} → {result}"
+    if "compared" in content:
+        other = content["compared"]
+        verdict = "they agree" if content["agree"] else "they DISAGREE: a way to the loss is missed by the longer one"
+        rows[f"with {other['importance']}"] = (
+            f"{power(other['log10']['steps'])} steps, {power(other['log10']['low'])} … {power(other['log10']['high'])} "
+            f"({other['kind']}): {verdict}"
+        )
+    screen = console()
+    screen.print(facts(rows))
+    if content["path"]:
+        screen.print(f"\na path to a loss, {figure(content['path_steps'])} steps, its last ones", style="bold")
+        for line in content["path"]:
+            screen.print(f"  {line}")
 
 
 def saved(times: float | None) -> str:

@@ -9,8 +9,8 @@ import pytest
 import hegemon as hg
 from hegemon.cli.main import main
 from hegemon.errors import InvalidInput
-from hegemon.experiments.holding import replications
-from hegemon.experiments.holding.holding import holding
+from hegemon.experiments.holding import learning, replications, sketch
+from hegemon.experiments.holding.holding import agree, holding
 from hegemon.experiments.holding.importance import Danger
 from hegemon.experiments.holding.process import Process, Walker
 from hegemon.experiments.holding.splitting import lay_out, replicate
@@ -98,6 +98,9 @@ def test_scattered_replications_give_bounds_that_hold():
     assert found.kind == "wide" and found.log_low == pytest.approx(5) and found.level == 2
     assert found.log_high == pytest.approx(10 + math.log(16) + math.log(replications.MARKOV))
     none = replications.answer([[0.0, -5.0, -math.inf]] * 16, True)
+    limited = replications.at_most(found, 10**6, 0)
+    assert limited.kind == "at most" and limited.log_high == found.log_high
+    assert limited.log_low == pytest.approx(math.log(10**6 / -math.log(0.025)))
     assert none.kind == "bound" and none.log_high is None and none.log_low == pytest.approx(5)
 
 
@@ -114,6 +117,41 @@ def test_a_checkpoint_goes_on_and_belongs_to_its_question(tmp_path):
     place.write_text("[]")
     with pytest.raises(InvalidInput, match="no checkpoint"):
         holding(SHORT, checkpoint=place)
+
+
+def test_the_ways_of_losing_and_a_path_that_can_be_run_again(tmp_path):
+    found = holding(SHORT, precision=0.5, workers=1, path=True)
+    assert sum(way["share"] for way in found.ways) == pytest.approx(1)
+    assert found.ways[0]["before"] == [{"leader": 0, "timer": 0}] * 2
+    found.path.save(tmp_path / "path.json")
+    run = hg.simulate(SHORT, start=str(tmp_path / "path.json"), until="broken", seed=3)
+    assert run.steps == len(found.path.interactions) and run.leaders == 2
+
+
+def test_tables_are_continued_retained_and_combined():
+    line, known = np.array([0.0, 1.0, 2.0, 0.0, 0.0]), np.array([1, 1, 1, 0, 0], bool)
+    assert sketch.continued(line, known, 0.0).tolist() == pytest.approx([0, 1, 2, 3, 4])
+    assert sketch.continued(line, known, -1.0).tolist() == pytest.approx([0, 1, 2, 2, 2])
+    fresh, support = np.array([-10.0, -4.0]), np.array([0, 5])
+    before = learning.Table("learnt", "", np.array([-2.0, -8.0]), measured=np.array([True, True]))
+    kept = learning.retained(fresh, support, before)
+    assert kept.table.tolist() == pytest.approx([-2.5, -4.0]) and kept.measured.all()
+    both = learning.combined([learning.Table("a", "", fresh), learning.Table("b", "", before.table)])
+    assert both.table.tolist() == pytest.approx([-2.5, -4.0])
+
+
+def test_a_protocol_of_another_size_keeps_what_was_set():
+    protocol = learning.resized(hg.TimeOptimal(n=100, tau=2, b_max=50), 6)
+    assert (protocol.n, protocol.tau, protocol.m, protocol.r_max, protocol.b_max) == (6, 2, 3, 36, 50)
+
+
+@pytest.mark.full
+def test_importance_is_found_where_none_is_given():
+    protocol = hg.TimeOptimal(n=4, r_max=8, b_max=8)
+    truth = exact(protocol)
+    found = {name: holding(protocol, importance=name, precision=0.3) for name in ("learnt", "derived", "found")}
+    assert all(covers(one, truth) for one in found.values())
+    assert agree(found["learnt"], found["derived"])
 
 
 def test_what_cannot_be_asked_is_refused():

@@ -13,20 +13,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hegemon.errors import InvalidInput
+from hegemon.exact.traces import Trace
 from hegemon.experiments.holding import replications
 from hegemon.experiments.holding.importance import find_importance
 from hegemon.experiments.holding.process import Process, Walker
 from hegemon.experiments.holding.replications import FIRST, Answer
 from hegemon.experiments.holding.splitting import MEASURED, TUNING, Plan, Replication, lay_out, replicate
+from hegemon.experiments.holding.ways import typical_path, ways
 from hegemon.files import write_text
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
 
 EFFORT = 8  # clones for each unit of noise that the pilot expects of one replication
-TUNINGS, GOOD = 6, 0.4  # replications that tell whether there are enough clones, and the scatter wished for
+TUNINGS, GOOD = 8, 0.3  # replications that tell whether there are enough clones, and the scatter wished for
 MOST_REPLICATIONS = 4096
 BUDGET = 2 * 10**10  # steps
+LAST = 12  # lines of a path that are shown
 
 Tell = Callable[[str, int, int | None], None]
 
@@ -46,6 +49,8 @@ class Holding:
     precision: float
     seed: int
     steps: int  # of all walks, the pilot's included
+    ways: tuple[dict, ...]
+    path: Trace | None
     seconds: float
 
     @property
@@ -99,6 +104,9 @@ class Holding:
             "replications": len(self.replications),
             "scatter": answer.scatter if math.isfinite(answer.scatter) else None,
             "bound_rests_on_levels": answer.level,
+            "ways": list(self.ways),
+            "path": self.path.lines()[-LAST:] if self.path else None,
+            "path_steps": len(self.path.interactions) if self.path else None,
             "simulated_steps": self.steps,
             "saved": None if value is None else value * len(self.replications) / max(1, self.steps),
             "seed": self.seed,
@@ -122,8 +130,8 @@ def holding(
     seed: int = 0,
     budget: int = BUDGET,
     workers: int | None = None,
-    cluster: str | None = None,
     checkpoint: str | Path | None = None,
+    path: bool = False,
     progress: Tell | None = None,
 ) -> Holding:
     """The expected number of steps from a start until the leader is no longer the same unique one.
@@ -134,12 +142,17 @@ def holding(
     precision   0.1: an interval to within a factor of 1.1 on each side, if the budget allows.
     importance  what leads the splitting: "auto", or a name that docs/holding.md explains.
     budget      steps that are simulated at most, about.
-    workers     threads; without it, all cores. With `cluster` (as in `sweep`), tasks at a time there.
+    workers     threads; without it, all cores.
     checkpoint  a .json file from which an interrupted measurement goes on.
+    path        also one path to a loss; `result.path.save(FILE)` writes what `hegemon run --start FILE` follows.
 
-    The result has `kind`: "estimate" (an interval of Student's kind), "wide" (replications scatter too much for it;
-    the interval rests on Markov's inequality and on the deepest level that all of them reach) or "bound" (no loss was
-    seen, only a lower bound is known). `steps_expected`, `interval`, `record()`.
+    The result has `steps_expected`, `interval`, `record()`, and `kind`:
+    "estimate"  an interval of Student's kind;
+    "wide"      replications scatter too much for it; the interval rests on Markov's inequality and on the deepest level
+                that all of them reach;
+    "at most"   the importance was found, and may miss a way to the loss: the upper end holds, the lower end is from
+                plain steps;
+    "bound"     no loss was seen; only a lower bound is known.
     """
     begin = time.perf_counter()
     if not 0.001 <= precision <= 10:
@@ -164,6 +177,10 @@ def holding(
         each = max(1, sum(one.steps for one in found) // len(found))
         affordable = max(FIRST, int((budget - crew.steps) // each) + len(found))
         goal = min(needed, affordable, MOST_REPLICATIONS)
+    answer = replications.answer([one.rates for one in found], not plan.died)
+    if not leads.vouched:
+        losses = sum(one.losses for one in found)
+        answer = replications.at_most(answer, plan.steps * len(found), losses)
     return Holding(
         protocol=protocol,
         graph=process.topology.name,
@@ -171,13 +188,21 @@ def holding(
         importance=leads.name,
         sentence=leads.sentence,
         plan=plan,
-        answer=replications.answer([one.rates for one in found], not plan.died),
+        answer=answer,
         replications=tuple(found),
         precision=precision,
         seed=seed,
         steps=crew.steps,
+        ways=tuple(ways(process.space, found)),
+        path=typical_path(crew.walker(), plan, seed, found) if path else None,
         seconds=time.perf_counter() - begin,
     )
+
+
+def agree(first: Holding, second: Holding) -> bool:
+    """Whether two answers about one question can both be right: their intervals meet."""
+    high = [math.inf if one.answer.log_high is None else one.answer.log_high for one in (first, second)]
+    return first.answer.log_low <= high[1] and second.answer.log_low <= high[0]
 
 
 def _refuse_for_ever(protocol, start) -> None:

@@ -3,6 +3,7 @@
 Splitting is unbiased whatever this number is; a good one makes it fast.
 """
 
+import contextlib
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -28,6 +29,8 @@ class Danger:
 
     name: ClassVar[str] = "danger"
     sentence: ClassVar[str] = "given by the protocol's author"
+    allocates: ClassVar[bool] = True  # an author may make arrays
+    vouched: ClassVar[bool] = True  # that it grows on every way to a loss
 
     def compiled(self, process) -> tuple:
         protocol = process.protocol
@@ -43,9 +46,12 @@ class Danger:
         return function, (states, np.zeros(protocol.n, space.dtype))
 
 
+NAMES = ("danger", "derived", "learnt", "found", "rarity")
+
+
 def find_importance(name: str, process, seed: int, tell):
-    """The importance of that name; `auto` takes the author's, and learns one where there is none."""
-    from hegemon.experiments.holding import learning
+    """The importance of that name; `auto` takes the author's, and otherwise finds one."""
+    from hegemon.experiments.holding import derived, learning
 
     if name == "auto":
         name = "danger" if hasattr(process.protocol, "danger") else "learnt"
@@ -53,6 +59,13 @@ def find_importance(name: str, process, seed: int, tell):
         return Danger()
     if name == "rarity":
         return learning.rarity(process, seed)
+    if name == "derived":
+        return derived.derived(process, seed, tell)
     if name == "learnt":
         return learning.learnt(process, seed, tell)
-    raise InvalidInput(f"the importance {name!r} is not known; choose auto, danger, learnt or rarity")
+    if name == "found":
+        tables = [learning.learnt(process, seed, tell)]
+        with contextlib.suppress(InvalidInput):  # no small chain
+            tables.append(derived.derived(process, seed, tell))
+        return learning.combined(tables)
+    raise InvalidInput(f"the importance {name[:40]!r} is not known; choose auto, {', '.join(NAMES)}")

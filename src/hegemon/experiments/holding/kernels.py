@@ -68,6 +68,12 @@ def compute(a, b, model):
     return (after_a << 31) | after_b
 
 
+def draw_pairs(arcs, rng, n, pairs):
+    """Who meets whom, as a walk with this stream has it."""
+    for k in range(len(pairs)):
+        pairs[k, 0], pairs[k, 1] = pair(arcs, rng, n)
+
+
 def recall_from_table(a, b, model):
     """The same from the table of pairs, if it is there; -1 if not."""
     entry = np.int64(model.table[a * len(model.outputs) + b]) - 1
@@ -191,8 +197,9 @@ def begin_clone(population, model, clock, key, number, before, size):
 def stage(population, model, clock, low, high, key, number, before, size, after, parents, budget):
     """Clones of the first `size` entries: each walks until importance >= high, or <= low, or the loss.
 
-    Those that rise, or lose the leader, are the entries of the next stage; `parents` says whose clones they are, and
-    which clones. at[2] the clone, at[3] how many rose, at[4] 1 + the parent of the clone under way, at[6] all steps.
+    Those that rise, or lose the leader, are the entries of the next stage; `parents` says whose clones they are,
+    which clones, and after how many steps. at[2] the clone, at[3] how many rose, at[4] 1 + the parent of the clone
+    under way, at[6] all steps.
     Answers whether something failed.
     """
     at = clock.at
@@ -215,7 +222,7 @@ def stage(population, model, clock, low, high, key, number, before, size, after,
         budget -= 1
         if ended != FELL:
             keep(after, at[3], population, value, clock)
-            parents[at[3], 0], parents[at[3], 1] = chosen, at[2]
+            parents[at[3], 0], parents[at[3], 1], parents[at[3], 2] = chosen, at[2], at[0]
             at[3] += 1
         at[2] += 1
         at[4] = 0

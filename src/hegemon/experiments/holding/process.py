@@ -1,5 +1,7 @@
 """One protocol on one graph from one start, as the process that splitting works on."""
 
+from typing import Any
+
 import numpy as np
 
 from hegemon.compute.compilation import specialize
@@ -19,11 +21,6 @@ SLICE = 10_000_000  # steps of compiled work between two looks at the clock
 LOOKS_PER_TIME = 4  # looks at the importance in one unit of parallel time
 
 
-def lean(template, records: str, **bindings):
-    """These kernels allocate nothing."""
-    return specialize(template, records, allocates=False, **bindings)
-
-
 class Process:
     """The protocol, its graph and its start, checked; kernels are made for one importance at a time by `Walker`."""
 
@@ -41,6 +38,7 @@ class Process:
         protocol.require_sound()
         self.protocol, self.space = protocol, protocol.space
         self.topology = topology_for(protocol, graph)
+        self.named_start = start if isinstance(start, str) and start in protocol.starts else None
         self.start = fixed_start(protocol, start, self.topology)
         self.outputs = self._outputs()
         leaders = int(self.outputs[self.start].sum())
@@ -52,7 +50,7 @@ class Process:
         self.table = np.zeros(self.space.size**2 if self.in_table else 0, np.uint32)
         self.kind = np.uint16 if self.in_table else np.int32
         n = protocol.n
-        self.look = max(1, n // LOOKS_PER_TIME) if n > 16 else 1
+        self.look = n // LOOKS_PER_TIME if n > 16 else 1
 
     def _outputs(self) -> np.ndarray:
         namespace, p, output = self.space.namespace, self.protocol.p, self.protocol.output
@@ -76,17 +74,20 @@ class Walker:
         else:
             pair = kernels.pair_arcs
             arcs = np.stack([topology.sources, topology.targets], axis=1).astype(np.int32)
+        made: dict[str, Any] = {"records": records, "allocates": importance.allocates}
         compute = specialize(kernels.compute, records, interact=protocol.interact, encode=encode, decode=decode)
+        memory: dict[str, Any]
         if process.in_table:
             memory = {"recall": kernels.recall_from_table, "remember": kernels.remember_in_table}
         else:
             memory = {"recall": kernels.recall_nothing, "remember": kernels.remember_nothing}
-        function, tables = importance.compiled(process)
-        walk = lean(kernels.walk, records, pair=pair, compute=compute, importance=function, **memory)
-        self._steady = lean(kernels.steady, records, walk=walk, keep=kernels.keep, copy=kernels.copy)
-        self._survey = lean(kernels.survey, records, walk=walk, copy=kernels.copy)
-        self._stage = lean(kernels.stage, records, walk=walk, keep=kernels.keep, begin_clone=kernels.begin_clone)
-        self._heights = lean(kernels.heights, records, walk=walk, begin_clone=kernels.begin_clone)
+        self.importance, tables = importance.compiled(process)
+        walk = specialize(kernels.walk, **made, pair=pair, compute=compute, importance=self.importance, **memory)
+        self.draw_pairs = specialize(kernels.draw_pairs, **made, pair=pair)
+        self._steady = specialize(kernels.steady, **made, walk=walk, keep=kernels.keep, copy=kernels.copy)
+        self._survey = specialize(kernels.survey, **made, walk=walk, copy=kernels.copy)
+        self._stage = specialize(kernels.stage, **made, walk=walk, keep=kernels.keep, begin_clone=kernels.begin_clone)
+        self._heights = specialize(kernels.heights, **made, walk=walk, begin_clone=kernels.begin_clone)
         self.model = Model(
             arcs, process.table, process.outputs, protocol.compiled_p, layout,
             np.zeros(2, widened(process.space.dtype)), tables, np.zeros(1, np.int64), process.look,
@@ -121,7 +122,7 @@ class Walker:
     def stage(self, key, number: int, low: float, high: float, before: Entries, size: int, clones: int):
         """Entries of the next stage, how many, and whose clones they are."""
         population, clock = self._begin(np.zeros(4, np.uint64))
-        after, parents = self.entries(clones), np.empty((clones, 2), np.int64)
+        after, parents = self.entries(clones), np.empty((clones, 3), np.int64)
         while clock.at[2] < clones:
             self._run(
                 self._stage, population, self.model, clock, low, high, key, number, before, size, after, parents,

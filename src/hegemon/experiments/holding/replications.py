@@ -11,6 +11,7 @@ estimate that is never negative exceeds 40 times its mean with probability at mo
 bound. That interval is wide, and means what it says.
 """
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 FIRST = 16  # replications of the first stage
-TRUSTED = 0.7  # the largest relative scatter of one replication for which Student's interval is used
+TRUSTED = 0.5  # the largest relative scatter of one replication for which Student's interval is used
 MARKOV = 40  # 1 over the risk on one side
 
 
@@ -26,7 +27,7 @@ MARKOV = 40  # 1 over the risk on one side
 class Answer:
     """Expected steps, as natural logarithms: they may be beyond floating point."""
 
-    kind: str  # "estimate", "wide" or "bound"
+    kind: str  # "estimate", "wide", "at most" or "bound"
     log_steps: float | None
     log_low: float
     log_high: float | None
@@ -58,6 +59,18 @@ def enough(rates: Sequence[float], precision: float) -> int:
         return len(rates)
     wanted = student(0.975, FIRST - 1) * scatter / math.log1p(precision)
     return max(FIRST, math.ceil(wanted**2))
+
+
+def at_most(found: Answer, plain_steps: int, plain_losses: int) -> Answer:
+    """What an importance that nobody vouches for can say: the ways that it leads to are a part of all losses.
+
+    So its upper end holds. The lower end comes from plain steps alone: so many losses, as of a Poisson process.
+    """
+    from scipy.stats import chi2
+
+    low = math.log(plain_steps) - math.log(float(chi2.ppf(0.975, 2 * plain_losses + 2)) / 2)
+    kind = "bound" if found.log_high is None else "at most"
+    return dataclasses.replace(found, kind=kind, log_low=low, level=0)
 
 
 def answer(all_rates: Sequence[Sequence[float]], complete: bool) -> Answer:

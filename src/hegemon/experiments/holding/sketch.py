@@ -33,7 +33,7 @@ class Sketch(NamedTuple):
     sums: np.ndarray  # agents and sum of main of each class: scratch
     log: np.ndarray  # rows of how many for each kind, at looks
     clocks: np.ndarray  # [class, clock, tag] of those rows
-    logged: np.ndarray  # how many rows there are
+    logged: np.ndarray  # how many rows there are, how many looks there were, and that every so many are logged
 
 
 def see(population, sketch):
@@ -79,7 +79,8 @@ def sketched(population, model):
     knot = min(int(clock * (KNOTS - 1)), KNOTS - 2)
     part = clock * (KNOTS - 1) - knot
     row = sketch.logged[0]
-    log = row < len(sketch.clocks)
+    log = row < len(sketch.clocks) and sketch.logged[1] % sketch.logged[2] == 0
+    sketch.logged[1] += 1
     if log:
         sketch.clocks[row, 0], sketch.clocks[row, 1], sketch.clocks[row, 2] = crowd, clock, model.tag[0]
         sketch.logged[0] += 1
@@ -137,7 +138,7 @@ def blank(process, rows: int = 0) -> Sketch:
     classes = len(process.space.variants)
     return Sketch(
         variant, main, kind, np.zeros((classes, kinds, MANY, KNOTS)), np.zeros(kinds, np.int64),
-        np.zeros((classes, 2)), np.zeros((rows, kinds), np.int8), np.zeros((rows, 3)), np.zeros(1, np.int64),
+        np.zeros((classes, 2)), np.zeros((rows, kinds), np.int8), np.zeros((rows, 3)), np.array([0, 0, 1]),
     )  # fmt: skip
 
 
@@ -159,13 +160,15 @@ def spread(sketch: Sketch, log: np.ndarray, clocks: np.ndarray, weights: np.ndar
 
 
 def continued(line: np.ndarray, known: np.ndarray, slope: float) -> np.ndarray:
-    """A line over the knots, continued beyond the known ones by the slope of the last few, or a given one."""
+    """A line over the knots, continued beyond the known ones by the slope of the last few, or a given one.
+
+    With a negative slope it goes on level."""
     places = np.flatnonzero(known)
     result = np.interp(np.arange(len(line)), places, line[places])
     for end, step in ((places[0], -1), (places[-1], 1)):
         near = places[:3] if step < 0 else places[-3:]
-        rise = slope
-        if len(near) > 1:
+        rise = max(slope, 0.0)
+        if len(near) > 1 and slope >= 0:
             rise = max(0.0, step * float(np.polyfit(near, line[near], 1)[0]))
         beyond = np.arange(end + step, -1 if step < 0 else len(line), step)
         result[beyond] = line[end] + rise * np.arange(1, len(beyond) + 1)

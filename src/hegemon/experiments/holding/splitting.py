@@ -53,17 +53,18 @@ class Replication:
     rates: tuple[float, ...]
     steps: int
     ends: dict[tuple[int, int, int, int], int] = field(default_factory=dict)
+    losses: int = 0  # in its plain steps
 
     def record(self) -> dict:
         rates = [None if rate == -math.inf else rate for rate in self.rates]
-        return {"number": self.number, "rates": rates, "steps": self.steps,
+        return {"number": self.number, "rates": rates, "steps": self.steps, "losses": self.losses,
                 "ends": [[*end, count] for end, count in self.ends.items()]}  # fmt: skip
 
     @classmethod
     def from_record(cls, record: dict) -> "Replication":
         rates = tuple(-math.inf if rate is None else float(rate) for rate in record["rates"])
         ends = {tuple(end[:4]): end[4] for end in record["ends"]}
-        return cls(record["number"], rates, record["steps"], ends)
+        return cls(record["number"], rates, record["steps"], ends, record["losses"])
 
 
 def replicate(walker: Walker, plan: Plan, seed: int, branch: int, number: int, keep: list | None = None) -> Replication:
@@ -71,7 +72,9 @@ def replicate(walker: Walker, plan: Plan, seed: int, branch: int, number: int, k
     before = walker.steps
     process = walker.process
     entries = walker.entries(plan.clones)
-    found, _ = walker.steady(stream(seed, branch, number, 0), plan.low, plan.levels[0], plan.burn, plan.steps, entries)
+    found, losses = walker.steady(
+        stream(seed, branch, number, 0), plan.low, plan.levels[0], plan.burn, plan.steps, entries
+    )
     size = min(found, plan.clones)
     rate = math.log(found / plan.steps) if found else -math.inf
     rates = [rate]
@@ -87,7 +90,7 @@ def replicate(walker: Walker, plan: Plan, seed: int, branch: int, number: int, k
         rates.append(rate)
     lost = size and plan.levels[-1] == math.inf
     ends = Counter(map(tuple, entries.ends[:size].tolist())) if lost else Counter()
-    return Replication(number, tuple(rates), walker.steps - before, dict(ends))
+    return Replication(number, tuple(rates), walker.steps - before, dict(ends), losses)
 
 
 def lay_out(walker: Walker, seed: int, effort: int, tell=lambda *_: None) -> Plan:
