@@ -158,6 +158,8 @@ def test_a_large_population_is_looked_at_a_few_times_per_unit_of_time():
     looked = []
 
     class Watcher:
+        observables: dict = {}
+
         def measure(self, configuration):
             looked.append(configuration)
             return {"leaders": 1}
