@@ -12,8 +12,8 @@ from scipy.sparse import csr_array
 
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import Chain
+from hegemon.exact.instance import Instance
 from hegemon.exact.solving import System
-from hegemon.exact.verification import Case
 from hegemon.experiments.holding import sketch
 from hegemon.experiments.holding.learning import Table, committor_table, learnt, resized
 from hegemon.experiments.holding.process import Process, Walker
@@ -32,7 +32,7 @@ def derived(process: Process, seed: int, tell=lambda *_: None) -> Table:
         tell("deriving importance from the exact chain", n, None)
         try:
             small = Process(resized(protocol, n), None, start)
-            chain = Case(small.protocol, None, start, True, MEMORY).chain
+            chain = Instance(small.protocol, None, start, True, MEMORY).chain
         except InvalidInput:
             break
         found = small, chain
