@@ -198,6 +198,19 @@ def test_every_model_and_ones_own_protocol(tmp_path):
     assert records_in(tmp_path / "mine") > before
 
 
+def test_losses_are_axes(tmp_path):
+    """A share of 0 is the case without losses, with its seed and its trials; others are cases of their own."""
+    study = make_study("pairwise", axes={"n": 8, "loss": "0,1/2", "one_sided": [0, 0.25]}, trials=3)
+    cases = study.cases
+    plain = make_study("pairwise", axes={"n": 8}).cases[0]
+    assert cases[0].key == plain.key and cases[0].seed == plain.seed and len({case.key for case in cases}) == 4
+    assert cases[3].options["loss"] == "1/2" and cases[3].options["one_sided"] == "1/4"
+    table = sweep("pairwise", n=8, loss="0,1/2", trials=20, workers=1)
+    assert set(table["loss"].dropna()) == {"1/2"} and table["loss"].isna().sum() == 20 and table["reached"].all()
+    with pytest.raises(InvalidInput, match="probability"):
+        sweep("pairwise", n=8, loss=2, workers=1)
+
+
 def test_a_study_file(tmp_path):
     path = tmp_path / "study.toml"
     path.write_text('protocol = "pairwise"\ntrials = 60\n[axes]\nn = "8..12:+4"\nuntil = ["safe", "steps:50"]\n')

@@ -35,6 +35,8 @@ def sweep_study(
     max_steps: Annotated[str | None, text("--max-steps", "give up a trial after so many", "INTEGER")] = None,
     engine: Annotated[str | None, text("--engine", "auto, or names of engines", "NAME,…")] = None,
     fault: Annotated[list[str] | None, text("--fault", "none, or step=K,agents=J; repeatable", "FAULT")] = None,
+    loss: Annotated[str | None, text("--loss", "shares of lost interactions: 0,0.1", "SHARE,…")] = None,
+    one_sided: Annotated[str | None, text("--one-sided", "of the others that are one-sided", "SHARE,…")] = None,
     zip_: Annotated[list[str] | None, text("--zip", "axes that move side by side: n,tau", "NAME,…")] = None,
     cases: Annotated[str | None, text("--cases", "a CSV table of cases, one column per axis", "FILE")] = None,
     trials: Annotated[
@@ -59,6 +61,7 @@ def sweep_study(
         show_status(Path(status), json)
         return
     axes = read_axes(n, set_, graph, start, wake, until, max_steps, engine, fault)
+    axes |= {name: values for name, values in {"loss": loss, "one_sided": one_sided}.items() if values}
     if extend is not None:
         if study is not None or out is not None or seed is not None or zip_ or cases:
             raise InvalidInput("--extend takes the folder, --trials and values of its axes, and nothing else")

@@ -20,12 +20,14 @@ from hegemon.experiments.fingerprints import code_fingerprint, file_digest, prot
 from hegemon.graphs.families import parse
 from hegemon.graphs.topology import Topology
 from hegemon.models.expressions import whole_number
+from hegemon.models.unreliable import share, unreliable
 from hegemon.protocols.loading import find_protocol
 from hegemon.runs.disturbances import parse_fault
 from hegemon.runs.run import Fault
 from hegemon.runs.setting import topology_for
 
-COURSE = ("start", "wake", "until", "engine", "fault", "max_steps")
+COURSE = ("start", "wake", "until", "engine", "fault", "loss", "one_sided", "max_steps")
+LOSSES = ("loss", "one_sided")
 RESERVED = ("protocol", "n", "graph", *COURSE)
 
 
@@ -64,7 +66,7 @@ class Case:
     def options(self) -> dict:
         """What `simulate` is told besides seed, trial and graph."""
         settings, by_messages = self.settings, self.protocol.model == "messages"
-        refused = ("start", "until", "fault") if by_messages else ("wake",)
+        refused = ("start", "until", "fault", *LOSSES) if by_messages else ("wake",)
         for name in refused:
             if name in settings:
                 instead = "wake" if by_messages else "start"
@@ -77,7 +79,8 @@ class Case:
         options["start"] = str(settings.get("start", self.protocol.default_start))
         options["until"] = str(settings.get("until", "safe"))
         options["faults"] = parse_faults(str(settings.get("fault", "none")))
-        return options
+        shares = {name: str(share(name, settings[name])) for name in LOSSES if name in settings}
+        return options | {name: value for name, value in shares.items() if value != "0"}
 
     @cached_property
     def course(self) -> dict:
@@ -87,6 +90,7 @@ class Case:
         course |= {name: options[name] for name in ("start", "wake", "until") if name in options}
         if options.get("faults"):
             course["fault"] = str(self.settings["fault"])
+        course |= {name: options[name] for name in LOSSES if name in options}
         if "max_steps" in options:
             course["max_steps"] = options["max_steps"]
         return course | {"engine_asked": options["engine"]}
@@ -115,6 +119,7 @@ class Case:
         options, protocol = self.options, self.protocol
         if "until" in options:
             parse_stop(options["until"], protocol)
+            unreliable(protocol, *(options.get(name, 0) for name in LOSSES))
             start = options["start"]
             if start not in protocol.starts and not os.path.isfile(start):
                 known = ", ".join(protocol.starts)

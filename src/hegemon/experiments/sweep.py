@@ -46,9 +46,9 @@ def sweep(
     """Run every case of a study and answer all trials as a dataframe, one row per trial.
 
     protocol: an id such as "time-optimal", "your_file.py:YourClass", a class, or a list of these.
-    axes:     n, graph, start, wake, until, engine, fault, max_steps, or any parameter: a value, a list, or a text
-              such as "1e2..1e6:log". All are crossed; `zipped=[("n", "tau")]` walks these side by side; `cases` is an
-              explicit table, as a list of dictionaries or a CSV file.
+    axes:     n, graph, start, wake, until, engine, fault, loss, one_sided, max_steps, or any parameter: a value, a
+              list, or a text such as "1e2..1e6:log". All are crossed; `zipped=[("n", "tau")]` walks these side
+              by side; `cases` is an explicit table, as a list of dictionaries or a CSV file.
     trials:   of every case, by default 1; with `precise="2%"` at most so many, until the mean is known to within 2 %.
     out:      the study's folder. The same call again goes on; `extend=True` adds trials or values to what is there.
     workers, cluster: processes of this machine, or "dask:tcp://host:8786", "slurm:partition=…".
