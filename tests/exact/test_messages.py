@@ -239,7 +239,6 @@ CASES = [
 LONGER = [
     (Walks(n=3, walks=2, candidates=2), "path:3", {}),
     (Walks(n=4, walks=1, candidates=2), "ring:4", {}),
-    (Referees(n=5, referees=1), None, {}),
 ]
 
 
