@@ -30,7 +30,7 @@ class Danger:
     name: ClassVar[str] = "danger"
     sentence: ClassVar[str] = "given by the protocol's author"
     allocates: ClassVar[bool] = True  # an author may make arrays
-    vouched: ClassVar[bool] = True  # that it grows on every way to a loss
+    vouched: ClassVar[bool] = False  # that it grows on every way to a loss: nobody has proved that of any yet
 
     def compiled(self, process) -> tuple:
         protocol = process.protocol
