@@ -11,7 +11,6 @@ from hegemon.cli.resuming import make_keeper, resumed
 from hegemon.cli.run_report import print_report, report, writers
 from hegemon.errors import InvalidInput
 from hegemon.files import reserve
-from hegemon.models.unreliable import unreliable
 
 
 def run(
@@ -89,6 +88,7 @@ def run(
         raise InvalidInput("which protocol? Give an id of `hegemon list`, or your_file.py:YourClass")
     if checkpoint and (trials != 1 or observe or every or at or history or plot or trace is not None):
         raise InvalidInput("--checkpoint keeps one trial and no records; for many trials use hegemon sweep")
+    from hegemon.models.unreliable import unreliable
     from hegemon.runs.disturbances import parse_fault, read_disturbances
 
     faults = tuple(parse_fault(text) for text in fault or ())

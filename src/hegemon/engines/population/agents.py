@@ -5,6 +5,7 @@ as pairs occur; otherwise it is a record, and `interact` works on the records th
 """
 
 import os
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,38 +29,66 @@ LIMIT, MET, FAILED = 0, 1, 2  # how a kernel ended
 # ruff: noqa: F821 - in kernels, `draw`, `meet`, `marks_of`, `compute` … are bound by specialize
 
 
-def draw_complete(population, arcs, rng, values, first, second, coins, size):
-    """The next pairs on the complete graph, each with its coins, which have so many equally likely values."""
+class Goal(NamedTuple):
+    """The counted part of the stop: how many agents meet each condition, and how many are to."""
+
+    counts: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    watch: int
+
+
+class Chance(NamedTuple):
+    """What meetings are drawn from: the arcs (none: all pairs), and how many values the coins have."""
+
+    arcs: np.ndarray
+    rng: np.ndarray
+    values: int
+
+
+class Given(NamedTuple):
+    """What an interaction needs: the parameters, how states are packed, and wide records to work in; and who met last,
+    with which coins."""
+
+    parameters: np.ndarray
+    layout: tuple
+    scratch: np.ndarray
+    tried: np.ndarray
+
+
+def draw_complete(population, chance, first, second, coins, size):
+    """The next pairs on the complete graph, each with its coins."""
     for k in range(size):
-        first[k], second[k] = next_pair(rng, len(population))
-        coins[k] = next_below(rng, values) if values > 1 else 0
+        first[k], second[k] = next_pair(chance.rng, len(population))
+        coins[k] = next_below(chance.rng, chance.values) if chance.values > 1 else 0
         prefetch(population, first[k])
         prefetch(population, second[k])
 
 
-def draw_arcs(population, arcs, rng, values, first, second, coins, size):
-    """The next pairs on a graph: `arcs` holds the initiator and the responder of every arc."""
+def draw_arcs(population, chance, first, second, coins, size):
+    """The next pairs on a graph, whose arcs hold their initiator and their responder."""
+    arcs, rng = chance.arcs, chance.rng
     for k in range(size):
         arc = next_index(rng, len(arcs))
         first[k], second[k] = arcs[arc, 0], arcs[arc, 1]
-        coins[k] = next_below(rng, values) if values > 1 else 0
+        coins[k] = next_below(rng, chance.values) if chance.values > 1 else 0
         prefetch(population, first[k])
         prefetch(population, second[k])
 
 
-def run_records(population, arcs, rng, values, counts, low, high, watch, parameters, layout, scratch, tried, budget):
+def run_records(population, chance, goal, given, budget):
     """At most `budget` steps on records; answers the steps made and how they ended.
 
     `interact` works on wide copies, which are stored only when every field is in its range.
     """
-    p = parameters[0]
+    p, scratch, tried = given.parameters[0], given.scratch, given.tried
     first = np.empty(BLOCK, np.int64)
     second = np.empty(BLOCK, np.int64)
     coins = np.empty(BLOCK, np.int64)
     done = 0
     while done < budget:
         size = min(BLOCK, budget - done)
-        draw(population, arcs, rng, values, first, second, coins, size)
+        draw(population, chance, first, second, coins, size)
         for k in range(size):
             tried[0], tried[1], tried[2] = first[k], second[k], coins[k]
             a, b = population[first[k]], population[second[k]]
@@ -67,30 +96,28 @@ def run_records(population, arcs, rng, values, counts, low, high, watch, paramet
             copy(a, scratch[0])
             copy(b, scratch[1])
             meet(scratch[0], scratch[1], p, coins[k])
-            if not settle(scratch[0], layout) or not settle(scratch[1], layout):
+            if not settle(scratch[0], given.layout) or not settle(scratch[1], given.layout):
                 return done + k, FAILED
             copy(scratch[0], a)
             copy(scratch[1], b)
             after_a, after_b = marks_of(a, p), marks_of(b, p)
             if before_a != after_a or before_b != after_b:
-                if recount(before_a, before_b, after_a, after_b, counts, low, high, watch):
+                if recount(before_a, before_b, after_a, after_b, goal):
                     return done + k + 1, MET
         done += size
     return done, LIMIT
 
 
-def run_codes(
-    population, arcs, rng, values, counts, low, high, watch, parameters, layout, scratch, tried, table, mark, budget,
-):  # fmt: skip
+def run_codes(population, chance, goal, given, table, mark, budget):
     """The same on codes; entry 0 of the table of pairs means not yet computed."""
-    states = len(mark)
+    states, tried = len(mark), given.tried
     first = np.empty(BLOCK, np.int64)
     second = np.empty(BLOCK, np.int64)
     coins = np.empty(BLOCK, np.int64)
     done = 0
     while done < budget:
         size = min(BLOCK, budget - done)
-        draw(population, arcs, rng, values, first, second, coins, size)
+        draw(population, chance, first, second, coins, size)
         for k in range(size):
             i, j = first[k], second[k]
             a, b = np.int64(population[i]), np.int64(population[j])
@@ -98,7 +125,7 @@ def run_codes(
             entry = np.int64(table[place])
             if entry == 0:
                 tried[0], tried[1], tried[2] = i, j, coins[k]
-                entry = 1 + compute(a, b, parameters[0], coins[k], layout, scratch)
+                entry = 1 + compute(a, b, given.parameters[0], coins[k], given.layout, given.scratch)
                 if entry == 0:
                     return done + k, FAILED
                 table[place] = entry
@@ -106,7 +133,7 @@ def run_codes(
             population[i] = after_a
             population[j] = after_b
             if mark[a] != mark[after_a] or mark[b] != mark[after_b]:
-                if recount(mark[a], mark[b], mark[after_a], mark[after_b], counts, low, high, watch):
+                if recount(mark[a], mark[b], mark[after_a], mark[after_b], goal):
                     return done + k + 1, MET
         done += size
     return done, LIMIT
@@ -123,15 +150,15 @@ def compute(a, b, p, coin, layout, scratch):
     return (after_a << 16) | after_b
 
 
-def recount(before_a, before_b, after_a, after_b, counts, low, high, watch):
+def recount(before_a, before_b, after_a, after_b, goal):
     """Bring the counts up to date; true when the stop is met."""
-    satisfied = True
+    counts, satisfied = goal.counts, True
     for k in range(len(counts)):
         counts[k] += ((after_a >> k) & 1) - ((before_a >> k) & 1)
         counts[k] += ((after_b >> k) & 1) - ((before_b >> k) & 1)
-        if counts[k] < low[k] or counts[k] > high[k]:
+        if counts[k] < goal.low[k] or counts[k] > goal.high[k]:
             satisfied = False
-    return satisfied or ((before_a ^ after_a) | (before_b ^ after_b)) & watch != 0
+    return satisfied or ((before_a ^ after_a) | (before_b ^ after_b)) & goal.watch != 0
 
 
 def require_array(protocol, engine: str) -> None:
@@ -176,14 +203,16 @@ class Agents(Engine):
         encode, decode, layout = codec(self.space)
         self._tried = np.zeros(3, np.int64)  # the agents that met last, and their coins
         meet = meeting(protocol.interact, protocol.coins.names)
-        self._work = protocol.compiled_p, layout, np.zeros(2, widened(self.space.dtype)), self._tried
+        scratch = np.zeros(2, widened(self.space.dtype))
+        self._given = Given(protocol.compiled_p, layout, scratch, self._tried)
+        self._tables: tuple = ()
         if self._in_table:
             fill = specialize(compute, records, meet=meet, encode=encode, decode=decode)
             self._kernel = specialize(run_codes, records, draw=draw, compute=fill, recount=recount)
             states = self.space.decode_array(np.arange(self.space.size))
             table = np.zeros(self.space.size**2 * protocol.coins.size, np.uint32)
             self._marks = self._membership.marks(states)
-            self._work += table, self._marks
+            self._tables = table, self._marks
         else:
             copy, _ = record_functions(self.space)
             bound = {"meet": meet, "marks_of": marks(stop.conditions)}
@@ -208,15 +237,15 @@ class Agents(Engine):
         if self._silent:
             self.step = limit
             return False
-        stop = self.stop
-        values = self.protocol.coins.size
-        state = self._population, self._arcs, self.rng, values, self._counts, stop.low, stop.high, stop.watch
+        chance = Chance(self._arcs, self.rng, self.protocol.coins.size)
+        goal = Goal(self._counts, self.stop.low, self.stop.high, self.stop.watch)
         self._pace.start()
         try:
             # Whole blocks: after a stop that nobody waits for, the rest of a block is not used, and where blocks
             # begin must not depend on the clock.
             budget = max(BLOCK, self._pace.amount // BLOCK * BLOCK)
-            done, ended = self._kernel(*state, *self._work, min(limit - self.step, budget))
+            steps = min(limit - self.step, budget)
+            done, ended = self._kernel(self._population, chance, goal, self._given, *self._tables, steps)
         except Exception as error:
             self._refuse(error)
         self._pace.done(done)

@@ -5,6 +5,8 @@ are active can change only around the two agents of an event. With coins an arc 
 changes something; they are tossed when it is drawn, so that some events change nothing.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import uint64
 
@@ -16,7 +18,7 @@ from hegemon.compute.waiting import FOREVER, null_run
 from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
-from hegemon.engines.population.agents import FAILED, LIMIT, MET, memory, recount, require_array
+from hegemon.engines.population.agents import FAILED, LIMIT, MET, Goal, memory, recount, require_array
 from hegemon.engines.refusal import refuse_interaction
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
@@ -31,79 +33,104 @@ STEP, NEXT, ACTIVE, TRIED, EVENTS = range(5)
 # ruff: noqa: F821 - in kernels, `meet`, `marks_of`, `copy`, `same`, `settle`, `react` … are bound
 
 
-def react(a, b, p, coin, layout, scratch):
+class Rules(NamedTuple):
+    """What an interaction needs: the parameters, how states are packed, the number of values of the coins, and wide
+    records to work in."""
+
+    parameters: np.ndarray
+    layout: tuple
+    values: int
+    scratch: np.ndarray
+
+
+class Arcs(NamedTuple):
+    """Every arc's two ends, the active ones, where each is among them (-1: nowhere), and the arcs at each node."""
+
+    ends: np.ndarray
+    active: np.ndarray
+    where: np.ndarray
+    first: np.ndarray
+    incident: np.ndarray
+
+
+class Foresight(NamedTuple):
+    """The generator some events ahead, and what it foretells."""
+
+    rng: np.ndarray
+    foretold: np.ndarray
+
+
+def react(a, b, coin, rules):
     """What a and b become, in the first two of the wide scratch records; whether every field is in its range."""
+    scratch = rules.scratch
     copy(a, scratch[0])
     copy(b, scratch[1])
-    meet(scratch[0], scratch[1], p, coin)
-    return settle(scratch[0], layout) and settle(scratch[1], layout)
+    meet(scratch[0], scratch[1], rules.parameters[0], coin)
+    return settle(scratch[0], rules.layout) and settle(scratch[1], rules.layout)
 
 
-def changes(a, b, p, values, layout, scratch):
+def changes(a, b, rules):
     """Whether any value of the coins changes something (or fails, which ends the run if it is drawn)."""
-    for coin in range(values):
-        if not react(a, b, p, coin, layout, scratch) or not same(a, scratch[0]) or not same(b, scratch[1]):
+    scratch = rules.scratch
+    for coin in range(rules.values):
+        if not react(a, b, coin, rules) or not same(a, scratch[0]) or not same(b, scratch[1]):
             return True
     return False
 
 
-def find_active(population, parameters, layout, values, arcs, scratch, clock, active, where):
+def find_active(population, rules, arcs, clock):
     """Try every arc on copies, and list those that may change something."""
-    p = parameters[0]
     clock[ACTIVE] = 0
-    for arc in range(len(arcs)):
+    for arc in range(len(arcs.ends)):
         clock[TRIED] = arc
-        a, b = population[arcs[arc, 0]], population[arcs[arc, 1]]
-        where[arc] = -1
-        if changes(a, b, p, values, layout, scratch):
-            where[arc] = clock[ACTIVE]
-            active[clock[ACTIVE]] = arc
+        a, b = population[arcs.ends[arc, 0]], population[arcs.ends[arc, 1]]
+        arcs.where[arc] = -1
+        if changes(a, b, rules):
+            arcs.where[arc] = clock[ACTIVE]
+            arcs.active[clock[ACTIVE]] = arc
             clock[ACTIVE] += 1
 
 
-def foretell(ahead, foretold, turn, number, values, population, active, where, arcs, first, incident):
-    """Ask memory for what the next events will need, in the order in which one address leads to another.
-
-    `ahead` is the generator some events ahead, so what it foretells is true unless the set changes meanwhile.
-    """
+def foretell(foresight, turn, number, values, population, arcs):
+    """Ask memory for what the next events will need, in the order in which one address leads to another; it is what
+    will be unless the set changes meanwhile."""
+    ahead, foretold = foresight.rng, foresight.foretold
     next_word(ahead)  # the wait
     k = turn % AHEAD
     foretold[k] = np.int64(((next_word(ahead) >> uint64(32)) * uint64(number)) >> uint64(32))
     if values > 1:
         next_below(ahead, values)
-    prefetch(active, foretold[k])
+    prefetch(arcs.active, foretold[k])
     k = (turn - AHEAD // 4) % AHEAD
-    foretold[k] = active[min(foretold[k], number - 1)]
-    prefetch(where, foretold[k])
-    prefetch(arcs, foretold[k])
+    foretold[k] = arcs.active[min(foretold[k], number - 1)]
+    prefetch(arcs.where, foretold[k])
+    prefetch(arcs.ends, foretold[k])
     k = (turn - AHEAD // 2) % AHEAD
-    foretold[k] = arcs[foretold[k], 0]
+    foretold[k] = arcs.ends[foretold[k], 0]
     prefetch(population, foretold[k])
-    prefetch(first, foretold[k])
+    prefetch(arcs.first, foretold[k])
     k = (turn - 3 * AHEAD // 4) % AHEAD
-    prefetch(incident, np.int64(first[foretold[k]]))
+    prefetch(arcs.incident, np.int64(arcs.first[foretold[k]]))
 
 
-def run_events(
-    population, parameters, layout, values, rng, counts, low, high, watch, limit, dense,
-    clock, active, where, arcs, first, incident, scratch, ahead, foretold, work,
-):  # fmt: skip
+def run_events(population, rules, arcs, clock, rng, foresight, goal, limit, dense, work):
     """At most `work` events up to the step `limit`, or until more than `dense` arcs are active; how it ended."""
-    p = parameters[0]
+    p, values, scratch = rules.parameters[0], rules.values, rules.scratch
+    ends, active, where = arcs.ends, arcs.active, arcs.where
     for k in range(4):
-        ahead[k] = rng[k]
+        foresight.rng[k] = rng[k]
     for k in range(AHEAD):
-        next_word(ahead)
-        next_word(ahead)
+        next_word(foresight.rng)
+        next_word(foresight.rng)
         if values > 1:
-            next_below(ahead, values)
-        foretold[k] = 0
+            next_below(foresight.rng, values)
+        foresight.foretold[k] = 0
     for turn in range(work):
         if clock[NEXT] < 0:
             if clock[ACTIVE] == 0:  # nothing will ever change again: say so before leaping to the limit
                 clock[STEP] = clock[STEP] if turn else limit
                 return LIMIT
-            wait = null_run(rng, clock[ACTIVE] / len(arcs))
+            wait = null_run(rng, clock[ACTIVE] / len(ends))
             clock[NEXT] = clock[STEP] + wait + 1 if wait < FOREVER - clock[STEP] - 1 else FOREVER
         if clock[NEXT] > limit:
             clock[STEP] = limit
@@ -113,13 +140,13 @@ def run_events(
         clock[EVENTS] += 1
         event = active[next_index(rng, clock[ACTIVE])]
         coin = next_below(rng, values) if values > 1 else 0
-        foretell(ahead, foretold, turn, clock[ACTIVE], values, population, active, where, arcs, first, incident)
-        i, j = arcs[event, 0], arcs[event, 1]
+        foretell(foresight, turn, clock[ACTIVE], values, population, arcs)
+        i, j = ends[event, 0], ends[event, 1]
         a, b = population[i], population[j]
         copy(a, scratch[2])
         copy(b, scratch[3])
         clock[TRIED] = event
-        if not react(a, b, p, coin, layout, scratch):
+        if not react(a, b, coin, rules):
             return FAILED
         copy(scratch[0], a)
         copy(scratch[1], b)
@@ -127,13 +154,13 @@ def run_events(
             node = i if side == 0 else j
             if same(population[node], scratch[2 + side]):
                 continue
-            for index in range(first[node], first[node + 1]):
-                arc = incident[index]
+            for index in range(arcs.first[node], arcs.first[node + 1]):
+                arc = arcs.incident[index]
                 if arc == event and side == 1 and not same(a, scratch[2]):
                     continue  # done from the other side
-                c, d = population[arcs[arc, 0]], population[arcs[arc, 1]]
+                c, d = population[ends[arc, 0]], population[ends[arc, 1]]
                 clock[TRIED] = arc
-                active_now = changes(c, d, p, values, layout, scratch)
+                active_now = changes(c, d, rules)
                 place = where[arc]
                 if active_now and place < 0:
                     where[arc] = clock[ACTIVE]
@@ -148,7 +175,7 @@ def run_events(
         before_a, before_b = marks_of(scratch[2], p), marks_of(scratch[3], p)
         after_a, after_b = marks_of(a, p), marks_of(b, p)
         if before_a != after_a or before_b != after_b:
-            if recount(before_a, before_b, after_a, after_b, counts, low, high, watch):
+            if recount(before_a, before_b, after_a, after_b, goal):
                 return MET
         if clock[ACTIVE] > dense:
             return LIMIT
@@ -177,17 +204,15 @@ class Events(Engine):
     def __init__(self, protocol, topology, configuration, stop, rng, dense: int | None = None):
         self.protocol, self.space, self.stop, self.rng = protocol, protocol.space, stop, rng
         self._membership = Membership(protocol, stop)
-        self._arcs = np.stack([topology.sources, topology.targets], axis=1)
-        arcs = len(self._arcs)
-        ends = self._arcs.T.ravel()
-        self._incident = np.argsort(ends, kind="stable").astype(np.int32) % np.int32(arcs)
-        self._first = np.zeros(topology.n + 1, np.int32)
-        np.cumsum(np.bincount(ends, minlength=topology.n), out=self._first[1:])
-        self._active = np.empty(arcs, np.int32)
-        self._where = np.empty(arcs, np.int32)
+        pairs = np.stack([topology.sources, topology.targets], axis=1)
+        arcs = len(pairs)
+        ends = pairs.T.ravel()
+        incident = np.argsort(ends, kind="stable").astype(np.int32) % np.int32(arcs)
+        first = np.zeros(topology.n + 1, np.int32)
+        np.cumsum(np.bincount(ends, minlength=topology.n), out=first[1:])
+        self._arcs = Arcs(pairs, np.empty(arcs, np.int32), np.empty(arcs, np.int32), first, incident)
         self._clock = np.array([0, -1, 0, 0, 0], np.int64)
-        self._scratch = np.zeros(4, widened(self.space.dtype))
-        self._ahead, self._foretold = np.zeros(4, np.uint64), np.zeros(AHEAD, np.int64)
+        self._foresight = Foresight(np.zeros(4, np.uint64), np.zeros(AHEAD, np.int64))
         self._pace = Pace(10_000)
         self._dense = arcs if dense is None else dense
         copy, same = record_functions(self.space)
@@ -199,7 +224,8 @@ class Events(Engine):
         self._find = specialize(find_active, records, changes=bound["changes"])
         bound |= {"marks_of": marks(stop.conditions), "recount": recount, "foretell": foretell}
         self._kernel = specialize(run_events, records, **bound)
-        self._layout = codec(self.space)[2]
+        scratch = np.zeros(4, widened(self.space.dtype))
+        self._rules = Rules(protocol.compiled_p, codec(self.space)[2], protocol.coins.size, scratch)
         self.load(configuration)
 
     @property
@@ -212,7 +238,7 @@ class Events(Engine):
 
     @property
     def active_share(self) -> float:
-        return self._clock[ACTIVE] / len(self._arcs)
+        return self._clock[ACTIVE] / len(self._arcs.ends)
 
     @property
     def is_silent(self) -> bool:
@@ -224,32 +250,15 @@ class Events(Engine):
         self._population = configuration.agents.copy()
         self._counts = self._membership.counts(self._population)
         self._clock[NEXT] = -1
-        self._run(self._find, self._arcs, self._scratch, self._clock, self._active, self._where)
+        self._run(self._find)
 
     def advance(self, limit: int) -> bool:
         """Run towards `limit`, or exactly to the first step that meets the counted stop; whether it is met."""
         before = self._clock[EVENTS]
         self._pace.start()
-        ended = self._run(
-            self._kernel,
-            self.rng,
-            self._counts,
-            self.stop.low,
-            self.stop.high,
-            self.stop.watch,
-            min(limit, int(FOREVER) - 1),
-            self._dense,
-            self._clock,
-            self._active,
-            self._where,
-            self._arcs,
-            self._first,
-            self._incident,
-            self._scratch,
-            self._ahead,
-            self._foretold,
-            self._pace.amount,
-        )
+        goal = Goal(self._counts, self.stop.low, self.stop.high, self.stop.watch)
+        limit = min(limit, int(FOREVER) - 1)
+        ended = self._run(self._kernel, self.rng, self._foresight, goal, limit, self._dense, self._pace.amount)
         self._pace.done(self._clock[EVENTS] - before)
         if ended == FAILED:
             self._refuse()
@@ -257,13 +266,12 @@ class Events(Engine):
 
     def _run(self, kernel, *arguments):
         try:
-            values = self.protocol.coins.size
-            return kernel(self._population, self.protocol.compiled_p, self._layout, values, *arguments)
+            return kernel(self._population, self._rules, self._arcs, self._clock, *arguments)
         except Exception as error:
             self._refuse(error)
 
     def _refuse(self, error=None):
-        agents = self._population[self._arcs[self._clock[TRIED]]]
+        agents = self._population[self._arcs.ends[self._clock[TRIED]]]
         refuse_interaction(self.protocol, *self.space.encode_array(agents), range(self.protocol.coins.size), error)
 
     def counts_hold(self) -> bool:
@@ -273,7 +281,7 @@ class Events(Engine):
         return Configuration(self.space, agents=self._population.copy())
 
     def _parts(self) -> tuple:
-        return self._clock, self._population, self._counts, self._active, self._where, self.rng
+        return self._clock, self._population, self._counts, self._arcs.active, self._arcs.where, self.rng
 
     def snapshot(self):
         return self.step, *(part.copy() for part in self._parts())
