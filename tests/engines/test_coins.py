@@ -157,7 +157,7 @@ class OneSided(agents.Agents):
 class OneSidedEvents(Events):
     def __init__(self, protocol, *arguments):
         super().__init__(protocol, *arguments)
-        self.protocol = SimpleNamespace(coins=SimpleNamespace(size=1), compiled_p=protocol.compiled_p)
+        self._rules = self._rules._replace(values=1)
 
 
 class OneSidedBatch(Batch):
