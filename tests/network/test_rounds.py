@@ -27,7 +27,9 @@ KEYS = Keys((bytes(32),))
 class Rounds:
     """Nodes of a protocol on a graph, in virtual time; keeps every node's state before each of its rounds."""
 
-    def __init__(self, protocol, topology, nodes, seed=0, conditions=None, counters=None, kind=Synchronizer, **options):
+    def __init__(
+        self, protocol, topology, nodes, seed=0, conditions=None, counters=None, kind=Synchronizer, late=None, **options
+    ):
         self.clock = Clock()
         rng = random.Random(seed)
         self.network = Network(self.clock, random.Random(rng.getrandbits(64)), conditions)
@@ -47,9 +49,14 @@ class Rounds:
                 wall=self.clock.time,
                 **{"rate": 1000.0, "repeat": 0.05, "patience": 3.0} | options,
             )
-            self.network.receivers[number] = made.receive
-            made.start()
             self.synchronizers.append(made)
+            self.clock.call_later(
+                (late or {}).get(number, 0.0), lambda made=made, number=number: self.begin(number, made)
+            )
+
+    def begin(self, number, made):
+        self.network.receivers[number] = made.receive
+        made.start()
 
     @property
     def rounds(self):
@@ -173,10 +180,12 @@ def test_a_dead_neighbour_blocks_nobody():
     assert network.synchronizers[1].counters["unreachable"] > 0
 
 
-def elected(protocol, topology, seed, rounds, conditions):
+def elected(protocol, topology, seed, rounds, conditions, late=None, together=True):
     adapted = protocol.adapt(topology)
     nodes = [MessageNode(adapted, len(topology.neighbours(v)), random.Random(f"{seed} {v}")) for v in range(topology.n)]
-    network = Rounds(adapted, topology, nodes, seed=seed, conditions=conditions)
+    for node in nodes:
+        node.begins_together = together
+    network = Rounds(adapted, topology, nodes, seed=seed, conditions=conditions, late=late)
     assert network.run_to(rounds)
     return [node.is_leader for node in nodes], sum(node.node.rank is not None for node in nodes)
 
@@ -191,6 +200,16 @@ def test_referees_and_walks_elect_whatever_the_datagrams_do(seed):
         good, candidates = elected(protocol, topology, seed, rounds, None)
         assert (good, candidates) == elected(protocol, topology, seed, rounds, BAD)
         assert sum(good) <= 1
+
+
+def test_message_passing_waits_for_members_that_begin_late():
+    case = hg.Walks(n=8, mixing_time=12, walks=6), ring(8)
+    differ = 0
+    for seed in range(6):
+        good = elected(*case, seed, 30, None)
+        assert good == elected(*case, seed, 30, BAD, late={2: 20.0, 5: 11.0})
+        differ += good != elected(*case, seed, 30, BAD, late={2: 20.0, 5: 11.0}, together=False)
+    assert differ  # who does not wait loses messages
 
 
 def test_messages_as_words():
@@ -246,4 +265,4 @@ def test_walks_among_processes(capsys):
     """The command tells nodes the mixing time of the graph."""
     main(["network", "walks", "--graph", "regular:8,4", "--rate", "200", "--patience", "5", "--for", "8", "--json"])
     content = json.loads(capsys.readouterr().out)
-    assert content["members"] == 8 and content["interactions"] > 8 * 10
+    assert content["members"] == 8 and content["interactions"] > 8 * 10 and content["leaders"] <= 1

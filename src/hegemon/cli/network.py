@@ -177,6 +177,7 @@ def summary(swarm, protocol, topology) -> dict:
         "elections": now.elections,
         "refused": now.refused,
         "dropped": now.dropped,
+        "unreachable": now.unreachable,
         "one_leader_share": round(swarm.alone / max(1, swarm.looks), 4),
         "faults": [
             {
@@ -199,6 +200,7 @@ def print_summary(content: dict) -> None:
         "elections": figure(content["elections"]),
         "one leader": f"{100 * content['one_leader_share']:.1f} % of the looks",
         "refused, dropped": f"{figure(content['refused'])} exchanges, {figure(content['dropped'])} datagrams",
+        "silent peers": f"waited for in vain {figure(content['unreachable'])} times",
     }
     for fault in content["faults"]:
         healed = fault["recovery_seconds"]

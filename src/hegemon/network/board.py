@@ -8,7 +8,7 @@ import struct
 from pathlib import Path
 from typing import NamedTuple
 
-SLOT = struct.Struct("=QddQQQQQQQQQQ")
+SLOT = struct.Struct("=QddQQQQQQQQQQQ")
 SLOT_BYTES = 128
 
 
@@ -28,6 +28,7 @@ class Slot(NamedTuple):
     responded: int = 0
     refused: int = 0
     dropped: int = 0
+    unreachable: int = 0
 
 
 class Board:

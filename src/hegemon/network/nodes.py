@@ -16,6 +16,8 @@ LARGEST_WORD = 1 << 64
 class NeighbourNode:
     """A node of a protocol that reads its neighbours' states. A neighbour that left the round is not read."""
 
+    begins_together = False
+
     def __init__(self, protocol, state: int, coins: Callable[[int], int]):
         """`coins(round)` answers the `random_bits` fair bits of a round."""
         self.protocol, self.coins, self.n = protocol, coins, protocol.n
@@ -50,6 +52,7 @@ class MessageNode:
     """A node of a message-passing protocol, from its waking in round 1 on. A message that left the round is lost."""
 
     size = 1
+    begins_together = True
 
     def __init__(self, protocol, degree: int, rng: random.Random):
         self.protocol, self.rng, self.n = protocol, rng, protocol.n

@@ -122,6 +122,7 @@ class Nursery:
                 responded=counts["responded"],
                 refused=counts["refused"],
                 dropped=sum(counts[name] for name in DROPS),
+                unreachable=counts["unreachable"],
             ),
         )
 

@@ -47,6 +47,7 @@ class View:
     elections: int
     refused: int
     dropped: int
+    unreachable: int
     one_sided: int
     last_election: float | None
     slots: list[Slot] = field(repr=False, default_factory=list)
@@ -143,6 +144,7 @@ class Swarm:
             elections=sum(slot.elections for slot in totals),
             refused=sum(slot.refused for slot in totals),
             dropped=sum(slot.dropped for slot in totals),
+            unreachable=sum(slot.unreachable for slot in totals),
             one_sided=sum(slot.responded - slot.completed for slot in totals),
             last_election=max((slot.last_event for slot in slots), default=0.0) - self.began or None,
             slots=list(slots),
@@ -234,5 +236,5 @@ class Swarm:
 
 
 def _sum(earlier: Slot, slot: Slot) -> Slot:
-    counted = ("elections", "requested", "completed", "responded", "refused", "dropped")
+    counted = ("elections", "requested", "completed", "responded", "refused", "dropped", "unreachable")
     return slot._replace(**{name: getattr(earlier, name) + getattr(slot, name) for name in counted})

@@ -7,7 +7,9 @@ repeated datagrams change nothing: neighbours differ by at most one round, and e
 A counter may hold anything at first: whoever hears of a higher one takes it over, so all meet at the highest.
 Counters end at `LAST`. A node that gets there begins again at 0, and for a while takes over nothing from above, so
 that the highest counters of before cannot come back. A neighbour that is silent, or says nothing of the present
-round, for `silence` seconds leaves the round, and is back in it when it is heard again.
+round, for `silence` seconds leaves the round, and is back in it when it is heard again. Definitions whose nodes must
+begin together (message passing: a message that is lost never comes again) wait longer: for a neighbour that was never
+heard `GATHERING` seconds, and for one that is heard however far behind it is.
 """
 
 import os
@@ -23,6 +25,7 @@ from hegemon.network.wire import Dropped, Wire
 ROUND = 8  # the kind of letter; no exchange of a population protocol has it
 LAST = 1 << 63
 WORD = 8  # bytes of what is said in one round
+GATHERING = 60.0  # seconds
 
 
 @dataclass
@@ -37,7 +40,8 @@ class Heard:
 
 
 class Synchronizer:
-    """One node. `node` knows the definition: `says(port)`, `accepts(word)`, `hears(round, words)`, `state`, `size`."""
+    """One node. `node` knows the definition: `says(port)`, `accepts(word)`, `hears(round, words)`, `state`, `size`,
+    `begins_together`."""
 
     def __init__(
         self,
@@ -166,10 +170,13 @@ class Synchronizer:
             return None
         return heard.said if heard.round == self.round else heard.before
 
-    def _last(self, peer: Hashable) -> float:
-        """When a neighbour was last heard; at first everybody is waited for."""
-        heard = self.heard.get(peer)
-        return self._began if heard is None else heard.when
+    def _is_awaited(self, peer: Hashable) -> bool:
+        """Whether a neighbour whose word is missing is still waited for."""
+        now, heard = self.clock.time(), self.heard.get(peer)
+        if heard is None:
+            return now - self._began < (GATHERING if self.node.begins_together else self.silence)
+        is_late = now - self._waits_since >= self.silence and not self.node.begins_together
+        return now - heard.when < self.silence and not is_late
 
     def _try_to_go_on(self) -> None:
         now = self.clock.time()
@@ -177,7 +184,7 @@ class Synchronizer:
             self._be_in(self.round)
         words = [self._word_of(peer) for peer in self._peers]
         missing = [peer for peer, word in zip(self._peers, words, strict=True) if word is None]
-        if now - self._waits_since < self.silence and any(now - self._last(peer) < self.silence for peer in missing):
+        if any(map(self._is_awaited, missing)):
             return
         if not self._peers:
             return
