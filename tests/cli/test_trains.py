@@ -5,6 +5,7 @@ import json
 import pytest
 
 from hegemon.cli.main import main
+from tests.sentences import is_one_sentence
 
 
 def answer(capsys, *arguments):
@@ -82,4 +83,4 @@ def test_a_file_of_ones_own(capsys, tmp_path):
 def test_bad_input_is_one_sentence(capsys, arguments, sentence):
     assert main(["run", "trains", *arguments]) == 2
     error = capsys.readouterr().err
-    assert sentence in error and error.count("\n") == 1
+    assert sentence in error and is_one_sentence(error)

@@ -1,4 +1,4 @@
-"""Simulated means against the exact ones, for every engine that takes the case: within 3 standard errors."""
+"""Simulated means against the exact ones, for every engine that takes the case, within a few standard errors."""
 
 import math
 
@@ -38,7 +38,7 @@ def exact_mean(protocol, start, until) -> float:
     return times.mean
 
 
-def compare(engine, protocol, start, until, trials):
+def compare(engine, protocol, start, until, trials, errors):
     try:
         runs = hg.run_trials(
             protocol, trials, seed=8, start=start, until=until, engine=engine, max_steps=10**6, workers=1
@@ -48,20 +48,20 @@ def compare(engine, protocol, start, until, trials):
     steps = np.array([run.steps for run in runs], float)
     assert all(run.reached for run in runs)
     error = steps.std(ddof=1) / math.sqrt(trials)
-    assert abs(steps.mean() - exact_mean(protocol, start, until)) <= 3 * error
+    assert abs(steps.mean() - exact_mean(protocol, start, until)) <= errors * error
 
 
 @pytest.mark.parametrize(("protocol", "start", "until"), QUICK, ids=lambda value: str(getattr(value, "id", value)))
 @pytest.mark.parametrize("engine", ENGINES)
 def test_means(engine, protocol, start, until):
-    compare(engine, protocol, start, until, 400)
+    compare(engine, protocol, start, until, 400, 3)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize(("protocol", "start", "until"), ALL, ids=lambda value: str(getattr(value, "id", value)))
 @pytest.mark.parametrize("engine", ENGINES)
 def test_all_means(engine, protocol, start, until):
-    compare(engine, protocol, start, until, 2000)
+    compare(engine, protocol, start, until, 4000, 4)  # one right answer of 16,000 falls outside, and these are 48
 
 
 def test_every_engine_took_some_case():

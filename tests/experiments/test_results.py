@@ -10,6 +10,7 @@ from hegemon.cli.main import main
 from hegemon.errors import InvalidInput
 from hegemon.experiments.results import fit_laws, summarize_table
 from hegemon.experiments.sweep import sweep
+from tests.sentences import is_one_sentence
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +79,7 @@ def test_bad_input_is_one_sentence(folder, arguments, word, capsys, tmp_path, mo
     monkeypatch.chdir(tmp_path)
     assert main(["results", str(folder), *arguments]) == 2
     message = capsys.readouterr().err
-    assert word in message and message.count("\n") == 1
+    assert word in message and is_one_sentence(message)
 
 
 def test_no_study(tmp_path):

@@ -16,6 +16,7 @@ from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.study import make_study, read_study
 from hegemon.experiments.sweep import run_study, sweep
 from hegemon.runs.trials import run_trials
+from tests.sentences import is_one_sentence
 
 STUDY = {"axes": {"n": [8, 12], "until": ["safe", "steps:50"]}, "trials": 60}
 OWN = '''
@@ -270,4 +271,4 @@ def test_bad_input_is_one_sentence(arguments, word, capsys, tmp_path):
         arguments = arguments[:2]
     assert main(["sweep", *arguments]) == 2
     message = capsys.readouterr().err
-    assert word in message and message.count("\n") == 1
+    assert word in message and is_one_sentence(message)

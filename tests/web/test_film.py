@@ -22,6 +22,7 @@ from hegemon.web.film import FRAMES, MOST_PIXELS, Recorder, film_page, shoot
 from hegemon.web.session import Session
 from hegemon.web.spacetime import space_time
 from hegemon.web.watch import Film, save_film
+from tests.sentences import is_one_sentence
 
 
 def content(page: str) -> tuple[dict, list[bytes]]:
@@ -171,7 +172,7 @@ def test_bad_input_is_one_sentence(tmp_path, monkeypatch, capsys, words, says):
     monkeypatch.chdir(tmp_path)
     assert main(words) == 2
     error = capsys.readouterr().err
-    assert error.count("\n") == 1 and says in error
+    assert is_one_sentence(error) and says in error
     assert not list(tmp_path.iterdir())
 
 
