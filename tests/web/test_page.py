@@ -210,6 +210,71 @@ def test_bands_of_counts_beyond_a_million(browser):
         watching.stop()
 
 
+PARTED = """async () => {
+  const vector = await new Promise((resolve) => {
+    const image = new Image();
+    image.onload = () => resolve(image);
+    image.src = "data:image/svg+xml;base64," + btoa(window.hegemon.svg());
+  });
+  const shown = document.getElementById("canvas");
+  const pixels = [vector, shown].map((source) => {
+    const canvas = new OffscreenCanvas(shown.width, shown.height);
+    const context = canvas.getContext("2d");
+    context.drawImage(source, 0, 0, shown.width, shown.height);
+    return context.getImageData(0, 0, shown.width, shown.height).data;
+  });
+  let parted = 0;
+  for (let k = 0; k < pixels[0].length; k += 4) {
+    parted += [0, 1, 2].some((c) => Math.abs(pixels[0][k + c] - pixels[1][k + c]) > 90);
+  }
+  return parted / (pixels[0].length / 4);
+}"""
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("n", [400, 3600])
+def test_many_agents_are_drawn_pixel_by_pixel_as_the_pens_draw_them(browser, n):
+    """The picture on the screen against the SVG of the same moment, and against that of another one."""
+    watching = Watching(Builder(hg.FischerJiang(n=n), "fischer-jiang", {"seed": SEED, "start": "all-leaders"})).start()
+    try:
+        page = open_page(browser, watching.url)
+        until(page, "h.step === 0 && h.values")
+        same = page.evaluate(PARTED)
+        page.evaluate("() => { const kept = window.hegemon.svg(); window.hegemon.svg = () => kept; }")
+        page.evaluate("() => { for (let k = 0; k < 8; k++) document.getElementById('round').click(); }")
+        until(page, f"h.step === {8 * n}")
+        assert page.evaluate(PARTED) > max(0.002, 5 * same)
+        assert not page.errors
+    finally:
+        watching.stop()
+
+
+def test_two_frames_are_on_their_way_at_most(page):
+    """A page that does not come to drawing asks for one frame ahead, and the latest of what came is drawn."""
+    asked, drawn = page.evaluate(
+        """async () => {
+        const { Live } = await import("./sources.js");
+        const [asked, drawn, real] = [[], [], window.WebSocket];
+        window.WebSocket = class { readyState = 1; send(text) { asked.push(text); } };
+        const live = new Live({ frame: (head) => drawn.push(head.step) });
+        window.WebSocket = real;
+        const frame = (step) => {
+          const text = new TextEncoder().encode(JSON.stringify({ step }).padEnd(16));
+          const bytes = new Uint8Array(20);
+          new DataView(bytes.buffer).setUint32(0, 16, true);
+          bytes.set(text, 4);
+          return bytes.buffer;
+        };
+        live.receive(frame(1));
+        live.receive(frame(2));
+        const early = asked.length;
+        await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+        return [[early, asked.length], drawn];
+    }"""
+    )
+    assert asked == [1, 2] and drawn == [2]
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_it_fits_a_desk_and_a_phone(browser, watching, width, scheme):
     page = open_page(browser, watching.url, viewport={"width": width, "height": 800}, color_scheme=scheme)

@@ -23,7 +23,7 @@ MOST_PIXELS = 120 * 120  # of a raster in a film
 MOST_MESSAGES = 300  # per frame
 TAIL = 0.1  # of the film goes on after its end is reached
 HEAD = ("step", "last", "note", "silent", "values", "lamps", "healing", "bands", "messages", "disturbances", "command")
-MODULES = ("look.js", "pens.js", "stage.js", "curves.js", "panels.js", "sources.js", "main.js")
+MODULES = ("look.js", "pens.js", "pixels.js", "stage.js", "curves.js", "panels.js", "sources.js", "main.js")
 
 
 class Recorder:

@@ -12,10 +12,10 @@ import socket
 from importlib.resources import files
 
 from hegemon.errors import InvalidInput
+from hegemon.web.film import MODULES
 
 KINDS = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
-PAGE = {"": "index.html", "style.css": "style.css"}
-PAGE |= {name: name for name in ("look.js", "pens.js", "stage.js", "curves.js", "panels.js", "sources.js", "main.js")}
+PAGE = {"": "index.html", "style.css": "style.css", **{name: name for name in MODULES}}
 LARGEST_COMMAND = 16_000_000  # bytes, a dropped configuration included
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; "

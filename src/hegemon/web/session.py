@@ -89,6 +89,7 @@ class Session:
     def advance(self, target: int, deadline: float | None = None, tell: bool = False) -> None:
         """To the step `target` through all disturbances on the way; the clock may cut it short."""
         chunk, begin = 1024, time.monotonic()
+        brief = 0.1 if deadline is None else min(0.1, max(0.001, (deadline - begin) / 5))  # seconds of a chunk
         self.last = {}
         while self.step < target:
             self._plan_fault()
@@ -103,7 +104,7 @@ class Session:
                 before = time.monotonic()
                 self.world.advance(min(goal - (tell and goal == target), self.step + chunk))
                 spent = time.monotonic() - before
-                chunk = max(1, chunk * 2 if spent < 0.004 else chunk // 2 if spent > 0.016 else chunk)
+                chunk = max(1, chunk * 2 if spent < brief else chunk // 2 if spent > 4 * brief else chunk)
             if self._apply():
                 self.last = {}
             if deadline is not None and time.monotonic() >= deadline:

@@ -17,7 +17,7 @@ from hegemon.web.frames import frame, greeting, packed
 from hegemon.web.session import Session
 
 FRAME = 1 / 45  # seconds between two frames at least
-SLICE = 0.02  # seconds of work between two looks at the commands
+SLICE = 0.01  # seconds of work between two looks at the commands
 SHARE = 5  # readings take at most one part in so many of the time, while it plays
 TOLD = 400  # steps per second up to which each shown step is told
 LARGEST_START = 200_000  # states in a dropped configuration
@@ -73,20 +73,21 @@ class Simulation:
                 self._take(self.connection.recv())
             now = time.monotonic()
             elapsed, self._then = now - self._then, now
+            if self.wanted and self.changed and now - self._sent >= FRAME:  # first: somebody waits
+                self._send_frame()
             if self.playing:
                 self._play(elapsed)
-            if self.wanted and self.changed and now - self._sent >= FRAME:
-                self._send_frame()
 
-    def _pause(self) -> float | None:
+    def _pause(self) -> float:
         """How long to wait for a command before there is something else to do."""
+        if self.playing and (math.isinf(self.speed) or self._debt >= 1):
+            return 0.0
+        next_frame = max(0.0, self._sent + FRAME - time.monotonic())
         if self.wanted and self.changed:
-            return max(0.0, self._sent + FRAME - time.monotonic()) if not self.playing else 0.0
+            return next_frame
         if not self.playing:
             return 5.0
-        if math.isinf(self.speed):
-            return 0.0
-        return min(0.25, max(0.0, (1 - self._debt) / self.speed))
+        return min(0.25, max(next_frame if self.wanted else FRAME, (1 - self._debt) / self.speed))
 
     def _play(self, elapsed: float) -> None:
         session = self.session
@@ -96,7 +97,8 @@ class Simulation:
             return
         before = session.step
         try:
-            self._advance(elapsed, time.monotonic() + SLICE)
+            now = time.monotonic()
+            self._advance(elapsed, min(now + SLICE, max(now, self._sent + FRAME)) if self.wanted else now + SLICE)
         except InvalidInput as error:  # the author's code failed: say so, and stay here
             self.playing, self.changed = False, True
             session.note = str(error)

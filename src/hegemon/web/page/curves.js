@@ -29,7 +29,6 @@ export class Curves {
     if (this.rows.length > 2 * POINTS) this.rows = this.rows.filter((_, k) => k % 2 === 0);
     for (const name of Object.keys(values)) if (!this.lines.has(name)) this.addLine(name);
     this.values = values;
-    this.draw();
   }
 
   addLine(name) {
@@ -50,10 +49,11 @@ export class Curves {
     const [ink, faint] = [style.getPropertyValue("--accent"), style.getPropertyValue("--line")];
     const rows = this.rows;
     const [first, last] = [rows[0][0], Math.max(rows[rows.length - 1][0], rows[0][0] + 1)];
-    for (const [name, { now, canvas }] of this.lines) {
+    const ratio = window.devicePixelRatio || 1;
+    const sizes = [...this.lines.values()].map(({ canvas }) => [canvas.clientWidth, canvas.clientHeight]); // before any change: one layout
+    for (const [k, [name, { now, canvas }]] of [...this.lines].entries()) {
+      const [width, height] = sizes[k];
       now.textContent = figure(this.values[name]);
-      const ratio = window.devicePixelRatio || 1;
-      const [width, height] = [canvas.clientWidth, canvas.clientHeight];
       if (canvas.width !== Math.round(width * ratio)) { canvas.width = Math.round(width * ratio); canvas.height = Math.round(height * ratio); }
       const c = canvas.getContext("2d");
       c.setTransform(ratio, 0, 0, ratio, 0, 0);

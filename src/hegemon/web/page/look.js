@@ -8,6 +8,12 @@ export function mix(from, to, share) {
   return "#" + a.map((x, k) => Math.round(x + (b[k] - x) * share).toString(16).padStart(2, "0")).join("");
 }
 
+// A colour as a pixel of an image.
+export function pixelOf(hex) {
+  const [r, g, b] = rgb(hex);
+  return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+}
+
 export class Look {
   constructor(greeting, dark) {
     this.channels = greeting.channels;
@@ -39,10 +45,7 @@ export class Look {
   // One 32-bit pixel per byte, for rasters.
   pixels() {
     const table = new Uint32Array(256);
-    this.bytes.forEach(({ pixel }, byte) => {
-      const [r, g, b] = rgb(pixel);
-      table[byte] = (255 << 24) | (b << 16) | (g << 8) | r;
-    });
+    this.bytes.forEach(({ pixel }, byte) => { table[byte] = pixelOf(pixel); });
     return table;
   }
 

@@ -30,6 +30,27 @@ applyTheme();
 
 // -- what comes
 
+const BESIDE = 200; // milliseconds between two looks at what stands beside the agents, while it plays
+const READABLE = 10; // steps per second up to which every one of them is told
+let beside = -Infinity;
+
+function showBeside(head, before) {
+  if (head.values) curves.draw();
+  showLamps(state.greeting, head);
+  if (head.bands) showBands(stage, head);
+  byId("playicon").setAttribute("d", head.playing ? "M6 4h4.5v16H6zM13.5 4H18v16h-4.5z" : "M7 4v16l13-8z");
+  byId("play").setAttribute("aria-label", head.playing ? "pause" : "play");
+  byId("happened").textContent = [head.last?.text, head.note].filter(Boolean).join(" · ");
+  if (head.last?.lines || !head.playing) markSource(head.last?.lines);
+  if (head.command) byId("command").textContent = head.command;
+  byId("disturbed").textContent = head.disturbances ? `${head.disturbances} so far` : "none so far";
+  if (state.film) byId("scrub").value = head.index;
+  else showSpeed(head.speed);
+  stage.canvas.setAttribute("aria-label", `${state.greeting.protocol} at ${state.greeting.unit.slice(0, -1)} ${figure(head.step)}`);
+  if (state.selected !== null && (!before || before.step !== head.step || before.branch !== head.branch)) refreshAgent();
+  if (head.playing) byId("refused").textContent = state.refused = "";
+}
+
 const take = {
   greeting(greeting) {
     state.greeting = greeting;
@@ -66,23 +87,11 @@ const take = {
     Object.assign(state, { values: head.values, lamps: head.lamps, healing: head.healing, command: head.command, speed: head.speed });
     stage.show(head, picture);
     if (head.values) curves.add(head.step, head.values, head.branch);
-    showLamps(state.greeting, head);
-    if (head.bands) showBands(stage, head);
     byId("step").textContent = figure(head.step);
-    const play = byId("play");
-    if (!before || before.playing !== head.playing) {
-      byId("playicon").setAttribute("d", head.playing ? "M6 4h4.5v16H6zM13.5 4H18v16h-4.5z" : "M7 4v16l13-8z");
-      play.setAttribute("aria-label", head.playing ? "pause" : "play");
-    }
-    byId("happened").textContent = [head.last?.text, head.note].filter(Boolean).join(" · ");
-    if (head.last?.lines || !head.playing) markSource(head.last?.lines);
-    if (head.command) byId("command").textContent = head.command;
-    byId("disturbed").textContent = head.disturbances ? `${head.disturbances} so far` : "none so far";
-    if (state.film) byId("scrub").value = head.index;
-    else showSpeed(head.speed);
-    stage.canvas.setAttribute("aria-label", `${state.greeting.protocol} at ${state.greeting.unit.slice(0, -1)} ${figure(head.step)}`);
-    if (state.selected !== null && (!before || before.step !== head.step || before.branch !== head.branch)) refreshAgent();
-    if (head.playing) byId("refused").textContent = state.refused = "";
+    const now = performance.now();
+    if (head.playing && before?.playing && now - beside < (head.speed && head.speed <= READABLE ? 0 : BESIDE)) return;
+    beside = now;
+    showBeside(head, before);
   },
 
   refused(text) {

@@ -25,10 +25,6 @@ export class CanvasPen {
     points.forEach(([x, y], k) => (k ? c.lineTo(x, y) : c.moveTo(x, y)));
     c.closePath(); c.fillStyle = fill; c.fill();
   }
-  image(canvas, x, y, width, height) {
-    this.c.imageSmoothingEnabled = false;
-    this.c.drawImage(canvas, x, y, width, height);
-  }
 }
 
 export class SvgPen {

@@ -26,6 +26,8 @@ export class Live {
     this.take = take;
     this.waiting = new Map();
     this.number = 0;
+    this.undrawn = null; // the latest frame that came
+    this.owed = false; // whether its acknowledgement waits for the drawing
     this.socket = window.HEGEMON_BRIDGE ? bridge() : socket();
     this.socket.onmessage = (event) => this.receive(event.data);
     this.socket.onclose = () => take.gone();
@@ -33,9 +35,7 @@ export class Live {
 
   receive(data) {
     if (typeof data !== "string") {
-      const [head, picture] = unpack(data);
-      requestAnimationFrame(() => this.send({ do: "frame" })); // drawn: the next one may come
-      this.take.frame(head, picture);
+      this.receiveFrame(data);
       return;
     }
     const content = JSON.parse(data);
@@ -43,7 +43,29 @@ export class Live {
       this.waiting.get(content.answer)?.(content);
       this.waiting.delete(content.answer);
     } else if (content.refused) this.take.refused(content.refused);
-    else this.take.greeting(content);
+    else {
+      this.draw(); // what is still of the run before
+      this.take.greeting(content);
+    }
+  }
+
+  // One frame is drawn while the next is on its way; whatever comes too early replaces what was not drawn yet.
+  receiveFrame(data) {
+    if (this.undrawn) this.owed = true;
+    else {
+      this.send({ do: "frame" });
+      requestAnimationFrame(() => this.draw());
+    }
+    this.undrawn = data;
+  }
+
+  draw() {
+    if (!this.undrawn) return;
+    const [head, picture] = unpack(this.undrawn);
+    this.undrawn = null;
+    if (this.owed) this.send({ do: "frame" });
+    this.owed = false;
+    this.take.frame(head, picture);
   }
 
   send(command) {

@@ -1,9 +1,11 @@
 // The agents: as a graph, as a raster, or as bands of counts.
 import { mix } from "./look.js";
 import { CanvasPen, SvgPen } from "./pens.js";
+import { Discs, Raster } from "./pixels.js";
 
 const COLUMNS = 500; // of the bands
 const TOP = 38; // pixels for the clock
+const MANY = 300; // agents: from here on they are drawn pixel by pixel
 
 export class Stage {
   constructor(canvas) {
@@ -22,13 +24,11 @@ export class Stage {
     this.head = null;
     this.bands = [];
     this.selected = null;
-    this.raster = null;
     this.resize();
   }
 
   restyle(look) {
     this.look = look;
-    this.raster = null;
     this.resize();
   }
 
@@ -39,6 +39,7 @@ export class Stage {
     this.canvas.width = Math.round(this.width * ratio);
     this.canvas.height = Math.round(this.height * ratio);
     this.ratio = ratio;
+    this.discs = this.raster = null;
     if (!this.greeting) return;
     if (this.greeting.kind === "graph") this.place();
     this.draw();
@@ -54,7 +55,6 @@ export class Stage {
     const scale = Math.min(this.width / 2 / (w * room + 0.02), tall / 2 / (h * room + 0.02));
     this.points = places.map(([x, y]) => [this.width / 2 + x * scale, TOP + tall / 2 + y * scale]);
     this.radius = Math.max(1.2, Math.min(17, gap * scale * 0.36));
-    this.paper = null;
   }
 
   static nearest(places) {
@@ -106,9 +106,44 @@ export class Stage {
   draw() {
     if (!this.greeting || !this.head) return;
     const c = this.context;
+    const kind = this.greeting.kind;
+    if (kind === "raster") return this.drawRaster();
+    const many = kind === "graph" && this.picture.length >= MANY && !this.head.messages;
+    if (many) this.drawDiscs();
     c.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    if (many) return this.paintMarks(new CanvasPen(c));
     c.clearRect(0, 0, this.width, this.height);
     this.paint(new CanvasPen(c));
+  }
+
+  drawDiscs() {
+    const { look, radius } = this;
+    const paper = (context) => {
+      context.fillStyle = look.ground;
+      context.fillRect(0, 0, this.width, this.height);
+      this.paintEdges(new CanvasPen(context));
+    };
+    const one = (pen, byte, place) => this.paintAgents(pen, look.of(byte), [place], radius);
+    this.discs ??= new Discs(this.context, this.ratio, 1.9 * radius + 2, paper, one);
+    this.discs.draw(this.picture, this.points, (byte) => look.of(byte).leader);
+  }
+
+  drawRaster() {
+    const { ratio, look, picture } = this;
+    const columns = this.greeting.width;
+    const rows = Math.ceil(picture.length / columns);
+    if (!this.raster) {
+      const [x, y, scale] = (this.box = this.rasterBox(columns, rows));
+      const place = [x, y, columns * scale, rows * scale].map((length) => Math.max(1, Math.round(length * ratio)));
+      this.raster = new Raster(this.context, look.ground, look.pixels(), columns, rows, place);
+    }
+    this.raster.draw(picture);
+  }
+
+  rasterBox(columns, rows) {
+    const tall = this.height - TOP - 10;
+    const scale = Math.min((this.width - 20) / columns, tall / rows);
+    return [(this.width - columns * scale) / 2, TOP + (tall - rows * scale) / 2, scale];
   }
 
   svg() {
@@ -125,17 +160,8 @@ export class Stage {
   }
 
   paintGraph(pen) {
-    const { points, radius, look, picture, head } = this;
-    const edges = this.greeting.edges;
-    if (edges.length) {
-      const segments = [];
-      const crowded = edges.length > 600 ? 0.55 : 0.8;
-      for (let k = 0; k < edges.length; k += 2) {
-        const [a, b] = [points[edges[k]], points[edges[k + 1]]];
-        segments.push([a[0], a[1], b[0], b[1]]);
-      }
-      pen.lines(segments, mix(look.ground, look.ink, 0.28 * crowded), Math.max(0.5, Math.min(1.4, radius / 8)));
-    }
+    const { points, radius, look, picture } = this;
+    this.paintEdges(pen);
     this.paintMessages(pen);
     const groups = new Map();
     for (let v = 0; v < picture.length; v++) {
@@ -145,6 +171,25 @@ export class Stage {
     }
     const ordered = [...groups].sort(([a], [b]) => look.of(a).leader - look.of(b).leader);
     for (const [byte, places] of ordered) this.paintAgents(pen, look.of(byte), places, radius);
+    this.paintMarks(pen);
+  }
+
+  paintEdges(pen) {
+    const { points, radius, look } = this;
+    const edges = this.greeting.edges;
+    if (!edges.length) return;
+    const segments = [];
+    const crowded = edges.length > 600 ? 0.55 : 0.8;
+    for (let k = 0; k < edges.length; k += 2) {
+      const [a, b] = [points[edges[k]], points[edges[k + 1]]];
+      segments.push([a[0], a[1], b[0], b[1]]);
+    }
+    pen.lines(segments, mix(look.ground, look.ink, 0.28 * crowded), Math.max(0.5, Math.min(1.4, radius / 8)));
+  }
+
+  // The last interaction or node, and the agent that was chosen.
+  paintMarks(pen) {
+    const { points, radius, look, head } = this;
     if (head.last?.pair) this.paintMeeting(pen, head.last.pair);
     if (head.last?.node !== undefined) pen.circles([points[head.last.node]], radius * 1.45, null, look.ink, 1.5);
     if (this.selected !== null && points[this.selected]) {
@@ -194,24 +239,13 @@ export class Stage {
   }
 
   paintRaster(pen) {
-    const width = this.greeting.width;
-    const height = Math.ceil(this.picture.length / width);
-    if (!this.raster || this.raster.canvas.height !== height || this.raster.canvas.width !== width) {
-      const canvas = document.createElement("canvas");
-      canvas.width = width;
-      canvas.height = height;
-      const context = canvas.getContext("2d");
-      const image = context.createImageData(width, height);
-      this.raster = { canvas, context, image, words: new Uint32Array(image.data.buffer), table: this.look.pixels() };
-    }
-    const { canvas, context, image, words, table } = this.raster;
-    const picture = this.picture;
-    for (let k = 0; k < picture.length; k++) words[k] = table[picture[k]];
-    context.putImageData(image, 0, 0);
-    const tall = this.height - TOP - 10;
-    const scale = Math.min((this.width - 20) / width, tall / height);
-    this.box = [(this.width - width * scale) / 2, TOP + (tall - height * scale) / 2, scale];
-    pen.image(canvas, this.box[0], this.box[1], width * scale, height * scale);
+    const columns = this.greeting.width;
+    const rows = Math.ceil(this.picture.length / columns);
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [columns, rows];
+    new Raster(canvas.getContext("2d"), this.look.ground, this.look.pixels(), columns, rows, [0, 0, columns, rows]).draw(this.picture);
+    const [x, y, scale] = this.rasterBox(columns, rows);
+    pen.image(canvas, x, y, columns * scale, rows * scale);
   }
 
   paintBands(pen) {
