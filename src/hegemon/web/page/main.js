@@ -74,7 +74,7 @@ const take = {
       [option.value, option.textContent, option.title] = [name, name, doc];
       return option;
     }));
-    byId("starts").value = greeting.start;
+    if (greeting.starts[greeting.start] !== undefined) byId("starts").value = greeting.start; // else a file: the first is offered
     byId("victims").max = greeting.n;
     byId("kill").disabled = !greeting.fields.leader;
     byId("scrub").hidden = !state.film;
