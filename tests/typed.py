@@ -4,14 +4,20 @@ from typing import assert_type
 
 import hegemon as hg
 from hegemon.exact.hitting import HittingTimes
+from hegemon.exact.messages.answers import MessageVerification
+from hegemon.exact.verification import Verification
 
 run = hg.simulate(hg.Pairwise(n=10), seed=1, until="safe")
 assert_type(run, hg.Run)
 assert_type(run.steps, int)
 assert_type(hg.run_trials(hg.TimeOptimal(n=10, tau=2), 5).runs, list[hg.Run])
 assert_type(hg.verify(hg.Timer(n=3, s=4)).hitting, HittingTimes | None)
+assert_type(hg.verify(hg.Trains(n=3), graph="path:3"), Verification)
+assert_type(hg.verify(hg.FloodMax(n=3), wake="random"), MessageVerification)
+assert_type(hg.verify(hg.CATALOGUE["ring"](n=3)), Verification | MessageVerification)
 
 # mistakes that must be seen; an ignore that is not needed is an error too
 hg.simulate(hg.Pairwise(n=10), sed=1)  # type: ignore[arg-type]
 hg.simulate("pairwise")  # type: ignore[arg-type]
 hg.run_trials(hg.Pairwise(n=10), "many")  # type: ignore[arg-type]
+hg.verify(hg.Timer(n=3, s=4), stat="all")  # type: ignore[call-overload]

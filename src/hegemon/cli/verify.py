@@ -82,10 +82,10 @@ def verify_protocol(
         counterexample=(counterexample, (".json",)),
     )
     with Progress(quiet=quiet) as shown:
-        from hegemon.exact.verification import verify
+        from hegemon.exact.verification import Verification, verify
 
         chosen, topology = build(protocol, n, graph, set_, 0)
-        if is_messages(chosen):
+        if chosen.model == "messages":
             verify_messages.refuse_files(
                 chosen, export=export_, distribution=distribution, counterexample=counterexample
             )
@@ -95,10 +95,10 @@ def verify_protocol(
             loss=loss or 0, one_sided=one_sided or 0,
             progress=shown.show,
         )  # fmt: skip
-        if distribution and answer.hitting is None:
-            raise InvalidInput("--distribution needs the question `time`; leave --property out or ask time:SET")
-    if is_messages(chosen):
+    if not isinstance(answer, Verification):
         verify_messages.report(answer, json, asked=property_ is not None)
+    if distribution and answer.hitting is None:
+        raise InvalidInput("--distribution needs the question `time`; leave --property out or ask time:SET")
     content = answer.record() | {"notes": notes_on((property_ or "").partition(":")[2] or property_, chosen)}
     written: list[Path] = []
     files = {
@@ -116,10 +116,6 @@ def verify_protocol(
         raise failure
     asked_in_vain = property_ is not None and not all(finding.holds for finding in answer.findings)
     raise typer.Exit(failures.YES if answer.ok and not asked_in_vain else failures.NO)
-
-
-def is_messages(protocol) -> bool:
-    return protocol.model == "messages"
 
 
 def check_every_graph(protocol: str, most: int, settings, name: str, json: bool, quiet: bool) -> None:

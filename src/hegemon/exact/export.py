@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from hegemon import files
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import Chain
 
@@ -19,9 +20,7 @@ def export(chain: Chain, form: str, path, labels: dict[str, np.ndarray], target:
     """Write the chain; answers the files written. `labels` are sets by name, `target` the one rewards end at."""
     if form not in FORMATS:
         raise InvalidInput(f"the export format {form!r} is not known; choose {', '.join(FORMATS)}")
-    path = Path(path)
-    if path.parent != Path() and not path.parent.is_dir():
-        raise InvalidInput(f"there is no folder {path.parent} to write {path.name} into; make it first")
+    path = files.reserve(path)
     labels = {"init": initial(chain), **{_word(name): inside for name, inside in labels.items()}}
     return FORMATS[form](chain, path, labels, (~labels[_word(target)]).astype(int))
 
@@ -55,10 +54,8 @@ def _describe(chain: Chain, state: int) -> str:
 
 
 def _write(path: Path, lines) -> Path:
-    partial = path.with_name(path.name + ".partial")
-    with open(partial, "w") as file:
+    with files.publish(path) as file:
         file.writelines(f"{line}\n" for line in lines)
-    partial.replace(path)
     return path
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_array
 
+from hegemon import files
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import Chain
 from hegemon.exact.findings import can_reach, surely_reaches
@@ -148,11 +149,8 @@ def write_distribution(answer, path) -> Path:
         raise InvalidInput(f"{times.set} is not reached with probability 1, so its distribution has no end")
     views = views_of(case.chain, times, case.starts)
     table = survival(case.chain, answer.inside, views, lambda row: max(row) <= 1e-9)
-    path = Path(path)
-    partial = path.with_name(path.name + ".partial")
-    with open(partial, "w", newline="") as file:
+    with files.publish(path) as file:
         writer = csv.writer(file)
         writer.writerow(["step", *views])
         writer.writerows([step, *row] for step, row in enumerate(table.tolist()))
-    partial.replace(path)
-    return path
+    return Path(path)

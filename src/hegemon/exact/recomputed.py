@@ -49,15 +49,17 @@ class RecomputedChain:
     def __init__(self, space: Configurations, progress=None):
         self.space, self.progress = space, progress
         self.threads = os.cpu_count() or 1
-        _, arcs, powers, _, first, second, changes = space.model
-        self.turns = space.labelled_size - 1 if space.rotations else 0
+        turns = space.labelled_size - 1 if space.rotations else 0
         self.words = np.zeros((space.labelled_size + kernels.WORD - 1) // kernels.WORD, np.uint64)
         self.before = np.zeros(len(self.words), np.int32)
-        sizes = space.labelled_size, space.n, space.q, self.turns
+        sizes = space.labelled_size, space.n, space.q, turns
         self.each("representatives", lambda a, b: kernels.mark_representatives(a, b, *sizes, self.words))
         self.size = int(kernels.count_before(self.words, self.before))
         assert self.size == space.size
-        self.model = arcs, powers, first, second, changes, self.words, self.before, self.turns
+        given = space.model
+        self.model = kernels.Ranked(
+            given.arcs, given.powers, given.first, given.second, given.changes, self.words, self.before, turns
+        )
 
     @property
     def labelled_size(self) -> int:
@@ -94,9 +96,7 @@ class RecomputedChain:
     def key_at(self, rank: int) -> int:
         """The representative of this rank."""
         word = int(np.searchsorted(self.before, rank, side="right")) - 1
-        keys = np.empty(kernels.WORD, np.int64)
-        kernels.list_keys(word, word + 1, self.words, keys)
-        return int(keys[rank - self.before[word]])
+        return int(kernels.representatives(word, word + 1, self.words)[rank - self.before[word]])
 
     def codes_at(self, rank: int) -> np.ndarray:
         return self.space.codes([self.key_at(rank)])[0]
@@ -108,8 +108,7 @@ class RecomputedChain:
         turned = self.space.rotations and chosen.whole
 
         def fill(first, last):
-            keys = np.empty((last - first) * kernels.WORD, np.int64)
-            codes = self.space.codes(keys[: kernels.list_keys(first, last, self.words, keys)])
+            codes = self.space.codes(kernels.representatives(first, last, self.words))
             part = contains_turned_rows(protocol, chosen, codes) if turned else (
                 contains_rows(protocol, chosen, codes, topology)
             )  # fmt: skip
@@ -124,8 +123,7 @@ class RecomputedChain:
         inside = np.zeros(self.size, bool)
 
         def fill(first, last):
-            keys = np.empty((last - first) * kernels.WORD, np.int64)
-            codes = self.space.codes(keys[: kernels.list_keys(first, last, self.words, keys)])
+            codes = self.space.codes(kernels.representatives(first, last, self.words))
             inside[self.before[first] : self.before[first] + len(codes)] = marked[codes].sum(axis=1) == number
 
         self.each("leaders", fill)
@@ -212,8 +210,7 @@ class RecomputedChain:
 
     def mean(self, values: np.ndarray) -> float:
         """Over all labelled configurations alike."""
-        sizes = self.space.n, self.space.q, self.words, self.before, self.turns
-        found = self.each("mean", lambda a, b: kernels.summed(a, b, *sizes, values))
+        found = self.each("mean", lambda a, b: kernels.summed(a, b, self.model, values))
         total, number = (sum(column) for column in zip(*found, strict=True))
         assert number == self.labelled_size
         return total / number
@@ -283,8 +280,10 @@ class Checkpoint:
         files.discard_unfinished(path)
         space = chain.space
         said = f"{space.protocol.id} {space.protocol.values} {space.topology.name} {space.symmetry} {name}"
-        tables = b"".join(np.ascontiguousarray(table).tobytes() for table in chain.model[:5])
-        self.digest = hashlib.sha256(said.encode() + tables).hexdigest()
+        model = chain.model
+        tables = model.arcs, model.powers, model.after_first, model.after_second, model.changes
+        content = said.encode() + b"".join(np.ascontiguousarray(table).tobytes() for table in tables)
+        self.digest = hashlib.sha256(content).hexdigest()
 
     def values(self) -> np.ndarray:
         if not self.path.exists():

@@ -4,12 +4,27 @@ Configurations are visited in the order of their keys, a range of 64-bit words o
 so that threads share the work. Values are stored by rank: how many representatives come before.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hegemon.compute.caching import inlined_kernel, kernel
 
 WORD = 64
 DONE = -1
+
+
+class Ranked(NamedTuple):
+    """A protocol on a graph, as tables, and the map of its representatives."""
+
+    arcs: np.ndarray  # initiator and responder
+    powers: np.ndarray  # of the number of states, one per place
+    after_first: np.ndarray  # the initiator's state after each pair
+    after_second: np.ndarray  # the responder's
+    changes: np.ndarray  # whether an output changes
+    words: np.ndarray  # one bit per key: whether it is a representative
+    before: np.ndarray  # how many representatives come before each word
+    turns: int  # q**n - 1, or 0 where rotations are told apart
 
 
 @kernel
@@ -40,238 +55,23 @@ def smallest(key, codes, q, turns):
 
 
 @kernel
-def mark_representatives(first, last, size, n, q, turns, words):
-    """The map of the keys that are the least among their rotations."""
-    codes = np.empty(n, np.int64)
-    for word in range(first, last):
-        found = np.uint64(0)
-        for key in range(word * WORD, min((word + 1) * WORD, size)):
-            rest = key
-            for place in range(n):
-                codes[place] = rest % q
-                rest //= q
-            if smallest(key, codes, q, turns) == key:
-                found |= np.uint64(1) << np.uint64(key - word * WORD)
-        words[word] = found
-
-
-@kernel
-def list_keys(first, last, words, keys):
-    """The representatives in a range of words; how many."""
-    number = 0
-    for word in range(first, last):
-        left = words[word]
-        for bit in range(WORD):
-            if left & (np.uint64(1) << np.uint64(bit)):
-                keys[number] = word * WORD + bit
-                number += 1
-    return number
-
-
-@kernel
 def read(key, q, codes):
     for place in range(len(codes)):
         codes[place] = key % q
         key //= q
 
 
-@inlined_kernel  # as a call it takes six times as long
-def target(key, arc, codes, arcs, powers, first, second, words, before, turns):
-    """The rank of the configuration after an interaction along an arc."""
-    i, j = arcs[arc, 0], arcs[arc, 1]
-    a, b = codes[i], codes[j]
-    after_a, after_b = first[a, b], second[a, b]
-    codes[i], codes[j] = after_a, after_b
-    after = key + (after_a - a) * powers[i] + (after_b - b) * powers[j]
-    after = smallest(after, codes, first.shape[0], turns)
-    codes[i], codes[j] = a, b
-    return rank_of(after, words, before)
-
-
 @kernel
-def find_exit(first, last, model, inside, outputs_too):
-    """The first representative inside from which an arc leads outside (or changes an output): key and arc."""
-    arcs, powers, after_first, after_second, changes, words, before, turns = model
-    codes = np.empty(len(powers), np.int64)
-    for word in range(first, last):
-        left, rank = words[word], np.int64(before[word])
-        for bit in range(WORD):
-            if not left & (np.uint64(1) << np.uint64(bit)):
-                continue
-            if inside[rank]:
-                key = word * WORD + bit
-                read(key, after_first.shape[0], codes)
-                for arc in range(len(arcs)):
-                    if outputs_too:
-                        if changes[codes[arcs[arc, 0]], codes[arcs[arc, 1]]]:
-                            return key, arc
-                    elif not inside[
-                        target(key, arc, codes, arcs, powers, after_first, after_second, words, before, turns)
-                    ]:
-                        return key, arc
-            rank += 1
-    return DONE, DONE
-
-
-@kernel
-def count_exits(first, last, model, inside):
-    """From how many representatives inside some arc leads outside."""
-    arcs, powers, after_first, after_second, _, words, before, turns = model
-    codes = np.empty(len(powers), np.int64)
-    number = 0
-    for word in range(first, last):
-        left, rank = words[word], np.int64(before[word])
-        for bit in range(WORD):
-            if left & (np.uint64(1) << np.uint64(bit)):
-                if inside[rank]:
-                    read(word * WORD + bit, after_first.shape[0], codes)
-                    for arc in range(len(arcs)):
-                        if not inside[
-                            target(
-                                word * WORD + bit,
-                                arc,
-                                codes,
-                                arcs,
-                                powers,
-                                after_first,
-                                after_second,
-                                words,
-                                before,
-                                turns,
-                            )
-                        ]:
-                            number += 1
-                            break
-                rank += 1
-    return number
-
-
-@kernel
-def spread(first, last, model, marked, allowed):
-    """Mark every allowed representative that has a marked successor; how many were new."""
-    arcs, powers, after_first, after_second, _, words, before, turns = model
-    codes = np.empty(len(powers), np.int64)
-    number = 0
-    for word in range(first, last):
-        left, rank = words[word], np.int64(before[word])
-        for bit in range(WORD):
-            if left & (np.uint64(1) << np.uint64(bit)):
-                if not marked[rank] and allowed[rank]:
-                    read(word * WORD + bit, after_first.shape[0], codes)
-                    for arc in range(len(arcs)):
-                        if marked[
-                            target(
-                                word * WORD + bit,
-                                arc,
-                                codes,
-                                arcs,
-                                powers,
-                                after_first,
-                                after_second,
-                                words,
-                                before,
-                                turns,
-                            )
-                        ]:
-                            marked[rank] = True
-                            number += 1
-                            break
-                rank += 1
-    return number
-
-
-@kernel
-def sweep(first, last, backwards, model, active, cost, values, moves):
-    """Gauss-Seidel in place: x = (cost + sum over the other successors) / (arcs that change); the largest change.
-
-    What every value changed by is written to `moves`.
-    """
-    arcs, powers, after_first, after_second, _, words, before, turns = model
-    codes = np.empty(len(powers), np.int64)
-    change = 0.0
-    for step in range(first, last):
-        word = first + last - 1 - step if backwards else step
-        left, rank = words[word], np.int64(before[word])
-        for bit in range(WORD):
-            if left & (np.uint64(1) << np.uint64(bit)):
-                if active[rank]:
-                    read(word * WORD + bit, after_first.shape[0], codes)
-                    total, rest = float(cost), len(arcs)
-                    for arc in range(len(arcs)):
-                        other = target(
-                            word * WORD + bit, arc, codes, arcs, powers, after_first, after_second, words, before, turns
-                        )
-                        if other == rank:
-                            rest -= 1
-                        else:
-                            total += values[other]
-                    value = total / rest
-                    moves[rank] = value - values[rank]
-                    change = max(change, abs(value - values[rank]))
-                    values[rank] = value
-                rank += 1
-    return change
-
-
-@kernel
-def largest_residual(first, last, model, active, values):
-    """The largest |1 - x + mean of x over the successors|, and the largest value."""
-    arcs, powers, after_first, after_second, _, words, before, turns = model
-    codes = np.empty(len(powers), np.int64)
-    worst, highest = 0.0, 0.0
-    for word in range(first, last):
-        left, rank = words[word], np.int64(before[word])
-        for bit in range(WORD):
-            if left & (np.uint64(1) << np.uint64(bit)):
-                if active[rank]:
-                    read(word * WORD + bit, after_first.shape[0], codes)
-                    total = float(len(arcs))
-                    for arc in range(len(arcs)):
-                        total += (
-                            values[
-                                target(
-                                    word * WORD + bit,
-                                    arc,
-                                    codes,
-                                    arcs,
-                                    powers,
-                                    after_first,
-                                    after_second,
-                                    words,
-                                    before,
-                                    turns,
-                                )
-                            ]
-                            - values[rank]
-                        )
-                    worst = max(worst, abs(total / len(arcs)))
-                    highest = max(highest, values[rank])
-                rank += 1
-    return worst, highest
-
-
-@kernel
-def summed(first, last, n, q, words, before, turns, values):
-    """Sum of the values over all labelled configurations of these representatives, and how many there are."""
+def mark_representatives(first, last, size, n, q, turns, words):
+    """The map of the keys that are the least among their rotations."""
     codes = np.empty(n, np.int64)
-    total, number = 0.0, 0
     for word in range(first, last):
-        left, rank = words[word], np.int64(before[word])
-        for bit in range(WORD):
-            if left & (np.uint64(1) << np.uint64(bit)):
-                key = word * WORD + bit
-                read(key, q, codes)
-                orbit, turned = 1, key
-                if turns > 0:
-                    for place in range(n - 1, 0, -1):
-                        turned = turned * q - codes[place] * turns
-                        if turned == key:
-                            break
-                        orbit += 1
-                total += orbit * values[rank]
-                number += orbit
-                rank += 1
-    return total, number
+        found = np.uint64(0)
+        for key in range(word * WORD, min((word + 1) * WORD, size)):
+            read(key, q, codes)
+            if smallest(key, codes, q, turns) == key:
+                found |= np.uint64(1) << np.uint64(key - word * WORD)
+        words[word] = found
 
 
 @kernel
@@ -285,48 +85,184 @@ def count_before(words, before):
 
 
 @kernel
-def push(first, last, model, level, now):
-    """From every representative of this level, along arcs that change no output, to the next level; how many."""
-    arcs, powers, after_first, after_second, changes, words, before, turns = model
-    codes = np.empty(len(powers), np.int64)
+def representatives(first, last, words):
+    """The keys of the representatives in a range of words; their ranks follow each other."""
     number = 0
     for word in range(first, last):
-        left, rank = words[word], np.int64(before[word])
+        number += ones(words[word])
+    keys = np.empty(number, np.int64)
+    place = 0
+    for word in range(first, last):
+        left = words[word]
         for bit in range(WORD):
             if left & (np.uint64(1) << np.uint64(bit)):
-                if level[rank] == now:
-                    key = word * WORD + bit
-                    read(key, after_first.shape[0], codes)
-                    for arc in range(len(arcs)):
-                        if not changes[codes[arcs[arc, 0]], codes[arcs[arc, 1]]]:
-                            other = target(
-                                key, arc, codes, arcs, powers, after_first, after_second, words, before, turns
-                            )
-                            if level[other] < 0:
-                                level[other] = now + 1
-                                number += 1
-                rank += 1
+                keys[place] = word * WORD + bit
+                place += 1
+    return keys
+
+
+@inlined_kernel  # as a call it takes six times as long
+def target(key, arc, codes, model):
+    """The rank of the configuration after an interaction along an arc."""
+    i, j = model.arcs[arc, 0], model.arcs[arc, 1]
+    a, b = codes[i], codes[j]
+    after_a, after_b = model.after_first[a, b], model.after_second[a, b]
+    codes[i], codes[j] = after_a, after_b
+    after = key + (after_a - a) * model.powers[i] + (after_b - b) * model.powers[j]
+    after = smallest(after, codes, model.after_first.shape[0], model.turns)
+    codes[i], codes[j] = a, b
+    return rank_of(after, model.words, model.before)
+
+
+@inlined_kernel
+def changes_output(arc, codes, model):
+    return model.changes[codes[model.arcs[arc, 0]], codes[model.arcs[arc, 1]]]
+
+
+@kernel
+def find_exit(first, last, model, inside, outputs_too):
+    """The first representative inside from which an arc leads outside (or changes an output): key and arc."""
+    codes = np.empty(len(model.powers), np.int64)
+    rank = np.int64(model.before[first])
+    for key in representatives(first, last, model.words):
+        if inside[rank]:
+            read(key, model.after_first.shape[0], codes)
+            for arc in range(len(model.arcs)):
+                if outputs_too:
+                    if changes_output(arc, codes, model):
+                        return key, arc
+                elif not inside[target(key, arc, codes, model)]:
+                    return key, arc
+        rank += 1
+    return DONE, DONE
+
+
+@kernel
+def count_exits(first, last, model, inside):
+    """From how many representatives inside some arc leads outside."""
+    codes = np.empty(len(model.powers), np.int64)
+    rank, number = np.int64(model.before[first]), 0
+    for key in representatives(first, last, model.words):
+        if inside[rank]:
+            read(key, model.after_first.shape[0], codes)
+            for arc in range(len(model.arcs)):
+                if not inside[target(key, arc, codes, model)]:
+                    number += 1
+                    break
+        rank += 1
+    return number
+
+
+@kernel
+def spread(first, last, model, marked, allowed):
+    """Mark every allowed representative that has a marked successor; how many were new."""
+    codes = np.empty(len(model.powers), np.int64)
+    rank, number = np.int64(model.before[first]), 0
+    for key in representatives(first, last, model.words):
+        if not marked[rank] and allowed[rank]:
+            read(key, model.after_first.shape[0], codes)
+            for arc in range(len(model.arcs)):
+                if marked[target(key, arc, codes, model)]:
+                    marked[rank] = True
+                    number += 1
+                    break
+        rank += 1
+    return number
+
+
+@kernel
+def sweep(first, last, backwards, model, active, cost, values, moves):
+    """Gauss-Seidel in place: x = (cost + sum over the other successors) / (arcs that change); the largest change.
+
+    What every value changed by is written to `moves`.
+    """
+    codes = np.empty(len(model.powers), np.int64)
+    keys = representatives(first, last, model.words)
+    change = 0.0
+    for step in range(len(keys)):
+        place = len(keys) - 1 - step if backwards else step
+        key, rank = keys[place], model.before[first] + place
+        if active[rank]:
+            read(key, model.after_first.shape[0], codes)
+            total, rest = float(cost), len(model.arcs)
+            for arc in range(len(model.arcs)):
+                other = target(key, arc, codes, model)
+                if other == rank:
+                    rest -= 1
+                else:
+                    total += values[other]
+            value = total / rest
+            moves[rank] = value - values[rank]
+            change = max(change, abs(value - values[rank]))
+            values[rank] = value
+    return change
+
+
+@kernel
+def largest_residual(first, last, model, active, values):
+    """The largest |1 - x + mean of x over the successors|, and the largest value."""
+    codes = np.empty(len(model.powers), np.int64)
+    rank, worst, highest = np.int64(model.before[first]), 0.0, 0.0
+    for key in representatives(first, last, model.words):
+        if active[rank]:
+            read(key, model.after_first.shape[0], codes)
+            total = float(len(model.arcs))
+            for arc in range(len(model.arcs)):
+                total += values[target(key, arc, codes, model)] - values[rank]
+            worst = max(worst, abs(total / len(model.arcs)))
+            highest = max(highest, values[rank])
+        rank += 1
+    return worst, highest
+
+
+@kernel
+def summed(first, last, model, values):
+    """Sum of the values over all labelled configurations of these representatives, and how many there are."""
+    q, codes = model.after_first.shape[0], np.empty(len(model.powers), np.int64)
+    rank, total, number = np.int64(model.before[first]), 0.0, 0
+    for key in representatives(first, last, model.words):
+        read(key, q, codes)
+        orbit, turned = 1, key
+        if model.turns > 0:
+            for place in range(len(codes) - 1, 0, -1):
+                turned = turned * q - codes[place] * model.turns
+                if turned == key:
+                    break
+                orbit += 1
+        total += orbit * values[rank]
+        number += orbit
+        rank += 1
+    return total, number
+
+
+@kernel
+def push(first, last, model, level, now):
+    """From every representative of this level, along arcs that change no output, to the next level; how many."""
+    codes = np.empty(len(model.powers), np.int64)
+    rank, number = np.int64(model.before[first]), 0
+    for key in representatives(first, last, model.words):
+        if level[rank] == now:
+            read(key, model.after_first.shape[0], codes)
+            for arc in range(len(model.arcs)):
+                if not changes_output(arc, codes, model):
+                    other = target(key, arc, codes, model)
+                    if level[other] < 0:
+                        level[other] = now + 1
+                        number += 1
+        rank += 1
     return number
 
 
 @kernel
 def find_into(first, last, model, level, now, wanted):
     """A representative of this level from which an arc that changes no output leads to the wanted rank."""
-    arcs, powers, after_first, after_second, changes, words, before, turns = model
-    codes = np.empty(len(powers), np.int64)
-    for word in range(first, last):
-        left, rank = words[word], np.int64(before[word])
-        for bit in range(WORD):
-            if left & (np.uint64(1) << np.uint64(bit)):
-                if level[rank] == now:
-                    key = word * WORD + bit
-                    read(key, after_first.shape[0], codes)
-                    for arc in range(len(arcs)):
-                        if not changes[codes[arcs[arc, 0]], codes[arcs[arc, 1]]]:
-                            other = target(
-                                key, arc, codes, arcs, powers, after_first, after_second, words, before, turns
-                            )
-                            if other == wanted:
-                                return key
-                rank += 1
+    codes = np.empty(len(model.powers), np.int64)
+    rank = np.int64(model.before[first])
+    for key in representatives(first, last, model.words):
+        if level[rank] == now:
+            read(key, model.after_first.shape[0], codes)
+            for arc in range(len(model.arcs)):
+                if not changes_output(arc, codes, model) and target(key, arc, codes, model) == wanted:
+                    return key
+        rank += 1
     return DONE

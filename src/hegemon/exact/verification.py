@@ -1,9 +1,9 @@
 """The front door: build the chain of a protocol once, and ask it everything, or one question."""
 
 import time
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import overload
 
 import numpy as np
 
@@ -17,15 +17,17 @@ from hegemon.exact.findings import Finding
 from hegemon.exact.hitting import HittingTimes
 from hegemon.exact.holding import HoldingTimes
 from hegemon.exact.instance import Instance
-from hegemon.exact.messages.answers import verify_messages
+from hegemon.exact.messages.answers import MessageVerification, verify_messages
 from hegemon.exact.recomputed import RecomputedChain
 from hegemon.exact.recomputed_answers import RecomputedAnswers
 from hegemon.exact.stored_answers import StoredAnswers
 from hegemon.exact.within import Within
 from hegemon.models.messages import MessageProtocol
+from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
+from hegemon.models.rounds import RoundsProtocol
 from hegemon.models.unreliable import unreliable
-from hegemon.runs.setting import Graph, Start
+from hegemon.runs.setting import Graph, Start, Wake
 
 QUESTIONS = ("closed", "leader", "reached", "time", "holding", "predicate")
 
@@ -111,6 +113,25 @@ class Verification:
         return as_html(self)
 
 
+@overload
+def verify(
+    protocol: MessageProtocol, *, graph: Graph = ..., property: str | None = ..., within: int | None = ...,
+    memory: float = ..., wake: Wake = ..., progress: display.Show | None = ...,
+) -> MessageVerification: ...  # fmt: skip
+@overload
+def verify(
+    protocol: PopulationProtocol | RoundsProtocol, *, graph: Graph = ..., start: Start = ...,
+    property: str | None = ..., levels: tuple[float, ...] = ..., within: int | None = ..., schedule: str = ...,
+    loss: float | str = ..., one_sided: float | str = ..., memory: float = ..., symmetry: bool = ...,
+    checkpoint: str | Path | None = ..., progress: display.Show | None = ...,
+) -> Verification: ...  # fmt: skip
+@overload
+def verify(
+    protocol: Protocol, *, graph: Graph = ..., start: Start = ...,
+    property: str | None = ..., levels: tuple[float, ...] = ..., within: int | None = ..., schedule: str = ...,
+    loss: float | str = ..., one_sided: float | str = ..., memory: float = ..., symmetry: bool = ...,
+    checkpoint: str | Path | None = ..., wake: Wake = ..., progress: display.Show | None = ...,
+) -> Verification | MessageVerification: ...  # fmt: skip
 @display.with_progress
 def verify(
     protocol: Protocol,
@@ -126,9 +147,9 @@ def verify(
     memory: float = MEMORY,
     symmetry: bool = True,
     checkpoint: str | Path | None = None,
-    wake: str | Path | Sequence[int] = "all",
-    progress: Callable[[str, int, int | None], None] | None = None,
-) -> Verification:
+    wake: Wake = "all",
+    progress: display.Show | None = None,
+) -> Verification | MessageVerification:
     """Exact answers about a protocol at one size: what always happens, and expectations.
 
     protocol    an instance, such as hegemon.Timer(n=4, s=8).
@@ -152,10 +173,10 @@ def verify(
     wake        message passing: all, one-by-one, random, a file, or one round per node.
     progress    called with a stage, how much of it is done, and how much there is.
 
-    The result has `findings` (each with a sentence and, where something fails, a shortest counterexample), `hitting`
-    (expected steps with a proved bound on the error), `holding`, `within`, and `record()`, all of it as plain data.
-    For a message-passing protocol it is a MessageVerification: all runs over all outcomes of all coins, with
-    `one_leader`, `leaders`, `messages`, `rounds` and `within(k)` as fractions.
+    The result is a Verification, with `findings` (each with a sentence and, where something fails, a shortest
+    counterexample), `hitting` (expected steps with a proved bound on the error), `holding`, `within`, and `record()`,
+    all of it as plain data. For a message-passing protocol it is a MessageVerification: all runs over all outcomes of
+    all coins, with `one_leader`, `leaders`, `messages`, `rounds` and `within(k)` as fractions.
     """
     begin = time.perf_counter()
     if isinstance(protocol, MessageProtocol):
@@ -166,7 +187,7 @@ def verify(
         ):  # fmt: skip
             if value != default:
                 raise InvalidInput(f"{option} is not for {protocol.id}, which sends messages; leave it out")
-        return verify_messages(  # type: ignore[return-value]  # told apart by the protocol, as the docstring says
+        return verify_messages(
             protocol, graph=graph, wake=wake, property=property, within=within, memory=memory, progress=progress
         )
     if wake != "all":

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Graph: TypeAlias = "Topology | str | Path | networkx.Graph | None"  # None: the protocol's own
 Start: TypeAlias = str | Path | Configuration | Sequence[Mapping] | None  # None: the protocol's default
+Wake: TypeAlias = str | Path | Sequence[int]  # message passing: a name, a file, or one round per node
 
 _fitting: WeakKeyDictionary = WeakKeyDictionary()  # topologies, and the protocols they were checked for
 

@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, Never
 
 from hegemon import display
@@ -15,7 +14,7 @@ from hegemon.runs.history import MOST_ROWS
 from hegemon.runs.messages import simulate_messages
 from hegemon.runs.objects import simulate_objects
 from hegemon.runs.run import Fault, Run
-from hegemon.runs.setting import Graph, Start
+from hegemon.runs.setting import Graph, Start, Wake
 
 MODELS: dict[str, Callable[..., Run]] = {
     "population": simulate_states,
@@ -45,7 +44,7 @@ def simulate(
     observe: dict | bool = False,
     at: Sequence[int] | None = None,
     every: int | None = None,
-    wake: str | Path | Sequence[int] = "all",
+    wake: Wake = "all",
     fast_forward: bool = True,
     threads: int | None = None,
     keep: bool = True,

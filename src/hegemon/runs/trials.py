@@ -5,7 +5,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Never
 
 from hegemon import display
@@ -17,7 +16,7 @@ from hegemon.models.sets import ConfigurationSet
 from hegemon.runs.checkpoint import Checkpoint
 from hegemon.runs.history import MOST_ROWS
 from hegemon.runs.run import Fault, Run, plot_runs
-from hegemon.runs.setting import Graph, Start, topology_for
+from hegemon.runs.setting import Graph, Start, Wake, topology_for
 from hegemon.runs.simulate import OPTIONS, run_model, unknown_option
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ def run_trials(
     observe: dict | bool = False,
     at: Sequence[int] | None = None,
     every: int | None = None,
-    wake: str | Path | Sequence[int] = "all",
+    wake: Wake = "all",
     fast_forward: bool = True,
     threads: int | None = None,
     checkpoint: Checkpoint | None = None,

@@ -1,5 +1,7 @@
 """An engine that changes between others: `_now` is in use, `_used` names all that were, `_review` is the next look."""
 
+from abc import abstractmethod
+
 from hegemon.engines.engine import Engine
 
 
@@ -53,6 +55,6 @@ class Switching(Engine):
         self._now.restore(inner)
         self._review, self._used, self.name = review, used, " and ".join(used)
 
+    @abstractmethod
     def _turn_to(self, kind: str) -> None:
         """Have the engine of that class in use; what it holds does not matter."""
-        raise NotImplementedError

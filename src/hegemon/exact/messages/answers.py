@@ -1,17 +1,16 @@
 """Exact answers about a message-passing protocol: one leader or not, and what it costs."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from hegemon.engines.messages.initiators import WakeUp
 from hegemon.errors import InvalidInput
 from hegemon.exact.messages.enumeration import MOST_ROUNDS, Tally, enumerate_runs
 from hegemon.models.messages import MessageProtocol
-from hegemon.runs.setting import topology_for
+from hegemon.runs.setting import Wake, topology_for
 
 QUESTION = "reached"
 LONGEST = 8192  # bits of a denominator that is written down
@@ -117,7 +116,7 @@ def verify_messages(
     protocol: MessageProtocol,
     *,
     graph: Any = None,
-    wake: str | Path | Sequence[int] = "all",
+    wake: Wake = "all",
     property: str | None = None,
     within: int | None = None,
     memory: float,

@@ -2,15 +2,14 @@
 
 import math
 import os
-import queue
-import threading
 import time
-from concurrent.futures import CancelledError, Executor, Future
+from concurrent.futures import CancelledError, Executor
 from contextlib import suppress
 
 from distributed import Client, KilledWorker, LocalCluster
 
 from hegemon.errors import InvalidInput
+from hegemon.experiments.executors.gathering import Gathering
 from hegemon.experiments.executors.pool import Pool
 
 PATIENCE_SECONDS = 10
@@ -76,43 +75,25 @@ class Dask(Pool):
                     one.close(timeout=2)
 
 
-class Batches(Executor):
+class Batches(Gathering):
     """`concurrent.futures` over a client: what was submitted since the last look goes to the scheduler in one message,
     and what has ended since then is fetched in one. Tasks that have turned out to be very short travel in bundles."""
 
     def __init__(self, client: Client):
         self._client = client
         self._seconds = 1.0  # of a task, of late
-        self._waiting: queue.SimpleQueue = queue.SimpleQueue()
         self._running: dict = {}
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self._thread.start()
+        super().__init__(LOOK_SECONDS)
 
-    def submit(self, function, /, *args, **kwargs) -> Future:
-        future: Future = Future()
-        self._waiting.put((future, function, args, kwargs))
-        return future
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        while wait and not cancel_futures and (self._running or not self._waiting.empty()):
-            time.sleep(LOOK_SECONDS)
-        self._ended.set()
-        if wait:
-            self._thread.join()
-
-    def _serve(self) -> None:
-        while not self._ended.wait(LOOK_SECONDS):
-            self._send()
-            ended = {task: future for task, future in self._running.items() if task.status != "pending"}
-            for task in ended:
-                del self._running[task]
-            self._answer(ended)
+    def _look(self) -> None:
+        self._send()
+        ended = {task: future for task, future in self._running.items() if task.status != "pending"}
+        for task in ended:
+            del self._running[task]
+        self._answer(ended)
 
     def _send(self) -> None:
-        batch = []
-        while not self._waiting.empty():
-            batch.append(self._waiting.get())
+        batch = self._gathered()
         if not batch:
             return
         size = max(1, min(LARGEST_BUNDLE, int(BUNDLE_SECONDS / self._seconds)))

@@ -1,5 +1,6 @@
 """What the driver must know of a place besides its executor, and which place a text names."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import Executor
 
@@ -8,7 +9,7 @@ from hegemon.errors import InvalidInput
 PLACES = "dask:local, dask:tcp://HOST:8786, slurm:partition=NAME, mpi"
 
 
-class Pool:
+class Pool(ABC):
     """An executor with the number of tasks it works on at a time, and how long one should take.
 
     `start()` makes the executor; a broken one is replaced by calling it again. `abandon()` stops at once, whatever
@@ -21,12 +22,15 @@ class Pool:
     local_slots = 0  # workers on this very machine, whose memory they share
     lost: tuple[type[BaseException], ...] = ()  # the worker died with the task: not the task's fault, perhaps
 
+    @abstractmethod
     def start(self) -> Executor:
-        raise NotImplementedError
+        """The executor; a new one if the last is broken."""
 
+    @abstractmethod
     def slots(self) -> int:
-        raise NotImplementedError
+        """How many tasks are worked on at a time, now."""
 
+    @abstractmethod
     def abandon(self) -> None:
         """Stop at once."""
 

@@ -1,13 +1,11 @@
 """Slurm, through submitit: tasks are gathered and sent as job arrays; answers come back through its folder."""
 
-import queue
-import threading
-import time
 from concurrent.futures import Executor, Future
 
 import submitit
 
 from hegemon.errors import InvalidInput
+from hegemon.experiments.executors.gathering import Gathering
 from hegemon.experiments.executors.pool import Pool
 from hegemon.models.expressions import number_or_text
 
@@ -57,59 +55,40 @@ class Slurm(Pool):
         self._executor.shutdown(wait=False, cancel_futures=True)
 
 
-class JobArrays(Executor):
+class JobArrays(Gathering):
     """`concurrent.futures` over submitit: what was submitted since the last look becomes one job array."""
 
     def __init__(self, jobs: "submitit.Executor", look_seconds: float):
-        self._jobs, self._look_seconds = jobs, look_seconds
-        self._waiting: queue.SimpleQueue = queue.SimpleQueue()
+        self._jobs = jobs
         self._running: dict = {}
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._serve, daemon=True)
-        self._thread.start()
-
-    def submit(self, function, /, *args, **kwargs) -> Future:
-        future: Future = Future()
-        self._waiting.put((future, function, args, kwargs))
-        return future
+        super().__init__(look_seconds)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        if wait and not cancel_futures:
-            while self._running or not self._waiting.empty():
-                time.sleep(self._look_seconds)
-        self._ended.set()
-        self._thread.join()
-
-    def _serve(self) -> None:
-        while not self._ended.wait(self._look_seconds):
-            try:
-                self._send()
-            except Exception as error:  # the queue refuses: every waiting task hears of it
-                self._refuse(error)
-            for future, job in list(self._running.items()):
-                if job.done():
-                    del self._running[future]
-                    _answer(future, job)
+        super().shutdown(wait, cancel_futures=cancel_futures)
+        self._thread.join()  # in any case: jobs that nobody waits for are cancelled
         for future, job in self._running.items():
             job.cancel(check=False)
             future.cancel()
 
-    def _send(self) -> None:
-        batch = []
-        while not self._waiting.empty():
-            batch.append(self._waiting.get())
-        self._batch = batch
+    def _look(self) -> None:
+        self._send(self._gathered())
+        for future, job in list(self._running.items()):
+            if job.done():
+                del self._running[future]
+                _answer(future, job)
+
+    def _send(self, batch: list[tuple]) -> None:
         if not batch:
             return
-        with self._jobs.batch():
-            jobs = [self._jobs.submit(function, *args, **kwargs) for _, function, args, kwargs in batch]
-        self._running |= {item[0]: job for item, job in zip(batch, jobs, strict=True)}
-        self._batch = []
-
-    def _refuse(self, error: Exception) -> None:
-        for future, *_ in self._batch:
-            future.set_exception(InvalidInput(f"Slurm refused the jobs: {error}; {HELP}"))
-        self._batch = []
+        futures = [future for future, *_ in batch]
+        try:
+            with self._jobs.batch():
+                jobs = [self._jobs.submit(function, *args, **kwargs) for _, function, args, kwargs in batch]
+        except Exception as error:  # the queue refuses: every waiting task hears of it
+            for future in futures:
+                future.set_exception(InvalidInput(f"Slurm refused the jobs: {error}; {HELP}"))
+            return
+        self._running |= dict(zip(futures, jobs, strict=True))
 
 
 def _answer(future: Future, job) -> None:

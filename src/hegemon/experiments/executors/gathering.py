@@ -1,0 +1,48 @@
+"""What Dask and Slurm share: tasks are gathered, and a thread sends those that came since its last look together."""
+
+import queue
+import threading
+import time
+from abc import ABC, abstractmethod
+from concurrent.futures import Executor, Future
+
+
+class Gathering(Executor, ABC):
+    """`concurrent.futures` over a queue elsewhere; `_look` is what the thread does every so many seconds."""
+
+    def __init__(self, look_seconds: float):
+        self._look_seconds = look_seconds
+        self._waiting: queue.SimpleQueue = queue.SimpleQueue()
+        self._unanswered: set[Future] = set()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def submit(self, function, /, *args, **kwargs) -> Future:
+        future: Future = Future()
+        self._unanswered.add(future)
+        future.add_done_callback(self._unanswered.discard)
+        self._waiting.put((future, function, args, kwargs))
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        while wait and not cancel_futures and self._unanswered:
+            time.sleep(self._look_seconds)
+        self._ended.set()
+        if wait:
+            self._thread.join()
+
+    def _serve(self) -> None:
+        while not self._ended.wait(self._look_seconds):
+            self._look()
+
+    def _gathered(self) -> list[tuple]:
+        """What was submitted since the last look: future, function, arguments."""
+        batch = []
+        while not self._waiting.empty():
+            batch.append(self._waiting.get())
+        return batch
+
+    @abstractmethod
+    def _look(self) -> None:
+        """Send what was gathered, and answer what has ended."""
