@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 import hegemon as hg
-from hegemon.experiments.comparisons import budget_sweep, compare_messages, draw_budget, draw_comparison
+from hegemon.experiments.comparisons import budget_points, compared_points, draw_budget, draw_comparison
 
 FOLDER = Path("out")
 LARGEST = [
@@ -57,11 +57,11 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     elections = largest()
     print_rows("the largest elections", elections)
-    comparison = compare_messages(SIZES, trials=5)
+    comparison = list(compared_points(SIZES, trials=5))
     print_rows("messages and rounds on complete graphs", comparison)
     draw_comparison(comparison, FOLDER / "messages_comparison.png")
     sweeps = [
-        budget_sweep(n, EXPONENTS, trials=100, candidates=candidates)
+        list(budget_points(n, EXPONENTS, trials=100, candidates=candidates))
         for candidates in (1, None)
         for n in (10**4, 10**6, 10**8)
     ]

@@ -128,7 +128,7 @@ def test_reachable_is_the_whole_chain_restricted(protocol, graph):
                 queue.append(target)
     assert set(part.keys.tolist()) == set(whole.keys[sorted(reached)].tolist())
     for row in range(part.size):
-        there = whole.index_of_key(part.keys[row])
+        there = whole.index(part.codes[row])
         mine, theirs = slice(*part.offsets[row : row + 2]), slice(*whole.offsets[there : there + 2])
         assert dict(zip(part.keys[part.targets[mine]], part.weights[mine], strict=True)) == dict(
             zip(whole.keys[whole.targets[theirs]], whole.weights[theirs], strict=True)

@@ -185,6 +185,7 @@ def test_a_schedule_of_rounds_is_followed(tmp_path):
         ([[[2, {"x": 0}]], [[1, {"x": 1}]]], "round 2 cannot be followed: node 1 never becomes x=1 there"),
         ([[[3, {"x": 0}]]], "3 is not one of the nodes 0..2"),
         ([[0]], "not a list of changes"),
+        (7, "rounds must be a list"),
         ([[[0, {"x": 7}]]], "x"),
     ],
 )

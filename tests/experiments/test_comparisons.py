@@ -6,7 +6,7 @@ import pytest
 
 from hegemon import Referees, run_trials
 from hegemon.analysis.statistics import sublinear_scale, summarize_runs, wilson
-from hegemon.experiments.comparisons import budget_sweep, compare_messages, draw_budget, draw_comparison
+from hegemon.experiments.comparisons import budget_points, compared_points, draw_budget, draw_comparison
 
 
 def test_the_scale_of_theorem_1():
@@ -30,21 +30,21 @@ def test_the_summary_of_elections():
 
 
 def test_a_small_budget_makes_disjoint_clouds_and_several_leaders():
-    poor, rich = budget_sweep(10_000, [0.3, 1.2], trials=60, seed=1)
+    poor, rich = list(budget_points(10_000, [0.3, 1.2], trials=60, seed=1))
     assert poor["success_rate"] == 0 and poor["leaders"] > 5
     assert rich["success_rate"] == 1 and rich["disjoint"] == 0
     assert poor["within_budget"] == rich["within_budget"] == 1
-    lonely, usual = budget_sweep(10_000, [0.4, 0.5], trials=300, seed=2, candidates=1)
+    lonely, usual = list(budget_points(10_000, [0.4, 0.5], trials=300, seed=2, candidates=1))
     for row in (lonely, usual):
         assert row["success_rate_ci95"][0] < math.exp(-1) < row["success_rate_ci95"][1]
         assert row["disjoint"] > 0.9 and row["messages"] <= row["budget"]
 
 
 def test_the_sublinear_algorithms_win(tmp_path):
-    rows = compare_messages([100, 300], trials=2, seed=1)
+    rows = list(compared_points([100, 300], trials=2, seed=1))
     messages = {row["algorithm"]: row["messages"] for row in rows if row["n"] == 300}
     assert messages["referees"] < messages["walks"] < messages["afek-gafni"] < messages["flood-max"] == 300 * 299
     draw_comparison(rows, tmp_path / "comparison.png")
-    draw_budget([budget_sweep(1000, [0.3, 0.6], trials=5)], tmp_path / "budget.png")
+    draw_budget([list(budget_points(1000, [0.3, 0.6], trials=5))], tmp_path / "budget.png")
     run_trials(Referees(n=50), 5).plot().save(tmp_path / "elections.png")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["budget.png", "comparison.png", "elections.png"]

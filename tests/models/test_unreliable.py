@@ -11,26 +11,10 @@ from hegemon.errors import InvalidInput
 from hegemon.graphs.families import directed_ring
 from hegemon.models import Bit, PopulationProtocol, Range, exactly
 from hegemon.models.unreliable import unreliable
-from hegemon.network.expectation import reaching
 from hegemon.runs.trials import run_trials
+from tests.models.population_protocols import Relay
+from tests.network.expectation import reaching
 from tests.sentences import is_one_sentence
-
-
-class Relay(PopulationProtocol):
-    """One token is handed on: a one-sided interaction makes two of it, and in the end all have one."""
-
-    class State:
-        token: Bit
-
-    def interact(a, b, p):
-        if a.token == 1 and b.token == 0:
-            a.token, b.token = 0, 1
-
-    def start_one(self, rng):
-        return [hg.Group(1, {"token": 1}), hg.Group(self.n - 1, {"token": 0})]
-
-    default_start = "one"
-    three = exactly(3, lambda a, p: a.token == 1)
 
 
 class Fading(PopulationProtocol):

@@ -6,9 +6,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from hegemon.network.campaign import KINDS, Campaign
-from hegemon.network.population import Population
 from hegemon.protocols import Pairwise, TimeOptimal, Timer
+from tests.network.campaign import KINDS, Campaign
+from tests.network.population import Population
 
 
 def test_every_kind_of_fault_is_survived():

@@ -8,9 +8,9 @@ import pytest
 from hegemon.models import Parameter, PopulationProtocol, Range
 from hegemon.network import agent as agents
 from hegemon.network.agent import Agent
-from hegemon.network.population import Population
-from hegemon.network.virtual import Conditions
 from hegemon.protocols import Timer
+from tests.network.population import Population
+from tests.network.virtual import Conditions
 
 
 class Counting(PopulationProtocol):
@@ -48,7 +48,7 @@ class Hesitant(Agent):
 
 def pair(agent_class, monkeypatch):
     """Two agents that begin nothing by themselves."""
-    monkeypatch.setattr("hegemon.network.population.Agent", agent_class)
+    monkeypatch.setattr("tests.network.population.Agent", agent_class)
     population = Population(TWO, rate=1e-9)
     for agent in population.agents.values():
         monkeypatch.setattr(agents, "_ACTIONS", tuple(getattr(type(agent), f.__name__) for f in agents._ACTIONS))

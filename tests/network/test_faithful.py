@@ -18,9 +18,9 @@ import hegemon as hg
 from hegemon.graphs.families import directed_ring, star
 from hegemon.network import agent as agents
 from hegemon.network import join, new_key
-from hegemon.network.population import Population
-from hegemon.network.reference import Sequence, arcs_of
-from hegemon.network.virtual import Conditions
+from tests.network.population import Population
+from tests.network.reference import Sequence, arcs_of
+from tests.network.virtual import Conditions
 
 LEVEL = 0.001
 LIMIT = 10**6

@@ -9,10 +9,10 @@ import pytest
 
 from hegemon.network import agent as agents
 from hegemon.network.keys import Keys
-from hegemon.network.population import Population
-from hegemon.network.virtual import Conditions
 from hegemon.network.wire import DATAGRAM_BYTES, Wire
 from hegemon.protocols import Timer
+from tests.network.population import Population
+from tests.network.virtual import Conditions
 
 PROTOCOL = Timer(n=6, s=12)
 

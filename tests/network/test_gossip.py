@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from hegemon.network.population import Population
-from hegemon.network.reference import Sequence, arcs_of
 from hegemon.protocols import GossipIdentity
+from tests.network.population import Population
+from tests.network.reference import Sequence, arcs_of
 
 PROTOCOL = GossipIdentity(n=8, bits=10)
 

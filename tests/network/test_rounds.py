@@ -17,8 +17,8 @@ from hegemon.network import join, new_key
 from hegemon.network.keys import Keys
 from hegemon.network.nodes import MessageCodes, MessageNode, NeighbourNode
 from hegemon.network.synchronizer import LAST, Synchronizer
-from hegemon.network.virtual import Clock, Conditions, Network
 from hegemon.network.wire import Wire, fingerprint_of
+from tests.network.virtual import Clock, Conditions, Network
 
 BAD = Conditions(loss=0.2, duplication=0.2, delay=0.001, jitter=0.2)
 KEYS = Keys((bytes(32),))

@@ -6,22 +6,9 @@ import pytest
 import hegemon as hg
 from hegemon.errors import InvalidInput
 from hegemon.graphs.families import directed_ring
-from hegemon.models import Bit, PopulationProtocol, exactly
-from hegemon.network.expectation import reaching
-from hegemon.network.reference import Sequence, arcs_of
-
-
-class Relay(PopulationProtocol):
-    """One token is handed on: a one-sided interaction makes two of it, and they never become one again."""
-
-    class State:
-        token: Bit
-
-    def interact(a, b, p):
-        if a.token == 1 and b.token == 0:
-            a.token, b.token = 0, 1
-
-    at_last = exactly(2, lambda a, p: a.token == 1)
+from tests.models.population_protocols import Relay
+from tests.network.expectation import reaching
+from tests.network.reference import Sequence, arcs_of
 
 
 def simulated(protocol, codes, chosen, trials, topology=None, **shares):
@@ -69,9 +56,9 @@ def test_one_sided_interactions_as_in_the_reference():
 
 def test_what_only_one_sided_interactions_reach():
     relay = Relay(n=3)
-    assert not reaching(relay, [1, 0, 0], relay.at_last).is_certain
-    assert reaching(relay, [1, 0, 0], relay.at_last).stuck is not None
-    assert reaching(relay, [1, 0, 0], relay.at_last, one_sided=0.1).is_certain
+    assert not reaching(relay, [1, 0, 0], relay.two).is_certain
+    assert reaching(relay, [1, 0, 0], relay.two).stuck is not None
+    assert reaching(relay, [1, 0, 0], relay.two, one_sided=0.1).is_certain
 
 
 @pytest.mark.parametrize("shares", [{"lost": 1}, {"lost": -0.1}, {"one_sided": 1.5}, {"one_sided": float("nan")}])

@@ -7,13 +7,17 @@ import pytest
 
 import hegemon as hg
 from hegemon.errors import InvalidInput
-from hegemon.runs.disturbances import read_disturbances, save_disturbances
+from hegemon.runs.disturbances import read_disturbances, record
 
 FAULTS = (hg.Fault(40, (3, 5), {"leader": 1}), hg.Fault(40, 2), hg.Fault(90, 1, {"leader": 0}, {"leader": 1}))
 
 
+def save(faults, path):
+    path.write_text(json.dumps({"disturbances": [record(fault) for fault in faults]}))
+
+
 def test_a_file_gives_back_the_same_faults(tmp_path):
-    save_disturbances(FAULTS, tmp_path / "faults.json")
+    save(FAULTS, tmp_path / "faults.json")
     assert read_disturbances(tmp_path / "faults.json") == FAULTS
 
 
@@ -58,5 +62,5 @@ def test_a_bad_file_is_one_sentence(tmp_path, text):
 
 
 def test_a_saved_file_is_plain_json(tmp_path):
-    save_disturbances(FAULTS, tmp_path / "faults.json")
+    save(FAULTS, tmp_path / "faults.json")
     assert json.loads((tmp_path / "faults.json").read_text())["disturbances"][1] == {"step": 40, "agents": 2}

@@ -5,7 +5,6 @@ import shlex
 
 import hegemon as hg
 from hegemon.cli.main import main
-from hegemon.runs.disturbances import save_disturbances
 
 
 def codes(session) -> tuple:
@@ -34,7 +33,7 @@ def again(session, folder) -> dict:
     import io
 
     file = folder / "disturbances.json"
-    save_disturbances(session.faults[: len(session.disturbances())], file)
+    file.write_text(json.dumps({"disturbances": session.disturbances()}))
     words = shlex.split(session.command(str(file)))
     out = io.StringIO()
     with contextlib.redirect_stdout(out):

@@ -1,5 +1,7 @@
 """A watched run is the run that `hegemon run` makes, forwards, backwards and disturbed."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -283,3 +285,10 @@ def test_a_story_of_rounds_is_followed_too(tmp_path):
         assert story.world.engine.configuration().mappings() == seen[step]
     story.go_to(2)
     assert story.world.engine.configuration().mappings() == seen[2]
+    impossible = json.loads(file.read_text())
+    impossible["rounds"][0] = [[0, {"phase": "FROZEN", "leader": 1}]]  # only a node that beeped freezes
+    file.write_text(json.dumps(impossible))
+    story = Session(protocol, start=str(file))
+    with pytest.raises(InvalidInput, match="round 1 cannot be followed: node 0 never becomes phase=FROZEN"):
+        story.advance(1)
+    assert story.step == 0 and story.world.engine.configuration().mappings() == seen[0]

@@ -121,9 +121,6 @@ class Chain:
         found = self._order[place] if place < self.size else -1
         return int(found) if found >= 0 and self.keys[found] == key else None
 
-    def index_of_key(self, key: int) -> int:
-        return int(self._order[np.searchsorted(self.keys, key, sorter=self._order)])
-
 
 def whole_chain(space: Configurations, memory: float = MEMORY, progress=None) -> Chain:
     """Every configuration: the chain that self-stabilization quantifies over."""

@@ -12,13 +12,11 @@ from hegemon.runs.run import Run
 from hegemon.runs.trials import Trials, run_trials
 
 
-def budget_sweep(n: int, exponents, trials: int, seed: int = 0, candidates=None, workers=None) -> list[dict]:
-    """`referees` with a budget of n^a messages for every exponent a: how often it succeeds, and the clouds."""
-    return list(budget_points(n, exponents, trials, seed, candidates, workers))
+def budget_points(n: int, exponents, trials: int, seed: int = 0, candidates=None, workers=None) -> Iterator[dict]:
+    """`referees` with a budget of n^a messages for every exponent a: how often it succeeds, and the clouds.
 
-
-def budget_points(n: int, exponents, trials: int, seed: int, candidates, workers) -> Iterator[dict]:
-    """The same, point by point; an interrupt ends it between two of them."""
+    Point by point; an interrupt ends it between two of them.
+    """
     for place, exponent in enumerate(exponents):
         protocol = Referees(n=n, messages=float(n) ** exponent, candidates=candidates)
         runs = _all_of(run_trials(protocol, trials, seed=_fresh(seed, n, place), workers=workers))
@@ -79,13 +77,8 @@ COMPARED = {
 }
 
 
-def compare_messages(sizes, trials: int, seed: int = 0, workers=None) -> list[dict]:
-    """Messages and rounds of every compared algorithm on complete graphs of the given sizes."""
-    return list(compared_points(sizes, trials, seed, workers))
-
-
-def compared_points(sizes, trials: int, seed: int, workers) -> Iterator[dict]:
-    """The same, point by point; an interrupt ends it between two of them."""
+def compared_points(sizes, trials: int, seed: int = 0, workers=None) -> Iterator[dict]:
+    """Messages and rounds of every compared algorithm on complete graphs of the given sizes, point by point."""
     for name, (make, most) in COMPARED.items():
         for n in sizes:
             if n > most:

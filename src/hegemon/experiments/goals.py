@@ -53,8 +53,7 @@ class UntilPrecise:
             except Unreadable:
                 break  # another machine's file that does not show here yet
             case.look = self.precision.look(case.values, case.reached, case.goal)
-            narrow = case.look is not None and case.look.relative <= self.precision.relative
-            if narrow or case.goal == self.most or (case.look is None and case.goal >= sequences.FEWEST):
+            if self.is_precise(key) or case.goal == self.most or (case.look is None and case.goal >= sequences.FEWEST):
                 case.decided = True
             else:
                 case.goal = next(k for k in sequences.looks() if k > case.goal)

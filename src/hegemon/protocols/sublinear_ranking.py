@@ -117,10 +117,6 @@ def propagate_reset(a, b, coins, p):
             me.name += str(bit)
 
 
-def has_rank_one(a, p):
-    return a.role == COLLECTING and a.rank == 1
-
-
 def all_ranked(agents, p):
     """Everybody collects, names differ, every roster is the set of names, and no live path is inconsistent."""
     names = frozenset(a.name for a in agents)

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 from hegemon.errors import InvalidInput
-from hegemon.files import write_text
 from hegemon.models.expressions import number_or_text, whole_number
 from hegemon.models.grammar import short
 from hegemon.runs.run import Fault
@@ -65,7 +64,3 @@ def record(fault: Fault) -> dict:
     agents = fault.agents if isinstance(fault.agents, int) else list(fault.agents)
     row = {"step": fault.step, "agents": agents, "values": fault.values, "of": fault.of}
     return {name: value for name, value in row.items() if value is not None}
-
-
-def save_disturbances(faults, path) -> None:
-    write_text(path, json.dumps({"disturbances": [record(fault) for fault in faults]}, indent=1) + "\n")

@@ -13,6 +13,7 @@ from hegemon.models.configuration import Configuration
 from hegemon.runs.faults import strike
 from hegemon.runs.history import History
 from hegemon.runs.run import Fault
+from hegemon.runs.schedules import after_round
 
 FIRST_REVIEW = 1 << 20  # steps after which a run is first asked whether it can still meet its stop; then twice as many
 LOOKS = 8  # a closed set is looked at whenever a run is longer by one part in so many
@@ -125,31 +126,20 @@ class Driver:
     def follow_rounds(self, rounds: list[list[tuple[int, int]]], limit: int | None) -> bool:
         """Make prescribed rounds, as far as the limit and the stop allow; whether the stop is met.
 
-        Nodes that are not mentioned do not move, as under a daemon that passes over them; what is prescribed must be
-        possible for some coins.
+        Nodes that are not mentioned do not move, as under a daemon that passes over them.
         """
-        protocol, space, watches = self.protocol, self.protocol.space, bool(self.stop.watch)
+        protocol, watches = self.protocol, bool(self.stop.watch)
         for changes in rounds:
             if self._inside() or self.engine.step == limit:
                 break
-            agents = self.engine.configuration().agents
-            codes = space.encode_array(agents)
-            before = protocol.namespaces(agents)
-            possible = protocol.outcomes(before, self.topology)
-            for node, code in changes:
-                if code not in [space.code(state) for state in possible[node]]:
-                    told = ", ".join(f"{name}={value}" for name, value in space.mapping(space.namespace(code)).items())
-                    raise InvalidInput(
-                        f"round {self.engine.step + 1} cannot be followed: node {node} never becomes {told} there"
-                    )
-                codes[node] = code
-            self.engine.load(Configuration(space, agents=space.decode_array(codes)))
+            before = self.engine.configuration().agents
+            after = after_round(protocol, self.topology, before, changes, self.engine.step + 1)
+            self.engine.load(Configuration(protocol.space, agents=after))
             self.engine.step += 1
             self._record()
-            after = [space.namespace(code) for code in codes]
             if watches and any(
                 protocol.output(old, protocol.p) != protocol.output(new, protocol.p)
-                for old, new in zip(before, after, strict=True)
+                for old, new in zip(protocol.namespaces(before), protocol.namespaces(after), strict=True)
             ):
                 return True
         return bool(rounds) and self._inside()

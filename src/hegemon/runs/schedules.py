@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import numpy as np
+
 from hegemon.errors import InvalidInput
 
 
@@ -12,7 +14,7 @@ def read_rounds(start, protocol) -> list[list[tuple[int, int]]]:
     In the file a round is a list of [node, state]. Whether a node may become that is seen when it is followed.
     """
     rounds = []
-    for number, told in enumerate(_told(start).get("rounds") or [], start=1):
+    for number, told in enumerate(_listed(start, "rounds"), start=1):
         what = f"{start}: round {number}"
         if not isinstance(told, list) or not all(isinstance(one, list) and len(one) == 2 for one in told):
             raise InvalidInput(f'{what} is not a list of changes such as [0, {{"field": value}}]')
@@ -23,15 +25,30 @@ def read_rounds(start, protocol) -> list[list[tuple[int, int]]]:
     return rounds
 
 
-def _told(start) -> dict:
-    """What a JSON start file says; nothing, if there is none."""
+def after_round(protocol, topology, agents: np.ndarray, changes: list[tuple[int, int]], number: int) -> np.ndarray:
+    """The agents after a prescribed round, which some coins must allow; nodes that are not mentioned do not move."""
+    space, codes = protocol.space, protocol.space.encode_array(agents)
+    possible = protocol.outcomes(protocol.namespaces(agents), topology)
+    for node, code in changes:
+        if code not in [space.code(state) for state in possible[node]]:
+            told = ", ".join(f"{name}={value}" for name, value in space.mapping(space.namespace(code)).items())
+            raise InvalidInput(f"round {number} cannot be followed: node {node} never becomes {told} there")
+        codes[node] = code
+    return space.decode_array(codes)
+
+
+def _listed(start, name: str) -> list:
+    """What a JSON start file lists under a name; nothing, if there is no such file."""
     if not isinstance(start, str | Path) or Path(start).suffix.lower() != ".json" or not Path(start).is_file():
-        return {}
+        return []
     try:
         content = json.loads(Path(start).read_text())
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError):
-        return {}  # the reader of configurations says what is wrong
-    return content if isinstance(content, dict) else {}
+    except (OSError, ValueError, RecursionError):
+        return []  # the reader of configurations says what is wrong
+    found = content.get(name) if isinstance(content, dict) else None
+    if found is not None and not isinstance(found, list):
+        raise InvalidInput(f"{start}: {name} must be a list, one for each step")
+    return found or []
 
 
 def read_schedule(start, protocol, topology) -> list[tuple[int, int, int]]:
@@ -41,7 +58,7 @@ def read_schedule(start, protocol, topology) -> list[tuple[int, int, int]]:
     where the protocol tosses coins; without a file there are none.
     """
     schedule = []
-    for told in _told(start).get("interactions", []):
+    for told in _listed(start, "interactions"):
         pair = told[:2] if isinstance(told, list) else told
         coins = told[2] if isinstance(told, list) and len(told) == 3 else {}
         whole = isinstance(pair, list) and len(told) in (2, 3) and all(type(agent) is int for agent in pair)

@@ -14,11 +14,11 @@ from hegemon.compute.randomness import FAULT, generator
 from hegemon.errors import InvalidInput
 from hegemon.runs.disturbances import record
 from hegemon.runs.run import Fault
+from hegemon.runs.schedules import read_rounds, read_schedule
 from hegemon.runs.setting import topology_for
 from hegemon.web.healing import Healing
 from hegemon.web.messages import MessageWorld
 from hegemon.web.objects import ObjectWorld
-from hegemon.web.stories import read_story
 from hegemon.web.world import World
 from hegemon.web.worlds import AgentWorld
 
@@ -48,7 +48,11 @@ class Session:
     def start_over(self, start=None, shown: str | None = None) -> None:
         """A new run from a named start, a file given on the command line, or a list of states."""
         is_messages = self.protocol.model == "messages"
-        schedule = read_story(start, self.protocol, self.topology)
+        schedule: list = []
+        if self.protocol.model == "population":
+            schedule = read_schedule(start, self.protocol, self.topology)
+        elif self.protocol.model == "rounds":
+            schedule = read_rounds(start, self.protocol)
         if schedule and self._engine not in ("auto", "agents", "rounds"):
             raise InvalidInput(f"{start} prescribes interactions, which only engine agents follows")
         world: World

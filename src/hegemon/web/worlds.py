@@ -23,6 +23,7 @@ from hegemon.exact.traces import Interaction, Round
 from hegemon.models.configuration import Configuration
 from hegemon.runs.driver import Driver
 from hegemon.runs.faults import corrupted
+from hegemon.runs.schedules import after_round
 from hegemon.runs.setting import initial_configuration
 from hegemon.web.explaining import listing, traced
 from hegemon.web.layout import LARGEST_DRAWN, LARGEST_RASTER
@@ -167,16 +168,14 @@ class AgentWorld(World):
     def follow(self, prescribed) -> dict:
         return self._follow_round(prescribed) if self.is_rounds else self._meet(prescribed)
 
-    def _follow_round(self, changes) -> dict:
-        agents, told = self.engine.configuration().agents, []
-        for v, state in changes:
-            before = self.space.mapping(agents[v])
-            agents[v] = tuple(getattr(state, name) for name in self.space.names)
-            told.append((v, before, self.space.mapping(agents[v])))
+    def _follow_round(self, changes: list[tuple[int, int]]) -> dict:
         step = self.step + 1
-        self.engine.load(Configuration(self.space, agents=agents))
+        before = self.engine.configuration().agents
+        after = after_round(self.protocol, self.topology, before, changes, step)
+        told = tuple((v, self.space.mapping(before[v]), self.space.mapping(after[v])) for v, _ in changes)
+        self.engine.load(Configuration(self.space, agents=after))
         self.engine.step = step
-        return {"text": Round(tuple(told)).sentence() or "nothing changes", "lines": [], "changed": bool(told)}
+        return {"text": Round(told).sentence() or "nothing changes", "lines": [], "changed": bool(told)}
 
     def _meet(self, prescribed: tuple[int, int, int]) -> dict:
         pair, coin = prescribed[:2], prescribed[2]

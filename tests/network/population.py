@@ -11,8 +11,8 @@ from functools import lru_cache
 from hegemon.network.agent import Agent
 from hegemon.network.keys import Keys
 from hegemon.network.meeting import Meeting, neighbours_of
-from hegemon.network.virtual import Clock, Conditions, Network
 from hegemon.network.wire import Wire, fingerprint_of
+from tests.network.virtual import Clock, Conditions, Network
 
 
 class Population:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hegemon.errors import InvalidInput
-from hegemon.network.reference import arcs_of, check_shares
+from tests.network.reference import arcs_of, check_shares
 
 MOST_CONFIGURATIONS = 50_000
 

@@ -8,8 +8,8 @@ been seen for `settled` seconds without a break: that leader's beginning is the 
 import random
 from dataclasses import dataclass
 
-from hegemon.network.population import Population
-from hegemon.network.virtual import Conditions
+from tests.network.population import Population
+from tests.network.virtual import Conditions
 
 KINDS = ("kill", "pause", "restart", "corrupt", "partition", "loss", "delay")
 SPELL = Conditions(loss=0.2, duplication=0.1, delay=0.005, jitter=0.2)
