@@ -1,6 +1,36 @@
 """Population protocols of several tests."""
 
-from hegemon.models import Bit, Group, PopulationProtocol, exactly
+from hegemon.models import Bit, Choice, Group, PopulationProtocol, Range, exactly
+
+
+def copies(a, b, p):
+    a.x = b.x
+
+
+def own(body, **members):
+    class Own(PopulationProtocol):
+        class State:
+            x: Bit
+
+        interact = body
+
+    return type("Own", (Own,), {"interact": body, **members})
+
+
+def conditional(**members):
+    class Own(PopulationProtocol):
+        class State:
+            kind: Choice("idle", "busy")
+            timer: Range(0, 500).when(kind="busy")
+
+        def interact(a, b, p):
+            if a.kind == "busy" and a.timer > 0:
+                a.timer -= 1
+            elif b.kind == "idle":
+                b.kind = "busy"
+                b.timer = 500
+
+    return type("Own", (Own,), members)(n=4)
 
 
 class Relay(PopulationProtocol):

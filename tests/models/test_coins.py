@@ -1,11 +1,15 @@
 """Coins as they are declared: their values, their numbers, and what refuses them in one sentence."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
 import hegemon as hg
+from hegemon.compute.records import meeting
 from hegemon.models import Bit, Choice, PopulationProtocol, Range, exactly
+from hegemon.models.coins import CoinSpace
+from hegemon.models.fields import Field
 
 
 def is_leader(a, p):
@@ -139,3 +143,14 @@ def test_a_story_with_coins_is_followed(tmp_path):
     assert told and all(set(coins) == {"heads", "throw"} for _, _, coins in told)
     run = hg.simulate(Duel(n=3), start=tmp_path / "story.json", engine="agents", until=f"steps:{len(told)}")
     assert run.steps == len(told) and run.leaders == 1
+
+
+def test_a_coin_may_be_named_like_what_carries_it():
+    """Compiled code reads coins by names of its own: `coin` and `a` are not mixed up with the number and the agent."""
+    names = ("coin", "a", "b", "p", "interact", "Coins")
+    fields = tuple(Field(name, Range(low, low + 1)) for low, name in enumerate(names))
+    space, seen = CoinSpace(fields, {}, "own"), []
+    meet = meeting(lambda a, b, p, coins: seen.append((a, b, tuple(coins))), names)
+    for number in range(space.size):
+        meet(1, 2, SimpleNamespace(**space.layout), number)
+    assert seen == [(1, 2, tuple(space.value(number))) for number in range(space.size)]

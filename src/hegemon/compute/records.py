@@ -97,8 +97,8 @@ def meeting(interact, coins: tuple[str, ...]):
     """
     lines = ["def meet(a, b, p, coin):"]
     for name in coins:
-        lines += [f"    {name} = p._low_{name} + coin % p._size_{name}", f"    coin //= p._size_{name}"]
-    drawn = f", Coins({', '.join(coins)})" if coins else ""
+        lines += [f"    drawn_{name} = p._low_{name} + coin % p._size_{name}", f"    coin //= p._size_{name}"]
+    drawn = f", Coins({', '.join(f'drawn_{name}' for name in coins)})" if coins else ""
     scope = {"interact": interact, "Coins": namedtuple("Coins", coins)}
     exec("\n".join([*lines, f"    interact(a, b, p{drawn})"]), scope)
     return scope["meet"]

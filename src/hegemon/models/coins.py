@@ -74,6 +74,8 @@ class CoinProtocol(Protocol):
             cls.coin_fields = declared_fields(vars(cls)["Coins"], cls.__name__, "Coins")
             cls.functions = {**cls.functions, "interact": "a, b, p, coins"}
             for field in cls.coin_fields:
+                if field.name.startswith("_"):
+                    raise InvalidInput(f"{cls.__name__}: a coin cannot be named {field.name!r}; rename it")
                 if field.domain.names or field.domain.condition or field.default is not None:
                     raise InvalidInput(
                         f"{cls.__name__}.Coins.{field.name} must be a plain Bit or Range: coins are uniform numbers, "

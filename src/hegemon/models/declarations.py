@@ -4,7 +4,6 @@ All of it is known when the class is defined, so it is refused there, before any
 """
 
 import inspect
-import keyword
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from hegemon.errors import InvalidInput
 from hegemon.models.assumptions import Assumption
 from hegemon.models.authors import where
+from hegemon.models.fields import require_name
 
 RESERVED_STARTS = {"all": "all configurations"}
 RESERVED_SETS = {
@@ -39,10 +39,11 @@ def check_declaration(cls: Any) -> None:
                 )
     base = next(parent for parent in cls.__mro__ if parent.__module__.startswith("hegemon.models"))
     for name in (*cls.parameter_declarations, *cls.sets, *cls.observables):
-        if name == "n" or name.startswith("_") or keyword.iskeyword(name) or hasattr(base, name) or name == "self":
+        require_name(name, owner, "member")
+        if name == "n" or name.startswith("_") or hasattr(base, name) or name == "self":
             raise InvalidInput(f"{owner}: {name!r} already has a meaning for every protocol; choose another name")
     for field in cls.fields:
-        check_field_name(field.name, owner, "field")
+        _check_field(field.name, owner)
         if field.name in cls.parameter_declarations:
             raise InvalidInput(f"{owner}: {field.name} is both a field and a parameter")
     if not isinstance(cls.assumes, tuple) or not all(isinstance(item, Assumption) for item in cls.assumes):
@@ -50,13 +51,11 @@ def check_declaration(cls: Any) -> None:
     _check_functions(cls, owner)
 
 
-def check_field_name(name: str, owner: str, what: str) -> None:
+def _check_field(name: str, owner: str) -> None:
     if name in RESERVED_FIELDS:
-        raise InvalidInput(
-            f"{owner}: a {what} cannot be named {name!r}, which means {RESERVED_FIELDS[name]}; rename it"
-        )
-    if name in RECORD_ATTRIBUTES or name.startswith("_") or keyword.iskeyword(name):
-        raise InvalidInput(f"{owner}: a {what} cannot be named {name!r}, which records of NumPy use; rename it")
+        raise InvalidInput(f"{owner}: a field cannot be named {name!r}, which means {RESERVED_FIELDS[name]}; rename it")
+    if name in RECORD_ATTRIBUTES or name.startswith("_"):
+        raise InvalidInput(f"{owner}: a field cannot be named {name!r}, which records of NumPy use; rename it")
 
 
 def _check_functions(cls: Any, owner: str) -> None:

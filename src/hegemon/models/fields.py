@@ -1,6 +1,8 @@
 """The fields that an author declares in `class State:` or `class Message:`, each with its domain and first value."""
 
 import inspect
+import keyword
+import unicodedata
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +27,7 @@ def declared_fields(state_class, owner: str, what: str = "State") -> tuple[Field
         )
     fields: list[Field] = []
     for name, domain in inspect.get_annotations(state_class, eval_str=True).items():
+        require_name(name, f"{owner}.{what}", "field")
         if not isinstance(domain, Domain):
             raise InvalidInput(
                 f"{owner}.{what}.{name} is annotated with {domain!r}; use Bit, Range(low, high) or Choice(names)"
@@ -45,6 +48,13 @@ def declared_fields(state_class, owner: str, what: str = "State") -> tuple[Field
     if not fields:
         raise InvalidInput(f"{owner}.{what} declares no field; write for example `leader: Bit`")
     return tuple(fields)
+
+
+def require_name(name: object, owner: str, what: str) -> None:
+    """Names go into the text of functions that the program writes, so they must be names and nothing else."""
+    written = isinstance(name, str) and name.isidentifier() and not keyword.iskeyword(name)
+    if not written or unicodedata.normalize("NFKC", str(name)) != name:  # Python reads the name in its normal form
+        raise InvalidInput(f"{owner}: a {what} cannot be named {shown(name)}, which is no name of Python; rename it")
 
 
 def signed_type(low: int, high: int, variable: bool = False):

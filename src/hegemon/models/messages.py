@@ -13,7 +13,6 @@ Messages are answered as a mapping from ports (0..degree-1) to messages, or as (
 inbox is such a mapping, in the order of the ports. `rng` is a `random.Random`: the node's private coins.
 """
 
-import keyword
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -119,7 +118,7 @@ class MessageProtocol(Protocol):
         super().__init_subclass__(**kwargs)
         cls.message_fields = declared_fields(cls.Message, cls.__name__, "Message")
         for field in cls.message_fields:
-            if field.name == "bits" or field.name.startswith("_") or keyword.iskeyword(field.name):
+            if field.name == "bits" or field.name.startswith("_"):
                 raise InvalidInput(f"{cls.__name__}: a message already has {field.name!r}; rename the field")
         cls.node_type = type("Node", (cls.Node, BasicNode), {})
 

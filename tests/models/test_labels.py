@@ -1,0 +1,74 @@
+"""Names of the values of a Choice, in plain Python and in machine code."""
+
+import pytest
+
+from hegemon.errors import InvalidInput
+from hegemon.models import Choice, PopulationProtocol, Range, count, everywhere
+from hegemon.runs.simulate import simulate
+from tests.models.population_protocols import conditional
+
+
+def rests(a):
+    return a.kind == "idle"
+
+
+def test_names_of_values_work_in_plain_python():
+    protocol = conditional(
+        safe=everywhere(lambda a, p: rests(a)),
+        seen=count(lambda a, p: a.kind in ("busy", "idle") and "busy" == a.kind),  # noqa: SIM300
+    )
+    protocol.require_sound()
+    assert protocol.transition({"kind": "idle"}, {"kind": "idle"}) == ({"kind": "idle"}, {"kind": "busy", "timer": 500})
+    idle, busy = protocol.space.parse({"kind": "idle"}), protocol.space.parse({"kind": "busy", "timer": 1})
+    assert protocol.sets["safe"].contains([idle] * 4, protocol.p, protocol.values)
+    assert not protocol.sets["safe"].contains([idle] * 3 + [busy], protocol.p, protocol.values)
+    assert [protocol.observables["seen"].value(a, protocol.p) for a in (idle, busy)] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("body", "part"),
+    [
+        (lambda a, b, p: setattr(a, "kind", 0) if a.kind == "lazy" else None, "kind has no value 'lazy'"),
+        (lambda a, b, p: None if b.kind in ("idle", "lazy") else None, "kind has no value 'lazy'"),
+    ],
+)
+def test_names_that_no_value_has_are_refused(body, part):
+    with pytest.raises(InvalidInput, match=part + r" \(test_labels.py, line \d+\)"):
+        conditional(interact=body)
+
+
+def test_a_name_with_two_meanings_is_told_by_its_field_or_refused():
+    class Own(PopulationProtocol):
+        class State:
+            first: Choice("A", "B")
+            second: Choice("B", "C")
+
+        def interact(a, b, p):
+            if a.first == "A":
+                b.second = "C"
+
+    Own(n=3).require_sound()
+    with pytest.raises(InvalidInput, match="'B' is the name of several values"):
+        type("Unclear", (Own,), {"interact": lambda a, b, p: setattr(a, "first", "B")})(n=3)
+    with pytest.raises(InvalidInput, match="first has no value 'C'"):
+        type("Wrong", (Own,), {"interact": lambda a, b, p: None if a.first == "C" else None})(n=3)
+
+
+def test_names_of_values_work_in_machine_code():
+    class Numbers(PopulationProtocol):
+        class State:
+            kind: Choice("idle", "busy")
+            timer: Range(0, 500).when(kind="busy")
+
+        def interact(a, b, p):
+            if a.kind == 1 and a.timer > 0:
+                a.timer -= 1
+            elif b.kind == 0:
+                b.kind = 1
+                b.timer = 500
+
+    runs = [
+        simulate(protocol, start="random", until="steps:200", engine="agents", seed=3)
+        for protocol in (conditional(), Numbers(n=4))
+    ]
+    assert runs[0].configuration.mappings() == runs[1].configuration.mappings()
