@@ -13,7 +13,7 @@ import time
 
 from hegemon.network.agent import Agent
 from hegemon.network.keys import Keys, new_key
-from hegemon.network.meeting import Meeting
+from hegemon.network.rules import MemberRules
 from hegemon.network.udp import UdpPort, run
 from hegemon.network.wire import Wire, fingerprint_of
 from hegemon.protocols import TimeOptimal
@@ -28,7 +28,7 @@ def serve(agents: int, share: int, seconds: float, rate: float, key: str, pipe) 
 async def live(agents: int, share: int, seconds: float, rate: float, key: str, pipe) -> dict:
     loop = asyncio.get_running_loop()
     protocol = TimeOptimal(n=agents)
-    meeting, keys = Meeting(protocol), Keys((bytes.fromhex(key),))
+    rules, keys = MemberRules(protocol), Keys((bytes.fromhex(key),))
     fingerprint = fingerprint_of(protocol)
     ports = [await UdpPort.open(("127.0.0.1", 0)) for _ in range(share)]
     pipe.send([port.address for port in ports])
@@ -37,8 +37,8 @@ async def live(agents: int, share: int, seconds: float, rate: float, key: str, p
     for port in ports:
         wire = Wire(keys, fingerprint, most_senders=4 * agents)
         others = [address for address in addresses if address != port.address]
-        member = Agent(meeting, wire, port, loop, state=meeting.size - 1, peers=others, rate=rate)
-        member.state = member.rng.randrange(meeting.size)
+        member = Agent(rules, wire, port, loop, state=rules.size - 1, peers=others, rate=rate)
+        member.state = member.rng.randrange(rules.size)
         port.receive = member.receive
         members.append(member)
         member.start()

@@ -14,9 +14,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from hegemon.experiments import driver
+from hegemon.experiments import study_driver
 from hegemon.experiments.store.folder import Folder
-from hegemon.experiments.store.records import RecordFile, encode_record, to_columns
+from hegemon.experiments.store.record_files import RecordFile, encode_record, to_columns
 from hegemon.experiments.study import make_study
 from hegemon.experiments.sweep import read_table, run_study
 from hegemon.runs.simulate import simulate
@@ -54,10 +54,10 @@ def store(trials: int = TRIALS) -> None:
 
 def dask(tasks: int = TASKS) -> None:
     """One trial per task, through a Dask scheduler and two workers on loopback; the first fifth is not counted."""
-    driver.LONGEST_FIRST = driver.MOST_TRIALS = 1
+    study_driver.LONGEST_FIRST = study_driver.MOST_TRIALS = 1
     marks: list[tuple[int, float, float]] = []
 
-    class Clock(driver.Listener):
+    class Clock(study_driver.StudyListener):
         def moved(self, driver) -> None:
             if driver.measured >= tasks // 5 and (not marks or driver.measured - marks[-1][0] > tasks // 5):
                 marks.append((driver.measured, time.perf_counter(), all_seconds()))

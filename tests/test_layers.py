@@ -59,3 +59,26 @@ def test_a_trespass_is_caught():
     assert trespasses("engines", "import hegemon.protocols.ring") == {"protocols"}
     assert trespasses("runs", "import hegemon as hg") == {"__init__"}
     assert not trespasses("runs", "from hegemon.engines.engine import Engine\nimport numpy")
+
+
+ONE_MEANING = {
+    "Goal": "what the kernels of a family look for",
+    "Given": "what the kernels of a family read",
+    "Statement": "the checker of certificates shares no code with the prover",
+}  # names that several files may give to the same thing
+
+
+def shared_names(texts: dict[str, str]) -> dict[str, list[str]]:
+    """Classes of one name, and the files that define them."""
+    homes: dict[str, list[str]] = {}
+    for place, text in texts.items():
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.ClassDef) and node.name not in ONE_MEANING and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(place)
+    return {name: places for name, places in homes.items() if len(places) > 1}
+
+
+def test_a_class_has_a_name_of_its_own():
+    sources = {str(path.relative_to(SOURCE)): path.read_text() for path in sorted(SOURCE.rglob("*.py"))}
+    assert not shared_names({place: text for place, text in sources.items() if "templates" not in place})
+    assert shared_names({"a": "class Look: ...", "b": "class Look: ...\nclass Goal: ...", "c": "class Goal: ..."})

@@ -1,12 +1,12 @@
-"""How things show themselves in a notebook: tables, sentences and bars of progress, as HTML.
+"""How things show themselves: figures as people read them, and for a notebook tables, sentences and bars, as HTML.
 
-Every text is escaped; nothing here prints. Outside a notebook there are no bars, and `_repr_html_` is not asked for.
+Every text of HTML is escaped; nothing here prints. Outside a notebook there are no bars, and nobody asks for
+`_repr_html_`.
 """
 
 import contextlib
 import functools
 import html
-import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,8 +19,8 @@ SHOWN = 10  # rows of a table
 Signed = TypeVar("Signed", bound=Callable)  # keeps its signature
 
 
-def text(value: Any) -> str:
-    """A value for reading, escaped."""
+def figure(value: Any) -> str:
+    """A value as people read it, on the command line and in a notebook alike."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -28,9 +28,15 @@ def text(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        whole = math.isfinite(value) and value == round(value) and abs(value) < 1e15
-        return f"{value:,.0f}" if whole else f"{value:,.4g}"
-    return html.escape(str(value))
+        return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:,.4g}"
+    if isinstance(value, list | tuple):
+        return " … ".join(figure(item) for item in value)
+    return str(value)
+
+
+def text(value: Any) -> str:
+    """The same, escaped."""
+    return html.escape(figure(value))
 
 
 def heading(title: str, remark: str = "") -> str:

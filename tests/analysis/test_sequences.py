@@ -65,7 +65,7 @@ def fixed(interval):
     """What one must not do: the interval for a fixed number of trials, at every look."""
 
     def sequence(values):
-        return [sequences.Look(t, float(np.mean(values[:t])), *interval(values[:t])) for t in POINTS]
+        return [sequences.SequentialInterval(t, float(np.mean(values[:t])), *interval(values[:t])) for t in POINTS]
 
     return sequence
 
@@ -128,7 +128,7 @@ def test_quantiles_of_censored_trials_and_of_ties():
     look = sequences.quantile(values, 0.3, [100])[0]
     assert look.low < 29 <= look.estimate < look.high < math.inf
     assert sequences.quantile(values, 0.6, [100])[0].high == math.inf
-    assert sequences.quantile(np.full(200, 7.0), 0.5, [200])[0] == sequences.Look(200, 7.0, 7.0, 7.0)
+    assert sequences.quantile(np.full(200, 7.0), 0.5, [200])[0] == sequences.SequentialInterval(200, 7.0, 7.0, 7.0)
     with pytest.raises(InvalidInput, match="quantile instead"):
         sequences.mean(values, [100])
 

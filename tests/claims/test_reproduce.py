@@ -17,8 +17,8 @@ from hegemon.claims.canonical import sealed
 from hegemon.claims.laboratory import SEED, Laboratory
 from hegemon.claims.registry import VIOLATED, choose
 from hegemon.claims.report import write_report
-from hegemon.claims.reproduce import Listener, reproduce, run_claim
-from hegemon.claims.store import Folder
+from hegemon.claims.reproduce import ClaimsListener, reproduce, run_claim
+from hegemon.claims.store import ClaimsFolder
 from hegemon.cli.main import main
 from hegemon.errors import InvalidInput
 from hegemon.models.sets import exactly
@@ -27,7 +27,7 @@ from tests.claims.test_verdicts import CASES
 from tests.sentences import is_one_sentence
 
 
-class Ear(Listener):
+class Ear(ClaimsListener):
     def __init__(self):
         self.heard = []
 
@@ -99,7 +99,7 @@ def test_a_record_that_does_not_fit_is_not_taken(finished, damage, tmp_path):
     if damage == "other data":
         data = tmp_path / "data" / f"{claims[0].id}.csv"
         data.write_text(data.read_text().replace("1", "3"))
-    folder = Folder(tmp_path)
+    folder = ClaimsFolder(tmp_path)
     taken = folder.load(claims[0], "quick", SEED + (damage == "other seed"))
     assert (taken is not None) == (damage == "none")
     assert folder.load(claims[0], "full", SEED) is None
@@ -107,7 +107,7 @@ def test_a_record_that_does_not_fit_is_not_taken(finished, damage, tmp_path):
 
 @pytest.mark.parametrize("damage", ["[]", "{}", "tripled", "", '{"rows": []}'])
 def test_a_part_that_does_not_fit_is_measured_again(damage, tmp_path):
-    parts = Folder(tmp_path).parts(choose("survey.pairwise")[0], "quick", SEED)
+    parts = ClaimsFolder(tmp_path).parts(choose("survey.pairwise")[0], "quick", SEED)
     rows = Laboratory(store=parts, workers=1).trials(Pairwise(n=10), 3)
     place = next(parts.memory.folder.glob("*.jsonl"))
     steps = f'\\"steps\\": {rows[0]["steps"]}'
@@ -164,7 +164,7 @@ def test_every_claim_gives_the_same_bytes_in_every_process(names):
 
 def test_a_laboratory_goes_on_where_it_was_interrupted(tmp_path):
     claim = choose("survey.pairwise")[0]
-    parts = Folder(tmp_path).parts(claim, "quick", SEED)
+    parts = ClaimsFolder(tmp_path).parts(claim, "quick", SEED)
     first = Laboratory(store=parts, workers=1).times(Pairwise(n=10), 20, most=40, relative=1e-6)
 
     class Refusing(Laboratory):
@@ -173,12 +173,12 @@ def test_a_laboratory_goes_on_where_it_was_interrupted(tmp_path):
 
     again = Refusing(store=parts, workers=1).times(Pairwise(n=10), 20, most=40, relative=1e-6)
     assert list(again.values) == list(first.values) and len(first.values) == 40
-    fresh = Folder(tmp_path).parts(claim, "quick", SEED)  # as another process finds it
+    fresh = ClaimsFolder(tmp_path).parts(claim, "quick", SEED)  # as another process finds it
     assert list(Refusing(store=fresh, workers=1).times(Pairwise(n=10), 20, most=40, relative=1e-6).values) == list(
         first.values
     )
     with pytest.raises(AssertionError, match="measured again"):
-        other = Folder(tmp_path).parts(claim, "quick", SEED + 1)
+        other = ClaimsFolder(tmp_path).parts(claim, "quick", SEED + 1)
         Refusing(store=other, workers=1).times(Pairwise(n=10), 20)
 
 
@@ -246,8 +246,8 @@ def test_a_full_disk_loses_no_result(tmp_path):
 import resource, sys
 from hegemon.claims.registry import choose
 from hegemon.claims.reproduce import run_claim
-from hegemon.claims.store import Folder
-folder = Folder(sys.argv[1])
+from hegemon.claims.store import ClaimsFolder
+folder = ClaimsFolder(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 record = folder.keep(*run_claim(choose("ring.lemma1")[0], "quick", folder, 2021, 1))
 print(record["verdict"], "|", record["unsaved"])
@@ -263,8 +263,8 @@ def test_workers_end_with_their_parent(tmp_path):
     program = """
 import sys
 from hegemon.claims.registry import choose
-from hegemon.claims.reproduce import Listener, reproduce
-class Voice(Listener):
+from hegemon.claims.reproduce import ClaimsListener, reproduce
+class Voice(ClaimsListener):
     def started(self, claim):
         import multiprocessing
         print(*(child.pid for child in multiprocessing.active_children()), flush=True)
@@ -307,7 +307,7 @@ def test_bad_input_is_one_sentence(arguments, word, capsys):
 
 
 def test_a_claim_by_hand(tmp_path):
-    record, table = run_claim(choose("ring.lemma1")[0], "quick", Folder(tmp_path), SEED, 1)
+    record, table = run_claim(choose("ring.lemma1")[0], "quick", ClaimsFolder(tmp_path), SEED, 1)
     assert record["verdict"] == "holds" and table.count("\n") == record["rows"] + 1
     with pytest.raises(InvalidInput):
-        Folder(__file__)
+        ClaimsFolder(__file__)

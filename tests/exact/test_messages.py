@@ -14,8 +14,8 @@ from scipy.stats import binomtest
 import hegemon as hg
 from hegemon.cli.main import main
 from hegemon.errors import InvalidInput
-from hegemon.exact.messages import coins as coins_module
-from hegemon.exact.messages.coins import Drawn, NotOrdered, branches
+from hegemon.exact.messages import scripted_coins as coins_module
+from hegemon.exact.messages.scripted_coins import Drawn, NotOrdered, branches
 from hegemon.models import Bit, Parameter, Range
 from hegemon.models.messages import ELECTED, NON_ELECTED, MessageProtocol
 from hegemon.protocols.flood_max import FloodMax

@@ -147,7 +147,7 @@ def test_a_checkpoint_is_never_believed(unstored, tmp_path):
     case = Instance(ring)
     stored = hg.verify(ring, property="time")
     chain = RecomputedChain(case.space)
-    store = recomputed.Checkpoint(chain, file, "safe")
+    store = recomputed.KeptValues(chain, file, "safe")
     rng = np.random.default_rng(1)
     for lies in (rng.uniform(0, 1e6, chain.size), np.full(chain.size, np.nan), np.full(chain.size, -5.0)):
         store.save(lies)

@@ -16,7 +16,7 @@ from hegemon.exact.adversary import daemon_moves
 from hegemon.exact.instance import Instance
 from hegemon.models import PopulationProtocol, Range, RoundsProtocol, at_least, everywhere, exactly
 from hegemon.protocols import CATALOGUE
-from hegemon.runs.schedules import read_schedule
+from hegemon.runs.schedules import read_interactions
 
 
 def drawn(data):
@@ -121,7 +121,7 @@ def test_from_a_start_the_schedule_begins_there(tmp_path):
     story = answer.findings[0].counterexample
     assert sorted(state["x"] for state in story.configuration) == [0, 1, 1, 1]
     story.save(tmp_path / "schedule.json")
-    followed = read_schedule(str(tmp_path / "schedule.json"), threshold, answer.case.topology)
+    followed = read_interactions(str(tmp_path / "schedule.json"), threshold, answer.case.topology)
     assert followed == [(one.initiator, one.responder, 0) for one in story.interactions]
     steps = len(followed)
     run = hg.simulate(threshold, start=str(tmp_path / "schedule.json"), engine="agents", until=f"steps:{steps}", seed=1)

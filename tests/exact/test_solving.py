@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 from hegemon.errors import InvalidInput
 from hegemon.exact import solving
 from hegemon.exact.graph_kernels import components, distances, is_bottom
-from hegemon.exact.solving import System
+from hegemon.exact.solving import LinearSystem
 
 
 @st.composite
@@ -108,7 +108,7 @@ def leaky_chains(draw):
 def test_expected_steps_are_right_and_the_error_bound_holds(chain, method):
     offsets, targets, weights, denominator = chain
     active = np.arange(len(offsets) - 1) > 0
-    system = System(offsets, targets, weights, denominator, active)
+    system = LinearSystem(offsets, targets, weights, denominator, active)
     with pytest.MonkeyPatch.context() as patch:
         if method != "sweeps":
             system._hard = set(np.flatnonzero(np.diff(system.bounds) > 1).tolist())
@@ -132,7 +132,7 @@ def test_long_waits_are_exact(denominator):
     arrays = np.array(offsets), np.array(targets, np.int32), np.array(weights, np.int32)
     active = np.arange(size) > 0
     expected = exact_solution(*arrays, denominator, active)
-    solution = System(*arrays, denominator, active).expected_steps()
+    solution = LinearSystem(*arrays, denominator, active).expected_steps()
     for v, value in expected.items():
         assert abs(Fraction(float(solution.values[v])) - value) <= Fraction(solution.error) * value
     assert solution.error < 1e-12
@@ -142,4 +142,4 @@ def test_what_cannot_be_computed_is_said(monkeypatch):
     arrays = np.array([0, 1, 2]), np.array([0, 0], np.int32), np.array([3, 1], np.int32)
     monkeypatch.setattr(solving, "REQUIRED", -1.0)
     with pytest.raises(InvalidInput, match="too large to be computed reliably"):
-        System(*arrays, 3, np.array([False, True])).expected_steps()
+        LinearSystem(*arrays, 3, np.array([False, True])).expected_steps()

@@ -63,8 +63,8 @@ def dask(tmp_path):
 
 
 def one_trial_per_task(monkeypatch) -> None:
-    monkeypatch.setattr("hegemon.experiments.driver.LONGEST_FIRST", 1)
-    monkeypatch.setattr("hegemon.experiments.driver.MOST_TRIALS", 1)
+    monkeypatch.setattr("hegemon.experiments.study_driver.LONGEST_FIRST", 1)
+    monkeypatch.setattr("hegemon.experiments.study_driver.MOST_TRIALS", 1)
 
 
 def killing(dask, seed: int, kills: int, every: float):

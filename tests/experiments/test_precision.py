@@ -8,7 +8,7 @@ from hegemon.errors import InvalidInput
 from hegemon.experiments.goals import goals_of
 from hegemon.experiments.precision import parse_precision
 from hegemon.experiments.store.folder import Folder
-from hegemon.experiments.store.records import encode_record, to_columns
+from hegemon.experiments.store.record_files import encode_record, to_columns
 from hegemon.experiments.study import make_study
 from hegemon.experiments.sweep import run_study, sweep
 

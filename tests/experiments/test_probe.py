@@ -4,10 +4,10 @@ import pytest
 
 from hegemon.errors import InvalidInput
 from hegemon.experiments import probe, worker
-from hegemon.experiments.driver import Listener
 from hegemon.experiments.goals import goals_of
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.study import make_study
+from hegemon.experiments.study_driver import StudyListener
 from hegemon.experiments.sweep import check_cases, run_study
 
 
@@ -55,7 +55,7 @@ def test_a_first_trial_that_compiles_is_not_taken_for_the_usual(tmp_path, monkey
 def test_trials_of_the_probe_are_kept(tmp_path):
     heard = []
 
-    class Ears(Listener):
+    class Ears(StudyListener):
         def planned(self, estimate, pool) -> None:
             heard.append(estimate)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hegemon.errors import InvalidInput
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.ranges import Ranges
-from hegemon.experiments.store.records import RecordFile, decode_record, encode_record, read_records, to_columns
+from hegemon.experiments.store.record_files import RecordFile, decode_record, encode_record, read_records, to_columns
 from hegemon.experiments.store.table import compact
 from hegemon.experiments.study import make_study
 
@@ -67,7 +67,7 @@ def test_a_changed_line_is_no_record(data):
 )  # fmt: skip
 def test_a_record_of_another_form_is_none(content):
     body = json.dumps(content if not isinstance(content, dict) else {"schema": 1, **content})
-    from hegemon.experiments.store.records import _digest
+    from hegemon.experiments.store.record_files import _digest
 
     assert decode_record(b'{"digest":"' + _digest(body.encode()) + b'","record":' + body.encode() + b"}\n") is None
     assert decode_record(encode_record({"case": "k", "first": 0, "count": 0, "error": "no"})) is not None

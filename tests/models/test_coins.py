@@ -113,11 +113,11 @@ def test_declarations_that_cannot_work():
 
 def test_what_cannot_take_coins_says_so():
     from hegemon.exact.proofs.prover import prove
-    from hegemon.network.meeting import Meeting
+    from hegemon.network.rules import MemberRules
 
     for refused in (
         lambda: prove(Duel),
-        lambda: Meeting(Duel(n=3)),
+        lambda: MemberRules(Duel(n=3)),
         lambda: hg.verify(Duel(n=3), schedule="fair", property="safe"),
         lambda: Duel(n=3).transition_codes(0, 0),
     ):

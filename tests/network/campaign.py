@@ -67,7 +67,7 @@ class Campaign:
 
     def _corrupt(self, struck) -> None:
         for number in struck:
-            code = self.rng.randrange(self.population.meeting.size)
+            code = self.rng.randrange(self.population.rules.size)
             self.population.agents[number].state = self.population.codes[number] = code
 
     def _partition(self, struck) -> None:

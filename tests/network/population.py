@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from hegemon.network.agent import Agent
 from hegemon.network.keys import Keys
-from hegemon.network.meeting import Meeting, neighbours_of
+from hegemon.network.rules import MemberRules, neighbours_of
 from hegemon.network.wire import Wire, fingerprint_of
 from tests.network.virtual import Clock, Conditions, Network
 
@@ -30,7 +30,7 @@ class Population:
         patience: float = 1.0,
         keys: Keys | None = None,
     ):
-        self.protocol, self.meeting = protocol, Meeting(protocol)
+        self.protocol, self.rules = protocol, MemberRules(protocol)
         self._state = lru_cache(1 << 16)(protocol.space.namespace)
         self.rng = random.Random(seed)
         self.clock = Clock()
@@ -57,11 +57,11 @@ class Population:
         mean = sum(map(len, self.neighbours)) / len(self.neighbours)
         wire = Wire(self.keys, self.fingerprint, most_senders=4 * self.protocol.n + 64, random=rng.randbytes)
         agent = Agent(
-            self.meeting,
+            self.rules,
             wire,
             self.network.port(number),
             self.clock,
-            state=self.meeting.start(self.start, rng) if code is None else code,
+            state=self.rules.start(self.start, rng) if code is None else code,
             peers=self.neighbours[number],
             rate=self.rate * max(1, len(self.neighbours[number])) / mean,
             patience=self.patience,

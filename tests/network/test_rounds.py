@@ -15,7 +15,7 @@ from hegemon.errors import InvalidInput
 from hegemon.graphs.families import complete, grid, ring
 from hegemon.network import join, new_key
 from hegemon.network.keys import Keys
-from hegemon.network.nodes import MessageCodes, MessageNode, NeighbourNode
+from hegemon.network.nodes import MessageCodes, MessageNode, RoundsNode
 from hegemon.network.synchronizer import LAST, Synchronizer
 from hegemon.network.wire import Wire, fingerprint_of
 from tests.network.virtual import Clock, Conditions, Network
@@ -75,7 +75,7 @@ def trains(topology, seed):
     protocol = hg.Trains(n=topology.n)
     start = protocol.initial("random", np.random.default_rng(seed), topology=topology)
     codes = protocol.space.encode_array(start.agents).tolist()
-    nodes = [NeighbourNode(protocol, code, coins_of(seed, v, protocol.random_bits)) for v, code in enumerate(codes)]
+    nodes = [RoundsNode(protocol, code, coins_of(seed, v, protocol.random_bits)) for v, code in enumerate(codes)]
     return protocol, codes, nodes
 
 
@@ -84,7 +84,7 @@ def plain_rounds(protocol, codes, topology, seed, rounds):
     for round in range(rounds):
         now, after = states[-1], []
         for v in range(len(codes)):
-            node = NeighbourNode(protocol, protocol.space.code(now[v]), coins_of(seed, v, protocol.random_bits))
+            node = RoundsNode(protocol, protocol.space.code(now[v]), coins_of(seed, v, protocol.random_bits))
             near = [now[w] for w in topology.neighbours(v).tolist()]
             me = protocol.space.namespace(node.state)
             protocol.update(me, near, node.coins(round), protocol.p)

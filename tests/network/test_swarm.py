@@ -15,7 +15,7 @@ import pytest
 import hegemon
 from hegemon.cli.main import main
 from hegemon.errors import InvalidInput
-from hegemon.network.faults import Fault, parse_faults
+from hegemon.network.faults import NetworkFault, parse_faults
 from hegemon.network.swarm import Swarm
 from hegemon.protocols import Timer
 
@@ -44,12 +44,12 @@ def test_a_network_of_processes_heals_and_leaves_nothing_behind():
         children = child_processes(swarm._nursery.pid)
         assert len(children) == 6
         for kind, undo in (("kill", "restart"), ("pause", "resume"), ("cut", "heal")):
-            (struck,) = swarm.strike(Fault(0, kind, "leader"), view.leaders)
+            (struck,) = swarm.strike(NetworkFault(0, kind, "leader"), view.leaders)
             view = wait_for(lambda: one_leader(swarm))
             assert view.leaders != [struck] and view.members == 5
-            assert swarm.strike(Fault(0, undo), view.leaders) == [struck]
+            assert swarm.strike(NetworkFault(0, undo), view.leaders) == [struck]
             view = wait_for(lambda: (v := one_leader(swarm)) and v.members == 6 and v)
-        assert len(swarm.strike(Fault(0, "corrupt", 6), view.leaders)) == 6
+        assert len(swarm.strike(NetworkFault(0, "corrupt", 6), view.leaders)) == 6
         wait_for(lambda: one_leader(swarm))
         assert swarm.look().interactions > 100
         assert all(recovery.healed is not None for recovery in swarm.recoveries)
@@ -79,8 +79,8 @@ def test_scripts_that_are_not_understood(script):
 
 def test_a_script():
     assert parse_faults("3 corrupt 10, 1.5 kill leader,", members=20, seconds=None) == [
-        Fault(1.5, "kill", "leader"),
-        Fault(3.0, "corrupt", 10),
+        NetworkFault(1.5, "kill", "leader"),
+        NetworkFault(3.0, "corrupt", 10),
     ]
 
 

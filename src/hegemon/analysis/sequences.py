@@ -36,7 +36,7 @@ Interval = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Look:
+class SequentialInterval:
     """What `trials` trials say: the estimate, and an interval that is valid at this look and all others."""
 
     trials: int
@@ -75,7 +75,7 @@ def look_points(trials: int, first: int = FIRST, factor: float = FACTOR) -> list
     return found
 
 
-def mean(values, points: Sequence[int], confidence: float = CONFIDENCE) -> list[Look]:
+def mean(values, points: Sequence[int], confidence: float = CONFIDENCE) -> list[SequentialInterval]:
     """The mean at every look, of values in the order of the trials; tightest at the first look."""
     values = _values(values, points, "mean", FEWEST)
     found = []
@@ -84,11 +84,13 @@ def mean(values, points: Sequence[int], confidence: float = CONFIDENCE) -> list[
         centre = float(seen.mean())
         half = _width(trials, points[0], 1 - confidence) * float(seen.std(ddof=1))
         if half == 0:
-            found.append(Look(trials, centre, centre, centre))
+            found.append(SequentialInterval(trials, centre, centre, centre))
         elif seen.min() >= 0:
-            found.append(Look(trials, centre, centre * math.exp(-half / centre), centre * math.exp(half / centre)))
+            found.append(
+                SequentialInterval(trials, centre, centre * math.exp(-half / centre), centre * math.exp(half / centre))
+            )
         else:
-            found.append(Look(trials, centre, centre - half, centre + half))
+            found.append(SequentialInterval(trials, centre, centre - half, centre + half))
     return found
 
 
@@ -113,7 +115,7 @@ def mean_p_value(values, claimed: float, first: int) -> float:
     return math.exp(-max(exponent, 0.0))
 
 
-def proportion(successes, points: Sequence[int], confidence: float = CONFIDENCE) -> list[Look]:
+def proportion(successes, points: Sequence[int], confidence: float = CONFIDENCE) -> list[SequentialInterval]:
     """The share of successes (true or false, in the order of the trials) at every look."""
     values = _values(successes, points, "proportion")
     if not np.isin(values, (0, 1)).all():
@@ -121,7 +123,7 @@ def proportion(successes, points: Sequence[int], confidence: float = CONFIDENCE)
     found = []
     for trials in points:
         good = int(values[:trials].sum())
-        found.append(Look(trials, good / trials, *proportion_interval(good, trials, confidence)))
+        found.append(SequentialInterval(trials, good / trials, *proportion_interval(good, trials, confidence)))
     return found
 
 
@@ -140,7 +142,7 @@ def _lowest(successes: int, trials: int, alpha: float) -> float:
     return float(brentq(_excess(successes, trials, alpha), 1e-300, successes / trials, xtol=1e-300, rtol=1e-12))
 
 
-def quantile(values, level: float, points: Sequence[int], confidence: float = CONFIDENCE) -> list[Look]:
+def quantile(values, level: float, points: Sequence[int], confidence: float = CONFIDENCE) -> list[SequentialInterval]:
     """The least x with P(value <= x) >= level, at every look. A trial that was cut off counts as infinite."""
     if not 0 < level < 1:
         raise InvalidInput(f"the quantile {level} is out of range; give a number between 0 and 1, such as 0.5")
@@ -151,7 +153,7 @@ def quantile(values, level: float, points: Sequence[int], confidence: float = CO
         fewest, most = quantile_counts(trials, level, confidence)
         low = seen[fewest - 1] if fewest else -math.inf
         high = seen[most] if most < trials else math.inf
-        found.append(Look(trials, float(sample_quantile(seen, level)), float(low), float(high)))
+        found.append(SequentialInterval(trials, float(sample_quantile(seen, level)), float(low), float(high)))
     return found
 
 

@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 from hegemon.claims.family import LEVEL, by_chance, judged, judged_records
 from hegemon.claims.laboratory import SEED, Laboratory
 from hegemon.claims.registry import Claim, all_claims
-from hegemon.claims.store import Folder
+from hegemon.claims.store import ClaimsFolder
 from hegemon.errors import InvalidInput
 from hegemon.experiments.executors.local import Processes
 from hegemon.experiments.executors.pool import Pool, open_pool
@@ -21,7 +21,7 @@ NOTE_SECONDS = 1.0
 MOST_DEATHS = 3  # of workers, before the work is given up
 
 
-class Listener:
+class ClaimsListener:
     """Hears what happens; the command line draws it."""
 
     def started(self, claim: Claim) -> None: ...
@@ -32,15 +32,21 @@ class Listener:
 
 
 def reproduce(
-    claims, scale: str, out, jobs: int, seed: int = SEED, listener: Listener | None = None, cluster: str | None = None
+    claims,
+    scale: str,
+    out,
+    jobs: int,
+    seed: int = SEED,
+    listener: ClaimsListener | None = None,
+    cluster: str | None = None,
 ) -> list[dict]:
     """The records of all claims in their order, those that were finished before among them, judged as one family.
 
     While they come in, the listener hears the verdict that each has by itself. An interrupt stops the workers;
     what they have finished, and the measurements of what they have not, stay.
     """
-    listener = listener or Listener()
-    folder = Folder(out)
+    listener = listener or ClaimsListener()
+    folder = ClaimsFolder(out)
     folder.sweep()
     records, waiting = {}, []
     for claim in claims:
@@ -60,7 +66,7 @@ def reproduce(
     return ordered
 
 
-def _write_summary(folder: Folder, records: list[dict], scale: str, seed: int) -> None:
+def _write_summary(folder: ClaimsFolder, records: list[dict], scale: str, seed: int) -> None:
     try:
         folder.write("claims.json", json.dumps(summary(records, scale, seed), indent=1, allow_nan=False))
     except InvalidInput as error:
@@ -79,7 +85,7 @@ def summary(records: list[dict], scale: str, seed: int) -> dict:
     return {"scale": scale, "seed": seed, "verdicts": counts, "correction": correction, "claims": claims}
 
 
-def _run_all(waiting, scale, folder: Folder, pool: Pool, seed, listener, records) -> None:
+def _run_all(waiting, scale, folder: ClaimsFolder, pool: Pool, seed, listener, records) -> None:
     """Every claim is one task of the pool. A worker that dies takes its claim with it, which begins again from what
     is in the store."""
     deaths = 0
@@ -143,7 +149,7 @@ def _from_both_ends(claims: list) -> list:
     return ordered
 
 
-def _note(folder: Folder, running: dict, listener) -> None:
+def _note(folder: ClaimsFolder, running: dict, listener) -> None:
     """What the store shows of claims that are not finished."""
     folder.memory.refresh()
     for claim in running.values():
@@ -155,7 +161,7 @@ def work_on_claim(task: dict) -> dict:
     claim = all_claims()[task["claim"]]
     seen = sees_folder(task["out"], task["name"])
     with tempfile.TemporaryDirectory(prefix="hegemon-") as scratch:  # where the driver's folder does not reach
-        folder = Folder(task["out"] if seen else scratch)
+        folder = ClaimsFolder(task["out"] if seen else scratch)
         try:
             record, table = run_claim(claim, task["scale"], folder, task["seed"], task["workers"])
         except Exception:
@@ -166,7 +172,7 @@ def work_on_claim(task: dict) -> dict:
 
 
 def run_claim(
-    claim: Claim, scale: str, folder: Folder, seed: int, workers: int | None, report=None
+    claim: Claim, scale: str, folder: ClaimsFolder, seed: int, workers: int | None, report=None
 ) -> tuple[dict, str]:
     """Make one experiment: its record, and its rows as a table."""
     begin = time.perf_counter()

@@ -33,7 +33,7 @@ def code_fingerprint() -> str:
     return digest.hexdigest()[:16]
 
 
-class Folder:
+class ClaimsFolder:
     """`claims/ID.json` (outcomes), `data/ID.csv` (raw rows), `records/` (every measurement, as studies keep them)."""
 
     def __init__(self, root):

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from hegemon.cli import guard
 from hegemon.cli.options import MOST_AGENTS, whole
-from hegemon.cli.output import console, facts, figure, new_table, plain, print_json
+from hegemon.cli.output import console, facts, new_table, plain, print_json
+from hegemon.display import figure
 from hegemon.errors import InvalidInput
 from hegemon.files import reserve
 

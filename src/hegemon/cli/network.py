@@ -75,7 +75,7 @@ def run_network(
 
 def watch(swarm, script, seconds, view) -> None:
     """Look, strike, show and obey keys until the time is over or somebody has enough."""
-    from hegemon.network.faults import Fault
+    from hegemon.network.faults import NetworkFault
 
     shown = 0.0
     while seconds is None or swarm.seconds < seconds:
@@ -92,7 +92,7 @@ def watch(swarm, script, seconds, view) -> None:
         if key == "q":
             return
         if key and key.lower() in KEYS:
-            swarm.strike(Fault(now.seconds, KEYS[key.lower()], "leader" if key.isupper() else 1), now.leaders)
+            swarm.strike(NetworkFault(now.seconds, KEYS[key.lower()], "leader" if key.isupper() else 1), now.leaders)
 
 
 @contextmanager

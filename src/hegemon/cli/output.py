@@ -94,18 +94,3 @@ def facts(rows: dict):
     for name, value in rows.items():
         table.add_row(name, str(value))
     return table
-
-
-def figure(value) -> str:
-    """A number as people read it."""
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.0f}" if value >= 10_000 else f"{value:,.4g}"
-    if isinstance(value, list | tuple):
-        return " … ".join(figure(item) for item in value)
-    return str(value)

@@ -14,7 +14,7 @@ from rich.text import Text
 from hegemon.claims.laboratory import SEED
 from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED, choose, tally
 from hegemon.claims.report import write_report
-from hegemon.claims.reproduce import Listener, reproduce, summary
+from hegemon.claims.reproduce import ClaimsListener, reproduce, summary
 from hegemon.cli import failures, guard, options
 from hegemon.cli.common import console, print_json
 from hegemon.cli.options import MOST_WORKERS, integer, option
@@ -54,7 +54,7 @@ def reproduce_claims(
     scale = "full" if full else "quick"
     claims = choose(only, paper)
     folder = make_folder(out or f"reproduction-{scale}")
-    board = Board(claims, scale, seed, quiet)
+    board = LiveClaims(claims, scale, seed, quiet)
     records = []
     try:
         with board:
@@ -98,7 +98,7 @@ def make_folder(name: str) -> Path:
     return folder
 
 
-class Board(Listener):
+class LiveClaims(ClaimsListener):
     """The live table, on the error stream; where that is no terminal, a line per finished claim."""
 
     def __init__(self, claims, scale: str, seed: int, quiet: bool = False):

@@ -19,12 +19,12 @@ from hegemon.experiments.results import axes_of, default_measure, fit_laws, load
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.provenance import drivers
 from hegemon.experiments.study import Study
-from hegemon.experiments.sweep import Outcome, case_states
+from hegemon.experiments.sweep import StudyOutcome, case_states
 
 SHOWN_CASES = 40
 
 
-def report(outcome: Outcome, json: bool) -> None:
+def report(outcome: StudyOutcome, json: bool) -> None:
     """The summary of every case, and where the table is."""
     precision = precision_of(outcome.study)
     rows = []

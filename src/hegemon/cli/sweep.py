@@ -16,9 +16,9 @@ from hegemon.cli.options import MOST_SEED, MOST_TRIALS, MOST_WORKERS, integer, t
 from hegemon.cli.results import report, show_status
 from hegemon.errors import InvalidInput
 from hegemon.experiments.axes import parse_axis
-from hegemon.experiments.driver import Driver, Listener
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.study import Study, make_study, read_study
+from hegemon.experiments.study_driver import StudyDriver, StudyListener
 from hegemon.experiments.sweep import run_study
 
 LIVE_CASES = 12
@@ -72,7 +72,7 @@ def sweep_study(
     else:
         folder = Path(out or "study")
         asked = ask(study, axes, zip_, cases, trials, seed, precise)
-    board = Board(quiet)
+    board = LiveStudy(quiet)
     with board:
         outcome = run_study(
             asked, folder, workers=workers, cluster=cluster, extend=extend is not None, listener=board, command=sys.argv
@@ -111,13 +111,13 @@ def ask(study: str | None, axes: dict, zip_, cases, trials, seed, precise) -> St
     )
 
 
-class Board(Listener):
+class LiveStudy(StudyListener):
     """The live table, on the error stream; where that is no terminal, one line before and one every minute."""
 
     def __init__(self, quiet: bool = False):
         self._screen = Console(stderr=True, highlight=False, quiet=quiet)
         self._live: Live | None = None
-        self._driver: Driver | None = None
+        self._driver: StudyDriver | None = None
         self._begin = self._said = time.monotonic()
 
     def __enter__(self):
@@ -137,13 +137,13 @@ class Board(Listener):
             f"{estimate.memory / 1e6:,.0f} MB of memory each ({pool.name})"
         )
 
-    def moved(self, driver: Driver) -> None:
+    def moved(self, driver: StudyDriver) -> None:
         self._driver = driver
         if not self._live and time.monotonic() - self._said > 60:
             self._said = time.monotonic()
             self._screen.print(self._headline(driver))
 
-    def _headline(self, driver: Driver) -> str:
+    def _headline(self, driver: StudyDriver) -> str:
         done, goal = sum(s.done for s in driver.states), sum(s.goal for s in driver.states)
         seconds = time.monotonic() - self._begin
         left = driver.seconds_left()

@@ -12,7 +12,7 @@ from hegemon.errors import InvalidInput
 from hegemon.exact.chain import Chain
 from hegemon.exact.findings import can_reach, surely_reaches
 from hegemon.exact.quantiles import beyond_doubt, least_step
-from hegemon.exact.solving import System
+from hegemon.exact.solving import LinearSystem
 from hegemon.exact.traces import Trace, trace
 
 LARGEST_WORK = 4e10  # entries of the matrix touched while a distribution is stepped through
@@ -62,7 +62,7 @@ def hitting_times(chain: Chain, name: str, inside: np.ndarray, starts: dict[str,
     """Exact expected steps from everywhere."""
     able = can_reach(chain, inside)
     sure = surely_reaches(chain, inside, able)
-    system = System(chain.offsets, chain.targets, chain.weights, chain.denominator, sure & ~inside)
+    system = LinearSystem(chain.offsets, chain.targets, chain.weights, chain.denominator, sure & ~inside)
     solution = system.expected_steps()
     values = np.where(sure, solution.values, np.inf)
     weights = start_weights(chain)
@@ -84,7 +84,7 @@ def hitting_times(chain: Chain, name: str, inside: np.ndarray, starts: dict[str,
 
 def reach_probability(chain: Chain, inside: np.ndarray, able: np.ndarray) -> np.ndarray:
     """The probability of ever being in the set, from everywhere."""
-    system = System(chain.offsets, chain.targets, chain.weights, chain.denominator, able & ~inside)
+    system = LinearSystem(chain.offsets, chain.targets, chain.weights, chain.denominator, able & ~inside)
     into = csr_array((chain.weights, chain.targets, chain.offsets), (chain.size, chain.size)) @ inside.astype(float)
     return system.refined(into * (able & ~inside))[0] + inside
 

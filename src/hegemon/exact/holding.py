@@ -10,7 +10,7 @@ from hegemon.exact.chain import Chain
 from hegemon.exact.configurations import Configurations
 from hegemon.exact.findings import kept_structure, losses
 from hegemon.exact.hitting import finite
-from hegemon.exact.solving import System
+from hegemon.exact.solving import LinearSystem
 from hegemon.exact.traces import Interaction, Trace, trace
 
 
@@ -60,7 +60,7 @@ def holding_times(chain: Chain, name: str, inside: np.ndarray, leaders, starts: 
     for_ever = reached & ~doomed
     doubtful = graph_kernels.distances(*backwards, np.flatnonzero(for_ever), reached)[0] >= 0
     active = reached & ~doubtful
-    system = System(chain.offsets, chain.targets, chain.keeps, chain.denominator, active)
+    system = LinearSystem(chain.offsets, chain.targets, chain.keeps, chain.denominator, active)
     solution = system.expected_steps()
     values = np.where(active, solution.values, np.inf)
     values[~reached] = np.nan
@@ -93,7 +93,7 @@ def break_interactions(chain: Chain, start: int, active: np.ndarray, number: int
     if not isinstance(space, Configurations):  # in a round no single pair ends it
         return
     matrix = csr_array((chain.keeps, chain.targets, chain.offsets), (size, size)).tocsc()
-    backwards = System(matrix.indptr.astype(np.int64), matrix.indices, matrix.data, chain.denominator, active)
+    backwards = LinearSystem(matrix.indptr.astype(np.int64), matrix.indices, matrix.data, chain.denominator, active)
     begin = np.zeros(size)
     begin[start] = chain.denominator
     visits, _ = backwards.refined(begin)

@@ -170,7 +170,7 @@ class RecomputedChain:
 
     def expected_steps(self, active: np.ndarray, checkpoint=None, name: str = "safe") -> tuple[np.ndarray, float]:
         """Expected steps until the active configurations are left, and a proved bound on the relative error."""
-        store = Checkpoint(self, checkpoint, name) if checkpoint else None
+        store = KeptValues(self, checkpoint, name) if checkpoint else None
         values = store.values() if store else np.zeros(self.size)
         values[~active] = 0.0
         self._iterate(values, active, self.denominator, store)
@@ -272,7 +272,7 @@ class Extrapolation:
                 values -= np.float32(amount) * moves
 
 
-class Checkpoint:
+class KeptValues:
     """Values on disk between runs. A file of another question is refused; what it holds is never believed."""
 
     def __init__(self, chain: RecomputedChain, path, name: str):

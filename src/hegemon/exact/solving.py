@@ -31,7 +31,7 @@ class Solution:
     error: float
 
 
-class System:
+class LinearSystem:
     """(I - W/denominator) x = b over the active configurations; x is 0 elsewhere."""
 
     def __init__(self, offsets, targets, weights, denominator: int, active: np.ndarray):

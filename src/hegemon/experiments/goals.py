@@ -12,7 +12,7 @@ from hegemon.analysis import sequences
 from hegemon.errors import InvalidInput
 from hegemon.experiments.precision import TIMES, Precision, parse_precision
 from hegemon.experiments.store.folder import Folder
-from hegemon.experiments.store.records import column
+from hegemon.experiments.store.record_files import column
 from hegemon.experiments.store.table import Unreadable, rows_of
 
 
@@ -35,7 +35,7 @@ class _Case:
     reached: np.ndarray
     goal: int = sequences.FIRST
     decided: bool = False
-    look: sequences.Look | None = None
+    look: sequences.SequentialInterval | None = None
 
 
 class UntilPrecise:
@@ -62,7 +62,7 @@ class UntilPrecise:
 
     final = goal
 
-    def look(self, key: str) -> sequences.Look | None:
+    def look(self, key: str) -> sequences.SequentialInterval | None:
         return self._cases[key].look if key in self._cases else None
 
     def is_precise(self, key: str) -> bool:

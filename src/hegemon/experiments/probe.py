@@ -18,7 +18,7 @@ BYTES_PER_TRIAL = 200  # on disk, in records and in the table together, generous
 
 
 @dataclass(frozen=True)
-class Estimate:
+class StudyEstimate:
     """`seconds` of work by one worker, None if nobody knows; `memory` of one worker in bytes."""
 
     cases: int
@@ -27,7 +27,7 @@ class Estimate:
     memory: int
 
 
-def probe(folder: Folder, waiting: list[tuple[Case, str]], goals, slots: int) -> Estimate:
+def probe(folder: Folder, waiting: list[tuple[Case, str]], goals, slots: int) -> StudyEstimate:
     """Make one trial of as many cases as a few seconds allow, small ones first, and extrapolate in n."""
     missing = {key: (goal := goals.goal(key, folder)) - folder.done[key].count(goal) for _, key in waiting}
     trials = sum(missing.values())
@@ -50,7 +50,7 @@ def probe(folder: Folder, waiting: list[tuple[Case, str]], goals, slots: int) ->
             if not answer["done"] or seconds < SLOW or left <= 0 or folder.done[key].count(goal) >= goal:
                 break
     require_memory(memory, slots)
-    return Estimate(len(waiting), trials, _extrapolate(waiting, cost, missing), memory)
+    return StudyEstimate(len(waiting), trials, _extrapolate(waiting, cost, missing), memory)
 
 
 def _one_trial(folder: Folder, case: Case, key: str, goals, seconds: float) -> tuple[dict, float]:

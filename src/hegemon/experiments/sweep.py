@@ -7,7 +7,6 @@ from pathlib import Path
 from hegemon import display
 from hegemon.errors import InvalidInput
 from hegemon.experiments.case import Case
-from hegemon.experiments.driver import Driver, Listener
 from hegemon.experiments.executors.pool import open_pool
 from hegemon.experiments.fingerprints import code_fingerprint
 from hegemon.experiments.probe import probe
@@ -15,12 +14,13 @@ from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.provenance import Provenance, drivers
 from hegemon.experiments.store.table import compact
 from hegemon.experiments.study import Study, make_study
+from hegemon.experiments.study_driver import StudyDriver, StudyListener
 
 ROUNDS = 5  # how often what is missing in the end is measured again before giving up
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StudyOutcome:
     """The study's folder, how many trials its table has, and the cases that failed with their errors."""
 
     study: Study
@@ -76,8 +76,8 @@ def read_table(folder: Folder, columns: list[str] | None = None):
 
 
 def run_study(
-    study: Study, out, *, workers=None, cluster=None, extend=False, listener: Listener | None = None, command=None
-) -> Outcome:
+    study: Study, out, *, workers=None, cluster=None, extend=False, listener: StudyListener | None = None, command=None
+) -> StudyOutcome:
     """Make or go on with the study in the folder `out`, to the end or to an interrupt."""
     sound, failed = check_cases(study)
     pool = open_pool(cluster, workers)
@@ -88,7 +88,7 @@ def run_study(
     backwards = any(driver["alive"] for driver in drivers(folder.drivers))
     goals = _goals(study)
     folder.read_again()
-    listener = listener or Listener()
+    listener = listener or StudyListener()
     ended = "failed"
     try:
         for turn in range(ROUNDS):
@@ -99,7 +99,7 @@ def run_study(
             provenance.beat()
             if turn == 0:
                 listener.planned(probe(folder, waiting, goals, pool.local_slots), pool)
-            driver = Driver(folder, waiting, goals, pool, _Ears(listener, provenance), backwards)
+            driver = StudyDriver(folder, waiting, goals, pool, _Ears(listener, provenance), backwards)
             driver.run()
             failed += [(state.case, state.key, state.error) for state in driver.states if state.error]
             folder.read_again()
@@ -110,7 +110,7 @@ def run_study(
             raise InvalidInput(f"{folder.root} does not keep what is written to it: {len(short)} cases have gaps")
         trials = compact(folder, rows, study.content())
         ended = "finished"
-        return Outcome(study, folder, trials, [(case, error) for case, _, error in failed])
+        return StudyOutcome(study, folder, trials, [(case, error) for case, _, error in failed])
     except KeyboardInterrupt:
         ended = "interrupted"
         raise
@@ -155,13 +155,13 @@ def _missing(folder: Folder, key: str, goals) -> bool:
     return folder.done[key].count(goal) < goal
 
 
-class _Ears(Listener):
+class _Ears(StudyListener):
     """Passes on what happens, and writes down now and then how far the driver is."""
 
-    def __init__(self, listener: Listener, provenance: Provenance):
+    def __init__(self, listener: StudyListener, provenance: Provenance):
         self.listener, self.provenance = listener, provenance
 
-    def moved(self, driver: Driver) -> None:
+    def moved(self, driver: StudyDriver) -> None:
         done = sum(state.done for state in driver.states)
         self.provenance.beat(measured=driver.measured, done=done, goal=sum(state.goal for state in driver.states))
         self.listener.moved(driver)
@@ -181,12 +181,12 @@ def case_states(folder: Folder, study: Study) -> tuple[list[dict], list[dict]]:
     return states, [{"case": case.settings, "error": error} for case, _, error in failed]
 
 
-class _Shown(Listener):
+class _Shown(StudyListener):
     """A notebook's bar: trials done of those that are wanted."""
 
     def __init__(self, show: display.Show):
         self._show = show
 
-    def moved(self, driver: Driver) -> None:
+    def moved(self, driver: StudyDriver) -> None:
         done, goal = (sum(getattr(state, name) for state in driver.states) for name in ("done", "goal"))
         self._show("trials", done, goal)

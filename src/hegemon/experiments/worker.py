@@ -21,7 +21,7 @@ import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.experiments.case import Case
-from hegemon.experiments.store.records import RecordFile, encode_record, to_columns
+from hegemon.experiments.store.record_files import RecordFile, encode_record, to_columns
 from hegemon.runs.run import Run
 from hegemon.runs.simulate import simulate
 

@@ -10,11 +10,11 @@ import math
 from typing import Any
 
 from hegemon.errors import InvalidInput
+from hegemon.models.absent_fields import fields_read_where_absent, tried_states
 from hegemon.models.counting import counting_predicate, counts_agents
 from hegemon.models.expressions import parse, value_of
 from hegemon.models.functions import condition, names_in
 from hegemon.models.grammar import Call, Comparison, Logic, Tree, shown
-from hegemon.models.readings import fields_read_where_absent, tried_states
 from hegemon.models.sets import ConfigurationSet, Count, everywhere, nowhere
 
 HELP = "write all(E), none(E) or count(E) == K joined by `and`, `or`, `not`, E over the fields and parameters"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hegemon.errors import InvalidInput
-from hegemon.models.functions import Builder, Part, Source, function_from
+from hegemon.models.functions import Part, Source, SyntaxBuilder, function_from
 from hegemon.models.grammar import Call, Comparison, Logic, Tree
 
 
@@ -44,12 +44,12 @@ def counts_agents(tree: Tree) -> bool:
     return any(counts_agents(operand) for operand in getattr(tree, "operands", ()))
 
 
-class _CountBuilder(Builder):
+class _CountBuilder(SyntaxBuilder):
     """Reads parameters and counts; each condition on one agent is counted under a name of its own."""
 
     def __init__(self, protocol: Any):
         super().__init__(protocol, guarded=True)
-        self.agents, self.fields = Builder(protocol, guarded=True), ()
+        self.agents, self.fields = SyntaxBuilder(protocol, guarded=True), ()
         self.tests: dict[str, ast.expr] = {}
 
     def truth(self, tree: Tree) -> ast.expr:

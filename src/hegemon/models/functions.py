@@ -37,7 +37,7 @@ class Part(NamedTuple):
 def condition(text: str | Tree, protocol: Any, guarded: bool = True) -> Callable:
     """The function `(a, p) -> bool` that a text over fields and parameters means."""
     tree = parse(text) if isinstance(text, str) else text
-    return function_from(Source(Builder(protocol, guarded).truth(tree)))
+    return function_from(Source(SyntaxBuilder(protocol, guarded).truth(tree)))
 
 
 def number(text: str, protocol: Any) -> Callable:
@@ -46,7 +46,7 @@ def number(text: str, protocol: Any) -> Callable:
     for name in sorted(names_in(tree)):
         if name in protocol.space.names and protocol.space.presence(name):
             raise InvalidInput(f"{shown(text)} reads {name}, which not every state of {protocol.id} has; count instead")
-    return function_from(Source(Builder(protocol, True).arithmetic(tree).syntax))
+    return function_from(Source(SyntaxBuilder(protocol, True).arithmetic(tree).syntax))
 
 
 def names_in(tree: Tree) -> set[str]:
@@ -84,7 +84,7 @@ def function_from(source: Source) -> Callable:
     return types.FunctionType(body, {"__name__": __name__}, "condition")
 
 
-class Builder:
+class SyntaxBuilder:
     """Makes syntax from trees, for the fields and parameters of one protocol."""
 
     def __init__(self, protocol: Any, guarded: bool):

@@ -16,9 +16,9 @@ from weakref import WeakSet
 import numpy as np
 
 from hegemon.errors import InvalidInput
+from hegemon.models.absent_fields import fields_read_where_absent, values_to_try
 from hegemon.models.authors import authored, kind, where
 from hegemon.models.purity import require_pure
-from hegemon.models.readings import fields_read_where_absent, values_to_try
 
 LONGEST_CALL = 100_000  # lines of Python that one call of a transition may take
 TRIED_ANSWERS = 200  # states on which a condition must answer

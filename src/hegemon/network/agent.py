@@ -19,7 +19,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hegemon.network.meeting import Meeting
+from hegemon.network.rules import MemberRules
 from hegemon.network.terms import Event, Terms
 from hegemon.network.wire import EXCHANGE_BYTES, NONCE_BYTES, Dropped, Letter, Wire
 
@@ -61,7 +61,7 @@ class Agent:
 
     def __init__(
         self,
-        meeting: Meeting,
+        rules: MemberRules,
         wire: Wire,
         transport,
         clock,
@@ -76,7 +76,7 @@ class Agent:
         tell: Callable[[Event], None] = lambda event: None,
         wall: Callable[[], float] | None = None,
     ):
-        self.meeting, self.wire, self.transport, self.clock = meeting, wire, transport, clock
+        self.rules, self.wire, self.transport, self.clock = rules, wire, transport, clock
         self.peers: list[Any] = list(peers)  # whatever the transport calls them
         self.rate = rate
         self.interval, self.tries = patience / tries, tries
@@ -102,7 +102,7 @@ class Agent:
     @state.setter
     def state(self, code: int) -> None:
         self._state = code
-        self.terms.follow(self.meeting.is_leader(code))
+        self.terms.follow(self.rules.is_leader(code))
 
     @property
     def is_promised(self) -> bool:
@@ -231,7 +231,7 @@ class Agent:
     def _interact(self, other: int, address) -> int:
         """Make the interaction in which the other agent is the initiator; its new state."""
         try:
-            theirs, own = self.meeting.interact(other, self._state)
+            theirs, own = self.rules.interact(other, self._state)
         except Exception:
             raise Dropped("failed") from None  # the author's error must not end the member
         self.counters["responded"] += 1
@@ -258,7 +258,7 @@ class Agent:
             self.counters[dropped.reason] += 1
 
     def _require_valid(self, code: int) -> None:
-        if not 0 <= code < self.meeting.size:
+        if not 0 <= code < self.rules.size:
             raise Dropped("invalid")
 
     def _send(self, address, kind: int, exchange: bytes, nonce: bytes = NO_NONCE, state: int = 0) -> None:

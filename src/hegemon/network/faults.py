@@ -14,7 +14,7 @@ USAGE = (
 
 
 @dataclass(frozen=True)
-class Fault:
+class NetworkFault:
     """At `seconds`, `kind` happens to the leader (`whom` = "leader") or to so many members drawn at random."""
 
     seconds: float
@@ -22,7 +22,7 @@ class Fault:
     whom: Literal["leader"] | int = 1
 
 
-def parse_faults(text: str, members: int, seconds: float | None) -> list[Fault]:
+def parse_faults(text: str, members: int, seconds: float | None) -> list[NetworkFault]:
     """The faults that a script describes, in order of time."""
     faults = []
     for part in filter(None, (piece.strip() for piece in text.split(","))):
@@ -39,13 +39,13 @@ def parse_faults(text: str, members: int, seconds: float | None) -> list[Fault]:
             raise InvalidInput(f"--faults: {part!r}: whom? Give leader, or how many of the {members} members")
         if not 0 <= at < (float("inf") if seconds is None else seconds):
             raise InvalidInput(f"--faults: {part!r} is not within the {seconds} seconds of the run; raise --for")
-        faults.append(Fault(at, words[1], int(said) if is_number else "leader"))
+        faults.append(NetworkFault(at, words[1], int(said) if is_number else "leader"))
     if len(faults) > MOST_FAULTS:
         raise InvalidInput(f"--faults has {len(faults)} faults; at most {MOST_FAULTS} are made")
     return sorted(faults, key=lambda fault: fault.seconds)
 
 
-def choose(fault: Fault, leaders: list[int], suitable: list[int], rng: random.Random) -> list[int]:
+def choose(fault: NetworkFault, leaders: list[int], suitable: list[int], rng: random.Random) -> list[int]:
     """Whom a fault strikes: the leader if there is one, or members to whom it can happen."""
     if fault.whom == "leader":
         return [member for member in leaders if member in suitable][:1]

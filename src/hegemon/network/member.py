@@ -22,9 +22,9 @@ from pathlib import Path
 from hegemon.errors import InvalidInput
 from hegemon.network.agent import Agent
 from hegemon.network.keys import keys_from
-from hegemon.network.meeting import Meeting
-from hegemon.network.nodes import MessageNode, NeighbourNode
+from hegemon.network.nodes import MessageNode, RoundsNode
 from hegemon.network.peers import parse_address, peers_from, resolve
+from hegemon.network.rules import MemberRules
 from hegemon.network.synchronizer import Synchronizer
 from hegemon.network.terms import Event
 from hegemon.network.udp import UdpPort
@@ -38,8 +38,8 @@ class Member:
 
     _agent: Agent | Synchronizer
 
-    def __init__(self, meeting: Meeting, port: UdpPort):
-        self._meeting, self._port = meeting, port
+    def __init__(self, rules: MemberRules, port: UdpPort):
+        self._rules, self._port = rules, port
         self._callbacks: list[Callable[[Event], object]] = []
         self._readers: list[tuple[deque, asyncio.Event]] = []
         self._closed = False
@@ -59,9 +59,9 @@ class Member:
     @property
     def state(self) -> dict:
         """The state, as people read it."""
-        if self._meeting.works_by_messages:
+        if self._rules.works_by_messages:
             return {"status": self._agent.node.status}  # type: ignore[union-attr]
-        return self._meeting.mapping(self._agent.state)
+        return self._rules.mapping(self._agent.state)
 
     @property
     def code(self) -> int:
@@ -117,8 +117,8 @@ class Member:
     def set_peers(self, peers) -> None:
         """Other peers from now on: a list of addresses, or the Path of a peers file."""
         chosen = self._others(peers)
-        if self._meeting.works_by_messages and self._agent.peers and chosen != self._agent.peers:
-            raise InvalidInput(f"a member of {self._meeting.protocol.id} elects once, over the ports it began with")
+        if self._rules.works_by_messages and self._agent.peers and chosen != self._agent.peers:
+            raise InvalidInput(f"a member of {self._rules.protocol.id} elects once, over the ports it began with")
         self._agent.peers = chosen
 
     def _others(self, peers) -> list[tuple[str, int]]:
@@ -131,7 +131,7 @@ class Member:
 
     def corrupt(self, state: int | None = None) -> None:
         """A fault to play with: any state, at once."""
-        self._agent.state = self._agent.rng.randrange(self._meeting.size) if state is None else state
+        self._agent.state = self._agent.rng.randrange(self._rules.size) if state is None else state
 
     def cut_off(self, is_cut_off: bool = True) -> None:
         """A fault to play with: no datagram goes out or comes in."""
@@ -182,27 +182,27 @@ async def join(
     among theirs; one that is silent for `patience` leaves the round. One that passes messages elects once, among
     members that begin within `patience` of each other.
     """
-    meeting = Meeting(protocol)
+    rules = MemberRules(protocol)
     check_pace(rate, patience)
     wire = Wire(keys_from(key), fingerprint_of(protocol), most_senders=4 * min(protocol.n, 100_000) + 64)
     known = peers_from(peers)
-    first = meeting.start(start, random.Random(os.urandom(16)))
+    first = rules.start(start, random.Random(os.urandom(16)))
     if not isinstance(listen, socket.socket):
         listen = resolve(*(parse_address(listen) if isinstance(listen, str) else listen))
     port = await UdpPort.open(listen)
-    member = Member(meeting, port)
+    member = Member(rules, port)
     loop = asyncio.get_running_loop()
-    if meeting.works_in_rounds or meeting.works_by_messages:
-        node: NeighbourNode | MessageNode
-        if meeting.works_by_messages:
+    if rules.works_in_rounds or rules.works_by_messages:
+        node: RoundsNode | MessageNode
+        if rules.works_by_messages:
             node = MessageNode(protocol, len(member._others(known)), random.Random(os.urandom(32)))
         else:
-            node = NeighbourNode(
+            node = RoundsNode(
                 protocol, first, lambda round: secrets.randbits(protocol.random_bits) if protocol.random_bits else 0
             )
         member._agent = Synchronizer(node, wire, port, loop, tell=member._tell, rate=rate, patience=patience)
     else:
-        member._agent = Agent(meeting, wire, port, loop, state=first, tell=member._tell, rate=rate, patience=patience)
+        member._agent = Agent(rules, wire, port, loop, state=first, tell=member._tell, rate=rate, patience=patience)
     try:
         member.set_peers(known)
         port.receive = member._agent.receive

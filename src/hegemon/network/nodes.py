@@ -13,7 +13,7 @@ from hegemon.models.messages import ELECTED
 LARGEST_WORD = 1 << 64
 
 
-class NeighbourNode:
+class RoundsNode:
     """A node of a protocol that reads its neighbours' states. A neighbour that left the round is not read."""
 
     begins_together = False

@@ -15,10 +15,10 @@ from pathlib import Path
 from hegemon.errors import InvalidInput
 from hegemon.models.messages import MessageProtocol
 from hegemon.network.board import Board, Slot
-from hegemon.network.faults import Fault, choose
+from hegemon.network.faults import NetworkFault, choose
 from hegemon.network.keys import new_key
-from hegemon.network.meeting import Meeting, neighbours_of
 from hegemon.network.member import check_pace
+from hegemon.network.rules import MemberRules, neighbours_of
 
 MOST_MEMBERS = 500  # processes of one network
 READY_SECONDS = 60
@@ -30,7 +30,7 @@ SIGNALS = {"kill": "KILL", "pause": "STOP", "resume": "CONT", "corrupt": "USR1",
 class Recovery:
     """One fault and when, if yet, there was exactly one leader again for good."""
 
-    fault: Fault
+    fault: NetworkFault
     struck: list[int]
     at: float
     healed: float | None = None
@@ -70,7 +70,7 @@ class Swarm:
         check_pace(rate, patience)
         if isinstance(protocol, MessageProtocol):  # its nodes are told what there is to know about the graph
             protocol = type(protocol)(protocol.n, **protocol.parameters | protocol.adapt(topology).told)
-        Meeting(protocol).start(start, random.Random(seed))  # refuses what no member could do
+        MemberRules(protocol).start(start, random.Random(seed))  # refuses what no member could do
         if protocol.n > MOST_MEMBERS:
             raise InvalidInput(
                 f"{protocol.n} processes are too many for one machine; at most {MOST_MEMBERS} are started"
@@ -166,7 +166,7 @@ class Swarm:
 
     # -- disturbing ------------------------------------------------------------------------------------------
 
-    def strike(self, fault: Fault, leaders: list[int]) -> list[int]:
+    def strike(self, fault: NetworkFault, leaders: list[int]) -> list[int]:
         """Let a fault happen now; whom it struck."""
         struck = choose(fault, leaders, self._suitable(fault.kind), self.rng)
         for member in struck:

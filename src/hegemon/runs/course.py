@@ -16,7 +16,7 @@ from hegemon.runs.checkpoint import Checkpoint
 from hegemon.runs.driver import Driver
 from hegemon.runs.history import MOST_ROWS, History
 from hegemon.runs.run import Fault, Run
-from hegemon.runs.schedules import read_rounds, read_schedule
+from hegemon.runs.schedules import read_interactions, read_rounds
 from hegemon.runs.setting import initial_configuration, topology_for
 
 
@@ -51,7 +51,7 @@ def simulate_states(
     if getattr(protocol, "is_one_sided", False):  # half an interaction may leave a set that whole ones do not leave
         stop = replace(stop, closed=False)
     limit = min((one for one in (stop.limit, max_steps) if one is not None), default=None)
-    schedule = read_schedule(start, protocol, topology) if protocol.model == "population" else []
+    schedule = read_interactions(start, protocol, topology) if protocol.model == "population" else []
     rounds = read_rounds(start, protocol) if protocol.model == "rounds" else []
     if rounds and faults:
         raise InvalidInput(f"{start} prescribes rounds, which are followed without faults; leave the faults out")

@@ -20,7 +20,7 @@ LOOKS = 8  # a closed set is looked at whenever a run is longer by one part in s
 PROBES = 8  # looks behind the step of entry, where a closed set is not left again
 
 
-class Interrupted(Exception):
+class GivenUp(Exception):
     """Somebody wants the run to be given up."""
 
 
@@ -60,7 +60,7 @@ class Driver:
             return False
         try:
             return self._run(limit, until_met)
-        except Interrupted:
+        except GivenUp:
             self.interrupted = True
             return False
 
@@ -155,7 +155,7 @@ class Driver:
 
     def _beat(self) -> None:
         if self.progress and self.progress(self.engine.step):
-            raise Interrupted
+            raise GivenUp
 
     def _pass(self, goal: int) -> bool:
         while self.engine.step < goal:

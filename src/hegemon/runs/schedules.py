@@ -51,7 +51,7 @@ def _listed(start, name: str) -> list:
     return found or []
 
 
-def read_schedule(start, protocol, topology) -> list[tuple[int, int, int]]:
+def read_interactions(start, protocol, topology) -> list[tuple[int, int, int]]:
     """The `interactions` of a JSON start file: initiator, responder, and the number of what their coins show.
 
     In the file an interaction is an arc [initiator, responder] of the graph, or [initiator, responder, {"coin": value}]

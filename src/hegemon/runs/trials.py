@@ -66,7 +66,7 @@ class Trials:
 
 def interval(value):
     """A pair of numbers as one text; anything else as it is."""
-    return " to ".join(display.text(one) for one in value) if isinstance(value, list) else value
+    return " to ".join(display.figure(one) for one in value) if isinstance(value, list) else value
 
 
 def run_trials(

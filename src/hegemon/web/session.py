@@ -14,7 +14,7 @@ from hegemon.compute.randomness import FAULT, generator
 from hegemon.errors import InvalidInput
 from hegemon.runs.disturbances import record
 from hegemon.runs.run import Fault
-from hegemon.runs.schedules import read_rounds, read_schedule
+from hegemon.runs.schedules import read_interactions, read_rounds
 from hegemon.runs.setting import topology_for
 from hegemon.web.healing import Healing
 from hegemon.web.messages import MessageWorld
@@ -50,7 +50,7 @@ class Session:
         is_messages = self.protocol.model == "messages"
         schedule: list = []
         if self.protocol.model == "population":
-            schedule = read_schedule(start, self.protocol, self.topology)
+            schedule = read_interactions(start, self.protocol, self.topology)
         elif self.protocol.model == "rounds":
             schedule = read_rounds(start, self.protocol)
         if schedule and self._engine not in ("auto", "agents", "rounds"):

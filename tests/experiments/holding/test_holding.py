@@ -134,10 +134,10 @@ def test_tables_are_continued_retained_and_combined():
     assert sketch.continued(line, known, 0.0).tolist() == pytest.approx([0, 1, 2, 3, 4])
     assert sketch.continued(line, known, -1.0).tolist() == pytest.approx([0, 1, 2, 2, 2])
     fresh, support = np.array([-10.0, -4.0]), np.array([0, 5])
-    before = learning.Table("learnt", "", np.array([-2.0, -8.0]), measured=np.array([True, True]))
+    before = learning.LearntTable("learnt", "", np.array([-2.0, -8.0]), measured=np.array([True, True]))
     kept = learning.retained(fresh, support, before)
     assert kept.table.tolist() == pytest.approx([-2.5, -4.0]) and kept.measured.all()
-    both = learning.combined([learning.Table("a", "", fresh), learning.Table("b", "", before.table)])
+    both = learning.combined([learning.LearntTable("a", "", fresh), learning.LearntTable("b", "", before.table)])
     assert both.table.tolist() == pytest.approx([-2.5, -4.0])
 
 

@@ -41,7 +41,7 @@ PATIENCE = 5e7  # work between two looks at progress, in nanoseconds
 POSITIONS, ORDER = 1, 2  # purposes of the streams behind an epoch's order
 
 
-class Look(NamedTuple):
+class Preview(NamedTuple):
     """What one finds at a step of the next epoch; `rng` is the generator after the whole epoch."""
 
     step: int
@@ -180,7 +180,7 @@ class Batch(Engine):
             self._held, self.stop.low, self.stop.high, int(PATIENCE / event) + 1,
         )  # fmt: skip
 
-    def _look(self, upto: int) -> Look:
+    def _look(self, upto: int) -> Preview:
         """Look into the next epoch as far as its step `upto`, or to the first that meets the stop."""
         before = self.rng.copy()
         log, length = self._written_epoch()
@@ -192,9 +192,9 @@ class Batch(Engine):
         )  # fmt: skip
         there = self._multiset.counts.copy()
         self._multiset.counts[:], self.rng[:] = counts, before
-        return Look(int(step), length, bool(met), there, held, after)
+        return Preview(int(step), length, bool(met), there, held, after)
 
-    def _go(self, there: Look) -> None:
+    def _go(self, there: Preview) -> None:
         self._base, self._ahead = self._base + there.step, 0
         self._multiset.counts[:], self._held[:], self.rng[:] = there.counts, there.held, there.rng
 

@@ -11,7 +11,7 @@ from numba import njit
 from hegemon.compute.compilation import specialize
 from hegemon.compute.randomness import KERNEL, START, next_below, python_generator, stream
 from hegemon.engines.messages.clouds import MOST_CLOUDS, closure, cloud_measures, cloud_sizes, many_clouds
-from hegemon.engines.messages.engine import MessageEngine, Outcome
+from hegemon.engines.messages.engine import MessageEngine, MessageOutcome
 from hegemon.errors import InvalidInput
 from hegemon.models.messages import failure
 
@@ -152,7 +152,7 @@ class ContactsEngine(MessageEngine):
     def thaw(self, frozen) -> None:
         _, (self.drawn, self.keys, self.rng) = frozen
 
-    def play(self, limit) -> Outcome:
+    def play(self, limit) -> MessageOutcome:
         if limit is None:
             limit = NEVER
         last = int(self.rounds.max(initial=0)) + 1
@@ -168,7 +168,7 @@ class ContactsEngine(MessageEngine):
             self.drawn = min(first + each, c)
             specialize(draw_contacts)(self.nodes, first, self.drawn, n, s, self.rng, keys)
             if self.is_cancelled(0):
-                return Outcome(0, False, 0, self._count(0, 0, 0), interrupted=True)
+                return MessageOutcome(0, False, 0, self._count(0, 0, 0), interrupted=True)
         keys.sort()
         watched = c if self.protocol.records_clouds and c <= MOST_CLOUDS else 0
         wins, alone, heard = np.zeros(c, np.int64), np.ones(c, np.int64), np.full(c, NEVER)
@@ -187,7 +187,7 @@ class ContactsEngine(MessageEngine):
             measures["informed"] = n if told else leaders  # a leader knows itself
         if self.protocol.records_clouds:
             measures |= self._clouds(keys, leads_to, alone, heard)
-        return Outcome(min(last, limit), finished, leaders, measures)
+        return MessageOutcome(min(last, limit), finished, leaders, measures)
 
     def _count(self, contacts, answers, informs) -> dict:
         """Messages and bits, by kind."""

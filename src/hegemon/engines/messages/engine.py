@@ -12,7 +12,7 @@ from hegemon.engines.messages.initiators import WakeUp, initiators
 
 
 @dataclass(frozen=True)
-class Outcome:
+class MessageOutcome:
     """`finished`: nothing was left to happen; otherwise the run was cut off after `rounds` rounds."""
 
     rounds: int
@@ -31,7 +31,7 @@ class MessageEngine(ABC):
     - deliver every message of the synchronous model and count messages, bits and the largest message;
     - honour `waking`, or say in `suits` that it cannot;
     - call `self.is_cancelled(round)` several times a second, where `freeze()` answers all that is needed to go on
-      after `thaw(frozen)` in another process; and if so, answer an Outcome with `interrupted=True`;
+      after `thaw(frozen)` in another process; and if so, answer an MessageOutcome with `interrupted=True`;
     - draw all randomness from the streams of (seed, trial).
 
     The protocol's `facts` are added to its measures here, for all engines.
@@ -62,7 +62,7 @@ class MessageEngine(ABC):
         limit: int | None,
         progress: Callable[[int], object] | None = None,
         rest: Callable[[], object] | None = None,
-    ) -> Outcome:
+    ) -> MessageOutcome:
         """To the end, or for `limit` rounds; `progress(round)` is called now and then, and may interrupt; before it,
         `rest()`, which may freeze the engine."""
         self._progress, self._rest = progress, rest
@@ -83,5 +83,5 @@ class MessageEngine(ABC):
         """Go on from there: the next call is `run`."""
 
     @abstractmethod
-    def play(self, limit: int | None) -> Outcome:
+    def play(self, limit: int | None) -> MessageOutcome:
         """The run itself."""

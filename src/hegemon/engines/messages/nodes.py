@@ -9,7 +9,7 @@ from collections import defaultdict
 from hegemon.compute.portraits import classes_of, portray, revive
 from hegemon.compute.randomness import KERNEL, python_generator
 from hegemon.engines.messages.clouds import MOST_CLOUDS, cloud_measures, many_clouds, reachable
-from hegemon.engines.messages.engine import MessageEngine, Outcome
+from hegemon.engines.messages.engine import MessageEngine, MessageOutcome
 from hegemon.engines.messages.ports import ports_of
 from hegemon.errors import InvalidInput
 from hegemon.models.messages import ELECTED
@@ -41,7 +41,7 @@ class Nodes(MessageEngine):
         self.sent_to = defaultdict(set)  # the communication graph of section 4
         self.first_heard, self.first_sent = {}, {}
 
-    def play(self, limit) -> Outcome:
+    def play(self, limit) -> MessageOutcome:
         interrupted = False
         while (ahead := self._next_round()) is not None and not interrupted:
             if limit is not None and ahead > limit:
@@ -56,7 +56,7 @@ class Nodes(MessageEngine):
             measures["cause"] = "round limit"
         if self.protocol.records_clouds:
             measures |= self._clouds()
-        return Outcome(max(1, self.round), ahead is None, leaders, measures, interrupted)
+        return MessageOutcome(max(1, self.round), ahead is None, leaders, measures, interrupted)
 
     def freeze(self) -> tuple:
         kept = [self.nodes, self.outbox, self.calls, self.beginners, self.rng.getstate()]

@@ -10,7 +10,7 @@ from numba import njit
 from hegemon.compute.compilation import specialize
 from hegemon.compute.randomness import KERNEL, next_below, next_word, stream
 from hegemon.engines.messages.contacts import draw_ranks
-from hegemon.engines.messages.engine import MessageEngine, Outcome
+from hegemon.engines.messages.engine import MessageEngine, MessageOutcome
 from hegemon.engines.pacing import Pace
 from hegemon.models.messages import failure
 
@@ -212,7 +212,7 @@ class TokensEngine(MessageEngine):
         self.nodes[touched] = nodes
         self.alive[: len(alive)] = alive
 
-    def play(self, limit) -> Outcome:
+    def play(self, limit) -> MessageOutcome:
         c, steps, tokens = len(self.candidates), self.pattern.steps, self.pattern.tokens
         end = 2 * steps if c else 1
         stop = end if limit is None else min(end, limit)
@@ -244,4 +244,4 @@ class TokensEngine(MessageEngine):
             "shared_referees": int(counts[MET]),
             "cause": failure(self.ranks[elected], c) if finished else "round limit",
         }
-        return Outcome(stop, finished, int(elected.sum()), measures, interrupted)
+        return MessageOutcome(stop, finished, int(elected.sum()), measures, interrupted)

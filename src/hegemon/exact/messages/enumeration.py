@@ -15,9 +15,9 @@ from typing import NamedTuple
 from hegemon.engines.messages.initiators import WakeUp
 from hegemon.engines.messages.ports import ports_of
 from hegemon.errors import InvalidInput
-from hegemon.exact.messages.coins import NotOrdered
 from hegemon.exact.messages.frozen import renumbered
-from hegemon.exact.messages.nodes import Local, LocalStates, Numbers, Outcome, Post
+from hegemon.exact.messages.nodes import CallOutcome, Local, LocalStates, Numbers, Post
+from hegemon.exact.messages.scripted_coins import NotOrdered
 
 GIB = 2**30
 PER_STATE, PER_NODE, PER_LOCAL = 700, 24, 3000  # bytes: a state with its probability, per node; a node's knowledge
@@ -192,7 +192,7 @@ class Enumeration:
                     self.progress(f"round {round}, node {v}", done, len(following))
         return Distribution(after, now.over * scale)
 
-    def _moved(self, state: State, v: int, outcome: Outcome) -> State:
+    def _moved(self, state: State, v: int, outcome: CallOutcome) -> State:
         """The state after one outcome of a call of node v. Numbers that it drew push others aside."""
         nodes = (*state.nodes[:v], outcome.local, *state.nodes[v + 1 :])
         inboxes = (*state.inboxes[:v], None, *state.inboxes[v + 1 :])

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from hegemon.errors import InvalidInput
-from hegemon.exact.messages.coins import Drawn, Uniform
+from hegemon.exact.messages.scripted_coins import Drawn, Uniform
 
 LISTED: tuple[type, ...] = (tuple, list)
 SETS: tuple[type, ...] = (set, frozenset)

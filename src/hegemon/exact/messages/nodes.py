@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from hegemon.errors import InvalidInput
-from hegemon.exact.messages.coins import Coins, NotOrdered, Unenumerable, branches
 from hegemon.exact.messages.frozen import CHANGEABLE, Freezer, renumbered, thaw
+from hegemon.exact.messages.scripted_coins import NotOrdered, ScriptedCoins, Unenumerable, branches
 from hegemon.models.messages import ELECTED
 
 Numbers = tuple[tuple[tuple[int, int], int], ...]  # how many different numbers were drawn from each range
@@ -30,7 +30,7 @@ class Local(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CallOutcome:
     """Of a call: its probability above/below, the node afterwards, and how the numbers drawn so far are renumbered."""
 
     above: int
@@ -47,7 +47,7 @@ class LocalStates:
         self.protocol, self.ordered = protocol, ordered
         self.states: list[Local] = []
         self._numbers: dict[Local, int] = {}
-        self._outcomes: dict[tuple, tuple[Outcome, ...]] = {}
+        self._outcomes: dict[tuple, tuple[CallOutcome, ...]] = {}
         self._emptied: dict[int, int] = {}
         self._renumbered: dict[tuple[int, Places], int] = {}
         self.require_separate()
@@ -108,24 +108,24 @@ class LocalStates:
             return False
         return bool(dict(state.variables).get("status", self.protocol.node_type.status) == ELECTED)
 
-    def begin(self, local: int, round: int, drawn: Numbers) -> tuple[Outcome, ...]:
+    def begin(self, local: int, round: int, drawn: Numbers) -> tuple[CallOutcome, ...]:
         """All that may follow when the node wakes up in this round."""
         return self._remembered(("begin", local, round, drawn), None)
 
-    def round(self, local: int, round: int, drawn: Numbers, inbox: Post) -> tuple[Outcome, ...]:
+    def round(self, local: int, round: int, drawn: Numbers, inbox: Post) -> tuple[CallOutcome, ...]:
         """All that may follow when the node is called at the end of this round. Its outbox is empty by then."""
         return self._remembered(("round", local, round, drawn, inbox), inbox)
 
-    def _remembered(self, key: tuple, inbox: Post | None) -> tuple[Outcome, ...]:
+    def _remembered(self, key: tuple, inbox: Post | None) -> tuple[CallOutcome, ...]:
         if key not in self._outcomes:
             merged: dict[tuple, Fraction] = {}
             for probability, *rest in self._called(key[0], key[1], key[2], key[3], inbox):
                 merged[tuple(rest)] = merged.get(tuple(rest), Fraction(0)) + probability
-            self._outcomes[key] = tuple(Outcome(*p.as_integer_ratio(), *rest) for rest, p in merged.items())
+            self._outcomes[key] = tuple(CallOutcome(*p.as_integer_ratio(), *rest) for rest, p in merged.items())
         return self._outcomes[key]
 
     def _called(self, function: str, local: int, round: int, drawn: Numbers, inbox: Post | None) -> Iterator[tuple]:
-        def call(coins: Coins):
+        def call(coins: ScriptedCoins):
             node = self.thawed(local, round)
             if inbox is None:
                 node.sending = {port: thaw(message) for port, message in self.states[local].outbox}
@@ -162,7 +162,7 @@ class LocalStates:
                 raise InvalidInput(f"{self.protocol.id}: {function} changes self.{name}; a node may only change itself")
         return answered
 
-    def _after(self, local: int, function: str, round: int, node, answered, coins: Coins) -> int:
+    def _after(self, local: int, function: str, round: int, node, answered, coins: ScriptedCoins) -> int:
         """The node after a call, checked as engine `nodes` checks it."""
         sends = round if function == "begin" else round + 1
         sending = dict(node.sending) if function == "begin" else {}

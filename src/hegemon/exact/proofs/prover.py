@@ -40,7 +40,7 @@ class Statement:
 
 
 @dataclass(frozen=True)
-class Part:
+class SystemStatements:
     """The statements about one system: a protocol, and one range of its inputs where it computes a predicate."""
 
     system: System
@@ -61,7 +61,7 @@ class Proof:
 
     protocol: type[Protocol]
     graphs: str
-    parts: tuple[Part, ...]
+    parts: tuple[SystemStatements, ...]
     certificate: dict = field(repr=False)
     checked: dict
     seconds: float
@@ -114,14 +114,16 @@ def prove(
     if graphs not in GRAPHS:
         raise InvalidInput(f"graphs = {graphs!r} is not known; choose {' or '.join(GRAPHS)}")
     given = dict(parameters or {})
-    parts: list[Part] = []
+    parts: list[SystemStatements] = []
     waiting: list[tuple[Fact, ...]] = [()]
     while waiting:
         inputs = waiting.pop(0)
         try:
             system = System(protocol, given, inputs)
             questions = Questions(system, graphs == "connected")
-            parts.append(Part(system, tuple(_statements(questions, property, start, given, largest, progress))))
+            parts.append(
+                SystemStatements(system, tuple(_statements(questions, property, start, given, largest, progress)))
+            )
         except Undecided as split:
             waiting[:0] = [(*inputs, fact) for fact in split.cases]
     made = certificate(parts, graphs)

@@ -13,16 +13,16 @@ from scipy.sparse import csr_array
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import Chain
 from hegemon.exact.instance import Instance
-from hegemon.exact.solving import System
+from hegemon.exact.solving import LinearSystem
 from hegemon.experiments.holding import sketch
-from hegemon.experiments.holding.learning import Table, committor_table, learnt, resized
+from hegemon.experiments.holding.learning import LearntTable, committor_table, learnt, resized
 from hegemon.experiments.holding.process import Process, Walker
 
 LARGEST = 10_000  # configurations: a larger chain is not followed by one with another agent
 MEMORY = 0.5  # GiB for a chain
 
 
-def derived(process: Process, seed: int, tell=lambda *_: None) -> Table:
+def derived(process: Process, seed: int, tell=lambda *_: None) -> LearntTable:
     """From the largest n whose chain from the start is still small."""
     protocol, start = process.protocol, process.named_start
     if start is None or not process.topology.is_complete:
@@ -41,10 +41,10 @@ def derived(process: Process, seed: int, tell=lambda *_: None) -> Table:
     if found is None:
         raise InvalidInput(f"no exact chain of {protocol.id} is small enough to derive an importance; take learnt")
     small, chain = found
-    walker = Walker(small, Table("nothing", "", sketch.blank(small).table).logging(chain.size))
+    walker = Walker(small, LearntTable("nothing", "", sketch.blank(small).table).logging(chain.size))
     gain, weight = _averaged(walker, chain)
     sentence = f"derived from the exact committor at n = {small.protocol.n}, refined by pilot splitting at growing n"
-    first = Table("derived", sentence, committor_table(gain, weight, None, -1.0))
+    first = LearntTable("derived", sentence, committor_table(gain, weight, None, -1.0))
     return dataclasses.replace(learnt(process, seed, tell, first), name="derived", sentence=sentence)
 
 
@@ -66,10 +66,10 @@ def _solved(chain: Chain) -> tuple[np.ndarray, np.ndarray]:
     q(x), or everything begins anew: so h(x) is about (1 - q(x)) times the longest.
     """
     active = np.ones(chain.size, bool)
-    times = System(chain.offsets, chain.targets, chain.keeps, chain.denominator, active).expected_steps().values
+    times = LinearSystem(chain.offsets, chain.targets, chain.keeps, chain.denominator, active).expected_steps().values
     size, start = chain.size, chain.starts[0]
     matrix = csr_array((chain.keeps, chain.targets, chain.offsets), (size, size)).tocsc()
-    backwards = System(matrix.indptr.astype(np.int64), matrix.indices, matrix.data, chain.denominator, active)
+    backwards = LinearSystem(matrix.indptr.astype(np.int64), matrix.indices, matrix.data, chain.denominator, active)
     begin = np.zeros(size)
     begin[start] = chain.denominator
     visits, _ = backwards.refined(begin)

@@ -160,7 +160,7 @@ def holding(
     tell: Tell = progress or (lambda stage, done, total: None)
     _refuse_for_ever(protocol, start)
     process = Process(protocol, graph, start)
-    kept = Checkpoint(checkpoint, protocol, process, importance, seed, precision)
+    kept = KeptReplications(checkpoint, protocol, process, importance, seed, precision)
     leads = find_importance(importance, process, seed, tell)
     crew = Crew(process, leads, workers)
     plan = kept.plan or tuned(crew, lay_out(crew.walker(), seed, EFFORT, lambda s, k: tell(s, k, None)), seed, budget)
@@ -278,7 +278,7 @@ class Crew:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-class Checkpoint:
+class KeptReplications:
     """The plan and the replications so far, in one JSON file that belongs to one question."""
 
     def __init__(self, path, protocol, process: Process, importance: str, seed: int, precision: float):

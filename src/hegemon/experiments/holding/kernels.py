@@ -17,7 +17,7 @@ BUDGET, ROSE, FELL, LOST, FAILED = 0, 1, 2, 3, 4  # how a walk ended
 # ruff: noqa: F821 - `pair`, `recall`, `remember`, `importance`, `interact`, `encode`, `decode`, `walk` … are bound by specialize
 
 
-class Model(NamedTuple):
+class WalkTables(NamedTuple):
     """What a walk reads: the graph, the table of pairs (filled as they occur), the outputs, the importance's tables."""
 
     arcs: np.ndarray

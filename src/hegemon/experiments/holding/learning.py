@@ -33,7 +33,7 @@ STEEP = 1.0  # how much importance grows per knot where nothing is known
 
 
 @dataclass(frozen=True)
-class Table:
+class LearntTable:
     """An importance that is a table over the sketch of a configuration."""
 
     allocates: ClassVar[bool] = False
@@ -50,18 +50,18 @@ class Table:
         records = process.protocol.record_types
         return specialize(sketch.sketched, records, see=sketch.see, how_many=sketch.how_many), tables
 
-    def logging(self, rows: int) -> "Table":
+    def logging(self, rows: int) -> "LearntTable":
         return dataclasses.replace(self, rows=rows)
 
 
-def rarity(process: Process, seed: int) -> Table:
+def rarity(process: Process, seed: int) -> LearntTable:
     """Minus the logarithm of how often each entry is seen in plain runs, continued to what was never seen."""
     empty = sketch.blank(process)
-    walker = Walker(process, Table("nothing", "", empty.table).logging(LOOKS))
+    walker = Walker(process, LearntTable("nothing", "", empty.table).logging(LOOKS))
     return rarity_table(_surveyed(walker, seed))
 
 
-def learnt(process: Process, seed: int, tell=lambda *_: None, first: Table | None = None) -> Table:
+def learnt(process: Process, seed: int, tell=lambda *_: None, first: LearntTable | None = None) -> LearntTable:
     """From rarity at a small n, or a first table, by rounds of splitting at growing n, each led by the last one."""
     found = first
     for size in ladder(process):
@@ -85,7 +85,7 @@ def ladder(process: Process) -> list[int]:
     return [size for size in sizes if size < 0.8 * n] + [n]
 
 
-def _learnt_at(process: Process, seed: int, carried: Table | None) -> Table:
+def _learnt_at(process: Process, seed: int, carried: LearntTable | None) -> LearntTable:
     """As long as no loss is seen the rarities go on deeper; then the committor. The best table seen is kept."""
     table = carried or rarity(process, seed)
     best, merit = carried, math.inf
@@ -161,7 +161,7 @@ def _look_back(walker: Walker, plan: Plan, seed: int, turn: int) -> tuple[np.nda
     return gain, weight + _surveyed(walker, seed), support
 
 
-def rarity_table(weight: np.ndarray) -> Table:
+def rarity_table(weight: np.ndarray) -> LearntTable:
     """Minus the logarithm of how often each entry is seen; what was never seen at any clock is not heeded."""
     seen = weight[weight > 0]
     table = np.full(weight.shape, -math.log(seen.max()))
@@ -169,7 +169,7 @@ def rarity_table(weight: np.ndarray) -> Table:
         known = weight[place] > seen.min() / 2
         line = -np.log(np.maximum(weight[place], seen.min()))
         table[place] = sketch.continued(line, known, STEEP)
-    return Table("rarity", "how rarely what is seen occurs", table)
+    return LearntTable("rarity", "how rarely what is seen occurs", table)
 
 
 def committor_table(gain: np.ndarray, weight: np.ndarray, support: np.ndarray | None = None, slope=0.0):
@@ -193,21 +193,21 @@ def committor_table(gain: np.ndarray, weight: np.ndarray, support: np.ndarray | 
     return table
 
 
-def retained(fresh: np.ndarray, support: np.ndarray, before: Table) -> Table:
+def retained(fresh: np.ndarray, support: np.ndarray, before: LearntTable) -> LearntTable:
     """Where no way to a loss was seen now, what was measured before counts: a way out of sight is not lost."""
     if before.measured is None:
-        return Table("learnt", SENTENCE, fresh, measured=support > 0)
+        return LearntTable("learnt", SENTENCE, fresh, measured=support > 0)
     scaled = before.table * (fresh.min() / before.table.min())
     old = (support == 0) & before.measured
     table = np.where(old, np.maximum(fresh, scaled), fresh)
-    return Table("learnt", SENTENCE, table, measured=(support > 0) | before.measured)
+    return LearntTable("learnt", SENTENCE, table, measured=(support > 0) | before.measured)
 
 
-def combined(tables: list[Table]) -> Table:
+def combined(tables: list[LearntTable]) -> LearntTable:
     """The largest of several importances, brought to the same floor: a way that one of them knows is enough."""
     floor = min(float(one.table.min()) for one in tables)
     table = np.maximum.reduce([one.table * (floor / one.table.min()) for one in tables])
-    return Table("found", "the largest of: " + "; ".join(one.sentence for one in tables), table)
+    return LearntTable("found", "the largest of: " + "; ".join(one.sentence for one in tables), table)
 
 
 def resized(protocol, n: int):

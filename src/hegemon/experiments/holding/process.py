@@ -12,7 +12,7 @@ from hegemon.engines.refusal import refuse_interaction
 from hegemon.errors import InvalidInput
 from hegemon.exact.instance import fixed_start
 from hegemon.experiments.holding import kernels
-from hegemon.experiments.holding.kernels import Clock, Entries, Model
+from hegemon.experiments.holding.kernels import Clock, Entries, WalkTables
 from hegemon.runs.setting import topology_for
 
 MOST_AGENTS = 100_000
@@ -88,7 +88,7 @@ class Walker:
         self._survey = specialize(kernels.survey, **made, walk=walk, copy=kernels.copy)
         self._stage = specialize(kernels.stage, **made, walk=walk, keep=kernels.keep, begin_clone=kernels.begin_clone)
         self._heights = specialize(kernels.heights, **made, walk=walk, begin_clone=kernels.begin_clone)
-        self.model = Model(
+        self.model = WalkTables(
             arcs, process.table, process.outputs, protocol.compiled_p, layout,
             np.zeros(2, widened(process.space.dtype)), tables, np.zeros(1, np.int64), process.look,
         )  # fmt: skip

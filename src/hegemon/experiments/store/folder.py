@@ -17,7 +17,7 @@ from pathlib import Path
 
 from hegemon.errors import InvalidInput
 from hegemon.experiments.store.ranges import Ranges
-from hegemon.experiments.store.records import read_records
+from hegemon.experiments.store.record_files import read_records
 from hegemon.experiments.study import Study, study_from
 from hegemon.files import MARK, write_text
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from hegemon.errors import InvalidInput
-from hegemon.experiments.store.records import RecordFile, column, encode_record, read_record, read_records
+from hegemon.experiments.store.record_files import RecordFile, column, encode_record, read_record, read_records
 
 
 class Memory:

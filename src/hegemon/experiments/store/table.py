@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from hegemon.errors import InvalidInput
 from hegemon.experiments.store.folder import Folder
-from hegemon.experiments.store.records import column, read_record
+from hegemon.experiments.store.record_files import column, read_record
 from hegemon.files import write_with
 
 SCHEMA = 1

@@ -14,7 +14,7 @@ from hegemon.experiments.case import Case
 from hegemon.experiments.executors.pool import Pool
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.ranges import Ranges
-from hegemon.experiments.store.records import RecordFile
+from hegemon.experiments.store.record_files import RecordFile
 from hegemon.experiments.worker import MOST_TRIALS, work
 
 LOOK_SECONDS = 10.0  # between two looks at what other drivers have written
@@ -51,22 +51,22 @@ class Chunk:
         return self.state.key, self.first
 
 
-class Listener:
+class StudyListener:
     """Hears what happens, several times a second; the command line draws it."""
 
     def planned(self, estimate, pool: Pool) -> None: ...
 
-    def moved(self, driver: "Driver") -> None: ...
+    def moved(self, driver: "StudyDriver") -> None: ...
 
 
-class Driver:
+class StudyDriver:
     """`goals` says how many trials each case needs, as far as the store can tell (see `goals`)."""
 
     def __init__(
         self, folder: Folder, cases: list[tuple[Case, str]], goals, pool: Pool, listener=None, backwards=False
     ):
         self.folder, self.goals, self.pool = folder, goals, pool
-        self.listener = listener or Listener()
+        self.listener = listener or StudyListener()
         self.states = [CaseState(case, key, 0) for case, key in cases]
         self.backwards = backwards  # another driver works on this folder from the front
         self.memory = 0

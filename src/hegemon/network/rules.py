@@ -12,7 +12,7 @@ from hegemon.network.nodes import MessageCodes
 REMEMBERED = 1 << 16  # pairs of states whose interaction is remembered, by all agents of one process
 
 
-class Meeting:
+class MemberRules:
     """What two states become, which states are leaders, and which states there are. `interact` sees states only."""
 
     def __init__(self, protocol):

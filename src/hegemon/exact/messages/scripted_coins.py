@@ -97,7 +97,7 @@ class Uniform:
 
     __slots__ = ("coins", "first", "last")
 
-    def __init__(self, coins: "Coins"):
+    def __init__(self, coins: "ScriptedCoins"):
         self.coins, self.first, self.last = coins, 0, UNIT - 1
 
     def _below(self, bound: int) -> bool:
@@ -165,7 +165,7 @@ for _name in [*_ARITHMETIC, *(f"r{name}" for name in _ARITHMETIC), *_OTHER]:
 Uniform.__eq__ = Uniform.__ne__ = _use_as_real  # type: ignore[method-assign]
 
 
-class Coins:
+class ScriptedCoins:
     """One node's coins along one branch: what the script says, and where it ends, the first outcome of each coin."""
 
     def __init__(self, script: Sequence[int], drawn: dict[tuple[int, int], int], ordered: bool):
@@ -282,7 +282,7 @@ def branches(call, drawn: dict[tuple[int, int], int], ordered: bool):
     script: list[int] | None = []
     for _ in range(MOST_OUTCOMES):
         assert script is not None
-        coins = Coins(script, drawn, ordered)
+        coins = ScriptedCoins(script, drawn, ordered)
         yield coins, call(coins)
         script = coins.next_script()
         if script is None:
