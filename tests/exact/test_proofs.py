@@ -1,9 +1,9 @@
 """Proofs for every n: what is proved, what is not, and that neither prover nor checker can be talked into more."""
 
-import copy
 import json
 
 import pytest
+from drawn_protocols import drawn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mutant_verdicts import mutated_class
@@ -108,96 +108,6 @@ def test_no_mutant_is_proved_that_a_small_chain_refutes(protocol):
     assert unproved >= {"quick-elimination": 1, "countdown": 3, "epidemic": 4}.get(protocol, 4)
 
 
-# -- the checker is not to be deceived --------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def certificate():
-    return prove("exact-majority", {}, {}).certificate
-
-
-def reached(certificate):
-    """A statement with weights, starved pairs and invariants."""
-    found = (one for part in certificate["parts"] for one in part["statements"] if len(one["stages"]) > 2)
-    return next(found)
-
-
-def without_invariants(certificate):
-    reached(certificate)["invariants"] = []
-
-
-def without_the_last_stage(certificate):
-    reached(certificate)["stages"].pop()
-
-
-def without_the_starved(certificate):
-    del reached(certificate)["stages"][1]
-
-
-def all_pairs_starved(certificate):
-    stages = reached(certificate)["stages"]
-    stages[:] = [{"starved": [rule[:2] for rule in certificate["parts"][0]["rules"]]}]
-
-
-def weights_that_rise(certificate):
-    reached(certificate)["stages"][0]["weights"] = [0, 0, 1, 0]
-
-
-def weights_below_zero(certificate):
-    weights = reached(certificate)["stages"][0]["weights"]
-    reached(certificate)["stages"][0]["weights"] = [weight - 1 for weight in weights]
-
-
-def a_fractional_weight(certificate):
-    reached(certificate)["stages"][0]["weights"][0] = 0.5
-
-
-def a_smaller_goal(certificate):
-    reached(certificate)["constraints"].append({"weights": [1, 0, 0, 0], "at_least": 2})
-
-
-def a_larger_start(certificate):
-    reached(certificate)["start"]["groups"][0]["states"] = [0, 1, 2, 3]
-
-
-def another_rule(certificate):
-    for part in certificate["parts"]:
-        part["rules"] = [[a, b, a, b] for a, b, _, _ in part["rules"]]
-
-
-def a_false_text(certificate):
-    reached(certificate)["obligations"].append("(set-logic QF_LIA)(declare-const x Int)(assert (> x 0))(check-sat)")
-
-
-def other_graphs(certificate):
-    certificate["graphs"] = "connected"
-
-
-TRICKS = [
-    without_invariants, without_the_last_stage, without_the_starved, all_pairs_starved, weights_that_rise,
-    weights_below_zero, a_fractional_weight, a_smaller_goal, a_larger_start, another_rule, a_false_text, other_graphs,
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("trick", TRICKS, ids=lambda trick: trick.__name__)
-def test_a_changed_certificate_is_rejected(certificate, trick, tmp_path):
-    changed = copy.deepcopy(certificate)
-    trick(changed)
-    (tmp_path / "certificate.json").write_text(json.dumps(changed))
-    assert checker.main([str(tmp_path / "certificate.json")]) in (1, 2)
-
-
-def test_without_a_solver_nothing_is_accepted(certificate, monkeypatch):
-    monkeypatch.setattr(checker, "find_spec", lambda name: None)
-    assert checker.check(certificate)["failures"]
-
-
-def test_the_checker_is_short_and_stands_alone():
-    with open(checker.__file__) as file:
-        text = file.read()
-    assert len(text.splitlines()) <= 200 and "hegemon." not in text.replace("hegemon.exact.proofs.checker", "")
-
-
 @pytest.mark.parametrize("name", ["threshold", "exact-majority", "quick-elimination"])
 def test_the_rules_are_those_of_the_protocol(name):
     parameters = {"threshold": {"k": 3}, "quick-elimination": {"m": 2}}.get(name, {})
@@ -210,31 +120,8 @@ def test_the_rules_are_those_of_the_protocol(name):
 # -- protocols drawn at random -----------------------------------------------------------------------------
 
 
-def drawn_protocol(size, table, goal, least):
-    """A protocol of `size` states with any table of transitions and any goal."""
-
-    class Drawn(PopulationProtocol):
-        default_start = "random"
-
-        class State:
-            x: Range(0, size - 1)
-
-        def interact(a, b, p):
-            a.x, b.x = table[a.x * size + b.x]
-
-        def output(a, p):
-            return a.x == 0
-
-        safe = everywhere(lambda a, p: goal[a.x]) if least is None else at_least(least, lambda a, p: goal[a.x])
-
-    return Drawn
-
-
 def agrees(size, data):
-    state = st.integers(0, size - 1)
-    table = tuple(data.draw(st.lists(st.tuples(state, state), min_size=size**2, max_size=size**2)))
-    goal = tuple(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)))
-    made = drawn_protocol(size, table, goal, data.draw(st.sampled_from([None, 1, 2])))
+    made, table, goal = drawn(data, size, [everywhere, lambda c: at_least(1, c), lambda c: at_least(2, c)])
     graphs = data.draw(st.sampled_from(["complete", "connected"]))
     for statement in statements(hg.prove(made, property="safe", graphs=graphs, largest=0)):
         holds = [

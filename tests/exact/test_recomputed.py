@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from drawn_protocols import drawn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +12,6 @@ from hegemon.exact import recomputed
 from hegemon.exact.configurations import Configurations
 from hegemon.exact.instance import Instance
 from hegemon.exact.recomputed import RecomputedChain, can_be_recomputed
-from hegemon.models import PopulationProtocol, Range, at_least, everywhere, exactly
 from hegemon.runs.setting import topology_for
 
 
@@ -81,29 +81,13 @@ def test_the_same_answers(protocol, options, unstored):
 @settings(max_examples=30)
 def test_the_same_answers_for_any_protocol(data):
     size, n = data.draw(st.integers(2, 3)), data.draw(st.integers(3, 4))
-    state = st.integers(0, size - 1)
-    table = tuple(data.draw(st.lists(st.tuples(state, state), min_size=size**2, max_size=size**2)))
-    goal = tuple(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)))
-    kind = data.draw(st.sampled_from([everywhere, lambda c: exactly(1, c), lambda c: at_least(2, c)]))
-
-    class Drawn(PopulationProtocol):
-        class State:
-            x: Range(0, size - 1)
-
-        def interact(a, b, p):
-            a.x, b.x = table[a.x * size + b.x]
-
-        def output(a, p):
-            return a.x == 0
-
-        safe = kind(lambda a, p: goal[a.x]).described("anything", closed=True)
-
+    made, _, _ = drawn(data, size, closed=True)
     graph = data.draw(st.sampled_from([f"path:{n}", f"star:{n}", "ring:4" if n == 4 else "path:3"]))
-    stored = hg.verify(Drawn(n), graph=graph)
+    stored = hg.verify(made(n), graph=graph)
     better = Instance._is_better_recomputed
     try:
         Instance._is_better_recomputed = lambda *_: True
-        compare(stored, hg.verify(Drawn(n), graph=graph))
+        compare(stored, hg.verify(made(n), graph=graph))
     finally:
         Instance._is_better_recomputed = better
 

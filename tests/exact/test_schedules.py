@@ -4,6 +4,7 @@ import itertools
 import json
 from fractions import Fraction
 
+import drawn_protocols
 import networkx as nx
 import pytest
 from hypothesis import given, settings
@@ -14,7 +15,7 @@ from hegemon.cli.main import main
 from hegemon.exact import within
 from hegemon.exact.adversary import daemon_moves
 from hegemon.exact.instance import Instance
-from hegemon.models import PopulationProtocol, Range, RoundsProtocol, at_least, everywhere, exactly
+from hegemon.models import Range, RoundsProtocol
 from hegemon.protocols import CATALOGUE
 from hegemon.runs.schedules import read_interactions
 
@@ -22,25 +23,9 @@ from hegemon.runs.schedules import read_interactions
 def drawn(data):
     """A protocol with any table, any goal, on a small graph; with its table."""
     size = data.draw(st.integers(2, 3))
-    state = st.integers(0, size - 1)
-    table = tuple(data.draw(st.lists(st.tuples(state, state), min_size=size**2, max_size=size**2)))
-    goal = tuple(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)))
-    kind = data.draw(st.sampled_from([everywhere, lambda c: exactly(1, c), lambda c: at_least(2, c)]))
-
-    class Drawn(PopulationProtocol):
-        class State:
-            x: Range(0, size - 1)
-
-        def interact(a, b, p):
-            a.x, b.x = table[a.x * size + b.x]
-
-        def output(a, p):
-            return a.x == 0
-
-        safe = kind(lambda a, p: goal[a.x])
-
+    made, table, _ = drawn_protocols.drawn(data, size)
     graph = data.draw(st.sampled_from(["path:3", "complete:3", "directed-ring:3"]))
-    return Drawn(3), graph, size, table
+    return made(3), graph, size, table
 
 
 def step(configuration, arc, size, table):

@@ -21,6 +21,7 @@ from hegemon.exact.chain import GIB
 from hegemon.exact.configurations import Configurations
 from hegemon.exact.containment import contains_rows, contains_turned_rows, named_set
 from hegemon.exact.solving import REQUIRED, ROUNDING
+from hegemon.exact.sweeping import Direction, Extrapolation
 
 PER_KEY = 0.25  # bytes: the map of representatives, and how many come before each word of it
 PER_CONFIGURATION = 40  # bytes: values, sets, levels, the last moves of the values
@@ -214,62 +215,6 @@ class RecomputedChain:
         total, number = (sum(column) for column in zip(*found, strict=True))
         assert number == self.labelled_size
         return total / number
-
-
-class Direction:
-    """In which order of the keys to sweep: some passes against it, some along it, then always the better of the two.
-
-    A sweep is quick where it meets what comes next before what comes first, and what comes next is a matter of codes.
-    """
-
-    TRIED = 4  # passes each; the first of them still shows the order before
-
-    def __init__(self):
-        self.backwards, self._changes = True, []
-
-    def learn(self, change: float) -> bool:
-        """From the largest change of a pass; whether the direction is settled."""
-        self._changes.append(change)
-        if len(self._changes) == self.TRIED:
-            self.backwards = False
-        elif len(self._changes) == 2 * self.TRIED:
-            against, along = (self._changes[end - 1] / self._changes[end - 3] for end in (self.TRIED, 2 * self.TRIED))
-            self.backwards = against <= along
-        return len(self._changes) > 2 * self.TRIED
-
-
-class Extrapolation:
-    """After some sweeps, the combination of them whose move would be least (reduced rank extrapolation).
-
-    It leaps over what sweeps remove slowly, as restarted GMRES would. Single precision is enough for a direction, and
-    a leap that makes things worse is the last one: sweeps alone converge too.
-    """
-
-    KEPT = 5
-
-    def __init__(self, size: int):
-        self._moves = np.zeros((self.KEPT, size), np.float32)
-        self._kept, self._before, self._trusted = 0, np.inf, True
-
-    @property
-    def moves(self) -> np.ndarray:
-        """Where the next sweep writes what it changes."""
-        return self._moves[self._kept]
-
-    def learn(self, change: float, values: np.ndarray) -> None:
-        if self._kept == 0:
-            self._trusted &= change <= 2 * self._before
-        self._kept += 1
-        if self._kept < self.KEPT:
-            return
-        self._kept, self._before = 0, change
-        products = np.array([[float(one @ other) for other in self._moves] for one in self._moves])
-        if self._trusted and products.trace() > 0:
-            products = products / products.trace() + 1e-12 * np.eye(self.KEPT)
-            shares = np.linalg.solve(products, np.ones(self.KEPT))
-            back = np.cumsum(shares / shares.sum()) - shares / shares.sum()
-            for amount, moves in zip(back, self._moves, strict=True):
-                values -= np.float32(amount) * moves
 
 
 class KeptValues:

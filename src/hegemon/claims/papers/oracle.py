@@ -8,6 +8,7 @@ which is the case that Table 1 of the ring paper speaks of.
 
 import numpy as np
 
+from hegemon.claims.laboratory import FEW, Sample
 from hegemon.compute.randomness import generator
 from hegemon.models.configuration import Configuration
 from hegemon.runs.simulate import simulate
@@ -34,3 +35,24 @@ def simulate_with_oracle(protocol, start: str, seed: int, trial: int, max_steps:
         protocol.report_absence(responder)
         configuration = Configuration(protocol.space, agents=agents.view(np.ndarray))
         steps, reports = steps + 1, reports + 1
+
+
+def with_oracle(lab, protocol, n: int, trials: int, start: str) -> Sample:
+    """Fischer and Jiang's protocol under an oracle that reports at once."""
+    case = protocol(n=n)
+    seed = lab.seed_for(protocol.id, n, start, "oracle")
+
+    def compute() -> list[dict]:
+        rows = []
+        for trial in range(trials):
+            lab.report(f"{protocol.id} with the oracle, n = {n}: {trial} of {trials}")
+            row = {"protocol": protocol.id, "n": n, "start": start, "seed": seed, "trial": trial}
+            rows.append(row | simulate_with_oracle(case, start, seed, trial, 20 * n**3))
+            if len(rows) == FEW and not any(row["reached"] for row in rows):
+                break
+        return rows
+
+    rows = lab.remember([protocol.id, n, trials, start, seed], compute)
+    lab.rows += rows
+    times = {met: np.array([row["steps"] for row in rows if row["reached"] == met], float) for met in (True, False)}
+    return Sample(n, times[True], times[False])

@@ -5,9 +5,9 @@ import numpy as np
 from hegemon.analysis.scaling import CUBE, SQUARE, Law
 from hegemon.claims.checks import always, follows, number_at_most, number_is
 from hegemon.claims.drawing import laws, means
-from hegemon.claims.laboratory import FEW, Sample, counted
+from hegemon.claims.laboratory import Sample, counted
 from hegemon.claims.papers.compared import ENDLESS, Measured, Row, cited_line, every_run_ends, measure, table
-from hegemon.claims.papers.oracle import simulate_with_oracle
+from hegemon.claims.papers.oracle import with_oracle
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series
 from hegemon.compute.randomness import generator
 from hegemon.exact.chain import Chain
@@ -173,27 +173,6 @@ def theorem1(lab, protocol=Ring, *, sizes, trials, ratios, ratio_trials, exact) 
     constant = samples["random"][-1].mean / N**2
     headline = f"{good:,} of {made:,} runs elect one leader; {constant:.2f}·n² steps at n = N = {N:,}"
     return Outcome(checks, headline, plots)
-
-
-def with_oracle(lab, protocol, n: int, trials: int, start: str) -> Sample:
-    """Fischer and Jiang's protocol under an oracle that reports at once."""
-    case = protocol(n=n)
-    seed = lab.seed_for(protocol.id, n, start, "oracle")
-
-    def compute() -> list[dict]:
-        rows = []
-        for trial in range(trials):
-            lab.report(f"{protocol.id} with the oracle, n = {n}: {trial} of {trials}")
-            row = {"protocol": protocol.id, "n": n, "start": start, "seed": seed, "trial": trial}
-            rows.append(row | simulate_with_oracle(case, start, seed, trial, 20 * n**3))
-            if len(rows) == FEW and not any(row["reached"] for row in rows):
-                break
-        return rows
-
-    rows = lab.remember([protocol.id, n, trials, start, seed], compute)
-    lab.rows += rows
-    times = {met: np.array([row["steps"] for row in rows if row["reached"] == met], float) for met in (True, False)}
-    return Sample(n, times[True], times[False])
 
 
 def table1(

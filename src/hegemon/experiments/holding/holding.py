@@ -1,8 +1,6 @@
 """The front door: the expected holding time of a protocol from a start, with an interval that means what it says."""
 
 import dataclasses
-import hashlib
-import json
 import math
 import os
 import threading
@@ -16,11 +14,11 @@ from hegemon.errors import InvalidInput
 from hegemon.exact.traces import Trace
 from hegemon.experiments.holding import replications
 from hegemon.experiments.holding.importance import find_importance
+from hegemon.experiments.holding.kept import KeptReplications
 from hegemon.experiments.holding.process import Process, Walker
 from hegemon.experiments.holding.replications import FIRST, Answer
 from hegemon.experiments.holding.splitting import MEASURED, TUNING, Plan, Replication, lay_out, replicate
 from hegemon.experiments.holding.ways import typical_path, ways
-from hegemon.files import write_text
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
@@ -160,7 +158,7 @@ def holding(
     tell: Tell = progress or (lambda stage, done, total: None)
     _refuse_for_ever(protocol, start)
     process = Process(protocol, graph, start)
-    kept = KeptReplications(checkpoint, protocol, process, importance, seed, precision)
+    kept = KeptReplications(checkpoint, protocol, process, importance, seed)
     leads = find_importance(importance, process, seed, tell)
     crew = Crew(process, leads, workers)
     plan = kept.plan or tuned(crew, lay_out(crew.walker(), seed, EFFORT, lambda s, k: tell(s, k, None)), seed, budget)
@@ -276,36 +274,3 @@ class Crew:
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
-
-
-class KeptReplications:
-    """The plan and the replications so far, in one JSON file that belongs to one question."""
-
-    def __init__(self, path, protocol, process: Process, importance: str, seed: int, precision: float):
-        self.path, self.plan, self.replications = path, None, []
-        what = [protocol.id, protocol.values, process.topology.name, process.start.tolist(), importance, seed]
-        self._digest = hashlib.sha256(repr(what).encode()).hexdigest()
-        if path is None or not Path(path).exists():
-            return
-        try:
-            content = json.loads(Path(path).read_text())
-            digest = content["question"]
-            plan = content["plan"]
-            levels = tuple(math.inf if level is None else level for level in plan["levels"])
-            self.plan = Plan(**{**plan, "levels": levels, "shares": tuple(plan["shares"])})
-            self.replications = [Replication.from_record(one) for one in content["replications"]]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InvalidInput(f"{path} is no checkpoint of a holding time ({error}); give another file") from None
-        if digest != self._digest:
-            raise InvalidInput(f"{path} belongs to another question (protocol, n, start or seed); give another file")
-
-    def save(self, plan: Plan, found: Sequence[Replication] = ()) -> None:
-        if self.path is None or len(found) < len(self.replications):
-            return
-        levels = [None if level == math.inf else level for level in plan.levels]
-        content = {
-            "question": self._digest,
-            "plan": {**dataclasses.asdict(plan), "levels": levels},
-            "replications": [one.record() for one in found],
-        }
-        write_text(self.path, json.dumps(content))

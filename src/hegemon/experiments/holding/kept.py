@@ -1,0 +1,46 @@
+"""What an interrupted search for a holding time leaves behind, and goes on from."""
+
+import dataclasses
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from hegemon.errors import InvalidInput
+from hegemon.experiments.holding.process import Process
+from hegemon.experiments.holding.splitting import Plan, Replication
+from hegemon.files import write_text
+
+
+class KeptReplications:
+    """The plan and the replications so far, in one JSON file that belongs to one question."""
+
+    def __init__(self, path, protocol, process: Process, importance: str, seed: int):
+        self.path, self.plan, self.replications = path, None, []
+        what = [protocol.id, protocol.values, process.topology.name, process.start.tolist(), importance, seed]
+        self._digest = hashlib.sha256(repr(what).encode()).hexdigest()
+        if path is None or not Path(path).exists():
+            return
+        try:
+            content = json.loads(Path(path).read_text())
+            digest = content["question"]
+            plan = content["plan"]
+            levels = tuple(math.inf if level is None else level for level in plan["levels"])
+            self.plan = Plan(**{**plan, "levels": levels, "shares": tuple(plan["shares"])})
+            self.replications = [Replication.from_record(one) for one in content["replications"]]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InvalidInput(f"{path} is no checkpoint of a holding time ({error}); give another file") from None
+        if digest != self._digest:
+            raise InvalidInput(f"{path} belongs to another question (protocol, n, start or seed); give another file")
+
+    def save(self, plan: Plan, found: Sequence[Replication] = ()) -> None:
+        if self.path is None or len(found) < len(self.replications):
+            return
+        levels = [None if level == math.inf else level for level in plan.levels]
+        content = {
+            "question": self._digest,
+            "plan": {**dataclasses.asdict(plan), "levels": levels},
+            "replications": [one.record() for one in found],
+        }
+        write_text(self.path, json.dumps(content))
