@@ -16,6 +16,7 @@ from hegemon.exact import within
 from hegemon.exact.adversary import daemon_moves
 from hegemon.exact.instance import Instance
 from hegemon.models import Range, RoundsProtocol
+from hegemon.models.start_files import StartFile
 from hegemon.protocols import CATALOGUE
 from hegemon.runs.schedules import read_interactions
 
@@ -106,7 +107,7 @@ def test_from_a_start_the_schedule_begins_there(tmp_path):
     story = answer.findings[0].counterexample
     assert sorted(state["x"] for state in story.configuration) == [0, 1, 1, 1]
     story.save(tmp_path / "schedule.json")
-    followed = read_interactions(str(tmp_path / "schedule.json"), threshold, answer.case.topology)
+    followed = read_interactions(StartFile(tmp_path / "schedule.json"), threshold, answer.case.topology)
     assert followed == [(one.initiator, one.responder, 0) for one in story.interactions]
     steps = len(followed)
     run = hg.simulate(threshold, start=str(tmp_path / "schedule.json"), engine="agents", until=f"steps:{steps}", seed=1)
@@ -159,6 +160,8 @@ def test_a_schedule_of_rounds_is_followed(tmp_path):
         run = hg.simulate(herman, start=place, max_steps=40, seed=seed)
         assert run.steps == 40 and not run.reached
         assert [herman.space.mapping(agent) for agent in run.configuration.agents] == story.configuration
+    (tmp_path / "schedule.json").write_text(json.dumps(content), encoding="utf-8-sig")  # as some editors save it
+    assert hg.simulate(herman, start=place, max_steps=40).steps == 40
     content["rounds"] = []
     (tmp_path / "schedule.json").write_text(json.dumps(content))
     assert all(hg.simulate(herman, start=place, max_steps=40, seed=seed).reached for seed in range(5))

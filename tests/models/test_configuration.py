@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hegemon as hg
-from hegemon.models import Configuration
+from hegemon.models import Configuration, start_files
 
 
 @settings(max_examples=40, deadline=None)
@@ -101,3 +101,12 @@ def test_a_start_given_to_simulate_is_checked():
     other = hg.Pairwise(n=4).initial("all-leaders", None)
     with pytest.raises(hg.InvalidInput, match="describes at least 4 agents but n = 3"):
         hg.simulate(hg.Pairwise(n=3), start=other)
+
+
+def test_a_start_file_is_read_once(tmp_path, monkeypatch):
+    place, read = tmp_path / "start.json", start_files._text
+    place.write_text('{"agents": [{"leader": 1, "count": 3}], "interactions": [[0, 1]]}')
+    seen = []
+    monkeypatch.setattr(start_files, "_text", lambda path: seen.append(path) or read(path))
+    trials = hg.run_trials(hg.Pairwise(n=3), 5, start=str(place), workers=2)
+    assert len(trials.runs) == 5 and seen == [place]

@@ -11,6 +11,7 @@ from hegemon.errors import InvalidInput
 from hegemon.files import publish
 from hegemon.models.authors import kind
 from hegemon.models.expressions import whole_number
+from hegemon.models.start_files import StartFile
 from hegemon.models.state import StateSpace
 
 LARGEST_ARRAY = 2_000_000_000  # bytes: beyond, only the multiset form exists
@@ -143,10 +144,11 @@ class Configuration:
     def load(cls, space: StateSpace, path, n: int, as_multiset: bool = False) -> "Configuration":
         """From a JSON list of states or a CSV table with one column per field; `count` repeats a row."""
         groups, total = [], 0
-        for place, row in _rows(Path(path)):
+        file = path if isinstance(path, StartFile) else StartFile(path)
+        for place, row in file.rows:
             try:
-                count = whole_number(row.pop("count", 1), "count")
-                state = space.parse(row)
+                count = whole_number(row.get("count", 1), "count")
+                state = space.parse({name: value for name, value in row.items() if name != "count"})
             except InvalidInput as error:
                 raise InvalidInput(f"{path}, {place}: {error}") from None
             groups.append(Group(count, vars(state)))
@@ -214,44 +216,3 @@ def _draw(space, group: Group, rng, as_multiset: bool):
             agents[name] = index
         codes = space.encode_array(agents)
     return codes, counts
-
-
-def _rows(path: Path):
-    """The rows of a configuration file as (place, mapping)."""
-    try:
-        if not path.is_file():
-            raise InvalidInput(
-                f"there is no configuration file {path}; give a JSON or CSV file, or the name of a start"
-            )
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeError) as error:
-        raise InvalidInput(f"{path} cannot be read as text ({error}); give a JSON or CSV file") from None
-    if path.suffix.lower() == ".csv":
-        try:
-            for number, row in enumerate(csv.DictReader(text.splitlines()), start=2):
-                if None in row or None in row.values():
-                    raise InvalidInput(f"{path}, line {number}: the number of cells differs from the header's")
-                cells = {name.strip(): cell.strip() for name, cell in row.items() if cell.strip() != ""}
-                yield f"line {number}", {name: _number(cell) for name, cell in cells.items()}
-        except csv.Error as error:
-            raise InvalidInput(f"{path} is not a readable CSV table ({error}); give one column per field") from None
-        return
-    try:
-        rows = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise InvalidInput(f"{path} is not valid JSON ({reason}); give a list of states") from None
-    if isinstance(rows, dict):
-        rows = rows.get("agents")
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise InvalidInput(f'{path} must hold a list of states such as [{{"leader": 1}}, …]')
-    for index, row in enumerate(rows):
-        yield f"entry {index}", dict(row)
-
-
-def _number(cell: str):
-    """A cell as a whole number, or as it is: the name of a value."""
-    try:
-        return int(cell)
-    except ValueError:
-        return cell

@@ -5,7 +5,6 @@ import re
 from collections import namedtuple
 from collections.abc import Callable
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +24,7 @@ from hegemon.models.observables import mean as mean_of
 from hegemon.models.parameters import Parameter
 from hegemon.models.sets import ConfigurationSet
 from hegemon.models.soundness import require_sound
+from hegemon.models.start_files import StartFile, opened
 from hegemon.models.state import StateSpace
 
 
@@ -209,11 +209,11 @@ class Protocol:
 
     def initial(self, name, rng, as_multiset: bool = False, topology=None) -> Configuration:
         """The configuration of a named start, or of a JSON or CSV file."""
+        start = opened(name, self.starts)
         name = str(name)
+        if isinstance(start, StartFile):
+            return require_inputs(self, Configuration.load(self.space, start, self.n, as_multiset), name)
         if name not in self.starts:
-            if Path(name).suffix.lower() in (".json", ".csv"):
-                loaded = Configuration.load(self.space, name, self.n, as_multiset)
-                return require_inputs(self, loaded, name)
             known = ", ".join(self.starts)
             raise InvalidInput(f"{self.id} has no start {name!r}; choose {known}, or give a .json or .csv file")
         what = f"{self.id}: the start {name}"

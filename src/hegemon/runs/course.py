@@ -11,6 +11,7 @@ from hegemon.engines.membership import Watcher, count_leaders
 from hegemon.engines.stopping import Stop, parse_stop
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
+from hegemon.models.start_files import opened
 from hegemon.models.unreliable import unreliable
 from hegemon.runs.checkpoint import Checkpoint
 from hegemon.runs.driver import Driver
@@ -46,13 +47,13 @@ def simulate_states(
     """Run until the stop is met or `max_steps` steps are made; the options are those of `simulate`."""
     protocol = unreliable(protocol, loss, one_sided)
     protocol.require_sound()
-    topology = topology_for(protocol, graph, seed)
+    topology, start = topology_for(protocol, graph, seed), opened(start, protocol.starts)
     stop = parse_stop(until, protocol)
     if getattr(protocol, "is_one_sided", False):  # half an interaction may leave a set that whole ones do not leave
         stop = replace(stop, closed=False)
     limit = min((one for one in (stop.limit, max_steps) if one is not None), default=None)
     schedule = read_interactions(start, protocol, topology) if protocol.model == "population" else []
-    rounds = read_rounds(start, protocol) if protocol.model == "rounds" else []
+    rounds = read_rounds(start, protocol, topology) if protocol.model == "rounds" else []
     if rounds and faults:
         raise InvalidInput(f"{start} prescribes rounds, which are followed without faults; leave the faults out")
     if schedule and (faults or engine not in ("auto", "agents")):

@@ -1,26 +1,24 @@
 """A start file may prescribe the first interactions or rounds: a counterexample is followed, then chance takes over."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 
 from hegemon.errors import InvalidInput
+from hegemon.models.start_files import StartFile
 
 
-def read_rounds(start, protocol) -> list[list[tuple[int, int]]]:
+def read_rounds(start, protocol, topology) -> list[list[tuple[int, int]]]:
     """The `rounds` of a JSON start file: in each, the nodes that change, with the codes of their next states.
 
     In the file a round is a list of [node, state]. Whether a node may become that is seen when it is followed.
     """
     rounds = []
-    for number, told in enumerate(_listed(start, "rounds"), start=1):
+    for number, told in enumerate(start.listed("rounds") if isinstance(start, StartFile) else (), start=1):
         what = f"{start}: round {number}"
         if not isinstance(told, list) or not all(isinstance(one, list) and len(one) == 2 for one in told):
             raise InvalidInput(f'{what} is not a list of changes such as [0, {{"field": value}}]')
         for node, _ in told:
-            if type(node) is not int or not 0 <= node < protocol.n:
-                raise InvalidInput(f"{what}: {node!r} is not one of the nodes 0..{protocol.n - 1}")
+            if type(node) is not int or not 0 <= node < topology.n:
+                raise InvalidInput(f"{what}: {node!r} is not one of the nodes 0..{topology.n - 1}")
         rounds.append([(node, int(protocol.space.code(protocol.space.parse(state)))) for node, state in told])
     return rounds
 
@@ -37,28 +35,14 @@ def after_round(protocol, topology, agents: np.ndarray, changes: list[tuple[int,
     return space.decode_array(codes)
 
 
-def _listed(start, name: str) -> list:
-    """What a JSON start file lists under a name; nothing, if there is no such file."""
-    if not isinstance(start, str | Path) or Path(start).suffix.lower() != ".json" or not Path(start).is_file():
-        return []
-    try:
-        content = json.loads(Path(start).read_text())
-    except (OSError, ValueError, RecursionError):
-        return []  # the reader of configurations says what is wrong
-    found = content.get(name) if isinstance(content, dict) else None
-    if found is not None and not isinstance(found, list):
-        raise InvalidInput(f"{start}: {name} must be a list, one for each step")
-    return found or []
-
-
 def read_interactions(start, protocol, topology) -> list[tuple[int, int, int]]:
     """The `interactions` of a JSON start file: initiator, responder, and the number of what their coins show.
 
     In the file an interaction is an arc [initiator, responder] of the graph, or [initiator, responder, {"coin": value}]
-    where the protocol tosses coins; without a file there are none.
+    where the protocol tosses coins.
     """
     schedule = []
-    for told in _listed(start, "interactions"):
+    for told in start.listed("interactions") if isinstance(start, StartFile) else ():
         pair = told[:2] if isinstance(told, list) else told
         coins = told[2] if isinstance(told, list) and len(told) == 3 else {}
         whole = isinstance(pair, list) and len(told) in (2, 3) and all(type(agent) is int for agent in pair)

@@ -13,6 +13,7 @@ from hegemon.analysis.statistics import summarize_runs
 from hegemon.errors import InvalidInput
 from hegemon.models.protocol import Protocol
 from hegemon.models.sets import ConfigurationSet
+from hegemon.models.start_files import opened
 from hegemon.runs.checkpoint import Checkpoint
 from hegemon.runs.history import MOST_ROWS
 from hegemon.runs.run import Fault, Run, plot_runs
@@ -118,6 +119,8 @@ def run_trials(
         raise InvalidInput(f"workers = {workers} is out of range 1..{MOST_WORKERS}")
     begin = time.perf_counter()
     given["graph"] = topology_for(protocol, graph, seed)
+    if protocol.model in STATES:
+        given["start"] = opened(start, protocol.starts)
     cancel = threading.Event()
     steps: dict[int, int] = {}
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from hegemon.compute.randomness import FAULT, generator
 from hegemon.errors import InvalidInput
+from hegemon.models.start_files import opened
 from hegemon.runs.disturbances import record
 from hegemon.runs.run import Fault
 from hegemon.runs.schedules import read_interactions, read_rounds
@@ -48,11 +49,11 @@ class Session:
     def start_over(self, start=None, shown: str | None = None) -> None:
         """A new run from a named start, a file given on the command line, or a list of states."""
         is_messages = self.protocol.model == "messages"
-        schedule: list = []
-        if self.protocol.model == "population":
-            schedule = read_interactions(start, self.protocol, self.topology)
-        elif self.protocol.model == "rounds":
-            schedule = read_rounds(start, self.protocol)
+        named, schedule = start, []
+        if self.protocol.model in ("population", "rounds"):
+            start = opened(start, self.protocol.starts)
+            of_rounds = self.protocol.model == "rounds"
+            schedule = (read_rounds if of_rounds else read_interactions)(start, self.protocol, self.topology)
         if schedule and self._engine not in ("auto", "agents", "rounds"):
             raise InvalidInput(f"{start} prescribes interactions, which only engine agents follows")
         world: World
@@ -66,7 +67,7 @@ class Session:
             raise InvalidInput(f"{start} prescribes interactions of agents, and beyond a million only counts are kept")
         self.world, self.schedule = world, schedule
         self.branch += 1
-        self.start = shown or (start if isinstance(start, str) else None) or self.protocol.default_start
+        self.start = shown or (named if isinstance(named, str) else None) or self.protocol.default_start
         self.faults: list[Fault] = []
         self._applied, self._rng = 0, generator(self.seed, 0, FAULT)
         self._chance = random.Random(self.seed)
