@@ -4,23 +4,22 @@ from typing import Annotated
 
 from hegemon.cli import options
 from hegemon.cli.common import console, facts, print_json
-from hegemon.cli.options import MOST_AGENTS, decimal, integer, option
-from hegemon.errors import InvalidInput
-
-UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "y": 365.25 * 86400}
+from hegemon.cli.options import MOST_AGENTS, UNITS, decimal, integer, option
 
 
 def advise_parameters(
     members: Annotated[int, integer("--members", "at most so many members", low=1, high=MOST_AGENTS)],
     rate: Annotated[float, decimal("--rate", "interactions per second in which each takes part", 1e9)],
-    hold: Annotated[str, option("--hold", help="for how long the leader should stay: 30d, 10y", metavar="TIME")],
+    hold: Annotated[
+        float, option("--hold", help="how long the leader should stay: 30d, 10y", metavar="TIME", read=options.duration)
+    ],
     risk: Annotated[float, decimal("--risk", "probability of losing it earlier", 1)] = 0.01,
     json: options.Json = False,
 ):
     """Choose a protocol and its parameters for a network of members that should keep its leader for long."""
     from hegemon.network.advice import advise
 
-    found = advise(members, rate, seconds_of(hold), risk)
+    found = advise(members, rate, hold, risk)
     content = {
         "protocol": found.protocol,
         "parameters": found.parameters,
@@ -42,12 +41,3 @@ def advise_parameters(
         "command": found.command,
     }
     console().print(facts(rows))
-
-
-def seconds_of(text: str) -> float:
-    """`10y`, `30d`, `12h`, `90` (seconds)."""
-    number, unit = (text[:-1], text[-1]) if text[-1:] in UNITS else (text, "s")
-    try:
-        return float(number) * UNITS[unit]
-    except ValueError:
-        raise InvalidInput(f"--hold {text[:40]!r} is not a time; write for example 10y, 30d, 12h or 90s") from None

@@ -7,21 +7,8 @@ from hegemon.cli.common import build, console, deliver, facts, figure, outputs, 
 from hegemon.cli.options import integer, option, path
 from hegemon.cli.progress import Progress
 from hegemon.cli.verify import states
-from hegemon.errors import InvalidInput
 
 MOST_WAYS = 4  # that are printed
-
-
-def share(text) -> float:
-    """`10%` or `0.1`."""
-    given = str(text).strip()
-    try:
-        value = float(given.removesuffix("%")) / (100 if given.endswith("%") else 1)
-    except ValueError:
-        value = 0.0
-    if not 0.001 <= value <= 10:
-        raise InvalidInput(f"--relative {given[:40]} is out of range; give 0.1% to 1000%, such as 10%")
-    return value
 
 
 def hold_leader(
@@ -33,7 +20,8 @@ def hold_leader(
         str, option("--start", help="one leader: a named start, or a .json or .csv file", metavar="START")
     ] = "safe",
     relative: Annotated[
-        float, option("--relative", help="how precise: within so much, such as 10%", metavar="PERCENT", read=share)
+        float,
+        option("--relative", help="how precise: within so much, such as 10%", metavar="PERCENT", read=options.percent),
     ] = 0.1,
     importance: Annotated[
         str,

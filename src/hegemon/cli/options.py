@@ -18,6 +18,7 @@ MOST_SEED = 2**64 - 1
 MOST_WORKERS = 1024
 MOST_POINTS = 100_000  # of a list, such as the steps that are recorded
 LONGEST_NUMBER = 300  # characters
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "y": 365.25 * 86400}  # of a duration, in seconds
 
 POPULATION, ROUNDS, MESSAGES = "Population and rounds models", "Rounds model", "Messages model"
 RECORDING, OUTPUT = "Recording", "Output"
@@ -103,6 +104,28 @@ def level(text: str) -> float:
     if not 0 < value < 1:
         raise InvalidInput(f"--quantiles has {text!r}; write numbers between 0 and 1 such as 0.5,0.9,0.99")
     return value
+
+
+def percent(text) -> float:
+    """`10%` or `0.1`."""
+    given = str(text).strip()
+    try:
+        value = float(given.removesuffix("%")) / (100 if given.endswith("%") else 1)
+    except ValueError:
+        value = 0.0
+    if not 0.001 <= value <= 10:
+        raise InvalidInput(f"--relative {given[:40]} is out of range; give 0.1% to 1000%, such as 10%")
+    return value
+
+
+def duration(text) -> float:
+    """Seconds: `10y`, `30d`, `12h`, `90`."""
+    given = str(text)
+    number, unit = (given[:-1], given[-1]) if given[-1:] in UNITS else (given, "s")
+    try:
+        return float(number) * UNITS[unit]
+    except ValueError:
+        raise InvalidInput(f"--hold {given[:40]!r} is not a time; write for example 10y, 30d, 12h or 90s") from None
 
 
 def exponents(text: str) -> tuple[float, ...]:
