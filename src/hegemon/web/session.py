@@ -49,7 +49,8 @@ class Session:
     def start_over(self, start=None, shown: str | None = None) -> None:
         """A new run from a named start, a file given on the command line, or a list of states."""
         is_messages = self.protocol.model == "messages"
-        named, schedule = start, []
+        named = start
+        schedule: list = []
         if self.protocol.model in ("population", "rounds"):
             start = opened(start, self.protocol.starts)
             of_rounds = self.protocol.model == "rounds"
