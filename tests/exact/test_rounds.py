@@ -100,6 +100,12 @@ def test_legitimate_configurations_are_closed_on_every_graph_of_up_to_six_nodes(
     assert len(checked) == 143 and all(one.holds for one in checked)
 
 
+def test_closure_needs_no_numbers():
+    """Five nodes of trains have 10^19 configurations; those of a listed set are still checked one by one."""
+    protocol = hg.Trains(n=5)
+    assert closure_on(protocol, topology_for(protocol, "path:5")).holds
+
+
 def test_a_broken_round_is_caught():
     class Forgetful(hg.Trains):
         def update(me, neighbours, coins, p):

@@ -85,3 +85,4 @@ class _Unnumbered(RoundConfigurations):
     """Configurations too many to be numbered: only their successors are asked for."""
 
     size = 0
+    is_numbered = False

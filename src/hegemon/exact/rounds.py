@@ -22,11 +22,13 @@ class RoundConfigurations(ConfigurationSpace):
     """Arrays of states on a graph, without symmetry."""
 
     protocol: RoundsProtocol
+    is_numbered = True  # each has a key of 64 bits
 
     def __init__(self, protocol, topology):
         super().__init__(protocol, topology)
         self._situations: dict = {}
-        require_numberable(protocol, self.n * math.log2(self.q))
+        if self.is_numbered:
+            require_numberable(protocol, self.n * math.log2(self.q))
 
     @property
     def arcs(self) -> int:
