@@ -8,12 +8,16 @@ from typing import Any
 
 import numba
 from numba import cfunc, njit
+from numba.core.compiler_lock import global_compiler_lock
+
+from hegemon.compute.ingredients import KernelCompiler
 
 
 def cached(function, **options):
     """`function` compiled when it is first called, and kept on disk if any folder can be written."""
+    options |= {"no_cfunc_wrapper": True, "pipeline_class": KernelCompiler}
     kernel = _kept(lambda **cache: njit(**cache, **options)(function))
-    _save_alone(kernel)
+    _compile_alone(kernel)
     return kernel
 
 
@@ -29,7 +33,7 @@ def inlined_kernel(function):
 
 def cached_callback(function, signature):
     """The same with a C calling convention."""
-    return _kept(lambda **cache: cfunc(signature, **cache)(function))
+    return _kept(lambda **cache: cfunc(signature, pipeline_class=KernelCompiler, **cache)(function))
 
 
 def _kept(make):
@@ -59,31 +63,42 @@ def _use_temporary_folder() -> bool:
     return True
 
 
-def _save_alone(kernel) -> None:
-    """Two processes that compile one kernel for different types would give their files the same name."""
-    cache = kernel._cache
-    path = getattr(cache, "_cache_path", None)
+def _compile_alone(kernel) -> None:
+    """One process at a time compiles a kernel, or loads what another one has compiled meanwhile.
+
+    Two processes that compile it for different types would give their files the same name, besides.
+    """
+    path = getattr(kernel._cache, "_cache_path", None)
     if path is None:
         return  # nothing is kept
-    save = cache.save_overload
+    compile_for, save = kernel.compile, kernel._cache.save_overload
+    lock = os.path.join(path, f".{kernel.py_func.__qualname__}.lock")
+
+    def compile_alone(signature):
+        # The compiler's own lock first: no thread may hold the file while another one, which holds the compiler, waits.
+        with global_compiler_lock, _held(lock):
+            return compile_for(signature)
 
     def save_overload(signature, data):
-        with contextlib.suppress(OSError), _lock(path):  # a full disk costs time, not the run
+        with contextlib.suppress(OSError):  # a full disk costs time, not the run
             save(signature, data)
 
-    cache.save_overload = save_overload
+    kernel.compile, kernel._cache.save_overload = compile_alone, save_overload
 
 
 @contextlib.contextmanager
-def _lock(folder):
+def _held(lock):
     try:
         import fcntl
 
-        os.makedirs(folder, exist_ok=True)
-        file = open(os.path.join(folder, ".hegemon.lock"), "w")  # noqa: SIM115 - closed below
+        os.makedirs(os.path.dirname(lock), exist_ok=True)
+        file = open(lock, "w")  # noqa: SIM115 - closed below
     except (ImportError, OSError):
         yield
         return
     with file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+        try:
+            yield
+        finally:
+            fcntl.flock(file, fcntl.LOCK_UN)  # a child that was forked meanwhile has the file open, too

@@ -11,16 +11,16 @@ import types
 from functools import cache
 from typing import Any
 
-from numba import njit
 from numba.core.dispatcher import Dispatcher
 
 from hegemon.compute.caching import cached, cached_callback
 from hegemon.compute.fingerprints import fingerprint, free_variables
+from hegemon.compute.ingredients import ingredient
 
 # For functions that allocate nothing: arrays are not reference-counted, which would otherwise cost more than
 # the work of a small function, and division follows IEEE 754.
 LEAN: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
-lean = njit(**LEAN)
+lean = ingredient(**LEAN)
 
 
 def compiled(function, memo=None):
@@ -30,7 +30,7 @@ def compiled(function, memo=None):
         return function
     if function not in memo:
         scope = dict(function.__globals__)
-        memo[function] = njit(forceinline=True)(_rebind(function, scope))
+        memo[function] = ingredient(forceinline=True)(_rebind(function, scope))
         for name, value in free_variables(function).items():
             if isinstance(value, types.FunctionType):
                 scope[name] = compiled(value, memo)

@@ -5,13 +5,15 @@ the number of threads, and a round can be replayed at will.
 """
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
+
+from hegemon.compute.ingredients import ingredient
 
 _LOW = np.uint64(0xFFFFFFFF)
 _DOUBLE = 1.0 / (1 << 53)
 
 
-@njit
+@ingredient()
 def philox(c0, c1, c2, c3, k0, k1):
     """Ten rounds on a counter of four 32-bit numbers under a key of two (all held in 64 bits)."""
     for _ in range(10):
@@ -28,7 +30,7 @@ def philox(c0, c1, c2, c3, k0, k1):
     return c0, c1, c2, c3
 
 
-@njit
+@ingredient()
 def word_at(key, time, index):
     """64 random bits."""
     key, time, index = uint64(key), uint64(time), uint64(index)
@@ -38,13 +40,13 @@ def word_at(key, time, index):
     return (c1 << uint64(32)) | c0
 
 
-@njit
+@ingredient()
 def double_at(key, time, index):
     """Uniform on (0, 1)."""
     return ((word_at(key, time, index) >> uint64(11)) + 0.5) * _DOUBLE
 
 
-@njit
+@ingredient()
 def coins_from(word, place, bits):
     """The `place`-th group of `bits` bits of a word, as a whole number."""
     if bits == 0:

@@ -9,6 +9,8 @@ import random
 import numpy as np
 from numba import njit, uint64
 
+from hegemon.compute.ingredients import ingredient
+
 START, KERNEL, FAULT, GRAPH = 0, 1, 2, 3  # purposes of a trial's streams
 _DOUBLE = 1.0 / (1 << 53)
 
@@ -57,7 +59,7 @@ def next_open_double(state):
     return ((next_word(state) >> uint64(11)) + 0.5) * _DOUBLE
 
 
-@njit
+@ingredient()
 def next_below(state, bound):
     """Uniform on 0..bound-1 without bias, for any 1 <= bound < 2**63: masked rejection."""
     mask = uint64(bound - 1)

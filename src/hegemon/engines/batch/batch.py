@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hegemon.compute.compilation import from_python, specialize
+from hegemon.compute.compilation import specialize
 from hegemon.engines.batch.census import Multiset
 from hegemon.engines.batch.epoch import COUNTS, SPARE, new_log, new_workspace, plan
-from hegemon.engines.batch.kernels import NEAR, TOO_COSTLY, run_epochs, write_epoch
-from hegemon.engines.batch.order import derived, follow_epoch, ordered
+from hegemon.engines.batch.kernels import NEAR, TOO_COSTLY, run_epochs
+from hegemon.engines.batch.order import follow_epoch, new_room, ordered
 from hegemon.engines.batch.skipping import (
     EVENT,
     LIMIT,
@@ -38,7 +38,6 @@ TOUCHED, DECK = 1 << 19, 1 << 20  # the agents that an epoch may list
 LONGEST = 2**62  # steps at once
 MOST_COINS = 256  # values of the coins: what each pair of states becomes is kept for every one of them
 PATIENCE = 5e7  # work between two looks at progress, in nanoseconds
-POSITIONS, ORDER = 1, 2  # purposes of the streams behind an epoch's order
 
 
 class Preview(NamedTuple):
@@ -74,13 +73,10 @@ class Batch(Engine):
         self.gave_up, self.affordable = False, math.inf  # whether an interaction costs more nanoseconds than it may
         self._membership = Membership(protocol, stop)
         self._multiset = Multiset(protocol, stop)
-        self._run_epochs, self._skip = specialize(run_epochs), specialize(skip)
-        self._write_epoch, self._follow_epoch, self._plan = (
-            specialize(write_epoch),
-            specialize(follow_epoch),
-            from_python(plan),
-        )
-        self._no_log = new_log(0, 0, np.zeros(4, np.uint64))
+        kernels = (specialize(kernel, allocates=False) for kernel in (run_epochs, skip, follow_epoch))
+        self._run_epochs, self._skip, self._follow_epoch = kernels
+        self._room = new_room(len(stop.conditions))
+        self._no_log = new_log(0, 0)
         self._tally = np.zeros(COUNTS + 2 * len(stop.conditions), np.int64)
         self._base = 0  # the step that the census describes
         self._ahead = 0  # how far into the next epoch `step` is
@@ -166,18 +162,18 @@ class Batch(Engine):
         if self._far == 0:
             self._pending[0] = 0
 
-    def _pass_epochs(self, budget):
+    def _pass_epochs(self, budget, log=None):
         return self._run_epochs(
-            self._multiset.census, self._workspace, self._no_log, self.rng, self.n, budget, self._held, self.stop.low,
-            self.stop.high, self._tally, self._unchecked, self.affordable, PATIENCE,
+            self._multiset.census, self._workspace, log or self._no_log, self.rng, self.n, budget, self._held,
+            self.stop.low, self.stop.high, self._tally, self._unchecked, self.affordable, PATIENCE,
         )  # fmt: skip
 
     def _skip_ahead(self, budget):
         occupied = self._multiset.occupied
         event = EVENT + PER_STATE * occupied
         return self._skip(
-            self._multiset.census, *self._table, self.rng, self.n, self._pending, self._drawn_far, budget,
-            self._held, self.stop.low, self.stop.high, int(PATIENCE / event) + 1,
+            self._multiset.census, *self._table, self._workspace.kept, self.rng, self.n, self._pending, self._drawn_far,
+            budget, self._held, self.stop.low, self.stop.high, int(PATIENCE / event) + 1,
         )  # fmt: skip
 
     def _look(self, upto: int) -> Preview:
@@ -187,7 +183,7 @@ class Batch(Engine):
         after = self.rng.copy()
         counts, held = self._multiset.counts.copy(), self._held.copy()
         step, met = self._follow_epoch(
-            self._multiset.census, *ordered(log), derived(before, ORDER), length, min(upto, length), held,
+            self._multiset.census, *ordered(log), self._room, before, length, min(upto, length), held,
             self.stop.low, self.stop.high,
         )  # fmt: skip
         there = self._multiset.counts.copy()
@@ -203,10 +199,10 @@ class Batch(Engine):
         rng = self.rng.copy()
         while True:
             occupied = self._multiset.occupied
-            length, _ = self._plan(occupied, self.n)
+            length = int(plan.py_func(occupied, self.n)[0])
             kinds = min(length, occupied**2 * self._coins) + min(length, len(self._workspace.deck))
-            log = new_log(min(length, len(self._workspace.touched)), kinds, derived(rng, POSITIONS))
-            length = int(self._write_epoch(self._multiset.census, self._workspace, log, self.rng, self.n, self._tally))
+            log = new_log(min(length, len(self._workspace.touched)), kinds)
+            length = int(self._pass_epochs(0, log)[1])
             if length >= 0:
                 return log, length
             self.rng[:] = rng
@@ -241,7 +237,7 @@ def activity(protocol, stop, codes, counts) -> float:
     multiset = Multiset(protocol, stop)
     multiset.load(codes, counts, marks)
     while True:
-        chance = specialize(chance_of_change)(multiset.census, len(codes), protocol.n)
+        chance = specialize(chance_of_change, allocates=False)(multiset.census, len(codes), protocol.n)
         if chance >= 0:
             return chance
         multiset.make_room(chance)

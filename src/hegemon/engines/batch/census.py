@@ -9,7 +9,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from hegemon.compute.compilation import from_python, lean
+from hegemon.compute.compilation import lean
 from hegemon.compute.randomness import next_below
 from hegemon.engines.batch.meeting import Meeting, call_meeting
 from hegemon.engines.refusal import refuse_interaction
@@ -35,11 +35,17 @@ COUNT, CODE, MARK, RANKED = 0, 1, 2, 3
 
 
 @lean
+def home(code, mask):
+    """Where a state's place is looked for first."""
+    return (code * -7046029254386353131 >> 20) & mask  # the golden ratio spreads consecutive codes
+
+
+@lean
 def slot_of(census, code, mark):
     """The slot of a state, a new one if need be; FULL if there is none left."""
     states, places = census.states, census.places
     mask = len(places) - 1
-    place = (code * -7046029254386353131 >> 20) & mask  # the golden ratio spreads consecutive codes
+    place = home(code, mask)
     while places[place] != 0:
         slot = np.int64(places[place] - 1)
         if states[CODE, slot] == code:
@@ -147,6 +153,18 @@ def count_occupied(census):
     return occupied
 
 
+def places_of(codes, size: int) -> np.ndarray:
+    """Where `slot_of` finds the states with these codes, in slots 0, 1, …: from its home on, the first free place."""
+    places, mask = np.zeros(size, np.int32), size - 1
+    slots, place = np.arange(len(codes)), home.py_func(codes, mask)
+    while len(slots):
+        free = places[place] == 0
+        places[place[free]] = slots[free] + 1
+        waiting = places[place] != slots + 1  # another one was there, or came at the same time
+        slots, place = slots[waiting], (place[waiting] + 1) & mask
+    return places
+
+
 class Multiset:
     """Owns the arrays of a census: fills them from a configuration, makes room, forgets empty states."""
 
@@ -169,11 +187,11 @@ class Multiset:
         head = np.zeros(12, np.int64)
         head[:TOLD], head[WATCH] = self._meeting.gate(head[TOLD:]), self._watch
         head[COINS] = coins
-        self.census = Census(head, np.zeros((4, capacity), np.int64), pairs, np.zeros(4 * capacity, np.int32))
-        enter = from_python(slot_of)
-        for code, mark in zip(codes.tolist(), marks.tolist(), strict=True):
-            enter(self.census, code, mark)
-        self.counts[: len(codes)] = counts
+        head[SIZE] = size = len(codes)
+        states = np.zeros((4, capacity), np.int64)
+        states[COUNT, :size], states[CODE, :size], states[MARK, :size] = counts, codes, marks
+        states[RANKED, :size] = np.arange(size)
+        self.census = Census(head, states, pairs, places_of(codes, 4 * capacity))
 
     @property
     def counts(self) -> np.ndarray:

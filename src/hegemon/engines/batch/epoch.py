@@ -34,13 +34,14 @@ from hegemon.engines.batch.census import (
 # Relative costs, in nanoseconds where they were measured; only their ratios matter.
 COLLISION, DRAW, CARD = 130.0, 55.0, 8.0
 
-# table: rows over the occupied slots. touched: the slots of touched agents. deck: responders to be dealt.
-Workspace = namedtuple("Workspace", "table touched deck")
+# table: rows over the occupied slots. touched: the slots of touched agents. deck: responders to be dealt. kept: a
+# generator to come back to.
+Workspace = namedtuple("Workspace", "table touched deck kept")
 ORDER, BOUND, GUIDE, REMOVED, REST, FIRSTS, SECONDS, SAVED, PAIR = range(9)
 
 # What an epoch did. sizes: the entries used. written: position, initiator, responder and coins of every interaction
 # carried out by itself; taken: a hash set of their positions. kinds: number, initiator, responder and coins of all
-# others. rng: draws positions. Without room nothing is written down.
+# others. rng: draws positions, and is set when the epoch begins. Without room nothing is written down.
 Log = namedtuple("Log", "sizes written taken kinds rng")
 POSITION, FIRST, SECOND, COIN, NUMBER = 0, 1, 2, 3, 0
 
@@ -52,13 +53,14 @@ EFFECTIVE, WATCHED, COUNTS = 0, 1, 2
 
 
 def new_workspace(capacity: int, touched: int, deck: int) -> Workspace:
-    return Workspace(np.zeros((9, capacity), np.int64), np.zeros(touched, np.int32), np.zeros(deck, np.int32))
+    sizes = ((9, capacity), np.int64), (touched, np.int32), (deck, np.int32), (4, np.uint64)
+    return Workspace(*(np.zeros(size, kind) for size, kind in sizes))
 
 
-def new_log(written: int, kinds: int, rng) -> Log:
+def new_log(written: int, kinds: int) -> Log:
     hashed = 1 << (4 * written).bit_length()
     rows = [np.zeros((4, size), np.int64) for size in (written, kinds)]
-    return Log(np.zeros(2, np.int64), rows[0], np.zeros(hashed, np.int64), rows[1], rng)
+    return Log(np.zeros(2, np.int64), rows[0], np.zeros(hashed, np.int64), rows[1], np.zeros(4, np.uint64))
 
 
 @lean

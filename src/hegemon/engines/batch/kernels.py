@@ -5,7 +5,7 @@ import numpy as np
 from hegemon.compute.compilation import lean
 from hegemon.engines.batch.census import COINS, COUNT, SIZE, count_occupied
 from hegemon.engines.batch.epoch import COUNTS, EFFECTIVE, SAVED, WATCHED, epoch, plan
-from hegemon.engines.batch.order import could_meet
+from hegemon.engines.batch.order import POSITIONS, could_meet, derive
 from hegemon.engines.batch.skipping import BUSY, EVENT, LIMIT, PER_STATE, SWITCH, copy
 
 # How a kernel ended, besides the endings in skipping.py: the stop may be met within the next epoch; epochs have
@@ -21,13 +21,28 @@ def restore(census, workspace, size):
         census.states[COUNT, slot] = 0
 
 
+@lean
+def write_epoch(census, workspace, log, rng, n, tally):
+    """The next epoch written down; its length, or a negative error. The population stays as it was."""
+    derive(rng, POSITIONS, 0, log.rng)
+    size = census.head[SIZE]
+    copy(census.states[COUNT], workspace.table[SAVED], size)
+    length, _ = plan(count_occupied(census), n)
+    made = epoch(census, workspace, log, rng, n, length, tally)
+    restore(census, workspace, size)
+    return made
+
+
 def run_epochs(census, workspace, log, rng, n, budget, held, low, high, tally, unchecked, affordable, patience):
     """Whole epochs that fit in `budget` steps; how it ended, and the steps made.
 
-    An epoch in which the stop may be met is undone (NEAR); the first `unchecked` ones are not examined.
+    An epoch in which the stop may be met is undone (NEAR); the first `unchecked` ones are not examined. With a log
+    that has room, the next epoch is only written down: one kernel for both, since `epoch` takes long to compile.
     """
+    if len(log.taken) > 1:
+        return LIMIT, write_epoch(census, workspace, log, rng, n, tally)
     done = np.int64(0)
-    kept = np.empty(4, np.uint64)
+    kept = workspace.kept
     conditions = len(held)
     while True:
         occupied = count_occupied(census)
@@ -59,13 +74,3 @@ def run_epochs(census, workspace, log, rng, n, budget, held, low, high, tally, u
             return SWITCH, done
         if patience < 0:
             return BUSY, done
-
-
-def write_epoch(census, workspace, log, rng, n, tally):
-    """The next epoch written down; its length, or a negative error. The population stays as it was."""
-    size = census.head[SIZE]
-    copy(census.states[COUNT], workspace.table[SAVED], size)
-    length, _ = plan(count_occupied(census), n)
-    made = epoch(census, workspace, log, rng, n, length, tally)
-    restore(census, workspace, size)
-    return made

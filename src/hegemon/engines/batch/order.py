@@ -6,13 +6,21 @@ likely. The spreading is a binary tree: a node splits its interactions between t
 A node's random numbers depend on the epoch and the interval alone, so every look at an epoch sees one order.
 """
 
+from collections import namedtuple
+
 import numpy as np
 from numba import uint64
 
-from hegemon.compute.compilation import from_python, lean
+from hegemon.compute.compilation import lean
 from hegemon.compute.sampling import hypergeometric
 from hegemon.engines.batch.census import COUNT, MARKED, change_of, first_of, is_watched, look_up, second_of
 from hegemon.engines.batch.epoch import COIN, FIRST, NUMBER, POSITION, SECOND
+
+POSITIONS, ORDER = 1, 2  # purposes of the streams behind an epoch's order
+DEPTH = 66  # of the tree
+
+# For the way through the tree: the nodes still to visit, what the stop's counts may do, and generators.
+Room = namedtuple("Room", "lows highs begins grown shrunk rng key")
 
 
 @lean
@@ -134,20 +142,20 @@ def is_met(held, low, high):
     return True
 
 
-def follow_epoch(census, log, kinds, numbers, key, length, upto, held, low, high):
+def follow_epoch(census, log, kinds, numbers, room, before, length, upto, held, low, high):
     """Go through the epoch from its first step to step `upto`, or to the first that meets the stop.
 
-    What was written down ascends in time; `kinds` and `numbers` begin with the other interactions and have room
-    for the tree. The census holds the population before the epoch, and afterwards that of the step where the
-    way ends. Answers that step and whether the stop is met there.
+    `before` is the generator with which the epoch began. What was written down ascends in time; `kinds` and `numbers`
+    begin with the other interactions and have room for the tree. The census holds the population before the epoch, and
+    afterwards that of the step where the way ends. Answers that step and whether the stop is met there.
     """
     positions = log.written[POSITION]
     # Nodes still to visit, the next one on top: interval (lows, highs], its kinds from `begins` up to the next.
-    lows, highs, begins = np.empty(66, np.int64), np.empty(66, np.int64), np.empty(67, np.int64)
+    lows, highs, begins, grown, shrunk = room.lows, room.highs, room.begins, room.grown, room.shrunk
     lows[0], highs[0], begins[0], begins[1] = 0, length, 0, log.sizes[1]
     top = 0
-    grown, shrunk = np.empty(len(held), np.int64), np.empty(len(held), np.int64)
-    rng = np.empty(4, np.uint64)
+    rng, key = room.rng, room.key
+    derive(before, ORDER, 0, key)
     while top >= 0:
         low_step, high_step, begin, end = lows[top], highs[top], begins[top], begins[top + 1]
         if low_step >= upto:
@@ -160,7 +168,7 @@ def follow_epoch(census, log, kinds, numbers, key, length, upto, held, low, high
         ):
             moved, watched = False, False
             for e in range(begin, end):
-                moved, watched = apply(census, held, log.kinds, kinds[e], numbers[e])
+                moved, watched = apply(census, held, log.kinds, np.int64(kinds[e]), numbers[e])
             for e in range(first, last):
                 moved, watched = apply(census, held, log.written, e, 1)
             if single and (watched or (moved and is_met(held, low, high))):
@@ -177,18 +185,17 @@ def follow_epoch(census, log, kinds, numbers, key, length, upto, held, low, high
     return upto, False
 
 
-def derived(rng, purpose: int) -> np.ndarray:
-    """The generator for one purpose within the epoch that begins with this generator."""
-    state = np.empty(4, np.uint64)
-    from_python(derive)(rng, purpose, 0, state)
-    return state
+def new_room(conditions: int) -> Room:
+    """Room for a stop of so many counts."""
+    sizes = (DEPTH, np.int64), (DEPTH, np.int64), (DEPTH + 1, np.int64), (conditions, np.int64), (conditions, np.int64)
+    return Room(*(np.empty(size, kind) for size, kind in (*sizes, (4, np.uint64), (4, np.uint64))))
 
 
 def ordered(log):
     """The log with what was written down in the order of time, and room for the tree of all else."""
     written, size = log.sizes
     by_time = np.argsort(log.written[POSITION, :written])
-    room = 2 * size + min(66 * size, log.kinds[NUMBER, :size].sum()) + 2
+    room = 2 * size + min(DEPTH * size, log.kinds[NUMBER, :size].sum()) + 2
     kinds, numbers = np.empty(room, np.int32), np.empty(room, np.int64)
     kinds[:size], numbers[:size] = np.arange(size), log.kinds[NUMBER, :size]
     return log._replace(written=np.ascontiguousarray(log.written[:, by_time])), kinds, numbers

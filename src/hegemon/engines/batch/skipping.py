@@ -143,21 +143,13 @@ def chance_of_change(census, states, n):
     return pairs / (float(n) * (n - 1.0))
 
 
-def skip(census, order, where, active, sums, rng, n, pending, far, budget, held, low, high, patience):
-    """The kernel: see `jump`."""
-    rngs = rng, np.empty(4, np.uint64)
-    return jump(census, order, where, active, sums, rngs, n, pending, far, budget, held, low, high, patience)
-
-
-@lean
-def jump(census, order, where, active, sums, rngs, n, pending, far, budget, held, low, high, patience):
+def skip(census, order, where, active, sums, kept, rng, n, pending, far, budget, held, low, high, patience):
     """Jump from change to change, for `budget` steps or until the stop is met.
 
     `pending[0]` is the wait still to pass before the next change; one that is too long is put into `far[0]`, and
     ends the kernel with LONG. Answers how it ended (negative: an error) and the steps made. Ends with SWITCH when
     changes are so frequent that epochs cost less, with BUSY after `patience` changes.
     """
-    rng, kept = rngs
     side = len(order)
     for slot in range(len(where)):
         where[slot] = -1

@@ -6,9 +6,9 @@ only by their order.
 """
 
 import numpy as np
-from numba import njit
 
 from hegemon.compute.compilation import specialize
+from hegemon.compute.ingredients import ingredient
 from hegemon.compute.randomness import KERNEL, START, next_below, python_generator, stream
 from hegemon.engines.messages.clouds import MOST_CLOUDS, closure, cloud_measures, cloud_sizes, many_clouds
 from hegemon.engines.messages.engine import MessageEngine, MessageOutcome
@@ -42,7 +42,7 @@ def draw_contacts(nodes, first, last, n, number, rng, keys):
             at += 1
 
 
-@njit
+@ingredient()
 def find(table, key):
     """The slot that holds the key, or the empty one where it belongs: open addressing, Fibonacci hashing."""
     mask = len(table) - 1

@@ -5,9 +5,9 @@ the nodes that hold tokens: time follows the messages. Ranks are places in their
 """
 
 import numpy as np
-from numba import njit
 
 from hegemon.compute.compilation import specialize
+from hegemon.compute.ingredients import ingredient
 from hegemon.compute.randomness import KERNEL, next_below, next_word, stream
 from hegemon.engines.messages.contacts import draw_ranks
 from hegemon.engines.messages.engine import MessageEngine, MessageOutcome
@@ -36,7 +36,7 @@ for _array in NO_ROWS:
     _array.setflags(write=False)  # as those of a Topology: one compiled kernel serves both
 
 
-@njit
+@ingredient()
 def neighbour(v, port, offsets, targets):
     """On an implicit complete graph there are no targets."""
     if len(targets) == 0:
@@ -44,7 +44,7 @@ def neighbour(v, port, offsets, targets):
     return np.int64(targets[offsets[v] + port])
 
 
-@njit
+@ingredient()
 def touch(nodes, w, round, touched, number):
     """Open the books of node w for this round, once."""
     if nodes[w].seen != round:
@@ -56,13 +56,13 @@ def touch(nodes, w, round, touched, number):
     return number
 
 
-@njit
+@ingredient()
 def mark_meeting(nodes, w, counts):
     counts[MET] += 1 - nodes[w].met
     nodes[w].met = 1
 
 
-@njit
+@ingredient()
 def send_tokens(nodes, v, w, rank, count, round, touched, number, counts):
     """One message ⟨rank, count⟩ from v to w; tokens below the best of the round are discarded (line 5)."""
     counts[MESSAGES] += 1
@@ -79,7 +79,7 @@ def send_tokens(nodes, v, w, rank, count, round, touched, number, counts):
     return number
 
 
-@njit
+@ingredient()
 def movers(tokens, rng):
     """How many of the tokens leave in a lazy step: a fair coin each."""
     moving = 0

@@ -4,7 +4,6 @@ As in `adaptive`, when to change is decided by the run alone. Costs are in nanos
 machine; only their ratios matter.
 """
 
-from hegemon.compute.compilation import from_python
 from hegemon.engines.batch.batch import MOST_COINS, Batch, activity
 from hegemon.engines.batch.epoch import plan
 from hegemon.engines.batch.skipping import EVENT, PER_STATE
@@ -48,7 +47,7 @@ class AdaptiveComplete(Switching):
         if self.protocol.coins.size > MOST_COINS:
             return Agents
         affordable = CLEARLY * cost_of_agents(n)
-        cost = from_python(plan)(len(codes), n)[1]
+        cost = plan.py_func(len(codes), n)[1]
         if cost > affordable and len(codes) <= FEW_STATES:
             cost = activity(self.protocol, self.stop, codes, counts) * (EVENT + PER_STATE * len(codes))
         return Batch if cost < affordable else Agents
