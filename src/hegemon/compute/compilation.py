@@ -23,18 +23,20 @@ LEAN: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 lean = ingredient(**LEAN)
 
 
-def compiled(function, memo=None):
+_compiled: dict = {}  # plain functions as ingredients, which all kernels share
+
+
+def compiled(function):
     """The author's plain function, and every plain function it calls, as compiled code."""
-    memo = {} if memo is None else memo
     if isinstance(function, Dispatcher):
         return function
-    if function not in memo:
+    if function not in _compiled:
         scope = dict(function.__globals__)
-        memo[function] = ingredient(forceinline=True)(_rebind(function, scope))
+        _compiled[function] = ingredient(forceinline=True)(_rebind(function, scope))
         for name, value in free_variables(function).items():
             if isinstance(value, types.FunctionType):
-                scope[name] = compiled(value, memo)
-    return memo[function]
+                scope[name] = compiled(value)
+    return _compiled[function]
 
 
 def _rebind(function, scope):
@@ -61,9 +63,15 @@ def _specialize(template, records, parallel, allocates, bindings):
     return cached(_bound(template, records, bindings), nogil=True, **options)
 
 
-def from_python(function):
-    """A lean function as Python may call it: compiled once, cached on disk."""
-    return specialize(function.py_func, allocates=False)
+def part(template, records: str = "", **bindings):
+    """As `specialize`, but for kernels to call, and compiled with them."""
+    with _lock:
+        return _part(template, records, tuple(sorted(bindings.items())))
+
+
+@cache
+def _part(template, records, bindings):
+    return ingredient()(_bound(template, records, bindings))
 
 
 def callback(template, signature, records: str = "", **bindings):
@@ -79,8 +87,7 @@ def _callback(template, signature, records, bindings):
 
 def _bound(template, records, bindings):
     """The template reading the bound names, itself named after all that it was built from."""
-    memo: dict = {}
-    kernel = _rebind(template, {**template.__globals__, **{k: compiled(f, memo) for k, f in bindings}})
+    kernel = _rebind(template, {**template.__globals__, **{k: compiled(f) for k, f in bindings}})
     key = hashlib.sha256(f"{records} {fingerprint(kernel)}".encode())
     kernel.__qualname__ = f"{template.__qualname__}_{key.hexdigest()[:20]}"
     kernel.__module__ = template.__module__

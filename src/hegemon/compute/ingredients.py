@@ -6,7 +6,7 @@ code is so optimized once for every link. An *ingredient* gets no such doors, an
 finished that contains it: the kernel's machine code is the same, and takes a fraction of the time.
 """
 
-from numba import njit, types
+from numba import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.environment import lookup_environment
@@ -79,12 +79,9 @@ class Ingredient(CPUDispatcher):
         self.overloads[tuple(result.signature.args)] = result
 
     def _compile_for_args(self, *arguments, **named):
-        if self._for_python is None:
-            options = {name: value for name, value in self.targetoptions.items() if name not in {*_CLOSED, "nopython"}}
-            self._for_python = njit(pipeline_class=KernelCompiler, **options)(self.py_func)
-        return self._for_python
+        from hegemon.compute.compilation import specialize  # which stands on this module
 
-    _for_python = None
+        return specialize(self.py_func, allocates=self.targetoptions.get("_nrt", True))
 
 
 def ingredient(**options):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hegemon.compute.compilation import specialize
+from hegemon.compute.compilation import part, specialize
 from hegemon.compute.prefetch import prefetch
 from hegemon.compute.randomness import next_below, next_index, next_pair
 from hegemon.compute.records import codec, marks, meeting, record_functions, settler, widened
@@ -207,7 +207,7 @@ class Agents(Engine):
         self._given = Given(protocol.compiled_p, layout, scratch, self._tried)
         self._tables: tuple = ()
         if self._in_table:
-            fill = specialize(compute, records, meet=meet, encode=encode, decode=decode)
+            fill = part(compute, records, meet=meet, encode=encode, decode=decode)
             self._kernel = specialize(run_codes, records, draw=draw, compute=fill, recount=recount)
             states = self.space.decode_array(np.arange(self.space.size))
             table = np.zeros(self.space.size**2 * protocol.coins.size, np.uint32)

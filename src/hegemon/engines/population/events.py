@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import uint64
 
-from hegemon.compute.compilation import specialize
+from hegemon.compute.compilation import part, specialize
 from hegemon.compute.prefetch import prefetch
 from hegemon.compute.randomness import next_below, next_index, next_word
 from hegemon.compute.records import codec, marks, meeting, record_functions, settler, widened
@@ -218,9 +218,9 @@ class Events(Engine):
         copy, same = record_functions(self.space)
         records = protocol.record_types
         meet = meeting(protocol.interact, protocol.coins.names)
-        trial = specialize(react, records, meet=meet, copy=copy, settle=settler(self.space))
+        trial = part(react, records, meet=meet, copy=copy, settle=settler(self.space))
         bound = {"react": trial, "copy": copy, "same": same}
-        bound["changes"] = specialize(changes, records, react=trial, same=same)
+        bound["changes"] = part(changes, records, react=trial, same=same)
         self._find = specialize(find_active, records, changes=bound["changes"])
         bound |= {"marks_of": marks(stop.conditions), "recount": recount, "foretell": foretell}
         self._kernel = specialize(run_events, records, **bound)
@@ -287,5 +287,5 @@ class Events(Engine):
         return self.step, *(part.copy() for part in self._parts())
 
     def restore(self, snapshot) -> None:
-        for part, saved in zip(self._parts(), snapshot[1:], strict=True):
-            part[:] = saved
+        for mine, saved in zip(self._parts(), snapshot[1:], strict=True):
+            mine[:] = saved

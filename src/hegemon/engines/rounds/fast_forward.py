@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hegemon.compute.compilation import specialize
+from hegemon.compute.compilation import part, specialize
 from hegemon.compute.fingerprints import speaks_of
 from hegemon.compute.philox import double_at
 from hegemon.engines.rounds import fast_forward_kernels as kernels
@@ -86,12 +86,14 @@ class Survey:
         self.hidden = Hidden(engine.private, values, places, protocol.random_bits)
         records, author = protocol.record_types, engine.author
         move = {name: author[name] for name in ("pack", "unpack", "clear", "update")}
-        transition = specialize(kernels.transition, records, **move)  # once: it takes long to compile
+        transition = part(kernels.transition, records, **move)  # one for both kernels: it takes long to compile
         self._observe = specialize(kernels.observe, records, transition=transition, gather=author["gather"])
         show = {name: author[name] for name in ("unpack", "show", "gather")}
-        self._land = specialize(kernels.land, records, transition=transition, after_periods=after_periods(), **show)
-        self._first_departure = specialize(kernels.first_departure, powers=kernels.powers, proceed=kernels.proceed)
-        self._after_periods = after_periods()
+        chain = {"powers": kernels.powers, "proceed": kernels.proceed}
+        along = part(kernels.after_periods, **chain)
+        self._land = specialize(kernels.land, records, transition=transition, after_periods=along, **show)
+        self._first_departure = specialize(kernels.first_departure, **chain)
+        self._after_periods = specialize(kernels.after_periods, **chain)
         self.chains = self._at_home(engine.protocol.n)
 
     def _at_home(self, nodes: int) -> Chains:
@@ -159,10 +161,6 @@ class Survey:
     def _room(self) -> Powers:
         number = len(self.hidden.values)
         return Powers(np.empty((64, number, number)), np.empty((64, number)), np.empty(number), np.empty(number))
-
-
-def after_periods():
-    return specialize(kernels.after_periods, powers=kernels.powers, proceed=kernels.proceed)
 
 
 def private_words(protocol, packing) -> np.ndarray:

@@ -208,7 +208,7 @@ def run(budget, buffers, faces, mark, state, room, counts, goal, shown, search, 
             counts[k] = 0
         now, then = state[CURRENT], 1 - state[CURRENT]
         old, new = Frame(buffers[now], faces[now]), Frame(buffers[then], faces[then])
-        changed = part_of_round(0, n, room, counts, old, new, mark, state[TIME], coins, given)
+        changed = part_of_round(np.int64(0), n, room, counts, old, new, mark, state[TIME], coins, given)
         if changed < 0:
             return FAILED
         state[CURRENT] = then

@@ -14,7 +14,7 @@ from typing import NoReturn
 import numpy as np
 from numba.core.errors import NumbaError
 
-from hegemon.compute.compilation import specialize
+from hegemon.compute.compilation import part, specialize
 from hegemon.compute.records import clearer, copier, marks, packer, widened
 from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
@@ -95,14 +95,16 @@ class Rounds(Engine):
         self._show = specialize(kernels.show_all, records, unpack=unpack, show=show)
         self._sweep = specialize(kernels.sweep, records, **self.author)  # whatever the stop: it takes long to compile
         self._tally = specialize(kernels.tally, records, unpack=unpack, marks_of=marks(self.stop.conditions))
-        part = specialize(kernels.part_of_round, records, sweep=self._sweep, tally=self._tally)
-        meets, recurs = specialize(kernels.meets), specialize(kernels.recurs)
-        self._part_of_round, self._meets, self._recurs = part, meets, recurs
+        moved = {"sweep": self._sweep, "tally": self._tally}
+        self._part_of_round = specialize(kernels.part_of_round, records, **moved)
+        self._recurs = specialize(kernels.recurs)
         holds, checks = kernels.nothing_more, self._membership.whole_checks
         if checks:
-            every = reduce(lambda a, b: specialize(kernels.both, records, first=a, second=b), checks)
-            holds = specialize(kernels.whole_met, records, unpack=unpack, check=every)
-        self._run = specialize(kernels.run, records, part_of_round=part, meets=meets, recurs=recurs, holds=holds)
+            every = reduce(lambda a, b: part(kernels.both, records, first=a, second=b), checks)
+            holds = part(kernels.whole_met, records, unpack=unpack, check=every)
+        together = {"part_of_round": part(kernels.part_of_round, records, **moved), "holds": holds}
+        together |= {"meets": part(kernels.meets), "recurs": part(kernels.recurs)}
+        self._run = specialize(kernels.run, records, **together)
         agents = np.zeros(topology.n if checks else 0, self.space.dtype)
         self._shown = Shown(agents, topology.offsets, topology.targets)
 
@@ -280,7 +282,7 @@ class Rounds(Engine):
         return Goal(self.stop.low, self.stop.high, self.stop.watch, bool(self.stop.whole))
 
     def _status(self, changed: int) -> int:
-        return MET if self._meets(self._counts, changed, self._goal) else 0
+        return MET if kernels.meets(self._counts, changed, self._goal) else 0
 
     def _whole_holds(self) -> bool:
         return not self.stop.whole or self._membership.whole_holds(self.unpacked(self.words).agents)
