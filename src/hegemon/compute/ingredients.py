@@ -13,6 +13,8 @@ from numba.core.environment import lookup_environment
 from numba.core.errors import NumbaError
 from numba.core.registry import CPUDispatcher
 
+from hegemon.compute import numba_start  # noqa: F401 - before anything is compiled
+
 _NUMBERS = types.IntegerLiteral, types.BooleanLiteral
 _CLOSED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
@@ -78,10 +80,13 @@ class Ingredient(CPUDispatcher):
     def add_overload(self, result) -> None:
         self.overloads[tuple(result.signature.args)] = result
 
-    def _compile_for_args(self, *arguments, **named):
+    def _compile_for_args(self, *arguments):
         from hegemon.compute.compilation import specialize  # which stands on this module
 
-        return specialize(self.py_func, allocates=self.targetoptions.get("_nrt", True))
+        kernel = specialize(self.py_func, allocates=self.targetoptions.get("_nrt", True))
+        entry = kernel._compile_for_args(*arguments)
+        self._insert([self.typeof_pyval(value)._code for value in arguments], entry, False)
+        return entry
 
 
 def ingredient(**options):
