@@ -10,7 +10,7 @@ import numba
 from numba import cfunc, njit
 from numba.core.compiler_lock import global_compiler_lock
 
-from hegemon.compute.ingredients import KernelCompiler
+from hegemon.compute.ingredients import KernelCompiler, ingredient
 
 
 def cached(function, **options):
@@ -22,8 +22,10 @@ def cached(function, **options):
 
 
 def kernel(function):
-    """The decorator of kernels that belong to no protocol: compiled once, and they hold no lock."""
-    return cached(function, nogil=True)
+    """The decorator of kernels that belong to no protocol and hold no lock; in one another they are ingredients."""
+    made = ingredient()(function)
+    made.door = cached(function, nogil=True)
+    return made
 
 
 def inlined_kernel(function):

@@ -65,7 +65,9 @@ _IngredientCompiler = _compiler(_Raw)
 
 
 class Ingredient(CPUDispatcher):
-    """A function for kernels. From Python it can be called too, and is then compiled once more, as a kernel."""
+    """A function for kernels. Called from Python it is compiled once more, as a kernel: its door."""
+
+    door = None
 
     def get_call_template(self, arguments, named):
         """As for any number, where that is possible: not compiled again for every literal that it is given."""
@@ -80,12 +82,14 @@ class Ingredient(CPUDispatcher):
     def add_overload(self, result) -> None:
         self.overloads[tuple(result.signature.args)] = result
 
-    def _compile_for_args(self, *arguments):
-        from hegemon.compute.compilation import specialize  # which stands on this module
+    def _compile_for_args(self, *arguments, **named):
+        if self.door is None:
+            from hegemon.compute.compilation import specialize  # which stands on this module
 
-        kernel = specialize(self.py_func, allocates=self.targetoptions.get("_nrt", True))
-        entry = kernel._compile_for_args(*arguments)
-        self._insert([self.typeof_pyval(value)._code for value in arguments], entry, False)
+            self.door = specialize(self.py_func, allocates=self.targetoptions.get("_nrt", True))
+        entry = self.door._compile_for_args(*arguments, **named)
+        if not named:  # from now on Python calls it without a detour
+            self._insert([self.typeof_pyval(value)._code for value in arguments], entry, False)
         return entry
 
 
