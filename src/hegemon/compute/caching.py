@@ -1,6 +1,7 @@
 """Compiled kernels on disk: kept wherever this installation may write, and written by one process at a time."""
 
 import contextlib
+import gc
 import os
 import tempfile
 from pathlib import Path
@@ -78,7 +79,7 @@ def _compile_alone(kernel) -> None:
 
     def compile_alone(signature):
         # The compiler's own lock first: no thread may hold the file while another one, which holds the compiler, waits.
-        with global_compiler_lock, _held(lock):
+        with global_compiler_lock, _held(lock), _no_garbage():
             return compile_for(signature)
 
     def save_overload(signature, data):
@@ -86,6 +87,18 @@ def _compile_alone(kernel) -> None:
             save(signature, data)
 
     kernel.compile, kernel._cache.save_overload = compile_alone, save_overload
+
+
+@contextlib.contextmanager
+def _no_garbage():
+    """The compiler makes many small objects and keeps most of them: looking for garbage takes a tenth of its time."""
+    looking = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if looking:
+            gc.enable()
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ import numpy as np
 
 from hegemon.compute.compilation import lean
 from hegemon.compute.randomness import next_below
-from hegemon.engines.batch.meeting import Meeting, call_meeting
+from hegemon.engines.meeting import TOLD, Meeting, call_meeting
 from hegemon.engines.refusal import refuse_interaction
 from hegemon.errors import InvalidInput
 
@@ -25,12 +25,12 @@ KNOWN = 1 << 48
 CHANGED = 1 << 49  # the multiset is another one, or a watched agent
 MARKED = 1 << 50  # a count of the stop may be another one
 
-# head: addresses for `call_meeting`, what it told, the number of slots in use, the watched mark, how many values the
+# head: the gate of `call_meeting`, the number of slots in use, the watched mark, how many values the
 # coins of an interaction have.
 # states: one row each for the counts, codes and marks of the slots, and for the slots ranked by code: kernels
 # draw in this order, so that no draw depends on when a state was met first.
 Census = namedtuple("Census", "head states pairs places")
-TOLD, SIZE, WATCH, COINS = 5, 9, 10, 11
+SIZE, WATCH, COINS = TOLD + 4, TOLD + 5, TOLD + 6
 COUNT, CODE, MARK, RANKED = 0, 1, 2, 3
 
 
@@ -184,9 +184,9 @@ class Multiset:
     def _fill(self, capacity: int, codes, counts, marks) -> None:
         coins = self._meeting.protocol.coins.size
         pairs = np.zeros(coins * capacity**2 if coins * capacity**2 <= LARGEST_TABLE**2 else 0, np.int64)
-        head = np.zeros(12, np.int64)
-        head[:TOLD], head[WATCH] = self._meeting.gate(head[TOLD:]), self._watch
-        head[COINS] = coins
+        head = np.zeros(TOLD + 7, np.int64)
+        self._meeting.open(head)
+        head[WATCH], head[COINS] = self._watch, coins
         head[SIZE] = size = len(codes)
         states = np.zeros((4, capacity), np.int64)
         states[COUNT, :size], states[CODE, :size], states[MARK, :size] = counts, codes, marks

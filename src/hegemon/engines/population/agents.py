@@ -1,7 +1,8 @@
 """Engine `agents`: the population as an array, one uniformly random arc per step.
 
 An agent is its code in two bytes when all pairs of states, for each value of the coins, fit in a table, which is filled
-as pairs occur; otherwise it is a record, and `interact` works on the records themselves.
+as pairs occur: that kernel is compiled once for all protocols. Otherwise it is a record, and `interact` works on the
+records themselves.
 """
 
 import os
@@ -9,11 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hegemon.compute.compilation import part, specialize
+from hegemon.compute.compilation import specialize
 from hegemon.compute.prefetch import prefetch
 from hegemon.compute.randomness import next_below, next_index, next_pair
 from hegemon.compute.records import codec, marks, meeting, record_functions, settler, widened
 from hegemon.engines.engine import Engine
+from hegemon.engines.meeting import TOLD, Meeting, call_meeting
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
 from hegemon.engines.refusal import refuse_interaction
@@ -26,7 +28,7 @@ LARGEST_POPULATION = 2**32 - 1
 PER_AGENT = 24  # bytes besides the record, while a start is made
 LIMIT, MET, FAILED = 0, 1, 2  # how a kernel ended
 
-# ruff: noqa: F821 - in kernels, `draw`, `meet`, `marks_of`, `compute` … are bound by specialize
+# ruff: noqa: F821 - in kernels, `draw`, `meet`, `marks_of` … are bound by specialize
 
 
 class Goal(NamedTuple):
@@ -108,9 +110,9 @@ def run_records(population, chance, goal, given, budget):
     return done, LIMIT
 
 
-def run_codes(population, chance, goal, given, table, mark, budget):
+def run_codes(population, chance, goal, gate, tried, table, mark, budget):
     """The same on codes; entry 0 of the table of pairs means not yet computed."""
-    states, tried = len(mark), given.tried
+    states = len(mark)
     first = np.empty(BLOCK, np.int64)
     second = np.empty(BLOCK, np.int64)
     coins = np.empty(BLOCK, np.int64)
@@ -125,9 +127,9 @@ def run_codes(population, chance, goal, given, table, mark, budget):
             entry = np.int64(table[place])
             if entry == 0:
                 tried[0], tried[1], tried[2] = i, j, coins[k]
-                entry = 1 + compute(a, b, given.parameters[0], coins[k], given.layout, given.scratch)
-                if entry == 0:
+                if call_meeting(gate, a, b, coins[k]) < 0:
                     return done + k, FAILED
+                entry = 1 + ((gate[TOLD] << 16) | gate[TOLD + 1])
                 table[place] = entry
             after_a, after_b = (entry - 1) >> 16, (entry - 1) & 0xFFFF
             population[i] = after_a
@@ -137,17 +139,6 @@ def run_codes(population, chance, goal, given, table, mark, budget):
                     return done + k + 1, MET
         done += size
     return done, LIMIT
-
-
-def compute(a, b, p, coin, layout, scratch):
-    """Both codes after the interaction of a and b, in one number; -1 if a field left its range."""
-    decode(a, scratch[0], layout)
-    decode(b, scratch[1], layout)
-    meet(scratch[0], scratch[1], p, coin)
-    after_a, after_b = encode(scratch[0], layout), encode(scratch[1], layout)
-    if after_a < 0 or after_b < 0:
-        return np.int64(-1)
-    return (after_a << 16) | after_b
 
 
 def recount(before_a, before_b, after_a, after_b, goal):
@@ -199,25 +190,23 @@ class Agents(Engine):
             draw, self._arcs = draw_complete, np.empty((0, 2), np.int32)
         else:
             draw, self._arcs = draw_arcs, np.stack([topology.sources, topology.targets], axis=1)
-        records = protocol.record_types
-        encode, decode, layout = codec(self.space)
         self._tried = np.zeros(3, np.int64)  # the agents that met last, and their coins
-        meet = meeting(protocol.interact, protocol.coins.names)
-        scratch = np.zeros(2, widened(self.space.dtype))
-        self._given = Given(protocol.compiled_p, layout, scratch, self._tried)
-        self._tables: tuple = ()
+        self._given: tuple
         if self._in_table:
-            fill = part(compute, records, meet=meet, encode=encode, decode=decode)
-            self._kernel = specialize(run_codes, records, draw=draw, compute=fill, recount=recount)
+            self._meeting, gate = Meeting(protocol, stop), np.zeros(TOLD + 4, np.int64)
+            self._meeting.open(gate)
+            self._kernel = specialize(run_codes, draw=draw, recount=recount)
             states = self.space.decode_array(np.arange(self.space.size))
             table = np.zeros(self.space.size**2 * protocol.coins.size, np.uint32)
             self._marks = self._membership.marks(states)
-            self._tables = table, self._marks
+            self._given = gate, self._tried, table, self._marks
         else:
             copy, _ = record_functions(self.space)
-            bound = {"meet": meet, "marks_of": marks(stop.conditions)}
+            scratch = np.zeros(2, widened(self.space.dtype))
+            self._given = (Given(protocol.compiled_p, codec(self.space)[2], scratch, self._tried),)
+            bound = {"meet": meeting(protocol.interact, protocol.coins.names), "marks_of": marks(stop.conditions)}
             bound |= {"copy": copy, "settle": settler(self.space)}
-            self._kernel = specialize(run_records, records, draw=draw, recount=recount, **bound)
+            self._kernel = specialize(run_records, protocol.record_types, draw=draw, recount=recount, **bound)
         self._pace = Pace(1 << 18)
         self.load(configuration)
 
@@ -245,7 +234,7 @@ class Agents(Engine):
             # begin must not depend on the clock.
             budget = max(BLOCK, self._pace.amount // BLOCK * BLOCK)
             steps = min(limit - self.step, budget)
-            done, ended = self._kernel(self._population, chance, goal, self._given, *self._tables, steps)
+            done, ended = self._kernel(self._population, chance, goal, *self._given, steps)
         except Exception as error:
             self._refuse(error)
         self._pace.done(done)

@@ -15,6 +15,7 @@ from hegemon.compute.records import codec, marks, meeting, settler, widened
 from hegemon.engines.refusal import refuse_compilation
 
 DONE, FAILED = 0, -1  # what a meeting answers; nothing is ever raised through C
+TOLD = 5  # in a gate: behind five addresses, the codes and marks that the last meeting told
 
 # ruff: noqa: F821 - `interact`, `settle`, `encode`, `decode` and `marks_of` are bound by callback
 
@@ -41,7 +42,8 @@ def meet(first, second, coin, parameters, layout, scratch, told):
 
 @intrinsic
 def call_meeting(typing_context, gate, first, second, coin):
-    """Call the function at address gate[0] with both codes, the coins and the addresses gate[1..4]."""
+    """Call the function at address gate[0] with both codes, the coins and the addresses gate[1..4]; it answers into
+    gate[TOLD..]."""
 
     def generate(context, builder, signature, arguments):
         word = ir.IntType(64)
@@ -72,7 +74,7 @@ class Meeting:
         except NumbaError as error:
             refuse_compilation(protocol, "interact", error)
 
-    def gate(self, told) -> list[int]:
-        """The addresses that `call_meeting` needs, to write its answer into `told`, which its owner keeps alive."""
-        arrays = (self._parameters, self._layout, self._scratch, told)
-        return [self._function.address, *(array.ctypes.data for array in arrays)]
+    def open(self, gate) -> None:
+        """Write the addresses that `call_meeting` needs into a gate, which its owner keeps alive."""
+        arrays = (self._parameters, self._layout, self._scratch, gate[TOLD:])
+        gate[:TOLD] = [self._function.address, *(array.ctypes.data for array in arrays)]
