@@ -90,6 +90,17 @@ def marks(conditions: tuple):
 
 
 @cache
+def one_of(functions: tuple, arguments: str):
+    """One function that writes what the function with this number says of its arguments into `result[place]`."""
+    lines = [f"def value(which, {arguments}, result, place):"]
+    for k in range(len(functions)):
+        lines += [f"    if which == {k}:", f"        result[place] = value{k}({arguments})"]
+    scope = {f"value{k}": function for k, function in enumerate(functions)}
+    exec("\n".join(lines), scope)
+    return scope["value"]
+
+
+@cache
 def meeting(interact, coins: tuple[str, ...]):
     """`meet(a, b, p, coin)`: the author's `interact`, given the number of what its coins show.
 

@@ -5,7 +5,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from hegemon.compute.compilation import specialize
-from hegemon.compute.records import marks
+from hegemon.compute.records import marks, one_of
 from hegemon.engines.stopping import Stop
 
 # ruff: noqa: F821 - `marks_of`, `predicate` and `value` are bound by specialize
@@ -25,22 +25,30 @@ def check_whole_on_graph(agents, offsets, targets, parameters):
     return predicate(agents, offsets, targets, parameters[0])
 
 
-def evaluate_records(agents, parameters, result):
+def evaluate_records(which, agents, parameters, result):
     for index in range(len(agents)):
-        result[index] = value(agents[index], parameters[0])
+        value(which, agents[index], parameters[0], result, index)
 
 
-def evaluate_with_neighbours(agents, offsets, targets, parameters, result):
+def evaluate_with_neighbours(which, agents, offsets, targets, parameters, result):
     near = np.empty_like(agents)
     for v in range(len(agents)):
         begin, end = offsets[v], offsets[v + 1]
         for k in range(end - begin):
             near[k] = agents[targets[begin + k]]
-        result[v] = value(agents[v], near[: end - begin], parameters[0])
+        value(which, agents[v], near[: end - begin], parameters[0], result, v)
 
 
-def evaluate_overall(agents, offsets, targets, parameters, result):
-    result[0] = value(agents, offsets, targets, parameters[0])
+def evaluate_overall(which, agents, offsets, targets, parameters, result):
+    value(which, agents, offsets, targets, parameters[0], result, 0)
+
+
+# What an observable's value may read: one agent, an agent and its neighbours, or everything at once.
+READS = {
+    evaluate_records: "a, p",
+    evaluate_with_neighbours: "a, near, p",
+    evaluate_overall: "agents, offsets, targets, p",
+}
 
 
 class Membership:
@@ -76,15 +84,19 @@ class Membership:
 
 
 class Watcher:
-    """Measures observables on configurations in either form, each configuration once."""
+    """Measures observables on configurations in either form, each configuration once; one kernel for all that read the
+    same."""
 
     def __init__(self, protocol, observables: dict, topology=None):
         self.protocol, self.observables = protocol, observables
         self._graph = (topology.offsets, topology.targets) if protocol.reads_graph else ()
-        self._kernels = {
-            name: specialize(_kernel_for(observable), protocol.record_types, value=observable.value)
-            for name, observable in observables.items()
-        }
+        self._kernels: dict = {}
+        for template, arguments in READS.items():
+            alike = [name for name, observable in observables.items() if _kernel_for(observable) is template]
+            if alike:
+                value = one_of(tuple(observables[name].value for name in alike), arguments)
+                kernel = specialize(template, protocol.record_types, value=value)
+                self._kernels |= {name: (kernel, which) for which, name in enumerate(alike)}
         self._measured: WeakKeyDictionary = WeakKeyDictionary()  # a fast-forward shows the same ones again and again
 
     def measure(self, configuration) -> dict:
@@ -96,15 +108,15 @@ class Watcher:
         return self._measured[configuration]
 
     def _one(self, name, observable, agents, weights):
-        kernel = _kernel_for(observable)
-        values = np.empty(1 if kernel is evaluate_overall else len(agents), np.float64)
-        graph = () if kernel is evaluate_records else self._graph
-        self._kernels[name](agents, *graph, self.protocol.compiled_p, values)
-        return values[0] if kernel is evaluate_overall else observable.measure(values, weights)
+        template, (kernel, which) = _kernel_for(observable), self._kernels[name]
+        values = np.empty(1 if template is evaluate_overall else len(agents), np.float64)
+        graph = () if template is evaluate_records else self._graph
+        kernel(which, agents, *graph, self.protocol.compiled_p, values)
+        return values[0] if template is evaluate_overall else observable.measure(values, weights)
 
 
 def _kernel_for(observable):
-    """By what the observable's value reads: one agent, an agent and its neighbours, or everything at once."""
+    """By what the observable's value reads."""
     if observable.reduce == "overall":
         return evaluate_overall
     return evaluate_records if observable.value.__code__.co_argcount == 2 else evaluate_with_neighbours
