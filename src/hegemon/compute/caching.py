@@ -103,17 +103,13 @@ def _no_garbage():
 
 @contextlib.contextmanager
 def _held(lock):
-    try:
-        import fcntl
+    """Where files cannot be written or locked, nobody waits."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(ImportError, OSError):
+            import fcntl
 
-        os.makedirs(os.path.dirname(lock), exist_ok=True)
-        file = open(lock, "w")  # noqa: SIM115 - closed below
-    except (ImportError, OSError):
+            os.makedirs(os.path.dirname(lock), exist_ok=True)
+            file = stack.enter_context(open(lock, "w"))
+            fcntl.flock(file, fcntl.LOCK_EX)
+            stack.callback(fcntl.flock, file, fcntl.LOCK_UN)  # a child that was forked meanwhile has the file open, too
         yield
-        return
-    with file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            fcntl.flock(file, fcntl.LOCK_UN)  # a child that was forked meanwhile has the file open, too
