@@ -89,7 +89,7 @@ class Survey:
         transition = part(kernels.transition, records, **move)  # one for both kernels: it takes long to compile
         self._observe = specialize(kernels.observe, records, transition=transition, gather=author["gather"])
         show = {name: author[name] for name in ("unpack", "show", "gather")}
-        chain = {"powers": kernels.powers, "proceed": kernels.proceed}
+        chain: dict = {"powers": kernels.powers, "proceed": kernels.proceed}
         along = part(kernels.after_periods, **chain)
         self._land = specialize(kernels.land, records, transition=transition, after_periods=along, **show)
         self._first_departure = specialize(kernels.first_departure, **chain)
