@@ -13,8 +13,6 @@ from numba.core.environment import lookup_environment
 from numba.core.errors import NumbaError
 from numba.core.registry import CPUDispatcher
 
-from hegemon.compute import numba_start  # noqa: F401 - before anything is compiled
-
 _NUMBERS = types.IntegerLiteral, types.BooleanLiteral
 _CLOSED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 

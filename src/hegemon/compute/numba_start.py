@@ -1,22 +1,31 @@
-"""Numba without what it loads and kernels never use: imported before anything is compiled."""
+"""Numba without what it looks for when it starts and kernels never use; done before anything else imports it."""
 
 import importlib
 import sys
+from pathlib import Path
 from typing import Any
 
-BLAS = "scipy.linalg.cython_blas"  # a seventh of the time that a command takes to start, for a faster np.convolve
+BLAS = "scipy.linalg.cython_blas"  # for a faster np.convolve; with all that it loads, a seventh of a command's start
+COMMAND = "hegemon.cli.main"
+OF_OTHERS = ("cffi", "yaml")  # foreign functions, and Numba's own file of settings
+LOOKING = ("numba", "numba.np.arraymath", "numba.core.typing.cffi_utils")
 
 
 def load() -> None:
-    """Load the part of Numba that looks for SciPy's linear algebra, and let it find none."""
+    """Load the parts of Numba that look for other libraries, and let them find none.
+
+    Somebody who uses Numba besides us may need what a command does not: from him only the one is hidden that he would
+    not miss.
+    """
     modules: dict[str, Any] = sys.modules
-    if BLAS in modules:
-        return
-    modules[BLAS] = None
+    hidden = [BLAS]
+    if COMMAND in modules and not Path(".numba_config.yaml").exists():
+        hidden += OF_OTHERS
+    hidden = [name for name in hidden if name not in modules]
+    modules.update(dict.fromkeys(hidden))
     try:
-        importlib.import_module("numba.np.arraymath")
+        for name in LOOKING:
+            importlib.import_module(name)
     finally:
-        del modules[BLAS]
-
-
-load()
+        for name in hidden:
+            del modules[name]
