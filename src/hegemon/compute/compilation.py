@@ -23,20 +23,20 @@ LEAN: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 lean = ingredient(**LEAN)
 
 
-_compiled: dict = {}  # plain functions as ingredients, which all kernels share
+_compiled: dict = {}  # plain functions as ingredients, shared by the kernels that know the same records
 
 
-def compiled(function):
+def compiled(function, records: str = ""):
     """The author's plain function, and every plain function it calls, as compiled code."""
     if isinstance(function, Dispatcher):
         return function
-    if function not in _compiled:
+    if (function, records) not in _compiled:
         scope = dict(function.__globals__)
-        _compiled[function] = ingredient(forceinline=True)(_rebind(function, scope))
+        _compiled[function, records] = ingredient(forceinline=True)(_rebind(function, scope))
         for name, value in free_variables(function).items():
             if isinstance(value, types.FunctionType):
-                scope[name] = compiled(value)
-    return _compiled[function]
+                scope[name] = compiled(value, records)
+    return _compiled[function, records]
 
 
 def _rebind(function, scope):
@@ -87,7 +87,7 @@ def _callback(template, signature, records, bindings):
 
 def _bound(template, records, bindings):
     """The template reading the bound names, itself named after all that it was built from."""
-    kernel = _rebind(template, {**template.__globals__, **{k: compiled(f) for k, f in bindings}})
+    kernel = _rebind(template, {**template.__globals__, **{k: compiled(f, records) for k, f in bindings}})
     key = hashlib.sha256(f"{records} {fingerprint(kernel)}".encode())
     kernel.__qualname__ = f"{template.__qualname__}_{key.hexdigest()[:20]}"
     kernel.__module__ = template.__module__
