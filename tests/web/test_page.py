@@ -192,7 +192,7 @@ def test_messages_travel_on_their_edges(browser):
         until(page, "h.step === 1 && h.head.messages.length > 0")
         expected = hg.simulate(hg.FloodMax(n=9, diameter=4), graph="grid:3x3", seed=1, engine="nodes", max_steps=1)
         assert state(page, "values")[0]["messages"] == expected.measures["messages"]
-        assert page.is_hidden("#disturbbox") and not page.errors
+        assert page.is_hidden("#disturbing") and "decides once" in page.inner_text("#undisturbed") and not page.errors
     finally:
         watching.stop()
 

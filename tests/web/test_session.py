@@ -1,6 +1,8 @@
 """A watched run is the run that `hegemon run` makes, forwards, backwards and disturbed."""
 
 import json
+import math
+from multiprocessing import Pipe
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from hegemon.exact.traces import Interaction, Round, Trace
 from hegemon.runs.disturbances import read_disturbances
 from hegemon.web import session as session_module
 from hegemon.web.session import Session
+from hegemon.web.simulation import Simulation
 
 from .same_run import again, codes, repeated
 
@@ -195,6 +198,11 @@ def test_a_story_is_followed_step_by_step(tmp_path):
     assert "responder 2: leader 1→0" in session.last["text"] and outputs(session) == [0, 1, 0]
     session.go_to(1)
     assert outputs(session) == [0, 1, 1]
+    here, _there = Pipe()
+    simulation = Simulation(here, session)
+    simulation.playing, simulation.speed = True, math.inf
+    simulation._play(0.1)
+    assert session.step == 2 and not simulation.playing and "story ends" in session.note
 
 
 def test_a_rate_of_faults_is_recorded_and_repeated(protocol):

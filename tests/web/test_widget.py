@@ -46,6 +46,8 @@ def test_a_run_is_watched_and_steered_from_a_cell():
         widget.send = lambda content, buffers=None: said.put((content, bytes(buffers[0]) if buffers else None))
         with chromium() as browser:
             page = browser.new_page(viewport={"width": 900, "height": 800})
+            errors: list[str] = []
+            page.on("pageerror", lambda error: errors.append(str(error)))
             page.expose_function("toKernel", lambda content: widget._handle_custom_msg(content, []))
             page.expose_function("getPage", lambda: widget.page)
             page.set_content(NOTEBOOK % json.dumps(widget._esm))
@@ -67,10 +69,12 @@ def test_a_run_is_watched_and_steered_from_a_cell():
 
             cell = carry("h.step === 0 && h.values")
             assert cell.locator("#film").count() == 0
+            assert cell.locator("#starts option").count() == len(hg.FischerJiang(n=8).starts)
             cell.locator("#forward").click()
             cell = carry("h.step === 1")
             shown = cell.evaluate("() => window.hegemon.values.leaders")
             assert shown == hg.simulate(hg.FischerJiang(n=8), seed=3, engine="agents", until="steps:1").leaders
+            assert not errors
             page.evaluate("() => window.leave()")
             assert page.evaluate("() => window.ears.size") == 0
     finally:

@@ -43,6 +43,7 @@ def greeting(session) -> dict:
         "observables": _observables(protocol),
         "listing": world.listing.record(),
         "canDisturb": world.can_disturb,
+        "undisturbed": world.undisturbed,
         "hasOutput": world.has_output,
         "kinds": list(getattr(world.look, "kinds", ())),
         "story": len(session.schedule),

@@ -55,6 +55,10 @@ class MessageWorld(World):
     """Message-passing protocols. Time goes back by playing again from the start, with the same coins."""
 
     is_rounds = True
+    undisturbed = (
+        "messages are not disturbed: a node begins once and decides once, so whatever is damaged has no later round "
+        "to heal in"
+    )
 
     def __init__(self, protocol, topology, wake, seed: int, engine: str = "auto"):
         if engine not in ("auto", Nodes.name):
@@ -109,9 +113,6 @@ class MessageWorld(World):
         while (ahead := self.engine.next_round) is not None and ahead <= snapshot[0]:
             self.engine.play_next()
         self._time = snapshot[0]
-
-    def corrupt(self, fault, rng) -> None:
-        raise InvalidInput("messages are not disturbed: nodes of this model start once and decide once")
 
     def entry(self, outside, name: str, limit: int) -> int | None:
         return None

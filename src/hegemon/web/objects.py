@@ -18,6 +18,7 @@ from hegemon.web.world import World
 
 class ObjectWorld(World):
     protocol: ObjectProtocol
+    undisturbed = "agents that are Python objects are not disturbed: no list of their states says what damage could be"
 
     def __init__(self, protocol, topology, start, seed: int, engine: str = "auto"):
         if engine not in ("auto", Objects.name):
@@ -48,9 +49,6 @@ class ObjectWorld(World):
             if self._outputs() != before:
                 return True
         return False
-
-    def corrupt(self, fault, rng) -> None:
-        raise InvalidInput("agents that are Python objects cannot be disturbed: their states cannot be listed")
 
     def entry(self, outside, name: str, limit: int) -> int | None:
         """As a run does: looking at every step."""

@@ -17,6 +17,7 @@ from hegemon.runs.disturbances import record
 from hegemon.runs.run import Fault
 from hegemon.runs.schedules import read_interactions, read_rounds
 from hegemon.runs.setting import topology_for
+from hegemon.web.chunks import Chunks
 from hegemon.web.healing import Healing
 from hegemon.web.messages import MessageWorld
 from hegemon.web.objects import ObjectWorld
@@ -74,6 +75,7 @@ class Session:
         self._chance = random.Random(self.seed)
         self._snapshots: list[tuple[int, int, Any, tuple]] = []
         self._worked = 0.0
+        self._chunks = Chunks(world)
         self.rows: list[tuple[int, dict]] = []
         self._spacing = 0
         self.last: dict = {}
@@ -94,8 +96,8 @@ class Session:
 
     def advance(self, target: int, deadline: float | None = None, tell: bool = False) -> None:
         """To the step `target` through all disturbances on the way; the clock may cut it short."""
-        chunk, begin = 1024, time.monotonic()
-        brief = 0.1 if deadline is None else min(0.1, max(0.001, (deadline - begin) / 5))  # seconds of a chunk
+        begin = time.monotonic()
+        brief = 0.1 if deadline is None else min(0.1, max(0.001, (deadline - begin) / 5))
         self.last = {}
         while self.step < target:
             self._plan_fault()
@@ -107,10 +109,7 @@ class Session:
                 if not self.last:
                     break
             else:
-                before = time.monotonic()
-                self.world.advance(min(goal - (tell and goal == target), self.step + chunk))
-                spent = time.monotonic() - before
-                chunk = max(1, chunk * 2 if spent < brief else chunk // 2 if spent > 4 * brief else chunk)
+                self._chunks.advance(goal - (tell and goal == target), brief)
             if self._apply():
                 self.last = {}
             if deadline is not None and time.monotonic() >= deadline:

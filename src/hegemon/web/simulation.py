@@ -103,15 +103,18 @@ class Simulation:
             self.playing, self.changed = False, True
             session.note = str(error)
         self.changed |= session.step != before
+        if before < len(session.schedule) <= session.step:
+            self.playing, session.note = False, "the story ends here; from here on the seed decides"
 
     def _advance(self, elapsed: float, deadline: float) -> None:
         session, before = self.session, self.session.step
+        end = len(session.schedule) if before < len(session.schedule) else 1 << 200
         if math.isinf(self.speed):
-            session.advance(1 << 200, deadline)
+            session.advance(end, deadline)
             return
         self._debt = min(self._debt + elapsed * self.speed, 0.25 * self.speed + 1)
         if self._debt >= 1:
-            session.advance(before + int(self._debt), deadline, tell=self.speed <= TOLD)
+            session.advance(min(end, before + int(self._debt)), deadline, tell=self.speed <= TOLD)
             self._debt -= session.step - before
 
     def _send_frame(self) -> None:

@@ -14,6 +14,7 @@ from hegemon.web.explaining import Listing
 
 class World(ABC):
     can_disturb = False
+    undisturbed = ""  # why not, where nothing can be disturbed
     is_rounds = False  # whether a step is a round of all
     has_output = True
     kind: str  # graph, raster or bands: how it is drawn
@@ -48,9 +49,9 @@ class World(ABC):
     def restore(self, snapshot: tuple) -> None:
         self.engine.restore(snapshot)
 
-    @abstractmethod
     def corrupt(self, fault: Fault | None, rng) -> None:
         """Carry out a fault; where nothing can be disturbed, raise InvalidInput with the reason."""
+        raise InvalidInput(self.undisturbed)
 
     @abstractmethod
     def entry(self, outside: tuple, name: str, limit: int) -> int | None:

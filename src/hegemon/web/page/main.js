@@ -2,7 +2,7 @@
 import { Look } from "./look.js";
 import { Stage } from "./stage.js";
 import { Curves, figure } from "./curves.js";
-import { byId, markSource, showAgent, showBands, showFacts, showLamps, showLegend, showSource, tipText } from "./panels.js";
+import { byId, markSource, showAgent, showBands, showFacts, showLamps, showLegend, sentence, showSource, tipText } from "./panels.js";
 import { Film, Live } from "./sources.js";
 
 const stage = new Stage(byId("canvas"));
@@ -65,10 +65,13 @@ const take = {
     byId("unit").textContent = greeting.unit;
     byId("round").hidden = greeting.unit === "rounds" || state.film;
     byId("change").disabled = !greeting.hasOutput;
-    byId("disturbbox").hidden = state.film || !greeting.canDisturb;
+    byId("disturbbox").hidden = state.film;
+    byId("disturbing").hidden = !greeting.canDisturb;
+    byId("undisturbed").hidden = greeting.canDisturb;
+    byId("undisturbed").textContent = sentence(greeting.undisturbed);
     byId("agentbox").hidden = greeting.kind === "bands" || state.film;
     if (byId("hintedit")) byId("hintedit").hidden = !greeting.canDisturb;
-    byId("film").hidden = state.film;
+    if (byId("film")) byId("film").hidden = state.film;
     byId("starts").replaceChildren(...Object.entries(greeting.starts).map(([name, doc]) => {
       const option = document.createElement("option");
       [option.value, option.textContent, option.title] = [name, name, doc];
@@ -231,8 +234,9 @@ byId("png").onclick = () => {
 };
 byId("svg").onclick = () => download(new Blob([stage.svg()], { type: "image/svg+xml" }), pictureName("svg"));
 byId("copy").onclick = async () => {
-  await navigator.clipboard.writeText(byId("command").textContent);
-  byId("copy").textContent = "copied";
+  getSelection().selectAllChildren(byId("command")); // where a frame may not write to the clipboard, it may copy what is marked
+  const copied = await navigator.clipboard?.writeText(byId("command").textContent).then(() => true, () => document.execCommand("copy"));
+  byId("copy").textContent = copied ? "copied" : "marked";
   setTimeout(() => { byId("copy").textContent = "copy"; }, 1200);
 };
 state.svg = () => stage.svg();

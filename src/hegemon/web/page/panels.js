@@ -11,6 +11,8 @@ function element(kind, text, name) {
   return made;
 }
 
+export const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}.` : "");
+
 export function showFacts(greeting) {
   byId("protocol").textContent = greeting.protocol;
   const parameters = Object.entries(greeting.parameters).map(([name, value]) => `${name} = ${figure(value)}`);
@@ -49,9 +51,14 @@ function healing(greeting, head) {
   const unit = greeting.unit;
   const what = found.disturbed ? "healed" : "safe";
   if (found.steps === undefined) return found.disturbed ? `disturbed at ${figure(found.since)}, not yet safe again` : "";
-  return found.disturbed
-    ? `${what} ${found.exact ? "after" : "after at most"} ${figure(found.steps)} ${unit}, at ${figure(found.step)}`
-    : `${what} ${found.exact ? "from" : "at the latest from"} ${unit.slice(0, -1)} ${figure(found.step)} on`;
+  const left = head.lamps.safe === false; // a set that is not closed
+  const one = unit.slice(0, -1);
+  if (found.disturbed) {
+    const when = `${what} ${found.exact ? "after" : "after at most"} ${figure(found.steps)} ${unit}, at ${figure(found.step)}`;
+    return left ? `${when}, but no longer safe` : when;
+  }
+  if (left) return `${what} at ${one} ${figure(found.step)}, but no longer`;
+  return `${what} ${found.exact ? "from" : "at the latest from"} ${one} ${figure(found.step)} on`;
 }
 
 export function showAgent(greeting, found, change) {
@@ -100,7 +107,7 @@ export function showLegend(stage) {
   look.channels.forEach((channel, k) => {
     const wanted = channel.part === "shade" ? [0, sizes[k] - 1] : channel.part === "class" ? [...Array(sizes[k]).keys()] : [...Array(sizes[k]).keys()].slice(1);
     for (const value of wanted) {
-      const values = sizes.map(() => 0);
+      const values = look.channels.map((other, j) => (other.part === "shade" ? sizes[j] - 1 : 0)); // full colours
       values[k] = value;
       const label = channel.labels[value];
       const text = channel.part === "shade" ? `${channel.name} ${label}` : channel.part === "badge" && !label.includes("=") ? `${channel.name} ${label}` : label;

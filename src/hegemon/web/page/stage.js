@@ -162,7 +162,7 @@ export class Stage {
   paintGraph(pen) {
     const { points, radius, look, picture } = this;
     this.paintEdges(pen);
-    this.paintMessages(pen);
+    const messages = this.paintMessages(pen);
     const groups = new Map();
     for (let v = 0; v < picture.length; v++) {
       const byte = picture[v];
@@ -171,6 +171,7 @@ export class Stage {
     }
     const ordered = [...groups].sort(([a], [b]) => look.of(a).leader - look.of(b).leader);
     for (const [byte, places] of ordered) this.paintAgents(pen, look.of(byte), places, radius);
+    for (const [colour, segments] of messages) this.paintDots(pen, colour, segments);
     this.paintMarks(pen);
   }
 
@@ -223,19 +224,24 @@ export class Stage {
     pen.polygon([tip, [tip[0] - ux * wing - uy * wing * 0.5, tip[1] - uy * wing + ux * wing * 0.5], [tip[0] - ux * wing + uy * wing * 0.5, tip[1] - uy * wing - ux * wing * 0.5]], ink);
   }
 
+  // Their lines lie under the agents, their dots above; answers [colour, segments] for the dots.
   paintMessages(pen) {
     const messages = this.head.messages || [];
     const byKind = new Map();
     for (const [v, w, kind] of messages) byKind.has(kind) ? byKind.get(kind).push([v, w]) : byKind.set(kind, [[v, w]]);
     const faint = messages.length > 150 ? 0.25 : 0.6;
-    for (const [kind, pairs] of byKind) {
+    return [...byKind].map(([kind, pairs]) => {
       const colour = this.look.ofKind(kind);
       const segments = pairs.map(([v, w]) => [...this.points[v], ...this.points[w]]);
       pen.lines(segments, mix(this.look.ground, colour, faint), messages.length > 150 ? 0.7 : 1.5);
-      const share = this.moved < 1 ? this.moved : 0.62;
-      const dots = segments.map(([a, b, c, d]) => [a + (c - a) * share, b + (d - b) * share]);
-      pen.circles(dots, Math.max(1.4, Math.min(4.5, this.radius * 0.4)), colour);
-    }
+      return [colour, segments];
+    });
+  }
+
+  paintDots(pen, colour, segments) {
+    const share = this.moved < 1 ? this.moved : 0.6;
+    const dots = segments.map(([a, b, c, d]) => [a + (c - a) * share, b + (d - b) * share]);
+    pen.circles(dots, Math.max(1.4, Math.min(4.5, this.radius * 0.4)), colour, this.look.ground, 1);
   }
 
   paintRaster(pen) {

@@ -2,6 +2,7 @@
 function render({ model, el }) {
   const frame = document.createElement("iframe");
   frame.sandbox = "allow-scripts allow-downloads";
+  frame.allow = "clipboard-write *";
   frame.title = "hegemon watch";
   frame.style.cssText = "width:100%;height:720px;border:0";
   frame.srcdoc = model.get("page");
