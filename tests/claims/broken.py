@@ -262,7 +262,12 @@ class TrainsWithMoreCoins(Trains):
 
 
 class SlowTimeOptimal(Timer):
-    """Time-optimal in name alone: the election by timeout, from the start that takes longest."""
+    """Time-optimal in name and parameters alone: the election by timeout, from the start that takes longest."""
+
+    tau = Parameter(1, low=1)
+    r_max = Parameter(1, low=1)
+    r_mid = Parameter(1, low=1)
+    b_max = Parameter(1, low=1)
 
     def start_false_detection(self, rng):
         return self.start_no_leader(rng)

@@ -311,3 +311,21 @@ def test_a_claim_by_hand(tmp_path):
     assert record["verdict"] == "holds" and table.count("\n") == record["rows"] + 1
     with pytest.raises(InvalidInput):
         ClaimsFolder(__file__)
+
+
+def test_long_silence_is_broken(capsys, monkeypatch):
+    import time
+
+    from hegemon.cli import reproduce as command
+
+    monkeypatch.setattr(command, "SILENCE", 0.0)
+    with command.LiveClaims([], "quick", 1) as board:
+        board.notes["to.lemma5"] = "3 of 7"
+        said = ""
+        for _ in range(100):
+            said += capsys.readouterr().err
+            if "to.lemma5 3 of 7" in said:
+                break
+            time.sleep(0.05)
+    assert said.startswith("… ")
+    assert "to.lemma5 3 of 7" in said

@@ -162,7 +162,7 @@ async def election_over_udp(name, rate, key, seed):
             return 0
         for member, near in zip(members, virtual.neighbours, strict=True):
             member.set_peers([members[other].address for other in near])
-        return await asyncio.wait_for(arrived, 120)
+        return await asyncio.wait_for(arrived, 600)
 
 
 @pytest.mark.full
@@ -175,9 +175,14 @@ def test_two_hundred_elections_over_udp(name):
     key = new_key()
 
     async def play():
-        return [
-            await election_over_udp(name, 50.0, key, random.Random(seed).getrandbits(32)) for seed in range(elections)
-        ]
+        """Ten networks at a time, each so slow that hardly any exchange meets a busy peer, on a busy machine too."""
+        places = asyncio.Semaphore(10)
+
+        async def one(seed):
+            async with places:
+                return await election_over_udp(name, 5.0, key, random.Random(seed).getrandbits(32))
+
+        return await asyncio.gather(*map(one, range(elections)))
 
     trials = hg.run_trials(protocol, 2000, graph=topology, start=start, seed=3)
     assert ks_2samp(run(play()), [one.steps for one in trials.runs]).pvalue > LEVEL

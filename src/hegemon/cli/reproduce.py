@@ -1,6 +1,7 @@
 """`hegemon reproduce`: check the papers' claims on this machine, and write the report."""
 
 import os
+import threading
 import time
 from pathlib import Path
 from typing import Annotated
@@ -21,6 +22,7 @@ from hegemon.cli.options import MOST_WORKERS, integer, option
 from hegemon.errors import InvalidInput
 from hegemon.files import reserve
 
+SILENCE = 10.0  # seconds after which a word is said of what is at work
 STYLES = {HOLDS: "green", VIOLATED: "bold red", UNDECIDED: "yellow"}
 
 
@@ -99,23 +101,26 @@ def make_folder(name: str) -> Path:
 
 
 class LiveClaims(ClaimsListener):
-    """The live table, on the error stream; where that is no terminal, a line per finished claim."""
+    """The live table, on the error stream; where that is no terminal, a line per finished claim and in long silence."""
 
     def __init__(self, claims, scale: str, seed: int, quiet: bool = False):
         self.claims, self.scale, self.seed = claims, scale, seed
         self.records: dict[str, dict] = {}
         self.notes: dict[str, str] = {}
-        self._begin = time.monotonic()
+        self._begin = self._said = time.monotonic()
         self._screen = Console(stderr=True, highlight=False, quiet=quiet)
-        self._live = None
+        self._live, self._ended = None, threading.Event()
 
     def __enter__(self):
         if self._screen.is_terminal and not self._screen.quiet:
             self._live = Live(get_renderable=self._picture, console=self._screen, refresh_per_second=4, transient=True)
             self._live.start()
+        elif not self._screen.quiet:
+            threading.Thread(target=self._break_silence, daemon=True).start()
         return self
 
     def __exit__(self, *_):
+        self._ended.set()
         if self._live:
             self._live.stop()
 
@@ -131,7 +136,17 @@ class LiveClaims(ClaimsListener):
         if not self._live:
             origin = "before" if again else f"{record['seconds']:.0f} s"
             done = f"[{len(self.records)}/{len(self.claims)}]"
-            self._screen.print(f"{done} {claim.id}: {record['verdict']} ({origin})", markup=False)
+            self._say(f"{done} {claim.id}: {record['verdict']} ({origin})")
+
+    def _say(self, text: str) -> None:
+        self._said = time.monotonic()
+        self._screen.print(text, markup=False)
+
+    def _break_silence(self) -> None:
+        while not self._ended.wait(0.5):
+            if time.monotonic() - self._said >= SILENCE:
+                at_work = ", ".join(f"{name} {note}" for name, note in list(self.notes.items())) or "preparing"
+                self._say(f"… {at_work}, {time.monotonic() - self._begin:.0f} s")
 
     def _picture(self) -> Table:
         return self.table(self._screen.width, live=True)

@@ -168,6 +168,13 @@ def test_too_many_contacts_are_refused():
         simulate(Referees(n=10**15), seed=0)
 
 
+def test_a_limit_beyond_machine_numbers_is_none():
+    given = {"seed": 3, "engine": "contacts"}
+    assert (
+        hg.simulate(hg.Referees(n=9), max_steps=10**36, **given).steps == hg.simulate(hg.Referees(n=9), **given).steps
+    )
+
+
 def test_rounds_beyond_the_limit_do_not_happen():
     protocol = Referees(n=10**6, variant="wakeup")
     whole = simulate(protocol, wake="one-by-one", seed=1)

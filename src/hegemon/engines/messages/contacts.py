@@ -153,8 +153,7 @@ class ContactsEngine(MessageEngine):
         _, (self.drawn, self.keys, self.rng) = frozen
 
     def play(self, limit) -> MessageOutcome:
-        if limit is None:
-            limit = NEVER
+        limit = NEVER if limit is None else min(limit, NEVER)
         last = int(self.rounds.max(initial=0)) + 1
         awake = self.rounds <= limit
         self.nodes, self.rounds, self.ranks = self.nodes[awake], self.rounds[awake], self.ranks[awake]
