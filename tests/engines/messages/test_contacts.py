@@ -170,9 +170,7 @@ def test_too_many_contacts_are_refused():
 
 def test_a_limit_beyond_machine_numbers_is_none():
     given = {"seed": 3, "engine": "contacts"}
-    assert (
-        simulate(Referees(n=9), max_steps=10**36, **given).steps == simulate(Referees(n=9), **given).steps
-    )
+    assert simulate(Referees(n=9), max_steps=10**36, **given).steps == simulate(Referees(n=9), **given).steps
 
 
 def test_rounds_beyond_the_limit_do_not_happen():
