@@ -17,7 +17,7 @@ from hegemon.models.protocol import Protocol
 
 QUESTIONS = ("closed", "leader", "reached")
 GRAPHS = ("complete", "connected")
-PROVED, REFUTED, NOT_FOUND = "proved", "refuted", "not found"
+PROVED, NOT_FOUND = "proved", "not found"
 
 
 @dataclass(frozen=True)
