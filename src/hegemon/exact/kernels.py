@@ -138,7 +138,7 @@ def successors_of_multiset(key, model, codes, fresh, keys, weights, keeps):
 
 @kernel
 def successors_of_array(key, model, codes, keys, weights, keeps):
-    rotations, arcs, powers, _, after_first, after_second, changes = model
+    arcs, powers, after_first, after_second = model.arcs, model.powers, model.first, model.second
     q = after_first.shape[1]
     digits(key, q, codes)
     size = 0
@@ -147,9 +147,9 @@ def successors_of_array(key, model, codes, keys, weights, keeps):
         a, b = codes[i], codes[j]
         row = arcs[k, 2] + a  # of the tables of one value of the coins
         target = key + (after_first[row, b] - a) * powers[i] + (after_second[row, b] - b) * powers[j]
-        if rotations:
+        if model.rotations:
             target = smallest_rotation(target, q, powers[-1])
-        size = add(keys, weights, keeps, size, target, 1, 0 if changes[row, b] else 1)
+        size = add(keys, weights, keeps, size, target, 1, 0 if model.changes[row, b] else 1)
     return size
 
 
