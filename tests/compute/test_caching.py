@@ -1,7 +1,8 @@
 """A kernel on disk is the one its sources describe: what it reads compiles it anew, nothing else does."""
 
 import ast
-import importlib
+import importlib.util
+import pickle
 import sys
 from pathlib import Path
 
@@ -122,3 +123,20 @@ def test_an_unrelated_room_does_not_compile_anything_again(monkeypatch):
     monkeypatch.setattr("hegemon.exact.kernels.rank", lambda codes, choose: 0)
     monkeypatch.setattr("hegemon.graphs.families.parse", lambda *given: None)
     assert (fingerprint(kernels.run_epochs), fingerprint(tokens.move_tokens)) == before
+
+
+def test_a_cache_that_cannot_be_read_is_as_good_as_absent(tmp_path):
+    """As after an update in which a type of a kernel's arguments has got another name."""
+    place = tmp_path / "own_kernels.py"
+    place.write_text("def double(x):\n    return 2 * x\n")
+    spec = importlib.util.spec_from_file_location("own_kernels", place)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert caching.cached(module.double)(2) == 4
+    (index,) = tmp_path.rglob("*.nbi")
+    with open(index, "rb") as file:
+        version = pickle.load(file)
+    index.write_bytes(pickle.dumps(version) + b"chegemon.errors\nNoSuchType\n.")
+    assert caching.cached(module.double)(3) == 6
+    kept = caching.cached(module.double)
+    assert kept(4) == 8 and sum(kept.stats.cache_hits.values()) == 1  # and written again

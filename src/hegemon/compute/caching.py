@@ -43,12 +43,29 @@ def _kept(make):
     """Numba keeps its files beside the source or in the home; where neither can be written, in a folder of
     temporary files that belongs to this user; and where even that cannot be, nowhere."""
     try:
-        return make(cache=True)
+        return _forgiving(make(cache=True))
     except RuntimeError:
         if _use_temporary_folder():
             with contextlib.suppress(RuntimeError):
-                return make(cache=True)
+                return _forgiving(make(cache=True))
     return make()
+
+
+def _forgiving(kernel):
+    """Files that an older version of the code has left may name types that are gone: they are as good as absent."""
+    cache = getattr(kernel, "_cache", None)
+    load = getattr(cache, "load_overload", None)
+
+    def load_overload(signature, context):
+        try:
+            return load(signature, context)
+        except Exception:
+            cache.flush()
+            return None
+
+    if load is not None:
+        cache.load_overload = load_overload
+    return kernel
 
 
 def _use_temporary_folder() -> bool:
