@@ -186,6 +186,17 @@ def test_messages_are_those_of_engine_nodes():
         session.corrupt(1)
 
 
+@pytest.mark.parametrize(("protocol", "engine"), [(hg.FischerJiang(n=12), "agents"), (hg.Pairwise(n=12), "batch")])
+def test_preparing_changes_nothing(protocol, engine):
+    prepared, plain = (Session(protocol, seed=3, engine=engine) for _ in range(2))
+    prepared.world.prepare()
+    assert prepared.step == 0
+    for session in (prepared, plain):
+        session.go_to(40)
+    assert prepared.world.readings() == plain.world.readings()
+    assert np.array_equal(prepared.world.bands(), plain.world.bands())
+
+
 def test_a_story_is_followed_step_by_step(tmp_path):
     pairwise = hg.Pairwise(n=3)
     one, nobody = {"leader": 1}, {"leader": 0}

@@ -68,6 +68,7 @@ class Simulation:
         self.connection.send(("greeting", json.dumps(content)))
 
     def run(self) -> None:
+        is_ready = False
         while True:
             while self.connection.poll(self._pause()):
                 self._take(self.connection.recv())
@@ -75,6 +76,9 @@ class Simulation:
             elapsed, self._then = now - self._then, now
             if self.wanted and self.changed and now - self._sent >= FRAME:  # first: somebody waits
                 self._send_frame()
+                if not is_ready:  # while somebody looks at the first picture
+                    self.session.world.prepare()
+                    is_ready = True
             if self.playing:
                 self._play(elapsed)
 

@@ -35,6 +35,9 @@ class World(ABC):
         """Whether nothing will ever change again."""
         return False
 
+    def prepare(self) -> None:  # noqa: B027 (some worlds compile nothing)
+        """Compile what the first step needs; nothing else changes."""
+
     @abstractmethod
     def advance(self, limit: int) -> None:
         """Towards the step `limit`; may come back early."""

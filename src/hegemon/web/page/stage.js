@@ -200,7 +200,7 @@ export class Stage {
 
   paintAgents(pen, seen, places, radius) {
     const size = seen.leader ? radius * 1.22 : radius;
-    pen.circles(places, size, seen.fill, seen.leader ? seen.rim : null, Math.max(1, radius / 6));
+    pen.circles(places, size, seen.fill, seen.leader && radius >= 2.5 ? seen.rim : null, Math.max(1, radius / 6)); // small: nothing but rims
     if (seen.leader && radius > 4) for (const place of places) pen.polygon(star(place, size * 0.62), "#ffffff");
     if (radius < 2.5) return;
     for (const badge of seen.badges) {
@@ -263,7 +263,7 @@ export class Stage {
     const bytes = [...new Set(columns.flatMap((column) => [...column.shares.keys()]))].sort((a, b) => a - b);
     const base = columns.map(() => 0);
     for (const byte of bytes) {
-      const lower = columns.map((column, k) => [x(column.step), top + height * (1 - base[k])]);
+      const lower = columns.map((column, k) => [x(column.step), top + height * (1 - base[k]) + (base[k] ? 1 : 0)]); // over the seam
       columns.forEach((column, k) => { base[k] += column.shares.get(byte) || 0; });
       const upper = columns.map((column, k) => [x(column.step), top + height * (1 - base[k])]);
       if (columns.length === 1) { lower.unshift([left, lower[0][1]]); upper.unshift([left, upper[0][1]]); }
