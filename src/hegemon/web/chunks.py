@@ -11,7 +11,7 @@ LONGEST = 1.0  # seconds of a chunk at most
 class Chunks:
     def __init__(self, world: World):
         self._world = world
-        self._size, self._least = 1024, math.inf
+        self._size, self._least = max(1024, world.protocol.n // 1000), math.inf
 
     def advance(self, goal: int, brief: float) -> None:
         """So many steps that they take about `brief` seconds; more, where every call costs the engine as much."""

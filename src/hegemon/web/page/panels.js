@@ -143,7 +143,11 @@ export function showBands(stage, head) {
     totals.set(name, { byte: Math.max(byte, found.byte), count: found.count + BigInt(count) });
   }
   const rows = [...totals].filter(([, { count }]) => count > 0n).sort(([, a], [, b]) => (a.count < b.count ? 1 : -1)).slice(0, 14);
-  byId("legend").replaceChildren(...rows.map(([name, { byte, count }]) => {
+  rows.sort(([, a], [, b]) => b.byte - a.byte); // as they lie in the picture, whatever their counts become
+  const box = byId("legend");
+  box.dataset.rows = Math.max(rows.length, box.dataset.rows || 0);
+  box.style.minHeight = `calc(${box.dataset.rows} * (1.45em + .3rem))`; // nothing jumps when a class dies out
+  box.replaceChildren(...rows.map(([name, { byte, count }]) => {
     const row = element("div", undefined, "bandrow");
     const dot = element("i");
     dot.style.background = stage.look.of(byte).fill;

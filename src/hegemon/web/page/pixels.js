@@ -1,4 +1,4 @@
-// Many agents, pixel by pixel: a browser without a graphics card takes ten times as long for two thousand discs.
+// Many agents, pixel by pixel: a browser without a graphics card takes several times as long for two thousand discs.
 import { pixelOf } from "./look.js";
 import { CanvasPen } from "./pens.js";
 
