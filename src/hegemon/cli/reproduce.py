@@ -140,7 +140,7 @@ class LiveClaims(ClaimsListener):
 
     def _say(self, text: str) -> None:
         self._said = time.monotonic()
-        self._screen.print(text, markup=False)
+        self._screen.print(text, markup=False, soft_wrap=True)
 
     def _break_silence(self) -> None:
         while not self._ended.wait(0.5):
