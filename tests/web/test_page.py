@@ -126,10 +126,14 @@ def test_a_refusal_is_one_sentence_and_changes_nothing(page):
 
 
 def test_two_tabs_see_one_run(page, browser, watching):
+    page.keyboard.press("ArrowRight")
+    until(page, "h.step === 1")
     other = open_page(browser, watching.url)
+    until(other, "h.step === 1")
+    assert other.evaluate("window.hegemon.history()") == [0, 1]  # the curves of before it came
     page.keyboard.press("Shift+ArrowRight")
-    until(page, f"h.step === {N}")
-    until(other, f"h.step === {N}")
+    until(page, f"h.step === {N + 1}")
+    until(other, f"h.step === {N + 1}")
     other.close()
 
 

@@ -54,6 +54,7 @@ class Simulation:
         self.connection, self.session = connection, session
         self.playing, self.speed = False, default_speed(session)  # steps per second; infinite: as fast as it goes
         self.wanted = False  # somebody waits for a frame
+        self.newcomer = False  # and has not seen the curves so far
         self.changed = True
         self.recorder = Recorder()
         self._debt, self._then = 0.0, time.monotonic()
@@ -139,6 +140,8 @@ class Simulation:
             rate=[session.rate, session.rate_agents],
             **self._readings,
         )
+        if self.newcomer:
+            head["rows"], self.newcomer = list(session.rows), False
         self.recorder.add(head, picture)
         self.connection.send(("frame", packed(head, picture)))
 
@@ -159,7 +162,8 @@ class Simulation:
         session, do = self.session, command["do"]
         if do == "frame":
             self.wanted = True
-            self.changed |= bool(command.get("now"))
+            self.newcomer |= bool(command.get("now"))
+            self.changed |= self.newcomer
             return None
         if do == "state":
             agent = int(command["agent"])

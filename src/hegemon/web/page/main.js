@@ -89,6 +89,7 @@ const take = {
     Object.assign(state, { head, picture, ready: true, frames: state.frames + 1, step: head.step, playing: head.playing });
     Object.assign(state, { values: head.values, lamps: head.lamps, healing: head.healing, command: head.command, speed: head.speed });
     stage.show(head, picture);
+    if (head.rows) curves.rows = head.rows; // a newcomer here or in another tab: what all have seen
     if (head.values) curves.add(head.step, head.values, head.branch);
     byId("step").textContent = figure(head.step);
     const now = performance.now();
@@ -241,6 +242,7 @@ byId("copy").onclick = async () => {
 };
 state.svg = () => stage.svg();
 state.draw = () => stage.draw();
+state.history = () => curves.rows.map(([step]) => step);
 
 if (window.HEGEMON_BRIDGE) for (const id of ["film", "disturbances"]) byId(id).remove(); // there is no address to take them from
 source = window.HEGEMON_FILM ? new Film(take, window.HEGEMON_FILM) : new Live(take);
