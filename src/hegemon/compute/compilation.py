@@ -63,15 +63,15 @@ def _specialize(template, records, parallel, allocates, bindings):
     return cached(_bound(template, records, bindings), nogil=True, **options)
 
 
-def part(template, records: str = "", **bindings):
+def part(template, records: str = "", allocates: bool = True, **bindings):
     """As `specialize`, but for kernels to call, and compiled with them."""
     with _lock:
-        return _part(template, records, tuple(sorted(bindings.items())))
+        return _part(template, records, allocates, tuple(sorted(bindings.items())))
 
 
 @cache
-def _part(template, records, bindings):
-    return ingredient()(_bound(template, records, bindings))
+def _part(template, records, allocates, bindings):
+    return ingredient(**{} if allocates else LEAN)(_bound(template, records, bindings))
 
 
 def callback(template, signature, records: str = "", **bindings):

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hegemon.compute.compilation import specialize
+from hegemon.compute.compilation import part, specialize
 from hegemon.compute.randomness import stream
 from hegemon.compute.records import codec, widened
 from hegemon.engines.population.agents import LARGEST_TABLE
@@ -75,14 +75,14 @@ class Walker:
             pair = kernels.pair_arcs
             arcs = np.stack([topology.sources, topology.targets], axis=1).astype(np.int32)
         made: dict[str, Any] = {"records": records, "allocates": importance.allocates}
-        compute = specialize(kernels.compute, records, interact=protocol.interact, encode=encode, decode=decode)
+        compute = part(kernels.compute, records, interact=protocol.interact, encode=encode, decode=decode)
         memory: dict[str, Any]
         if process.in_table:
             memory = {"recall": kernels.recall_from_table, "remember": kernels.remember_in_table}
         else:
             memory = {"recall": kernels.recall_nothing, "remember": kernels.remember_nothing}
         self.importance, tables = importance.compiled(process)
-        walk = specialize(kernels.walk, **made, pair=pair, compute=compute, importance=self.importance, **memory)
+        walk = part(kernels.walk, **made, pair=pair, compute=compute, importance=self.importance, **memory)
         self.draw_pairs = specialize(kernels.draw_pairs, **made, pair=pair)
         self._steady = specialize(kernels.steady, **made, walk=walk, keep=kernels.keep, copy=kernels.copy)
         self._survey = specialize(kernels.survey, **made, walk=walk, copy=kernels.copy)
