@@ -22,7 +22,8 @@ class _Raw(JITCodeLibrary):
 
     def finalize(self):
         for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
+            if hasattr(library, "_reload_init"):  # newer than the oldest Numba that is allowed
+                self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalized = True
 
