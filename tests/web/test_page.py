@@ -71,7 +71,7 @@ def test_play_and_pause(page):
     step, values, command = state(page, "step", "values", "command")
     assert values["leaders"] == run(step).leaders
     assert command.endswith(f"--seed {SEED} --engine agents --until steps:{step}")
-    assert page.inner_text("#step").replace(",", "") == str(step)
+    page.wait_for_selector(f"#step:text-is('{step:,}')", timeout=WAIT)
 
 
 def test_disturb_and_heal(browser):
@@ -98,7 +98,8 @@ def test_disturb_and_heal(browser):
         faults = read_disturbances(download.value.path())
         healed = hg.simulate(timer, seed=SEED, start="safe", engine="agents", faults=faults)
         assert healing["exact"] and healing["steps"] == healed.measures["recovery_steps"] > 0
-        assert "healed after" in page.inner_text("#healing") and not page.errors
+        page.wait_for_selector("#healing:has-text('healed after')", timeout=WAIT)  # told a few times a second
+        assert not page.errors
     finally:
         watching.stop()
 
