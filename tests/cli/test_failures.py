@@ -1,6 +1,7 @@
 """Whatever goes wrong ends in one sentence and a documented exit code; a signal is answered within a second."""
 
 import inspect
+import io
 import json
 import os
 import signal
@@ -14,6 +15,7 @@ import pytest
 from hegemon.cli import application, failures, progress
 from hegemon.cli.application import COMMANDS, SENTENCES, load
 from hegemon.cli.main import main
+from hegemon.cli.output import Sheet
 from tests.cli import sentences
 
 HEGEMON = [sys.executable, "-c", "from hegemon.cli.main import main; main()"]
@@ -236,3 +238,9 @@ def test_a_search_ends_with_its_budget_and_says_so(capsys):
     assert content["evaluations"] < 1000 and "steps were simulated" in content["ended_early"]
     assert main([*arguments, "--evaluations", "5", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["ended_early"] == ""
+
+
+def test_a_closed_stream_is_no_terminal():
+    stream = io.StringIO()
+    stream.close()
+    assert not Sheet(stream).isatty()

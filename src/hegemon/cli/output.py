@@ -38,7 +38,7 @@ class Sheet(io.TextIOBase):
         return getattr(self._under, "encoding", "utf-8")
 
     def isatty(self) -> bool:
-        return self._under.isatty()
+        return not self._under.closed and self._under.isatty()  # libraries ask at the very end, too
 
     def fileno(self) -> int:
         return self._under.fileno()
