@@ -16,7 +16,7 @@ from hegemon.graphs.families import complete, grid, ring
 from hegemon.network import join, new_key
 from hegemon.network.keys import Keys
 from hegemon.network.nodes import MessageCodes, MessageNode, RoundsNode
-from hegemon.network.synchronizer import LAST, Synchronizer
+from hegemon.network.synchronizer import GATHERING, LAST, Synchronizer
 from hegemon.network.wire import Wire, fingerprint_of
 from tests.network.virtual import Clock, Conditions, Network
 
@@ -210,6 +210,25 @@ def test_message_passing_waits_for_members_that_begin_late():
         assert good == elected(*case, seed, 30, BAD, late={2: 20.0, 5: 11.0})
         differ += good != elected(*case, seed, 30, BAD, late={2: 20.0, 5: 11.0}, together=False)
     assert differ  # who does not wait loses messages
+
+
+@pytest.mark.parametrize("heard", [True, False])
+def test_a_dead_neighbour_blocks_no_message_passing_member_for_ever(heard):
+    """One that was heard leaves after the patience, one that never was after the time of gathering; not sooner."""
+    topology = ring(6)
+    adapted = hg.Walks(n=6, mixing_time=12, walks=6).adapt(topology)
+    nodes = [MessageNode(adapted, 2, random.Random(v)) for v in range(6)]
+    network = Rounds(adapted, topology, nodes, rate=50.0, patience=1.0, late=None if heard else {0: 10.0**9})
+    if heard:
+        network.run_to(10)
+        network.synchronizers[0].stop()
+        del network.network.receivers[0]
+    wait = 1.0 if heard else GATHERING
+    network.clock.run(seconds=0.5 * wait)
+    stuck = network.rounds[1]
+    assert stuck <= 11 if heard else stuck <= 1
+    network.clock.run(seconds=wait + 5)
+    assert min(network.rounds[1:]) > stuck + 20 and network.synchronizers[1].counters["unreachable"] > 0
 
 
 def test_messages_as_words():

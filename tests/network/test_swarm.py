@@ -15,6 +15,7 @@ import pytest
 import hegemon
 from hegemon.cli.main import main
 from hegemon.errors import InvalidInput
+from hegemon.network.board import Board, Slot
 from hegemon.network.faults import NetworkFault, parse_faults
 from hegemon.network.swarm import Swarm
 from hegemon.protocols import Timer
@@ -137,3 +138,11 @@ def test_an_agent_reloads_answers_and_leaves(tmp_path):
             assert agent.wait(PATIENCE) == 143
         finally:
             agent.kill()
+
+
+def test_a_slot_is_read_as_it_was_written(tmp_path):
+    board = Board(tmp_path / "board", 2, create=True)
+    news = Slot(*range(1, len(Slot._fields) + 1))
+    board.write(1, news)
+    assert board.read(1) == news and board.read(0) == Slot()
+    board.close()
