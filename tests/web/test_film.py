@@ -7,6 +7,7 @@ import shutil
 import struct
 import subprocess
 import zlib
+from multiprocessing import Pipe
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from hegemon.web.animation import save_animation
 from hegemon.web.colours import GOLD, looks, rgb, seen
 from hegemon.web.film import FRAMES, MOST_PIXELS, Recorder, film_page, shoot
 from hegemon.web.session import Session
+from hegemon.web.simulation import Simulation
 from hegemon.web.spacetime import space_time
 from hegemon.web.watch import Film, save_film
 from tests.sentences import is_one_sentence
@@ -179,3 +181,16 @@ def test_bad_input_is_one_sentence(tmp_path, monkeypatch, capsys, words, says):
 def test_in_a_notebook_a_film_plays_itself():
     film = hg.watch(hg.Pairwise(n=4), film=True, seed=1)
     assert isinstance(film, Film) and film._repr_html_().startswith("<iframe srcdoc=")
+
+
+@pytest.mark.parametrize("first", ["as it opens", "started over"])
+def test_a_film_begins_where_its_run_does_however_soon_the_first_command_comes(first):
+    here, there = Pipe()
+    simulation = Simulation(here, Session(hg.Pairwise(n=6), seed=1))
+    if first == "started over":
+        simulation._take({"do": "start", "name": "all-leaders"})
+    for _ in range(3):  # nobody has asked for a frame yet
+        simulation._take({"do": "step", "count": 1})
+    simulation._send_frame()
+    assert [head["step"] for head in simulation.recorder.film()["heads"]] == [0, 3]
+    there.close()

@@ -101,6 +101,7 @@ class Simulation:
             session.note = "nothing will ever change again"
             return
         before = session.step
+        self._film_beginning()
         try:
             now = time.monotonic()
             self._advance(elapsed, min(now + SLICE, max(now, self._sent + FRAME)) if self.wanted else now + SLICE)
@@ -123,9 +124,20 @@ class Simulation:
             self._debt -= session.step - before
 
     def _send_frame(self) -> None:
-        now = time.monotonic()
-        session = self.session
-        self._sent, self.wanted, self.changed = now, False, False
+        self._sent, self.wanted, self.changed = time.monotonic(), False, False
+        head, picture = self._frame()
+        if self.newcomer:
+            head["rows"], self.newcomer = list(self.session.rows), False
+        self.connection.send(("frame", packed(head, picture)))
+
+    def _film_beginning(self) -> None:
+        """Before anything moves: a film begins where its run does, however soon the first command came."""
+        if not self.recorder.frames:
+            self._frame()
+
+    def _frame(self) -> tuple[dict, bytes]:
+        """What there is to see now; the film has it too."""
+        now, session = time.monotonic(), self.session
         if not self.playing or now - self._read > SHARE * self._cost:
             self._readings, self._read = session.readings(), now
             self._cost = time.monotonic() - now
@@ -140,10 +152,8 @@ class Simulation:
             rate=[session.rate, session.rate_agents],
             **self._readings,
         )
-        if self.newcomer:
-            head["rows"], self.newcomer = list(session.rows), False
         self.recorder.add(head, picture)
-        self.connection.send(("frame", packed(head, picture)))
+        return head, picture
 
     # -- commands ---------------------------------------------------------------------------------------
 
@@ -193,6 +203,7 @@ class Simulation:
     def _change(self, do: str, command: dict) -> None:
         session = self.session
         session.note = ""
+        self._film_beginning()
         if do == "step":
             count = int(command.get("count", 1))
             if abs(count) > 10**18:
