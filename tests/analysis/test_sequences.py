@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hegemon.analysis import sequences
-from hegemon.analysis.statistics import clopper_pearson, mean_interval
+from hegemon.analysis.statistics import clopper_pearson, mean_interval, rank_of, sample_quantile
 from hegemon.errors import InvalidInput
 
 POINTS = sequences.look_points(4000)
@@ -138,8 +138,8 @@ def test_a_sample_quantile_is_the_least_value_with_its_share(values, level):
     """By definition, in whole numbers: 0.29 of 100 is 29, not 28.999999999999996."""
     hundredths = round(level * 100)
     least = min(x for x in values if 100 * sum(y <= x for y in values) >= hundredths * len(values))
-    assert sequences.sample_quantile(values, level) == least
-    assert sequences.rank_of(100, 0.29) == 29
+    assert sample_quantile(values, level) == least
+    assert rank_of(100, 0.29) == 29
 
 
 def test_the_p_value_of_a_mean_is_the_inverse_of_its_interval():

@@ -1,14 +1,18 @@
 """What `hegemon results` says of a study."""
 
 import json
+import shutil
 
 import numpy as np
 import pandas
 import pytest
 
+from hegemon.analysis.statistics import sample_quantile
 from hegemon.cli.main import main
 from hegemon.errors import InvalidInput
-from hegemon.experiments.results import fit_laws, summarize_table
+from hegemon.experiments.precision import parse_precision
+from hegemon.experiments.results import cut_off_trials, fit_laws, summarize_table
+from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.sweep import sweep
 from tests.sentences import is_one_sentence
 
@@ -36,11 +40,55 @@ def test_groups_intervals_and_fits(folder, capsys, tmp_path):
     assert "steps ≈" in capsys.readouterr().out
 
 
+def cut_off_table(sizes=(8,)):
+    rows = {"case": 0, "protocol": "p", "trial": range(5), "steps": [10, 20, 30, 99, 99]}
+    return pandas.concat([pandas.DataFrame({**rows, "n": n, "reached": [True] * 3 + [False] * 2}) for n in sizes])
+
+
 def test_trials_that_were_cut_off_are_counted():
-    rows = {"case": 0, "protocol": "p", "n": 8, "trial": range(4), "steps": [10, 20, 99, 99]}
-    table = pandas.DataFrame({**rows, "reached": [True, True, False, False]})
+    """A median of the others alone would be 20, too early, and lie outside its own interval."""
+    (row,) = summarize_table(cut_off_table(), ["n"])
+    assert (row["trials"], row["reached"], row["mean"]) == (5, 3, 20)
+    assert (row["median"], row["q10"], row["q90"], row["maximum"]) == (30, 10, None, None)
+    assert cut_off_trials([row], "steps") == 2 and cut_off_trials([row], "messages") == 0
+    assert not fit_laws(cut_off_table((8, 16, 32)), ["n"])
+
+
+def test_quantiles_are_those_of_the_sequences():
+    table = cut_off_table().assign(reached=True, steps=[1.0, 2, 3, 4, 5])
     (row,) = summarize_table(table, ["n"])
-    assert (row["trials"], row["reached"], row["mean"]) == (4, 2, 15)
+    assert [row["q10"], row["q90"]] == [sample_quantile(table["steps"], level) for level in (0.1, 0.9)] == [1, 5]
+
+
+def test_a_sequence_is_of_whole_cases():
+    """Trials that were chosen by their outcome say nothing about the case."""
+    table = pandas.DataFrame({"case": 0, "protocol": "p", "n": 8, "trial": range(40), "reached": True})
+    table = table.assign(steps=np.arange(100.0, 140.0))
+    (row,) = summarize_table(table, ["n"], precision=parse_precision("20%"))
+    assert row["precise"] and row["mean_sequence95"][0] < row["mean"] < row["mean_sequence95"][1]
+    (row,) = summarize_table(table, ["n"], where="steps < 135", precision=parse_precision("20%"))
+    assert "precise" not in row and row["ci95"] is None
+
+
+def test_a_precise_measure_is_what_is_shown():
+    table = cut_off_table().assign(messages=[3, 4, 5, 6, 7])
+    (row,) = summarize_table(table, ["n"], precision=parse_precision("2% of median messages"))
+    assert row["mean"] == 5 and "q50_sequence95" in row
+
+
+def test_a_damaged_table_and_an_older_one(folder, tmp_path, capsys):
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    study = Folder(copy).study()
+    Folder(copy).open(study.extended({"n": [32]}), extend=True)  # as if it had been interrupted
+    assert main(["results", str(copy), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["extended_since"]
+    assert main(["results", str(copy), "--by", "n"]) == 0
+    assert "extended since" in " ".join(capsys.readouterr().out.split())
+    (copy / "table.parquet").write_bytes((copy / "table.parquet").read_bytes()[:500])
+    assert main(["results", str(copy)]) == 2
+    message = capsys.readouterr().err
+    assert "damaged" in message and is_one_sentence(message)
 
 
 @pytest.mark.parametrize(

@@ -19,13 +19,13 @@ below zero. No method covers the mean of every unbounded law.
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betaln, xlog1py, xlogy
 
+from hegemon.analysis.statistics import sample_quantile
 from hegemon.errors import InvalidInput
 
 CONFIDENCE = 0.95
@@ -155,17 +155,6 @@ def quantile(values, level: float, points: Sequence[int], confidence: float = CO
         high = seen[most] if most < trials else math.inf
         found.append(SequentialInterval(trials, float(sample_quantile(seen, level)), float(low), float(high)))
     return found
-
-
-def sample_quantile(values, level: float) -> float:
-    """The least value that at least a share `level` of all values does not exceed."""
-    seen = np.sort(np.asarray(values, float))
-    return float(seen[rank_of(len(seen), level) - 1])
-
-
-def rank_of(trials: int, level: float) -> int:
-    """The least k with k / trials >= level, for the decimal that was written, not for its nearest binary."""
-    return max(1, math.ceil(trials * Fraction(repr(level))))
 
 
 @lru_cache(maxsize=4096)

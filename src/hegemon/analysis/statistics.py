@@ -5,6 +5,7 @@ SciPy is imported where it is used: it takes longer to load than a single trial 
 
 import math
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 
@@ -89,6 +90,17 @@ def summarize(values) -> dict:
         "minimum": float(values.min()),
         "maximum": float(values.max()),
     }
+
+
+def sample_quantile(values, level: float) -> float:
+    """The least value that at least a share `level` of all values does not exceed."""
+    seen = np.sort(np.asarray(values, float))
+    return float(seen[rank_of(len(seen), level) - 1])
+
+
+def rank_of(trials: int, level: float) -> int:
+    """The least k with k / trials >= level, for the decimal that was written, not for its nearest binary."""
+    return max(1, math.ceil(trials * Fraction(repr(level))))
 
 
 def sublinear_scale(n: int) -> float:

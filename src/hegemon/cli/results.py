@@ -15,22 +15,33 @@ from hegemon.cli.common import console, figure, print_json
 from hegemon.cli.options import OUTPUT, option
 from hegemon.experiments.precision import parse_precision
 from hegemon.experiments.result_pictures import draw_results
-from hegemon.experiments.results import axes_of, default_measure, fit_laws, load_table, summarize_table
+from hegemon.experiments.results import (
+    axes_of,
+    cut_off_trials,
+    default_measure,
+    fit_laws,
+    load_table,
+    study_of_table,
+    summarize_table,
+)
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.provenance import drivers
 from hegemon.experiments.study import Study
 from hegemon.experiments.sweep import StudyOutcome, case_states
 
 SHOWN_CASES = 40
+INTERVAL = "Student's on the scale of its logarithm: independent trials, finite variance, their number fixed beforehand"
 
 
 def report(outcome: StudyOutcome, json: bool) -> None:
     """The summary of every case, and where the table is."""
     precision = precision_of(outcome.study)
-    rows = []
+    rows, measure = [], ""
     if outcome.trials:
         axes = axes_of(outcome.study)
-        rows = summarize_table(load_table(outcome.folder.root, axes), axes, precision=precision)
+        wanted = [*axes, *([precision.measure] if precision and precision.measure else [])]
+        table = load_table(outcome.folder.root, wanted)
+        rows, measure = summarize_table(table, axes, precision=precision), default_measure(table, precision)
     failed = [{"case": case.settings, "error": error} for case, error in outcome.failed]
     if json:
         place = str(outcome.folder.table)
@@ -49,8 +60,8 @@ def report(outcome: StudyOutcome, json: bool) -> None:
     if len(rows) > SHOWN_CASES:
         screen.print(f"… and {len(rows) - SHOWN_CASES:,} more cases (hegemon results {outcome.folder.root})")
     for row in failed:
-        screen.print(f"FAILED {row['case']}: {row['error']}", markup=False)
-    say_method(screen, precision)
+        screen.print(failure(row), markup=False)
+    say_method(screen, precision, rows, measure)
     screen.print(f"\n{outcome.trials:,} trials are in {outcome.folder.table}")
 
 
@@ -58,9 +69,17 @@ def precision_of(study: Study):
     return None if study.precise is None else parse_precision(study.precise)
 
 
-def say_method(screen, precision) -> None:
+def say_method(screen, precision, rows: list[dict], measure: str) -> None:
+    """What the intervals are and assume, and what trials that were cut off mean for the rest."""
     if precision is not None:
         screen.print(f"{precision.label} to within {precision.relative:.3g} of itself, 95 %: {precision.method}")
+    elif any(row["ci95"] for row in rows):
+        screen.print(f"ci95 of the mean: {INTERVAL}")
+    if count := cut_off_trials(rows, measure):
+        screen.print(
+            f"{count:,} trials did not meet their stop: medians and quantiles take them for infinite, the means are of "
+            "the others alone, and no law is fitted to them"
+        )
 
 
 def study_results(
@@ -81,23 +100,31 @@ def study_results(
     """The trials of a study in groups, with intervals, fitted laws and a picture."""
     if plot:
         check_picture_path(plot)
-    asked = Folder(study).study()
+    asked, extended = study_of_table(study), Folder(study).study()
+    precision = precision_of(asked)
     groups = axes_of(asked) if by is None else [name.strip() for name in by.split(",") if name.strip()]
+    of = of or (precision.measure if precision else None)
     table = load_table(study, None if where else [*groups, *([of] if of else [])])
-    rows = summarize_table(table, groups, of, where, precision_of(asked))
+    rows = summarize_table(table, groups, of, where, precision)
     fits = fit_laws(table, groups, of, where) if "n" in groups else []
     measure = of or default_measure(table)
+    outdated = asked.content() != extended.content()
     if plot:
         title = f"{', '.join(dict.fromkeys(table['protocol']))}: {sum(row['trials'] for row in rows):,} trials"
         draw_results(rows, groups, measure, fits, title, plot)
     if json:
-        print_json({"of": measure, "by": groups, "rows": rows, "fits": [asdict(fit) for fit in fits]})
+        content = {"of": measure, "by": groups, "rows": rows, "fits": [asdict(fit) for fit in fits]}
+        print_json(content | {"extended_since": outdated})
     elif csv:
         write_csv(rows)
     else:
         screen = console()
         print_rows(screen, rows)
-        say_method(screen, precision_of(asked))
+        say_method(screen, precision, rows, measure)
+        if outdated:
+            screen.print(
+                f"the study was extended since and is not finished: run `hegemon sweep --extend {study}` to go on"
+            )
         for fit in fits:
             screen.print(fit_sentence(fit, measure), markup=False)
 
@@ -169,4 +196,8 @@ def show_status(root: Path, json: bool) -> None:
         screen.print(f"{folder.damaged:,} damaged records are ignored; their trials are measured again")
     print_rows(screen, [row for row in states if row["done"] < row["goal"]][:SHOWN_CASES])
     for row in unsound:
-        screen.print(f"FAILED {row['case']}: {row['error']}", markup=False)
+        screen.print(failure(row), markup=False)
+
+
+def failure(row: dict) -> str:
+    return f"FAILED {', '.join(f'{name} = {value}' for name, value in row['case'].items())}: {row['error']}"

@@ -4,7 +4,7 @@ import numpy as np
 
 from hegemon.analysis.pictures import COLOURS, INK, legend_below, new_figure, save
 from hegemon.errors import InvalidInput
-from hegemon.experiments.results import LAWS, Fit
+from hegemon.experiments.results import LAWS, Fit, cut_off_trials
 
 
 def draw_results(rows: list[dict], by: list[str], of: str, fits: list[Fit], title: str, path) -> None:
@@ -29,9 +29,8 @@ def draw_results(rows: list[dict], by: list[str], of: str, fits: list[Fit], titl
         axis.plot(
             x, [row["mean"] for row in points], marker=marker, markersize=4, linewidth=1.4, color=colour, label=label
         )
-        axis.fill_between(
-            x, [row["q10"] for row in points], [row["q90"] for row in points], color=colour, alpha=0.10, linewidth=0
-        )
+        middle = [[np.nan if row[name] is None else row[name] for row in points] for name in ("q10", "q90")]
+        axis.fill_between(x, *middle, color=colour, alpha=0.10, linewidth=0)
         intervals = [_interval(row) for row in points]
         if all(intervals):
             axis.fill_between(x, *zip(*intervals, strict=True), color=colour, alpha=0.30, linewidth=0)
@@ -49,6 +48,8 @@ def draw_results(rows: list[dict], by: list[str], of: str, fits: list[Fit], titl
     axis.set_ylabel(f"{of.replace('_', ' ')} (mean, its 95 % interval, and 8 of 10 trials)")
     laws = dict.fromkeys(fit.law for fit in fits) if across == "n" else {}
     note = f"; broken lines: constant · {' or '.join(laws)}" if laws else ""
+    if count := cut_off_trials(rows, of):
+        note += f"; without {count:,} that did not meet their stop"
     axis.set_title(title + note, loc="left", fontsize=10)
     if len(series) > 1:
         legend_below(axis)

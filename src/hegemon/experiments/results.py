@@ -1,6 +1,9 @@
 """What a study says: its trials in groups, with intervals, as a tidy table."""
 
+import json
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,12 +20,12 @@ from hegemon.analysis.scaling import (
     between,
     exponent,
 )
-from hegemon.analysis.statistics import CONFIDENCE, summarize, wilson
+from hegemon.analysis.statistics import CONFIDENCE, sample_quantile, summarize, wilson
 from hegemon.errors import InvalidInput
 from hegemon.experiments.filters import choose_rows
 from hegemon.experiments.precision import TIMES, Precision
 from hegemon.experiments.store.folder import Folder
-from hegemon.experiments.study import Study
+from hegemon.experiments.study import Study, study_from
 
 QUANTILES = (0.1, 0.9)
 CONSTANT = Law("1", lambda n: np.ones_like(n))
@@ -44,24 +47,28 @@ def axes_of(study: Study) -> list[str]:
     return ["engine_asked" if name == "engine" else name for name in varying] or ["n"]
 
 
-def default_measure(table) -> str:
-    return "steps" if "steps" in table.columns else "rounds"
+def default_measure(table, precision: Precision | None = None) -> str:
+    """What a study is about: the measure that was to be known precisely, or else the time."""
+    time = "steps" if "steps" in table.columns else "rounds"
+    return time if precision is None else precision.measure or time
 
 
 def summarize_table(
     table, by: list[str], of: str | None = None, where: str | None = None, precision: Precision | None = None
 ) -> list[dict]:
-    """One row per group: trials, how many met the stop, and the measure over those that did.
+    """One row per group: trials, how many met the stop, and the measure.
 
-    Trials cut off by a limit are counted (`trials` - `reached`) and never dropped silently: their times are not in
-    the mean, which is then a mean of the others alone. With a `precision`, the trials were made until they said
-    enough: a group that is one case gets the interval that is valid then, and none gets the usual one.
+    Trials cut off by a limit are counted (`trials` - `reached`). A quantile of times takes them for infinite, and is
+    None where it is; a mean, which nobody can know with them, is of the others alone, and `cut_off` says so. With a
+    `precision`, the trials were made until they said enough: a group that is one whole case gets the interval that is
+    valid then, and none gets the usual one.
     """
+    sizes = table.groupby("case").size()
     if where:
         table = choose_rows(table, where)
     if not len(table):
         raise InvalidInput("no trial is left; ask for less in --where")
-    of = of or default_measure(table)
+    of = of or default_measure(table, precision)
     by = [name if f"{name}_given" not in table.columns else f"{name}_given" for name in by]
     for name in (*by, of):
         if name not in table.columns:
@@ -70,24 +77,42 @@ def summarize_table(
         raise InvalidInput(f"{of} is no measured number; choose {', '.join(_numbers(table))}")
     rows = []
     for values, group in table.groupby(by, sort=False, dropna=False, observed=True) if by else [((), table)]:
-        reached = group[group["reached"]] if of in (*TIMES, "parallel_time") else group
-        counted = reached[of].dropna()
+        cut_off = _cut_off(group, of)
+        counted = group.loc[~cut_off, of].dropna().to_numpy(float)
         low, high = wilson(int(group["reached"].sum()), len(group))
         row = {name: _plain(value) for name, value in zip(by, values, strict=True)}
         row |= {"trials": len(group), "reached": int(group["reached"].sum()), "share_reached_ci95": [low, high]}
-        row |= summarize(counted.to_numpy(float))
-        spread = counted.quantile(list(QUANTILES), interpolation="higher") if len(counted) else {}
-        row |= {f"q{round(100 * q)}": float(spread[q]) if len(counted) else None for q in QUANTILES}
+        row |= summarize(counted) | _quantiles(np.concatenate([counted, np.full(cut_off.sum(), np.inf)]))
         if precision is not None:
-            row |= {"ci95": None, "standard_error": None, **_sequence(precision, group, of)}
+            whole = group["case"].nunique() == 1 and len(group) == sizes[group["case"].iloc[0]]
+            row |= {"ci95": None, "standard_error": None, **(_sequence(precision, group, of) if whole else {})}
         rows.append(row)
     return rows
 
 
+def _cut_off(table, of: str):
+    """The trials whose time is not known, because a limit came first."""
+    return ~table["reached"] & (of in (*TIMES, "parallel_time"))
+
+
+def cut_off_trials(rows: list[dict], of: str) -> int:
+    """How many trials have no time in their row's mean."""
+    return sum(row["trials"] - row["reached"] for row in rows) if of in (*TIMES, "parallel_time") else 0
+
+
+def _quantiles(values) -> dict:
+    """Median, the middle eight of ten, and the largest of values some of which may be infinite: None, where it is."""
+    if not len(values):
+        return {f"q{round(100 * level)}": None for level in QUANTILES}
+    found = {"median": float(np.median(values)), "maximum": float(values.max())}
+    found |= {f"q{round(100 * level)}": sample_quantile(values, level) for level in QUANTILES}
+    return {name: value if math.isfinite(value) else None for name, value in found.items()}
+
+
 def _sequence(precision: Precision, group, of: str) -> dict:
     """The interval of a case whose trials went on until it was narrow."""
-    measure = precision.measure or default_measure(group)
-    if group["case"].nunique() > 1 or (precision.what != "share" and measure != of):
+    measure = default_measure(group, precision)
+    if precision.what != "share" and measure != of:
         return {}
     group = group.sort_values("trial")
     values = group[measure].to_numpy(float)
@@ -113,7 +138,10 @@ class Fit:
 
 
 def fit_laws(table, by: list[str], of: str | None = None, where: str | None = None) -> list[Fit]:
-    """For every series (the groups without n), over at least three sizes: which law its means follow."""
+    """For every series (the groups without n), over at least three sizes: which law its means follow.
+
+    A series with trials that were cut off has no means that could follow one.
+    """
     if where:
         table = choose_rows(table, where)
     of = of or default_measure(table)
@@ -121,8 +149,9 @@ def fit_laws(table, by: list[str], of: str | None = None, where: str | None = No
     others = [name for name in by if name not in ("n", size)]
     fits = []
     for values, series in table.groupby(others, sort=False, dropna=False) if others else [((), table)]:
-        reached = series[series["reached"]] if of in (*TIMES, "parallel_time") else series
-        samples = {n: group[of].dropna().to_numpy(float) for n, group in reached.groupby(size)}
+        if _cut_off(series, of).any():
+            continue
+        samples = {n: group[of].dropna().to_numpy(float) for n, group in series.groupby(size)}
         samples = {n: sample for n, sample in samples.items() if len(sample) > 1 and sample.mean() > 0 and n > 2}
         if len(samples) >= 3:
             fits.append(_fit(dict(zip(others, map(_plain, values), strict=True)), samples))
@@ -161,13 +190,39 @@ ALWAYS = ("case", "protocol", "n", "n_given", "trial", "steps", "rounds", "reach
 def load_table(root, wanted=None):
     """The table of a study's folder; with `wanted`, only these columns and those that every summary needs."""
     import pandas
+
+    names = _schema(root).names
+    if wanted is not None and all(name in names or f"{name}_given" in names for name in wanted):
+        names = [name for name in names if name in ALWAYS or name in wanted or name.removesuffix("_given") in wanted]
+    with _readable(root):
+        return pandas.read_parquet(Folder(root).table, columns=names)
+
+
+def study_of_table(root) -> Study:
+    """The study that the table is of: the folder's own, or, while an extension of it has not ended, the one before."""
+    schema = _schema(root)
+    with _readable(root):
+        return study_from(json.loads(schema.metadata[b"hegemon.study"]))
+
+
+def _schema(root):
     from pyarrow.parquet import read_schema
 
     folder = Folder(root)
     folder.study()  # says what is wrong if this is no study
     if not folder.table.is_file():
         raise InvalidInput(f"{root} has no table yet; run its `hegemon sweep` to the end")
-    names = read_schema(folder.table).names
-    if wanted is not None and all(name in names or f"{name}_given" in names for name in wanted):
-        names = [name for name in names if name in ALWAYS or name in wanted or name.removesuffix("_given") in wanted]
-    return pandas.read_parquet(folder.table, columns=names)
+    with _readable(root):
+        return read_schema(folder.table)
+
+
+@contextmanager
+def _readable(root) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(
+            f"{Folder(root).table} is damaged; run its `hegemon sweep` again, which makes it from the records"
+        ) from None
