@@ -170,6 +170,32 @@ def test_another_study_does_not_mix_in(tmp_path):
         study.extended({}, 2)
     with pytest.raises(InvalidInput):
         study.extended({"tau": [2]})
-    (tmp_path / "s" / "study.json").write_text("{")
-    with pytest.raises(InvalidInput, match="cannot be read"):
+    with pytest.raises(InvalidInput, match="fixed number"):
+        study.extended({}, precise="2%")
+
+
+@pytest.mark.parametrize("damage", ["{", "[]", '{"folder": "a", "study": {"schema": 1, "axes": {}}}'])
+def test_the_same_command_mends_what_was_asked(tmp_path, damage):
+    folder, study = Folder(tmp_path / "s"), make_study("pairwise", axes={"n": 10}, trials=3)
+    folder.open(study)
+    asked = folder.root / "study.json"
+    asked.write_text(damage)
+    with pytest.raises(InvalidInput, match="damaged"):
         folder.study()
+    with pytest.raises(InvalidInput, match="no file of a study"):  # nothing was measured: it may be somebody's own
+        folder.open(study)
+    RecordFile(folder.records).append(encode_record(record(0, 1)))
+    folder.open(study)
+    assert folder.study() == study
+    assert [path.read_text() for path in folder.root.glob("study.json.damaged-*")] == [damage]
+    asked.write_text(asked.read_text().replace('"schema": 1', '"schema": 2'))
+    with pytest.raises(InvalidInput, match="its own version"):
+        folder.open(study)
+
+
+def test_a_precise_study_is_extended_to_narrower_of_the_same():
+    study = make_study("pairwise", axes={"n": 10}, precise="5% of median")
+    assert study.extended({}, precise="4% of median").precise == "4% of median"
+    for other in ("6% of median", "4%", "4% of quantile 0.9"):
+        with pytest.raises(InvalidInput, match="less of the same"):
+            study.extended({}, precise=other)

@@ -172,6 +172,14 @@ def test_extending_redoes_nothing(reference, tmp_path):
     assert len(measured) == len(set(measured)) == 240
 
 
+def test_extending_from_python_adds_to_what_is_there(tmp_path):
+    sweep("pairwise", n=[4, 5], trials=3, workers=1, out=tmp_path / "s")
+    table = sweep("pairwise", n=6, workers=1, out=tmp_path / "s", extend=True)
+    assert list(table.groupby("n").size().items()) == [(4, 3), (5, 3), (6, 3)]
+    with pytest.raises(InvalidInput, match="another seed"):
+        sweep("pairwise", n=6, seed=1, workers=1, out=tmp_path / "s", extend=True)
+
+
 def test_a_failing_case_is_reported_and_the_rest_goes_on(tmp_path):
     study = make_study("pairwise", axes={"n": [8], "start": ["all-leaders", "nobody"]}, trials=5)
     outcome = run_study(study, tmp_path / "a", workers=1)

@@ -64,11 +64,11 @@ def sweep_study(
     axes |= {name: values for name, values in {"loss": loss, "one_sided": one_sided}.items() if values}
     if extend is not None:
         if study is not None or out is not None or seed is not None or zip_ or cases:
-            raise InvalidInput("--extend takes the folder, --trials and values of its axes, and nothing else")
+            raise InvalidInput("--extend takes a folder, --trials, --precise and values of its axes, and nothing else")
         folder = Path(extend)
         asked = Folder(folder).study()
         more = {name: parse_axis(name, values) for name, values in axes.items()}
-        asked = asked.extended(more, trials)
+        asked = asked.extended(more, trials, precise)
     else:
         folder = Path(out or "study")
         asked = ask(study, axes, zip_, cases, trials, seed, precise)

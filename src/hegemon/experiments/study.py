@@ -57,8 +57,8 @@ class Study:
     def digest(self) -> str:
         return hashlib.sha256(json.dumps(self.content()).encode()).hexdigest()[:32]
 
-    def extended(self, axes: dict[str, list], trials: int | None = None) -> "Study":
-        """The same study with more trials, or more values on its axes; nothing that it had goes away."""
+    def extended(self, axes: dict[str, list], trials: int | None = None, precise: str | None = None) -> "Study":
+        """The same study with more trials, or narrower, or with more values on its axes; it loses nothing."""
         grown = {name: list(values) for name, values in self.axes.items()}
         for name, values in axes.items():
             if name not in grown or any(name in names for names in self.zipped):
@@ -69,7 +69,25 @@ class Study:
                 grown[name].sort()
         if trials is not None and trials < self.trials:
             raise InvalidInput(f"the study has {self.trials:,} trials already; extend it to more, not to {trials:,}")
-        return replace(self, axes=grown, trials=trials or self.trials)
+        if precise is not None and precise != self.precise:
+            self._require_narrower(precise)
+        return replace(self, axes=grown, trials=trials or self.trials, precise=precise or self.precise)
+
+    def _require_narrower(self, precise: str) -> None:
+        after = parse_precision(precise)
+        if self.precise is None:
+            raise InvalidInput("the study has a fixed number of trials; extend it by --trials, not by --precise")
+        before = parse_precision(self.precise)
+        if replace(after, relative=before.relative) != before or after.relative > before.relative:
+            raise InvalidInput(f"the study asks for {self.precise}; extend it to less of the same, not to {precise}")
+
+    def joined(self, other: "Study") -> "Study":
+        """This study extended by what another one asks for."""
+        for name in ("seed", "zipped", "table"):
+            if getattr(self, name) != getattr(other, name):
+                raise InvalidInput(f"the study has another {name} than the one that should extend it; keep it the same")
+        more = {name: values for name, values in other.axes.items() if values != self.axes.get(name)}
+        return self.extended(more, max(self.trials, other.trials), other.precise)
 
 
 def make_study(
@@ -117,14 +135,21 @@ def read_study(path) -> Study:
 
 
 def study_from(content: dict) -> Study:
-    """The inverse of `Study.content`."""
-    if content.get("schema") != SCHEMA:
+    """The inverse of `Study.content`; fails as Python does where it has another form."""
+    if content.get("schema", SCHEMA) != SCHEMA:
         raise InvalidInput(
             f"the study has schema {content.get('schema')!r} and this version reads {SCHEMA}; use its own version"
         )
-    zipped = tuple(tuple(names) for names in content["zip"])
-    table = tuple(content["cases"])
-    return Study(content["axes"], content["trials"], content["seed"], zipped, table, content["precise"])
+    axes: dict[str, list] = content["axes"]
+    trials, seed, zipped, table = (content[name] for name in ("trials", "seed", "zip", "cases"))
+    lists = [zipped, table, *zipped, *axes.values()]
+    if not all(isinstance(one, list) for one in lists) or not all(isinstance(row, dict) for row in table):
+        raise ValueError("it has another form")
+    if any(type(number) is not int or number < 0 for number in (trials, seed)):
+        raise ValueError("it has other numbers")
+    if (precise := content["precise"]) is not None:
+        parse_precision(precise)
+    return Study(axes, trials, seed, tuple(tuple(names) for names in zipped), tuple(table), precise)
 
 
 def protocol_name(protocol) -> str:

@@ -1,6 +1,7 @@
 """`sweep`: a study from its definition to its table. Run the same again to go on; nothing finished is redone."""
 
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from hegemon.experiments.case import Case
 from hegemon.experiments.executors.pool import open_pool
 from hegemon.experiments.fingerprints import code_fingerprint
 from hegemon.experiments.probe import probe
-from hegemon.experiments.store.folder import Folder
+from hegemon.experiments.store.folder import Damaged, Folder
 from hegemon.experiments.store.provenance import Provenance, drivers
 from hegemon.experiments.store.table import compact
 from hegemon.experiments.study import Study, make_study
@@ -79,9 +80,12 @@ def run_study(
     study: Study, out, *, workers=None, cluster=None, extend=False, listener: StudyListener | None = None, command=None
 ) -> StudyOutcome:
     """Make or go on with the study in the folder `out`, to the end or to an interrupt."""
+    folder = Folder(out)
+    if extend and folder.exists:
+        with suppress(Damaged):
+            study = folder.study().joined(study)
     sound, failed = check_cases(study)
     pool = open_pool(cluster, workers)
-    folder = Folder(out)
     folder.open(study, extend)
     folder.clean()
     provenance = Provenance(folder.drivers, command, pool.name, code_fingerprint())

@@ -24,6 +24,10 @@ from hegemon.files import MARK, write_text
 STALE_SECONDS = 600  # an unfinished file this old belongs to nobody who lives
 
 
+class Damaged(InvalidInput):
+    """The file that says what was asked is not what somebody wrote."""
+
+
 class Folder:
     def __init__(self, root):
         self.root = Path(root)
@@ -44,23 +48,27 @@ class Folder:
         return (self.root / "study.json").is_file()
 
     def study(self) -> Study:
-        return study_from(self._content()["study"])
+        return self._content()[0]
 
     @property
     def name(self) -> str:
-        return self._content()["folder"]
+        return self._content()[1]
 
-    def _content(self) -> dict:
+    def _content(self) -> tuple[Study, str]:
+        """The study, and the folder's own name."""
         path = self.root / "study.json"
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-            if isinstance(content, dict) and isinstance(content["study"], dict) and isinstance(content["folder"], str):
-                return content
-        except FileNotFoundError:
+            return study_from(content["study"]), str(content["folder"])
+        except (FileNotFoundError, NotADirectoryError):
             raise InvalidInput(f"{self.root} holds no study; give the folder of `hegemon sweep … --out`") from None
-        except (OSError, ValueError, KeyError, RecursionError):
-            pass
-        raise InvalidInput(f"{path} cannot be read; give the same `hegemon sweep` command with --extend to mend it")
+        except InvalidInput:
+            raise
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise Damaged(
+                f"{path} is damaged; give its `hegemon sweep … --out {self.root}` again, which mends it and keeps all "
+                "that was measured"
+            ) from None
 
     def open(self, study: Study, extend: bool = False) -> None:
         """Make the folder, or go on in it if it is this study's."""
@@ -72,19 +80,25 @@ class Folder:
         name = secrets.token_hex(8)
         if self.exists:
             try:
-                before, name = self.study(), self.name
-            except InvalidInput:
+                before, name = self._content()
+            except Damaged:
+                self._set_aside()
+            else:
+                if before.content() == study.content():
+                    return
                 if not extend:
-                    raise
-                before = study
-            if before.content() == study.content():
-                return
-            if not extend:
-                raise InvalidInput(
-                    f"{self.root} holds another study; give another --out, or --extend to add to this one"
-                )
+                    raise InvalidInput(
+                        f"{self.root} holds another study; give another --out, or --extend to add to this one"
+                    )
         content = {"folder": name, "study": study.content()}
         write_text(self.root / "study.json", json.dumps(content, indent=1, allow_nan=False) + "\n")
+
+    def _set_aside(self) -> None:
+        """A damaged file is kept: the records say what they belong to, and whoever asks says what is asked."""
+        path = self.root / "study.json"
+        if not any(self.records.glob("*.jsonl")):
+            raise InvalidInput(f"{path} is no file of a study; give another --out")
+        path.replace(path.with_name(f"study.json.damaged-{secrets.token_hex(4)}"))
 
     # -- what was measured --------------------------------------------------------------------------------
 
