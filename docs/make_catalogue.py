@@ -105,7 +105,7 @@ def write() -> list[str]:
         save(FOLDER / f"{name}.md", page(name, protocol, found))
         link = f"[{name}]({name}.md)"
         rows.append({"id": link, "what it does": protocol.summary(), "model": protocol.model, "grade": protocol.grade})
-    cited = [{"id": row.id, "what it does": row.summary, "model": "–", "grade": "cited"} for row in CITED]
+    cited = [{"id": row.id, "what it does": row.summary, "model": "–", "grade": "cited"} for row in CITED.values()]
     lines = ["# The catalogue", "", GRADES, "", *table(rows + cited, tuple(rows[0]))]
     save(FOLDER / "index.md", "\n".join(lines))
     return list(CATALOGUE)

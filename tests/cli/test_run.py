@@ -89,6 +89,14 @@ def test_list_and_show(capsys):
         assert shown["reference"] and shown["states"] > 1 and shown["starts"] and shown["fields"]
         assert main(["show", name]) == 0
         assert shown["summary"][:30] in capsys.readouterr().out
+    for row in listed:  # of every model, and those that are only quoted
+        assert run_json(capsys, "show", row["id"])["grade"] == row["grade"] != ""
+
+
+def test_a_cited_row_is_shown_and_not_run(capsys):
+    assert main(["show", "izumi-2015"]) == 0
+    assert "could not be recovered" in capsys.readouterr().out
+    assert "cited, not run" in refused(capsys, "run", "izumi-2015", "--n", "9")
 
 
 def test_a_protocol_from_a_file(tmp_path, capsys):

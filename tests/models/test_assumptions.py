@@ -4,6 +4,7 @@ import pytest
 
 import hegemon as hg
 from hegemon.errors import InvalidInput
+from hegemon.graphs.families import parse
 from hegemon.models import Assumption, Bit, Parameter, PopulationProtocol
 from hegemon.models.assumptions import truth
 from hegemon.models.description import describe
@@ -34,6 +35,21 @@ def test_an_assumption_that_fails_says_what_to_do():
 def test_show_says_what_is_assumed():
     assert describe(Careful(n=5))["assumes"] == ["k does not divide n", "every agent knows n"]
     assert describe(hg.Herman(n=5))["assumes"] and not describe(hg.Pairwise(n=5))["assumes"]
+    assert describe(hg.Ring(n=5))["assumes"] == ["the graph is a directed ring", "N >= n"]
+    assert describe(hg.ItaiRodeh(n=5))["assumes"] == ["the graph is an oriented ring", "n is known exactly"]
+
+
+class OnRings(Careful):
+    needs_graph = "directed-ring"
+
+
+def test_a_graph_is_assumed_by_a_declaration():
+    assert OnRings(n=5).topology == "directed-ring"
+    OnRings(n=5).check_topology(parse("directed-ring:5", None, None))
+    with pytest.raises(InvalidInput, match="on-rings runs on directed rings only, and ring:5 is not one; use directed"):
+        OnRings(n=5).check_topology(parse("ring:5", None, None))
+    with pytest.raises(InvalidInput, match="choose complete, directed-ring, oriented-ring"):
+        type("Own", (Careful,), {"needs_graph": "square"})
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,14 @@
 """`hegemon list` and `hegemon show`."""
 
+from contextlib import suppress
+from dataclasses import asdict
 from typing import Annotated
 
 from hegemon.cli import options
 from hegemon.cli.common import console, facts, figure, maker, new_table, print_json
+from hegemon.errors import InvalidInput
+
+USUAL_SIZES = range(100, 110)
 
 
 def list_protocols(json: options.Json = False):
@@ -23,7 +28,7 @@ def list_protocols(json: options.Json = False):
     ]
     rows += [
         {"id": row.id, "model": None, "grade": "cited", "summary": row.summary, "reference": row.reference}
-        for row in CITED
+        for row in CITED.values()
     ]
     if json:
         print_json(rows)
@@ -39,14 +44,19 @@ def list_protocols(json: options.Json = False):
 
 def show_protocol(
     protocol: options.Protocol,
-    n: Annotated[int, options.integer("--n", "number of agents", low=1, high=options.MOST_AGENTS)] = 100,
+    n: Annotated[int | None, options.integer("--n", "number of agents", low=1, high=options.MOST_AGENTS)] = None,
     set_: options.Set = None,
     json: options.Json = False,
 ):
     """One protocol: reference, parameters, fields, number of states, starts, sets, observables."""
     from hegemon.models.description import describe
+    from hegemon.protocols.cited import CITED
 
-    content = describe(maker(protocol, set_)(n))
+    if protocol in CITED:
+        show_cited(CITED[protocol], json)
+        return
+    make = maker(protocol, set_)
+    content = describe(make(n) if n is not None else of_usual_size(make))
     if json:
         print_json(content)
         return
@@ -83,3 +93,21 @@ def show_protocol(
                 table.add_row(*(figure(row[column]) for column in columns))
             screen.print()
             screen.print(table)
+
+
+def of_usual_size(make):
+    """The protocol with 100 agents, or a few more if it does not take 100: an odd number, say."""
+    for n in USUAL_SIZES:
+        with suppress(InvalidInput):
+            return make(n)
+    return make(USUAL_SIZES[0])  # says why
+
+
+def show_cited(row, json: bool) -> None:
+    """A row that is only quoted: what was published, and why it is not run."""
+    content = {"protocol": row.id, "grade": "cited", **asdict(row), "time": row.time.removesuffix(",")}
+    del content["id"]
+    if json:
+        print_json(content)
+        return
+    console().print(facts({name: str(value) for name, value in content.items()}))

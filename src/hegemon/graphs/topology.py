@@ -13,6 +13,7 @@ from hegemon.errors import InvalidInput
 
 LARGEST_COMPLETE = 2**60  # nodes of an implicit complete graph
 LARGEST_COMPLETE_IN_MEMORY = 20_000  # nodes of a complete graph whose arcs may be written out
+KINDS = {"complete": "complete graph", "directed-ring": "directed ring", "oriented-ring": "oriented ring"}
 LARGEST_IN_MEMORY = 2**28  # nodes, or arcs, of any other graph
 
 
@@ -113,19 +114,13 @@ class Topology:
     def is_connected(self) -> bool:
         return self.components == 1
 
-    def require_directed_ring(self, who: str) -> None:
-        """Refuse everything on which "the left neighbour" has no meaning."""
-        if not self.is_directed_ring:
-            raise InvalidInput(
-                f"{who} runs on directed rings only, and {self.name} is not one; use directed-ring:{self.n}"
-            )
-
-    def require_oriented_ring(self, who: str) -> None:
-        """Refuse everything on which a node cannot tell its left neighbour from its right one."""
-        if not self.oriented:
-            raise InvalidInput(
-                f"{who} runs on oriented rings only, and {self.name} is not one; use oriented-ring:{self.n}"
-            )
+    def require(self, kind: str, who: str) -> None:
+        """Refuse everything but one of `KINDS`: where "the left neighbour" has no meaning, or cannot be told."""
+        is_one = {
+            "complete": self.is_complete, "directed-ring": self.is_directed_ring, "oriented-ring": self.oriented,
+        }  # fmt: skip
+        if not is_one[kind]:
+            raise InvalidInput(f"{who} runs on {KINDS[kind]}s only, and {self.name} is not one; use {kind}:{self.n}")
 
     def require_connected(self) -> None:
         """Refuse a graph on which no single leader can be agreed upon."""

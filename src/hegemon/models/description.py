@@ -1,8 +1,10 @@
 """Everything that a protocol says about itself, as plain data: for `hegemon show`, the catalogue and notebooks."""
 
 import inspect
+from collections.abc import Iterator
 
 from hegemon import display
+from hegemon.graphs.topology import KINDS
 from hegemon.models.inputs import describe_inputs
 
 
@@ -17,7 +19,7 @@ def describe(protocol) -> dict:
         "n": protocol.n,
         "states": protocol.states if protocol.fields else None,
         "topology": protocol.topology,
-        "assumes": [assumption.says for assumption in protocol.assumes],
+        "assumes": list(describe_assumptions(protocol)),
         "inputs": describe_inputs(protocol),
         "coins": describe_coins(protocol),
         "outputs": list(protocol.outputs),
@@ -66,6 +68,22 @@ def as_html(protocol) -> str:
     ):
         parts += [display.table([{column: row[column] for column in columns} for row in content[name]], name, 30)]
     return "".join(parts)
+
+
+def describe_assumptions(protocol) -> Iterator[str]:
+    """All that is taken for granted: about the graph, about what is known, and what the author adds."""
+    graph = protocol.needs_graph or ("oriented-ring" if getattr(protocol, "oriented", False) else "")
+    if graph:
+        yield f"the graph is {'an' if graph[0] in 'aeiou' else 'a'} {KINDS[graph]}"
+    if protocol.needs_exact_n:
+        yield "n is known exactly"
+    for name, declaration in protocol.parameter_declarations.items():
+        if isinstance(declaration.low, str):
+            yield f"{name} >= {declaration.low}"
+    if protocol.needs_oracle:
+        yield "an oracle tells whether there is a leader"
+    for assumption in protocol.assumes:
+        yield assumption.says
 
 
 def describe_coins(protocol) -> str:

@@ -6,6 +6,7 @@ that the program makes tell the first ones. No transition and no fault changes a
 all with these inputs.
 """
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,45 @@ def require_inputs(protocol: Any, configuration: Configuration, what: str) -> Co
                     f"{what} has {present} agents with the input {name} = 1, and {protocol.id} needs {number} of them"
                 )
     return configuration
+
+
+def require_given(protocol: Any, configuration: Configuration, what: str) -> Configuration:
+    """Refuse a start of the user's own that says something else about the inputs than the protocol was told.
+
+    A vote is forgotten after the first meeting, so only a start in which every agent still has its input can be
+    counted; any other one is a configuration on the way, which is taken as it is.
+    """
+    require_inputs(protocol, configuration, what)
+    states = _input_states(protocol) if protocol.input_parameter else []
+    if not states:
+        return configuration
+    codes, counts = configuration.multiset
+    if np.isin(codes, states).all():
+        name, present = protocol.input_parameter, int(counts[codes == states[1]].sum())
+        if present != protocol.values[name]:
+            raise InvalidInput(
+                f"{what} has {present} agents that start with {_written(protocol, states[1])}, and {protocol.id} was "
+                f"told {name} = {protocol.values[name]}; give --set {name}={present}"
+            )
+    return configuration
+
+
+def _input_states(protocol: Any) -> list[int]:
+    """The codes in which agents with input 0 and with input 1 start, where that is one state each."""
+    found: list[list[int]] = []
+    with suppress(InvalidInput):  # not every protocol takes 0 and n
+        for number in (0, protocol.n):
+            parameters = protocol.parameters | {protocol.input_parameter: number}
+            one = type(protocol)(protocol.n, **parameters)
+            made = one.initial(protocol.default_start, np.random.default_rng(0), as_multiset=True)
+            found.append(made.multiset[0].tolist())
+    single = [len(codes) for codes in found] == [1, 1] and found[0] != found[1]
+    return [*found[0], *found[1]] if single else []
+
+
+def _written(protocol: Any, code: int) -> str:
+    state = protocol.space.mapping(protocol.space.decode_array(np.array([code]))[0])
+    return ", ".join(f"{name} = {value}" for name, value in state.items())
 
 
 def have_inputs(protocol: Any, codes: np.ndarray) -> np.ndarray:

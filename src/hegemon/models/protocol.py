@@ -17,7 +17,7 @@ from hegemon.models.declarations import check_declaration
 from hegemon.models.expressions import evaluate
 from hegemon.models.fields import Field, declared_fields
 from hegemon.models.functions import condition, number
-from hegemon.models.inputs import check_inputs, input_groups, require_inputs
+from hegemon.models.inputs import check_inputs, input_groups, require_given, require_inputs
 from hegemon.models.labels import with_integers
 from hegemon.models.observables import Observable, count
 from hegemon.models.observables import mean as mean_of
@@ -60,6 +60,7 @@ class Protocol:
     smallest_n = 2
     topology = "complete"
     default_start: str | None = "random"
+    needs_graph = ""  # complete, directed-ring or oriented-ring: the only graphs on which it makes sense
     needs_exact_n = False  # whether n is the very number of agents, and not an upper bound that they know
     needs_oracle = False  # whether somebody outside tells the agents what they cannot see
     arbitrary_start = True  # a stabilizing protocol starts anywhere, so it has the start `random`
@@ -100,6 +101,8 @@ class Protocol:
             function = vars(cls).get(name)
             if callable(function) and not isinstance(function, staticmethod):
                 setattr(cls, name, staticmethod(function))
+        if cls.needs_graph and cls.topology == Protocol.topology:
+            cls.topology = cls.needs_graph
         check_declaration(cls)
         check_inputs(cls)
         if cls.fields and not hasattr(cls, "output"):
@@ -192,6 +195,8 @@ class Protocol:
         if topology.n != self.n:
             raise InvalidInput(f"the graph {topology.name} has {topology.n} nodes but n = {self.n}; make them equal")
         topology.require_connected()
+        if self.needs_graph:
+            topology.require(self.needs_graph, self.id)
 
     # -- starts -----------------------------------------------------------------------------------------
 
@@ -212,7 +217,7 @@ class Protocol:
         start = opened(name, self.starts)
         name = str(name)
         if isinstance(start, StartFile):
-            return require_inputs(self, Configuration.load(self.space, start, self.n, as_multiset), name)
+            return require_given(self, Configuration.load(self.space, start, self.n, as_multiset), name)
         if name not in self.starts:
             known = ", ".join(self.starts)
             raise InvalidInput(f"{self.id} has no start {name!r}; choose {known}, or give a .json or .csv file")

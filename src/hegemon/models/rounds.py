@@ -63,7 +63,7 @@ class RoundsProtocol(Protocol):
     def check_topology(self, topology) -> None:
         super().check_topology(topology)
         if self.oriented:
-            topology.require_oriented_ring(self.id)
+            topology.require("oriented-ring", self.id)
         if topology.directed:
             raise InvalidInput(
                 f"{self.id} runs on undirected graphs, and {topology.name} is directed; use for instance "

@@ -1,6 +1,5 @@
 """The classical election on complete graphs with O(n log n) messages, by candidates that capture nodes."""
 
-from hegemon.errors import InvalidInput
 from hegemon.models.domains import Choice, Range
 from hegemon.models.messages import ELECTED, NON_ELECTED, MessageProtocol, failure
 
@@ -18,6 +17,7 @@ class AfekGafni(MessageProtocol):
         "networks, SIAM Journal on Computing 20, 1991 (the synchronous algorithm, all nodes awake)"
     )
     grade = "faithful"
+    needs_graph = "complete"
 
     class Message:
         kind: Choice("CAPTURE", "YIELD")
@@ -75,10 +75,3 @@ class AfekGafni(MessageProtocol):
     def measure(self, nodes) -> dict:
         elected = [node.rank for node in nodes if node.status == ELECTED]
         return {"candidates": len(nodes), "cause": failure(elected, len(nodes))}
-
-    def check_topology(self, topology) -> None:
-        super().check_topology(topology)
-        if not topology.is_complete:
-            raise InvalidInput(
-                f"afek-gafni runs on complete graphs only, and {topology.name} is not one; use complete:{self.n}"
-            )

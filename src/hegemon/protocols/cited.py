@@ -25,7 +25,7 @@ class Cited:
         return f"{self.authors}: {self.time} with {self.states} states; {self.reason}"
 
 
-CITED = (
+ROWS = (
     Cited(
         "izumi-2015",
         "Izumi 2015",
@@ -76,3 +76,5 @@ CITED = (
         "too many lines to trust memory",
     ),
 )
+
+CITED = {row.id: row for row in ROWS}

@@ -29,7 +29,7 @@ class Dijkstra(PopulationProtocol):
         "E. W. Dijkstra, Self-stabilizing systems in spite of distributed control, Communications of the ACM 17, 1974"
     )
     grade = "exact"
-    topology = "directed-ring"
+    needs_graph = "directed-ring"
     smallest_n = 3
     inputs = {"special": 1}
     outputs = ()  # it circulates a privilege: who holds it cannot be told from one agent's state
@@ -47,10 +47,6 @@ class Dijkstra(PopulationProtocol):
                 r.x = (r.x + 1) % p.K
             else:
                 r.x = l.x
-
-    def check_topology(self, topology) -> None:
-        super().check_topology(topology)
-        topology.require_directed_ring(self.id)
 
     def start_all_equal(self, rng):
         """Every agent has the number 0: the special one is privileged."""

@@ -49,7 +49,7 @@ class FischerJiang(PopulationProtocol):
     )
     grade = "faithful"
     needs_oracle = True
-    topology = "directed-ring"
+    needs_graph = "directed-ring"
     smallest_n = 3
     reaches = "settled"  # the oracle lives outside: without its report a ring without leaders stays so
 
@@ -82,10 +82,6 @@ class FischerJiang(PopulationProtocol):
 
     def label(a, p):
         return ("●" if a.bullet == 1 else "") + ("◇" if a.shield == 1 else "")
-
-    def check_topology(self, topology) -> None:
-        super().check_topology(topology)
-        topology.require_directed_ring(self.id)
 
     def start_all_leaders(self, rng):
         """Every agent is a leader without bullet or shield."""

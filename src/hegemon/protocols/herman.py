@@ -23,7 +23,7 @@ class Herman(RoundsProtocol):
 
     reference = "T. Herman, Probabilistic self-stabilization, Information Processing Letters 35, 1990"
     grade = "exact"
-    topology = "oriented-ring"
+    needs_graph = "oriented-ring"
     smallest_n = 3
     oriented = True
     random_bits = 1

@@ -19,7 +19,8 @@ class ItaiRodeh(MessageProtocol):
         "(FOCS 1981); the synchronous version"
     )
     grade = "exact"
-    topology = "oriented-ring"
+    needs_graph = "oriented-ring"
+    needs_exact_n = True
     smallest_n = 3
 
     K = Parameter("n", low=2, help="ids are drawn from 1..K")
@@ -59,7 +60,3 @@ class ItaiRodeh(MessageProtocol):
 
     def _pass_on(self, message, unique):
         return {RIGHT: self.message(id=message.id, hop=message.hop + 1, unique=unique)}
-
-    def check_topology(self, topology) -> None:
-        super().check_topology(topology)
-        topology.require_oriented_ring(self.id)

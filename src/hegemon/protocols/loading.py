@@ -13,6 +13,7 @@ from hegemon.errors import InvalidInput
 from hegemon.models.authors import place, sentence
 from hegemon.models.protocol import Protocol
 from hegemon.protocols import CATALOGUE
+from hegemon.protocols.cited import CITED
 
 
 def find_protocol(name: str) -> type[Protocol]:
@@ -45,7 +46,9 @@ def find_protocol(name: str) -> type[Protocol]:
 
 
 def _unknown(name: str) -> str:
-    """That there is no such protocol, and which one may have been meant."""
+    """That there is no such protocol, why not, and which one may have been meant."""
+    if name in CITED:
+        return f"{name} is cited, not run: {CITED[name].reason}; `hegemon show {name}` tells what was published"
     shown = name if len(name) <= 60 and name.isprintable() else repr(name[:57] + "…")
     near = difflib.get_close_matches(name.lower().replace("_", "-"), CATALOGUE, n=1, cutoff=0.6)
     if near:

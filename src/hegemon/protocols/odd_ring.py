@@ -53,7 +53,7 @@ class OddRing(PopulationProtocol):
         "(O(1) states, Θ(n³) steps, n no multiple of k)"
     )
     grade = "stand-in"
-    topology = "directed-ring"
+    needs_graph = "directed-ring"
     assumes = (
         Assumption(
             "k does not divide n (or no leader can be elected)", "n % k != 0", "choose k = n + 1, or k = 2 for odd n"
@@ -81,10 +81,6 @@ class OddRing(PopulationProtocol):
                 r.colour = l.colour
         else:  # rule 2
             r.coin = 1 - r.coin
-
-    def check_topology(self, topology) -> None:
-        super().check_topology(topology)
-        topology.require_directed_ring(self.id)
 
     def start_safe(self, rng):
         """One barrier, on the arc to agent 0, which leads; one colour everywhere."""

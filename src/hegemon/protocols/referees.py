@@ -2,7 +2,6 @@
 
 from functools import cached_property
 
-from hegemon.errors import InvalidInput
 from hegemon.models.domains import Bit, Choice, Range
 from hegemon.models.messages import ELECTED, NON_ELECTED, Contacts, MessageProtocol, failure
 from hegemon.models.parameters import Parameter
@@ -16,6 +15,7 @@ class Referees(MessageProtocol):
         "Leader Election, Theoretical Computer Science 561, 2015 (Algorithm 1, section 2.1, Theorem 3)"
     )
     grade = "exact"
+    needs_graph = "complete"
 
     variant = Parameter("implicit", choices=("implicit", "explicit", "wakeup"), help="what is asked of the nodes")
     candidates = Parameter("min(n, 2*log(n))", low=0, high="n", real=True, help="the expected number of candidates")
@@ -115,11 +115,3 @@ class Referees(MessageProtocol):
             answer_bits=self.message(kind="WINNER").bits,
             inform_bits=self.message(kind="LEADER", leader=1).bits if self.variant == "explicit" else 0,
         )
-
-    def check_topology(self, topology) -> None:
-        super().check_topology(topology)
-        if not topology.is_complete:
-            raise InvalidInput(
-                f"referees runs on complete graphs only, and {topology.name} is not one; use complete:{self.n}, "
-                "or the protocol walks"
-            )

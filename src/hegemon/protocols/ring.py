@@ -102,7 +102,7 @@ class Ring(PopulationProtocol):
         "in Population Protocols, IEICE Transactions 2021 (Algorithm 1)"
     )
     grade = "exact"
-    topology = "directed-ring"
+    needs_graph = "directed-ring"
 
     N = Parameter("n", low="n", help="the known upper bound on n")
 
@@ -154,10 +154,6 @@ class Ring(PopulationProtocol):
     def highlight(a, p):
         """Agents that carry a bullet."""
         return a.bullet > 0
-
-    def check_topology(self, topology) -> None:
-        super().check_topology(topology)
-        topology.require_directed_ring(self.id)
 
     def start_all_leaders(self, rng):
         """Every agent is a leader without bullet, shield or signal."""

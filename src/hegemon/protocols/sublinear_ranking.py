@@ -140,6 +140,7 @@ class SublinearRanking(ObjectProtocol):
         "leader election in population protocols, PODC 2021 (Sublinear-Time-SSR, Protocols 5-8); recalled"
     )
     grade = "faithful"
+    needs_exact_n = True
 
     H = Parameter(1, low=0, help="depth of the trees: O(n^(1/(H+1))) time, O(log n) at H = log2 n")
     L = Parameter("3*ceil(log2(n))", low=1, help="bits of a name")

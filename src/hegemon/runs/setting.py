@@ -12,7 +12,7 @@ from hegemon.errors import InvalidInput
 from hegemon.graphs.families import as_topology
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
-from hegemon.models.inputs import require_inputs
+from hegemon.models.inputs import require_given
 
 if TYPE_CHECKING:
     import networkx
@@ -42,11 +42,11 @@ def topology_for(protocol, graph=None, seed: int = 0) -> Topology:
 def initial_configuration(protocol, start, seed, trial, as_multiset=False, topology=None) -> Configuration:
     """A named start, a file, a Configuration, or a list of states as mappings."""
     if isinstance(start, Configuration):
-        return require_inputs(protocol, start.checked(protocol.space, protocol.n, "the start"), "the start")
+        return require_given(protocol, start.checked(protocol.space, protocol.n, "the start"), "the start")
     if isinstance(start, list | tuple):
         states = [protocol.space.code(protocol.space.parse(state)) for state in start]
         if len(states) != protocol.n:
             raise InvalidInput(f"the start has {len(states)} states but n = {protocol.n}; make them equal")
         given = Configuration(protocol.space, agents=protocol.space.decode_array(np.array(states)))
-        return require_inputs(protocol, given, "the start")
+        return require_given(protocol, given, "the start")
     return protocol.initial(start or protocol.default_start, generator(seed, trial, START), as_multiset, topology)
