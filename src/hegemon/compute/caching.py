@@ -12,6 +12,7 @@ from numba import cfunc, njit
 from numba.core.compiler_lock import global_compiler_lock
 
 from hegemon.compute.ingredients import KernelCompiler, ingredient
+from hegemon.compute.resolving import remembered
 
 
 def cached(function, **options):
@@ -36,7 +37,8 @@ def inlined_kernel(function):
 
 def cached_callback(function, signature):
     """The same with a C calling convention."""
-    return _kept(lambda **cache: cfunc(signature, pipeline_class=KernelCompiler, **cache)(function))
+    with global_compiler_lock, _hurry():
+        return _kept(lambda **cache: cfunc(signature, pipeline_class=KernelCompiler, **cache)(function))
 
 
 def _kept(make):
@@ -96,7 +98,7 @@ def _compile_alone(kernel) -> None:
 
     def compile_alone(signature):
         # The compiler's own lock first: no thread may hold the file while another one, which holds the compiler, waits.
-        with global_compiler_lock, _held(lock), _no_garbage():
+        with global_compiler_lock, _held(lock), _hurry():
             return compile_for(signature)
 
     def save_overload(signature, data):
@@ -107,12 +109,13 @@ def _compile_alone(kernel) -> None:
 
 
 @contextlib.contextmanager
-def _no_garbage():
+def _hurry():
     """The compiler makes many small objects and keeps most of them: looking for garbage takes a tenth of its time."""
     looking = gc.isenabled()
     gc.disable()
     try:
-        yield
+        with remembered():
+            yield
     finally:
         if looking:
             gc.enable()

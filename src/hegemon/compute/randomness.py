@@ -7,12 +7,14 @@ words in place; copying them is a snapshot, and a replay from a snapshot repeats
 import random
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 
 from hegemon.compute.ingredients import ingredient
 
 START, KERNEL, FAULT, GRAPH = 0, 1, 2, 3  # purposes of a trial's streams
 _DOUBLE = 1.0 / (1 << 53)
+
+drawing = ingredient(forceinline=True, _nrt=False)
 
 
 def stream(seed: int, *path: int) -> np.ndarray:
@@ -30,7 +32,7 @@ def python_generator(seed: int, *path: int) -> random.Random:
     return random.Random(int.from_bytes(stream(seed, *path).tobytes(), "little"))
 
 
-@njit(inline="always")
+@drawing
 def next_word(state):
     """64 random bits: xoshiro256++ (Blackman and Vigna, ACM TOMS 2021)."""
     s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
@@ -47,19 +49,19 @@ def next_word(state):
     return result
 
 
-@njit(inline="always")
+@drawing
 def next_double(state):
     """Uniform on [0, 1), 53 bits."""
     return (next_word(state) >> uint64(11)) * _DOUBLE
 
 
-@njit(inline="always")
+@drawing
 def next_open_double(state):
     """Uniform on (0, 1): safe to take the logarithm of."""
     return ((next_word(state) >> uint64(11)) + 0.5) * _DOUBLE
 
 
-@ingredient()
+@drawing
 def next_below(state, bound):
     """Uniform on 0..bound-1 without bias, for any 1 <= bound < 2**63: masked rejection."""
     mask = uint64(bound - 1)
@@ -75,27 +77,31 @@ def next_below(state, bound):
             return np.int64(value)
 
 
-@njit(inline="always")
+@drawing
+def is_fair(product, bound):
+    """Whether the upper half of a random 32-bit number times `bound` is uniform (Lemire 2019): the division is hardly
+    ever needed."""
+    rest = product & uint64(0xFFFFFFFF)
+    return rest >= uint64(bound) or rest >= uint64(1 << 32) % uint64(bound)
+
+
+@drawing
 def next_pair(state, n):
-    """Two different numbers below n < 2**32, uniform over ordered pairs, from one word (Lemire 2019)."""
-    rest_first = uint64(1 << 32) % uint64(n)
-    rest_second = uint64(1 << 32) % uint64(n - 1)
-    low = uint64(0xFFFFFFFF)
+    """Two different numbers below n < 2**32, uniform over ordered pairs, from one word."""
     while True:
         word = next_word(state)
         first = (word >> uint64(32)) * uint64(n)
-        second = (word & low) * uint64(n - 1)
-        if (first & low) >= rest_first and (second & low) >= rest_second:
+        second = (word & uint64(0xFFFFFFFF)) * uint64(n - 1)
+        if is_fair(first, n) and is_fair(second, n - 1):
             i = np.int64(first >> uint64(32))
             j = np.int64(second >> uint64(32))
             return i, j + (1 if j >= i else 0)
 
 
-@njit(inline="always")
+@drawing
 def next_index(state, bound):
-    """Uniform on 0..bound-1 for bound < 2**32, in one multiplication; the division is hardly ever needed."""
+    """Uniform on 0..bound-1 for bound < 2**32, in one multiplication."""
     while True:
         product = (next_word(state) >> uint64(32)) * uint64(bound)
-        rest = product & uint64(0xFFFFFFFF)
-        if rest >= uint64(bound) or rest >= uint64(1 << 32) % uint64(bound):
+        if is_fair(product, bound):
             return np.int64(product >> uint64(32))

@@ -216,8 +216,10 @@ def binomial(state, trials, p):
     """The number of successes in `trials` independent trials of probability p."""
     if trials == 0 or p <= 0.0:
         return np.int64(0)
+    if p >= 1.0:
+        return trials
     if p > 0.5:
-        return trials - binomial(state, trials, 1.0 - p)
+        return trials - _binomial(state, trials, 1.0 - p)
     return _binomial(state, trials, p)
 
 

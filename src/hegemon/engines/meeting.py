@@ -10,33 +10,50 @@ from numba import carray, from_dtype, types
 from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
-from hegemon.compute.compilation import callback
-from hegemon.compute.records import codec, marks, meeting, settler, widened
+from hegemon.compute.compilation import callback, part
+from hegemon.compute.records import codec, marks, meeting, widened
 from hegemon.engines.refusal import refuse_compilation
 
 DONE, FAILED = 0, -1  # what a meeting answers; nothing is ever raised through C
 TOLD = 5  # in a gate: behind five addresses, the codes and marks that the last meeting told
 
-# ruff: noqa: F821 - `interact`, `settle`, `encode`, `decode` and `marks_of` are bound by callback
+# ruff: noqa: F821 - `interact`, `encode`, `decode` and `marks_of` are bound by part, `react` by callback
 
 
 def meet(first, second, coin, parameters, layout, scratch, told):
     """Two codes meet, their coins showing the value with this number: `told` gets their codes and marks afterwards,
     or, if that fails, the two codes themselves and the coins."""
-    p, a, b = carray(parameters, 1)[0], carray(scratch, 2)[0], carray(scratch, 2)[1]
-    numbers = carray(layout, 1 << 16)
     answer = carray(told, 4)
-    decode(first, a, numbers)
-    decode(second, b, numbers)
     answer[0], answer[1], answer[2] = first, second, coin
-    try:
-        interact(a, b, p, coin)
-        if not settle(a, numbers) or not settle(b, numbers):
-            return FAILED
-        answer[2], answer[3] = marks_of(a, p), marks_of(b, p)
-    except Exception:
+    return attempt(react, carray(scratch, 2), carray(parameters, 1), carray(layout, 1 << 16), answer)
+
+
+@intrinsic
+def attempt(typing_context, function, scratch, parameters, layout, told):
+    """What the function answers, or FAILED if it raises. Not `try`, which Numba looks after at every step."""
+    found = function.get_call_type(typing_context, (scratch, parameters, layout, told), {})
+
+    def generate(context, builder, signature, arguments):
+        made = function.dispatcher.get_compile_result(found)
+        context.add_linking_libs([made.library])
+        status, answer = context.call_internal_no_propagate(builder, made.fndesc, found, arguments[1:])
+        return builder.select(status.is_ok, answer, answer.type(FAILED))
+
+    return found.return_type(function, *found.args), generate
+
+
+def react(scratch, parameters, layout, told):
+    a, b, p = scratch[0], scratch[1], parameters[0]
+    decode(told[0], a, layout)
+    decode(told[1], b, layout)
+    interact(a, b, p, told[2])
+    first, second = encode(a, layout), encode(b, layout)
+    if first < 0 or second < 0:
         return FAILED
-    answer[0], answer[1] = encode(a, numbers), encode(b, numbers)
+    decode(first, a, layout)  # nothing is seen that was left in a field which the new state does not have
+    decode(second, b, layout)
+    told[2], told[3] = marks_of(a, p), marks_of(b, p)
+    told[0], told[1] = first, second
     return DONE
 
 
@@ -68,9 +85,10 @@ class Meeting:
         word = types.int64
         signature = word(word, word, word, pointer(parameters), pointer(word), pointer(state), pointer(word))
         interact = meeting(protocol.interact, protocol.coins.names)
-        bound = {"interact": interact, "settle": settler(protocol.space), "encode": encode, "decode": decode}
+        bound = {"interact": interact, "encode": encode, "decode": decode, "marks_of": marks(stop.conditions)}
+        reaction = part(react, protocol.record_types, **bound)
         try:
-            self._function = callback(meet, signature, protocol.record_types, marks_of=marks(stop.conditions), **bound)
+            self._function = callback(meet, signature, protocol.record_types, react=reaction)
         except NumbaError as error:
             refuse_compilation(protocol, "interact", error)
 

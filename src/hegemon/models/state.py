@@ -316,7 +316,8 @@ class StateSpace:
                 encode += ["            return -1", f"        code = code * {width} + digit"]
             for name in reversed(variant.free):
                 low, width = f"layout[{slot[name]}]", f"layout[{slot[name] + 1}]"
-                decode += [f"        a.{name} = {low} + rest % {width}", f"        rest //= {width}"]
+                decode += [f"        a.{name} = {low} + rest % {width}"]
+                decode += [f"        rest //= {width}"] if name != variant.free[0] else []
             encode += [f"        return layout[{offset}] + code"]
             decode += ["        return"]
         encode += ["    return -1"]

@@ -41,11 +41,15 @@ class Goal(NamedTuple):
 
 
 class Chance(NamedTuple):
-    """What meetings are drawn from: the arcs (none: all pairs), and how many values the coins have."""
+    """What meetings are drawn from: the arcs (none: all pairs), and how many values the coins have; and room for the
+    agents and coins of the next ones."""
 
     arcs: np.ndarray
     rng: np.ndarray
     values: int
+    first: np.ndarray
+    second: np.ndarray
+    coins: np.ndarray
 
 
 class Given(NamedTuple):
@@ -58,8 +62,9 @@ class Given(NamedTuple):
     tried: np.ndarray
 
 
-def draw_complete(population, chance, first, second, coins, size):
+def draw_complete(population, chance, size):
     """The next pairs on the complete graph, each with its coins."""
+    first, second, coins = chance.first, chance.second, chance.coins
     for k in range(size):
         first[k], second[k] = next_pair(chance.rng, len(population))
         coins[k] = next_below(chance.rng, chance.values) if chance.values > 1 else 0
@@ -67,9 +72,10 @@ def draw_complete(population, chance, first, second, coins, size):
         prefetch(population, second[k])
 
 
-def draw_arcs(population, chance, first, second, coins, size):
+def draw_arcs(population, chance, size):
     """The next pairs on a graph, whose arcs hold their initiator and their responder."""
     arcs, rng = chance.arcs, chance.rng
+    first, second, coins = chance.first, chance.second, chance.coins
     for k in range(size):
         arc = next_index(rng, len(arcs))
         first[k], second[k] = arcs[arc, 0], arcs[arc, 1]
@@ -84,13 +90,11 @@ def run_records(population, chance, goal, given, budget):
     `interact` works on wide copies, which are stored only when every field is in its range.
     """
     p, scratch, tried = given.parameters[0], given.scratch, given.tried
-    first = np.empty(BLOCK, np.int64)
-    second = np.empty(BLOCK, np.int64)
-    coins = np.empty(BLOCK, np.int64)
+    first, second, coins = chance.first, chance.second, chance.coins
     done = 0
     while done < budget:
         size = min(BLOCK, budget - done)
-        draw(population, chance, first, second, coins, size)
+        draw(population, chance, size)
         for k in range(size):
             tried[0], tried[1], tried[2] = first[k], second[k], coins[k]
             a, b = population[first[k]], population[second[k]]
@@ -113,13 +117,11 @@ def run_records(population, chance, goal, given, budget):
 def run_codes(population, chance, goal, gate, tried, table, mark, budget):
     """The same on codes; entry 0 of the table of pairs means not yet computed."""
     states = len(mark)
-    first = np.empty(BLOCK, np.int64)
-    second = np.empty(BLOCK, np.int64)
-    coins = np.empty(BLOCK, np.int64)
+    first, second, coins = chance.first, chance.second, chance.coins
     done = 0
     while done < budget:
         size = min(BLOCK, budget - done)
-        draw(population, chance, first, second, coins, size)
+        draw(population, chance, size)
         for k in range(size):
             i, j = first[k], second[k]
             a, b = np.int64(population[i]), np.int64(population[j])
@@ -190,12 +192,13 @@ class Agents(Engine):
             draw, self._arcs = draw_complete, np.empty((0, 2), np.int32)
         else:
             draw, self._arcs = draw_arcs, np.stack([topology.sources, topology.targets], axis=1)
+        self._drawn = [np.empty(BLOCK, np.int64) for _ in range(3)]
         self._tried = np.zeros(3, np.int64)  # the agents that met last, and their coins
         self._given: tuple
         if self._in_table:
             self._meeting, gate = Meeting(protocol, stop), np.zeros(TOLD + 4, np.int64)
             self._meeting.open(gate)
-            self._kernel = specialize(run_codes, draw=draw, recount=recount)
+            self._kernel = specialize(run_codes, allocates=False, draw=draw, recount=recount)
             states = self.space.decode_array(np.arange(self.space.size))
             table = np.zeros(self.space.size**2 * protocol.coins.size, np.uint32)
             self._marks = self._membership.marks(states)
@@ -206,7 +209,8 @@ class Agents(Engine):
             self._given = (Given(protocol.compiled_p, codec(self.space)[2], scratch, self._tried),)
             bound = {"meet": meeting(protocol.interact, protocol.coins.names), "marks_of": marks(stop.conditions)}
             bound |= {"copy": copy, "settle": settler(self.space)}
-            self._kernel = specialize(run_records, protocol.record_types, draw=draw, recount=recount, **bound)
+            bound |= {"draw": draw, "recount": recount}
+            self._kernel = specialize(run_records, protocol.record_types, **bound)
         self._pace = Pace(1 << 18)
         self.load(configuration)
 
@@ -226,7 +230,7 @@ class Agents(Engine):
         if self._silent:
             self.step = limit
             return False
-        chance = Chance(self._arcs, self.rng, self.protocol.coins.size)
+        chance = Chance(self._arcs, self.rng, self.protocol.coins.size, *self._drawn)
         goal = Goal(self._counts, self.stop.low, self.stop.high, self.stop.watch)
         self._pace.start()
         try:

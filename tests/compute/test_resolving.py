@@ -1,0 +1,51 @@
+"""What Numba has found out once: remembered for its own operations, and for nothing that depends on more than types."""
+
+import operator
+
+import pytest
+from numba.core import types
+from numba.core.registry import cpu_target
+
+from hegemon.compute import resolving
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Every question that Numba itself has to answer."""
+    questions: list = []
+
+    def find(function, *rest):
+        questions.append(function.typing_key)
+        return found(function, *rest)
+
+    found = resolving._find
+    monkeypatch.setattr(resolving, "_find", find)
+    monkeypatch.setattr(resolving, "_known", {})
+    return questions
+
+
+def resolve(function, *arguments):
+    context = cpu_target.typing_context
+    context.refresh()
+    return context.resolve_value_type(function).get_call_type(context, arguments, {})
+
+
+def test_an_operation_is_looked_up_once_for_its_types(asked):
+    with resolving.remembered():
+        sums = [resolve(operator.add, types.int64, kind) for kind in (types.int64, types.float64, types.int64)]
+    assert [found.return_type for found in sums] == [types.int64, types.float64, types.int64]
+    assert asked == [operator.add] * 2
+
+
+def test_what_is_compiled_with_the_options_of_its_caller_is_looked_up_every_time(asked):
+    with resolving.remembered():
+        for _ in range(2):
+            assert resolve(max, types.int64, types.int64).return_type == types.int64
+    assert asked.count(max) == 2
+
+
+def test_others_who_use_numba_meet_it_unchanged(asked):
+    before = types.BaseFunction.get_call_type
+    with resolving.remembered(), resolving.remembered():
+        assert types.BaseFunction.get_call_type is not before
+    assert types.BaseFunction.get_call_type is before
