@@ -1,16 +1,19 @@
 """Engine `batch` samples the same process as `agents`, at every scale, whatever is looked at on the way."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import stats
 
 import hegemon as hg
+from hegemon.compute.compilation import specialize
 from hegemon.compute.randomness import KERNEL, stream
 from hegemon.engines.batch import census
 from hegemon.engines.batch.batch import Batch, activity
 from hegemon.engines.batch.kernels import plan
+from hegemon.engines.batch.skipping import chance_of_change
 from hegemon.engines.population import adaptive_complete
 from hegemon.engines.stopping import never, parse_stop
 from hegemon.runs.setting import initial_configuration, topology_for
@@ -284,3 +287,33 @@ def test_what_batch_cannot_do_is_said():
     Late.check_sound = lambda self: None
     with pytest.raises(hg.InvalidInput, match="wrote y = -1, outside 0..9"):
         hg.simulate(Late(n=50, top=9), start="full", until="steps:100000", seed=1, engine="batch")
+
+
+class Scatter(hg.PopulationProtocol):
+    """Few states are occupied, and nearly every pair of them makes two new ones."""
+
+    class State:
+        leader: hg.Bit
+        x: hg.Range(0, 4000)
+
+    def interact(a, b, p):
+        if a.x != b.x:
+            a.x, b.x = (61 * a.x + 7 * b.x + 1) % 4001, (13 * a.x + 89 * b.x + 5) % 4001
+
+    def start_some(self, rng):
+        return [hg.Group(self.n - 15)] + [hg.Group(1, {"x": x}) for x in range(1, 16)]
+
+
+def test_whoever_visits_all_pairs_gets_room_for_what_they_make():
+    protocol = Scatter(n=100)
+    _, counts = np.unique([0] * 85 + list(range(1, 16)), return_counts=True)
+    codes = np.array([protocol.space.code(SimpleNamespace(leader=0, x=x)) for x in range(16)])
+    multiset = census.Multiset(protocol, never("none"))
+    multiset.load(codes, counts, np.zeros(16, np.int64))
+    rooms = []
+    while (chance := specialize(chance_of_change, allocates=False)(multiset.census, 16, 100)) < 0:
+        rooms.append(multiset.capacity)
+        assert len(rooms) < 20, f"no room is ever enough: {rooms}"
+        multiset.make_room(chance)
+    same = 1 - 85 * 84 / (100 * 99)
+    assert rooms and chance == pytest.approx(same)

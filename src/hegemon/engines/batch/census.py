@@ -171,6 +171,7 @@ class Multiset:
     def __init__(self, protocol, stop):
         self._meeting = Meeting(protocol, stop)
         self._watch = stop.watch
+        self._crowded: tuple | None = None  # the agents for whom there was no room the last time
 
     def load(self, codes, counts, marks) -> None:
         """The states with these codes, ascending; all else is forgotten."""
@@ -208,12 +209,18 @@ class Multiset:
         return self.census.states.shape[1]
 
     def make_room(self, error) -> None:
-        """After FULL: twice the room, unless forgetting the states that no agent is in makes enough."""
+        """After FULL: twice the room, unless forgetting the states that no agent is in may make enough.
+
+        Whoever visits all pairs at once needs more room than the states that agents are in, and comes back with the
+        same agents: what was forgotten for them would be forgotten for ever.
+        """
         if error == BROKEN:
             first, second, coin = self.census.head[TOLD : TOLD + 3].tolist()
             refuse_interaction(self._meeting.protocol, first, second, [coin])
         codes, counts, marks = self.contents()
-        if 4 * len(codes) <= self.capacity:
+        again = self._crowded is not None and all(map(np.array_equal, self._crowded, (codes, counts)))
+        self._crowded = codes, counts
+        if 4 * len(codes) <= self.capacity and not again:
             self.load(codes, counts, marks)
         else:
             self._fill(2 * self.capacity, codes, counts, marks)
