@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import hegemon as hg
 from hegemon.engines.membership import Membership
 from hegemon.engines.stopping import parse_stop
-from hegemon.models.conditions import absence_note, unguarded
+from hegemon.models.conditions import absence_note, parse_set, unguarded
 from hegemon.models.functions import condition
 
 PROTOCOL = hg.TimeOptimal(n=4, m=2, r_max=8, r_mid=6, b_max=4)
@@ -142,3 +142,30 @@ def texts(draw, space, depth=2):
         return f"present({draw(names)})"
     left, right = (f"{draw(names)} {draw(st.sampled_from('+-*'))} {draw(st.integers(0, 9))}" for _ in range(2))
     return f"{left} {draw(st.sampled_from(['==', '!=', '<', '>=']))} {right}"
+
+
+@given(st.lists(st.integers(0, 2), min_size=5, max_size=5))
+def test_sets_are_joined_as_sets(opinions):
+    protocol = hg.ApproximateMajority(n=5)
+    agents = [protocol.space.namespace(code) for code in opinions]
+    inside = {name: chosen.contains(agents, protocol.p, protocol.values) for name, chosen in protocol.sets.items()}
+    for text, expected in (
+        ("all_X or all_Y", inside["all_X"] or inside["all_Y"]),
+        ("not (all_X or all_Y)", not (inside["all_X"] or inside["all_Y"])),
+        ("safe and not all_Y", inside["safe"] and not inside["all_Y"]),
+        ("count(opinion == X) > count(BLANK == opinion)", opinions.count(0) > opinions.count(2)),
+    ):
+        joined = parse_set(text, protocol)
+        assert joined.contains(agents, protocol.p, protocol.values) == expected
+        assert joined.closed == (text == "all_X or all_Y")
+
+
+def test_joined_sets_in_machine_code():
+    runs = [hg.simulate(hg.Ring(n=5), until=text, seed=3).steps for text in ("safe", "safe or (C_NI and safe)")]
+    assert runs[0] == runs[1] > 0
+
+
+def test_a_name_that_is_no_set_is_one_sentence():
+    for text in ("safe or nothing", "not broken", "safe and"):
+        with pytest.raises(hg.InvalidInput, match="is not understood"):
+            parse_stop(text, PROTOCOL)

@@ -121,3 +121,11 @@ def test_a_snapshot_repeats_the_run():
     engine.restore(kept)
     engine.advance(200)
     assert [vars(a) for a in engine.agents] == first
+
+
+def test_sets_of_objects_are_joined():
+    runs = [hg.simulate(SublinearRanking(n=4), start="doubled-name", until=u).steps for u in ("alarmed", "not safe")]
+    assert runs[0] > runs[1] == 0
+    assert hg.simulate(SublinearRanking(n=4), start="safe", until="safe and not alarmed").steps == 0
+    with pytest.raises(hg.InvalidInput, match="cannot count"):
+        hg.simulate(SublinearRanking(n=4), until="count(rank == 1) == 1")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hegemon.errors import InvalidInput
-from hegemon.models.conditions import parse_set
+from hegemon.models.conditions import is_condition, parse_set
 from hegemon.models.expressions import whole_number
 from hegemon.models.sets import ConfigurationSet
 
@@ -53,7 +53,7 @@ def parse_stop(until, protocol) -> Stop:
         return Stop("broken", (protocol.output,), *impossible, watch=1)
     if text in protocol.sets:
         return _from_set(text, protocol.sets[text], protocol)
-    if "(" in text:
+    if is_condition(text):
         return _from_set(text, parse_set(text, protocol), protocol)
     known = ", ".join([*protocol.sets, "broken" if protocol.elects_leader else "", f"{unit}:K"]).replace(", ,", ",")
     raise InvalidInput(

@@ -9,7 +9,7 @@ from hegemon.compute.compilation import specialize
 from hegemon.errors import InvalidInput
 from hegemon.exact import kernels
 from hegemon.exact.chain import Chain
-from hegemon.models.conditions import parse_set
+from hegemon.models.conditions import is_condition, parse_set
 from hegemon.models.sets import ConfigurationSet
 
 PLAIN_EVALUATIONS = 6000  # up to here plain Python is done before a predicate is compiled
@@ -48,7 +48,7 @@ def named_set(protocol, name: str) -> ConfigurationSet:
     """A set of the protocol, or one described by a text of conditions."""
     if name in protocol.sets:
         return protocol.sets[name]
-    if "(" in name:
+    if is_condition(name):
         return parse_set(name, protocol)
     known = ", ".join(protocol.sets) or "none"
     raise InvalidInput(

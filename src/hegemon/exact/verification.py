@@ -22,6 +22,7 @@ from hegemon.exact.recomputed import RecomputedChain
 from hegemon.exact.recomputed_answers import RecomputedAnswers
 from hegemon.exact.stored_answers import StoredAnswers
 from hegemon.exact.within import Within
+from hegemon.models.conditions import is_condition
 from hegemon.models.messages import MessageProtocol
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
@@ -232,7 +233,7 @@ def parse_property(text: str | None, protocol) -> tuple[tuple[str, ...], str]:
         return QUESTIONS, "safe"
     question, colon, name = text.partition(":")
     if question not in QUESTIONS:
-        if text not in protocol.sets and "(" not in text:
+        if text not in protocol.sets and not is_condition(text):
             raise InvalidInput(
                 f"the property {text!r} is not known; give a question ({', '.join(QUESTIONS)}), a set "
                 f"({', '.join(protocol.sets)}) or QUESTION:SET"

@@ -1,9 +1,9 @@
 """Conditions written as text: `all(timer >= s/2) and count(leader == 1) == 1`, as sets of configurations.
 
-`all(E)`, `none(E)` and comparisons of `count(E)` with numbers, joined by `and`, or more freely by `or` and `not` and
-with several counts in one comparison; E compares fields, parameters and numbers, joined by `and`, `or` and `not`, with
-the values of a Choice as quoted names. A comparison that reads a
-field which the state does not have is false, so `not` of it is true; `present(field)` asks for the field.
+`all(E)`, `none(E)`, names of the protocol's sets and comparisons of `count(E)` with numbers, joined by `and`, or more
+freely by `or` and `not` and with several counts in one comparison; E compares fields, parameters and numbers, joined by
+`and`, `or` and `not`, with the values of a Choice by their names. A comparison that reads a field which the state does
+not have is false, so `not` of it is true; `present(field)` asks for the field.
 """
 
 import math
@@ -14,10 +14,10 @@ from hegemon.models.absent_fields import fields_read_where_absent, tried_states
 from hegemon.models.counting import counting_predicate, counts_agents
 from hegemon.models.expressions import parse, value_of
 from hegemon.models.functions import condition, names_in
-from hegemon.models.grammar import Call, Comparison, Logic, Tree, shown
+from hegemon.models.grammar import Call, Comparison, Logic, Name, Tree, shown
 from hegemon.models.sets import ConfigurationSet, Count, everywhere, nowhere
 
-HELP = "write all(E), none(E) or count(E) == K joined by `and`, `or`, `not`, E over the fields and parameters"
+HELP = "write all(E), none(E), count(E) == K or sets joined by `and`, `or`, `not`, E over the fields and parameters"
 MIRRORED = {"==": "==", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -26,10 +26,18 @@ def parse_set(text: str, protocol: Any) -> ConfigurationSet:
     result = ConfigurationSet(closed=True)
     try:
         for clause in _clauses(text):
-            result &= _clause(clause, protocol) if _is_plain(clause) else _counted(clause, protocol)
+            if isinstance(clause, Name) and clause.name in protocol.sets:
+                result &= protocol.sets[clause.name]
+            else:
+                result &= _clause(clause, protocol) if _is_plain(clause) else _counted(clause, protocol)
     except InvalidInput as error:
         raise InvalidInput(f"the condition {shown(text)} is not understood: {error}; {HELP}") from None
     return result
+
+
+def is_condition(text: str) -> bool:
+    """Whether a text is more than the name of a set."""
+    return "(" in text or not {"and", "or", "not"}.isdisjoint(text.split())
 
 
 def unguarded(text: str, protocol: Any) -> list[str]:
@@ -82,7 +90,14 @@ def _is_plain(tree: Tree) -> bool:
 
 
 def _counted(tree: Tree, protocol: Any) -> ConfigurationSet:
-    return ConfigurationSet(whole=(counting_predicate(tree, protocol),))
+    return ConfigurationSet(whole=(counting_predicate(tree, protocol),), closed=_is_closed(tree, protocol))
+
+
+def _is_closed(tree: Tree, protocol: Any) -> bool:
+    """Whether closed sets are joined, so that nothing leaves them together either."""
+    if isinstance(tree, Logic) and tree.operator != "not":
+        return all(_is_closed(operand, protocol) for operand in tree.operands)
+    return isinstance(tree, Name) and tree.name in protocol.sets and protocol.sets[tree.name].closed
 
 
 def _clause(tree: Tree, protocol: Any) -> ConfigurationSet:

@@ -11,15 +11,16 @@ from typing import Any
 
 from hegemon.errors import InvalidInput
 from hegemon.models.functions import Part, Source, SyntaxBuilder, function_from
-from hegemon.models.grammar import Call, Comparison, Logic, Tree
+from hegemon.models.grammar import Call, Comparison, Logic, Name, Tree
+from hegemon.models.sets import ConfigurationSet
 
 
 def counting_predicate(tree: Tree, protocol: Any) -> Callable:
     """The predicate `(agents, p)`, or `(nodes, offsets, targets, p)` where the model reads the graph."""
-    builder = _CountBuilder(protocol)
+    names = ["nodes", "offsets", "targets", "p"] if protocol.reads_graph else ["agents", "p"]
+    agents = names[0]
+    builder = _CountBuilder(protocol, names)
     answer = builder.truth(tree)
-    agents = "nodes" if protocol.reads_graph else "agents"
-    names = [agents, "offsets", "targets", "p"] if protocol.reads_graph else [agents, "p"]
     agent = ast.Subscript(ast.Name(agents, ast.Load()), ast.Name("index", ast.Load()), ast.Load())
     length = ast.Call(ast.Name("len", ast.Load()), [ast.Name(agents, ast.Load())], [])
     tests: list[ast.stmt] = [
@@ -34,7 +35,7 @@ def counting_predicate(tree: Tree, protocol: Any) -> Callable:
         ast.Return(answer),
     ]
     arguments = ast.arguments([], [ast.arg(name) for name in names], None, [], [], None, [])
-    return function_from(Source(ast.FunctionDef("predicate", arguments, body, [])))
+    return function_from(Source(ast.FunctionDef("predicate", arguments, body, [])), tuple(builder.called.items()))
 
 
 def counts_agents(tree: Tree) -> bool:
@@ -45,12 +46,18 @@ def counts_agents(tree: Tree) -> bool:
 
 
 class _CountBuilder(SyntaxBuilder):
-    """Reads parameters and counts; each condition on one agent is counted under a name of its own."""
+    """Reads parameters and counts; each condition on one agent is counted under a name of its own.
 
-    def __init__(self, protocol: Any):
+    A set of the protocol is its counts and its predicates: `called` are the author's functions, by the names they have
+    in the syntax.
+    """
+
+    def __init__(self, protocol: Any, arguments: list[str]):
         super().__init__(protocol, guarded=True)
         self.agents, self.fields = SyntaxBuilder(protocol, guarded=True), ()
+        self.arguments = arguments
         self.tests: dict[str, ast.expr] = {}
+        self.called: dict[str, Callable] = {}
 
     def truth(self, tree: Tree) -> ast.expr:
         if isinstance(tree, Logic):
@@ -60,6 +67,8 @@ class _CountBuilder(SyntaxBuilder):
             return ast.Compare(self._count(tree.operands[0]).syntax, [ast.Eq()], [right])
         if isinstance(tree, Comparison) and self.reads(tree):
             return self.comparison(tree)
+        if isinstance(tree, Name) and tree.name in self.protocol.sets:
+            return self._set(self.protocol.sets[tree.name])
         raise InvalidInput("it has a part that is no statement about numbers of agents")
 
     def arithmetic(self, tree: Tree) -> Part:
@@ -72,8 +81,24 @@ class _CountBuilder(SyntaxBuilder):
     def reads(self, tree: Tree) -> bool:
         return counts_agents(tree)
 
+    def _set(self, chosen: ConfigurationSet) -> ast.expr:
+        parts: list[ast.expr] = [ast.Constant(True)]
+        for count in chosen.counts:
+            number = self._counted(self._calling(count.condition, ["a", "p"])).syntax
+            low, high = (ast.Constant(bound) for bound in count.bounds(self.protocol.values))
+            parts.append(ast.Compare(low, [ast.LtE(), ast.LtE()], [number, high]))
+        parts += [self._calling(predicate, self.arguments) for predicate in chosen.whole]
+        return ast.BoolOp(ast.And(), parts)
+
+    def _calling(self, function: Callable, arguments: list[str]) -> ast.expr:
+        name = next((name for name, other in self.called.items() if other is function), f"called_{len(self.called)}")
+        self.called[name] = function
+        return ast.Call(ast.Name(name, ast.Load()), [ast.Name(one, ast.Load()) for one in arguments], [])
+
     def _count(self, condition: Tree) -> Part:
-        test = self.agents.truth(condition)
+        return self._counted(self.agents.truth(condition))
+
+    def _counted(self, test: ast.expr) -> Part:
         known = {ast.unparse(other): name for name, other in self.tests.items()}
         name = known.get(ast.unparse(test), f"count_{len(self.tests)}")
         self.tests[name] = test

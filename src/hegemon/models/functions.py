@@ -71,8 +71,8 @@ class Source:
 
 
 @lru_cache(maxsize=4096)
-def function_from(source: Source) -> Callable:
-    """A function definition as a function; an expression as a function `(a, p)`."""
+def function_from(source: Source, called: tuple[tuple[str, Callable], ...] = ()) -> Callable:
+    """A function definition as a function, which may call others by these names; an expression as `(a, p)`."""
     if isinstance(source.syntax, ast.FunctionDef):
         module: ast.Module | ast.Expression = ast.Module([source.syntax], [])
     else:
@@ -81,7 +81,7 @@ def function_from(source: Source) -> Callable:
     kind = "exec" if isinstance(module, ast.Module) else "eval"
     code = compile(ast.fix_missing_locations(module), "<condition>", kind)
     body = next(constant for constant in code.co_consts if isinstance(constant, types.CodeType))
-    return types.FunctionType(body, {"__name__": __name__}, "condition")
+    return types.FunctionType(body, {"__name__": __name__, **dict(called)}, "condition")
 
 
 class SyntaxBuilder:
@@ -121,11 +121,13 @@ class SyntaxBuilder:
         return ast.Compare(parts[0].syntax, operators, [part.syntax for part in parts[1:]])
 
     def _side(self, operand: Tree, tree: Comparison) -> Part:
-        """One side of a comparison; a quoted name is a value of the Choice on another side."""
-        if not isinstance(operand, Quoted):
-            return self.arithmetic(operand)
+        """One side of a comparison; a name, quoted or not, may be a value of the Choice on another side."""
         domains = self.protocol.space.domains
         beside = [other.name for other in tree.operands if isinstance(other, Name) and other.name in self.fields]
+        if isinstance(operand, Name) and not {operand.name} & {*self.fields, *self.protocol.values}:
+            operand = Quoted(operand.name) if any(domains[name].names for name in beside) else operand
+        if not isinstance(operand, Quoted):
+            return self.arithmetic(operand)
         for name in beside:
             if operand.text in domains[name].names:
                 return _constant(domains[name].index(operand.text))

@@ -1,11 +1,14 @@
 """One run of a protocol whose states are Python objects, from a start to a Run."""
 
 import random
+from collections.abc import Callable
 
 from hegemon.compute.randomness import START, generator
 from hegemon.engines.population.objects import Objects
 from hegemon.errors import InvalidInput
-from hegemon.models.expressions import whole_number
+from hegemon.models.expressions import parse, whole_number
+from hegemon.models.functions import names_in
+from hegemon.models.grammar import Logic, Name, Tree, shown
 from hegemon.models.sets import ConfigurationSet
 from hegemon.runs.checkpoint import Checkpoint
 from hegemon.runs.run import Run
@@ -71,8 +74,23 @@ def _stop(until, protocol, max_steps: int | None):
     text = str(until).strip()
     if text.startswith("steps:"):
         return lambda agents: False, whole_number(text.removeprefix("steps:"), "until steps")
-    if text not in protocol.sets:
+    tree = parse(text)
+    unknown = names_in(tree) - set(protocol.sets)
+    if unknown or not _is_of_sets(tree):
         raise InvalidInput(
-            f"until {text!r} is not known to {protocol.id}; choose {', '.join(protocol.sets)} or steps:K"
+            f"until {shown(text)} is not known to {protocol.id}; choose steps:K, or {', '.join(protocol.sets)}, joined by "
+            "`and`, `or`, `not`: its states are Python objects, which a text cannot count"
         )
-    return lambda agents: protocol.holds(protocol.sets[text], agents), max_steps
+    return lambda agents: _truth(tree, lambda name: protocol.holds(protocol.sets[name], agents)), max_steps
+
+
+def _is_of_sets(tree: Tree) -> bool:
+    return isinstance(tree, Name) or isinstance(tree, Logic) and all(map(_is_of_sets, tree.operands))
+
+
+def _truth(tree: Tree, holds: Callable[[str], bool]) -> bool:
+    if isinstance(tree, Name):
+        return holds(tree.name)
+    assert isinstance(tree, Logic)
+    answers = (_truth(operand, holds) for operand in tree.operands)
+    return not next(answers) if tree.operator == "not" else all(answers) if tree.operator == "and" else any(answers)
