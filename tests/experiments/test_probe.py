@@ -6,6 +6,7 @@ from hegemon.errors import InvalidInput
 from hegemon.experiments import probe, worker
 from hegemon.experiments.goals import goals_of
 from hegemon.experiments.store.folder import Folder
+from hegemon.experiments.store.tally import Tally
 from hegemon.experiments.study import make_study
 from hegemon.experiments.study_driver import StudyListener
 from hegemon.experiments.sweep import check_cases, run_study
@@ -21,7 +22,7 @@ def estimate(tmp_path, monkeypatch, cost, sizes, trials=10):
         calls[n] = calls.get(n, 0) + 1
         seconds = cost(n, calls[n] - 1)
         now[0] += seconds
-        folder.note(task["key"], task["first"], 1, ("nowhere", task["first"], 1))
+        folder.note(task["key"], task["first"], 1, ("nowhere", task["first"], 1), Tally())
         return {"done": 1, "seconds": seconds, "memory": 1000}
 
     monkeypatch.setattr(worker, "work", work)
@@ -74,9 +75,10 @@ def test_trials_of_the_probe_are_kept(tmp_path):
 
 def test_what_cannot_fit_is_refused_before_anything_runs(tmp_path, monkeypatch):
     study = make_study("pairwise", axes={"n": [10**6], "engine": ["agents"]}, trials=2)
-    monkeypatch.setattr(probe, "memory_available", lambda: 10**6)
-    with pytest.raises(InvalidInput, match="GB of memory and .* free; give --workers 1"):
-        run_study(study, tmp_path / "memory", workers=2)
+    for free, advice in ((10**5, "give a smaller n"), (15 * 10**5, "give --workers 1")):
+        monkeypatch.setattr(probe, "memory_available", lambda free=free: free)
+        with pytest.raises(InvalidInput, match=f"GB of memory and .* free; {advice}"):
+            run_study(study, tmp_path / "memory", workers=2)
     monkeypatch.undo()
     monkeypatch.setattr(Folder, "bytes_free", lambda self: 100)
     with pytest.raises(InvalidInput, match="trials need about .* ask for fewer"):

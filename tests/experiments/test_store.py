@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hegemon.analysis.statistics import mean_interval
 from hegemon.errors import InvalidInput
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.ranges import Ranges
@@ -199,3 +200,18 @@ def test_a_precise_study_is_extended_to_narrower_of_the_same():
     for other in ("6% of median", "4%", "4% of quantile 0.9"):
         with pytest.raises(InvalidInput, match="less of the same"):
             study.extended({}, precise=other)
+
+
+def test_a_tally_tells_every_trial_once(tmp_path):
+    folder = Folder(tmp_path / "s")
+    folder.open(make_study("pairwise", axes={"n": 10}, trials=3))
+    file, times = RecordFile(folder.records), [3, 5, 10, 4]
+    for first, count in ((0, 3), (2, 2), (3, 1)):  # the second was measured by another driver at the same time
+        columns = {"steps": times[first : first + count], "reached": True}
+        file.append(encode_record({"case": "a", "first": first, "count": count, "columns": columns}))
+    folder.refresh()
+    mean, low, high = folder.tallies["a"].interval()
+    assert (mean, low, high) == pytest.approx((6.0, *mean_interval(times[:3])))
+    file.append(encode_record({"case": "a", "first": 4, "count": 1, "columns": {"steps": 99, "reached": False}}))
+    folder.refresh()
+    assert folder.tallies["a"].interval() is None  # a mean that nobody can know

@@ -188,8 +188,9 @@ def test_a_failing_case_is_reported_and_the_rest_goes_on(tmp_path):
     outcome = run_study(study, tmp_path / "b", workers=1)
     assert outcome.trials == 5 and "regular" in str(outcome.failed[0][0].settings) and outcome.failed[0][1]
     assert main(["sweep", "--status", str(tmp_path / "b")]) == 0
-    with pytest.raises(InvalidInput, match="1 cases failed"):
-        sweep("pairwise", n=8, start=["all-leaders", "nobody"], trials=2, workers=1)
+    with pytest.warns(UserWarning, match="1 cases failed"):
+        table = sweep("pairwise", n=8, start=["all-leaders", "nobody"], trials=2, workers=1)
+    assert len(table) == 2 and "nobody" in table.attrs["failed"][0]["error"]
 
 
 def test_every_model_and_ones_own_protocol(tmp_path):
@@ -207,6 +208,18 @@ def test_every_model_and_ones_own_protocol(tmp_path):
     assert records_in(tmp_path / "mine") > before
 
 
+def test_a_number_from_a_file_beside_belongs_to_the_protocol(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    file, beside = tmp_path / "mine.py", tmp_path / "numbers_beside.py"
+    beside.write_text("LOST = 0\n")
+    file.write_text("from numbers_beside import LOST\n" + OWN.replace("b.leader = 0", "b.leader = LOST"))
+    before = make_study(f"{file}:Mine", axes={"n": 5}).cases[0].key
+    assert make_study(f"{file}:Mine", axes={"n": 5}).cases[0].key == before
+    beside.write_text("LOST = 1\n")
+    monkeypatch.delitem(sys.modules, "numbers_beside")  # as another process would find it
+    assert make_study(f"{file}:Mine", axes={"n": 5}).cases[0].key != before
+
+
 def test_losses_are_axes(tmp_path):
     """A share of 0 is the case without losses, with its seed and its trials; others are cases of their own."""
     study = make_study("pairwise", axes={"n": 8, "loss": "0,1/2", "one_sided": [0, 0.25]}, trials=3)
@@ -215,7 +228,9 @@ def test_losses_are_axes(tmp_path):
     assert cases[0].key == plain.key and cases[0].seed == plain.seed and len({case.key for case in cases}) == 4
     assert cases[3].options["loss"] == "1/2" and cases[3].options["one_sided"] == "1/4"
     table = sweep("pairwise", n=8, loss="0,1/2", trials=20, workers=1)
-    assert set(table["loss"].dropna()) == {"1/2"} and table["loss"].isna().sum() == 20 and table["reached"].all()
+    assert list(table.groupby("loss").size().items()) == [(0.0, 20), (0.5, 20)] and table["reached"].all()
+    table = sweep("pairwise", n=8, fault=["none", "step=5,agents=1"], trials=2, workers=1)
+    assert list(table["fault"].unique()) == ["none", "step=5,agents=1"]
     with pytest.raises(InvalidInput, match="probability"):
         sweep("pairwise", n=8, loss=2, workers=1)
 
@@ -244,6 +259,9 @@ def test_the_command_line(tmp_path, capsys):
     assert main([*command, "--json"]) == 0
     content = json.loads(capsys.readouterr().out)
     assert content["trials"] == 20 and [row["n"] for row in content["cases"]] == [8, 12]
+    assert main(["sweep", "--status", out, "--json"]) == 0
+    state = json.loads(capsys.readouterr().out)["states"][0]
+    assert state["ci95"] == pytest.approx(content["cases"][0]["ci95"])
     assert main(["sweep", "--extend", out, "--trials", "15", "--workers", "1"]) == 0
     assert "30 trials" in capsys.readouterr().out
     assert main(["sweep", "--status", out, "--json"]) == 0

@@ -24,14 +24,18 @@ def mean_interval(values, confidence: float = CONFIDENCE) -> tuple[float, float]
     values = np.asarray(values, dtype=float)
     if len(values) < 2:
         return None
+    return interval_of_moments(len(values), values.mean(), values.std(ddof=1), bool(values.min() < 0), confidence)
+
+
+def interval_of_moments(count, mean, deviation, symmetric=False, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """The same from the number of values, their mean and their deviation alone."""
     from scipy.special import stdtrit
 
-    mean = float(values.mean())
-    error = float(values.std(ddof=1)) / math.sqrt(len(values))
-    half = float(stdtrit(len(values) - 1, (1 + confidence) / 2)) * error
+    mean = float(mean)
+    half = float(stdtrit(count - 1, (1 + confidence) / 2)) * float(deviation) / math.sqrt(count)
     if half == 0:
         return mean, mean
-    if values.min() < 0:
+    if symmetric:
         return mean - half, mean + half
     with np.errstate(over="ignore"):
         return float(mean * np.exp(-half / mean)), float(mean * np.exp(half / mean))

@@ -1,5 +1,6 @@
 """`hegemon sweep`: a whole study, spread over workers and kept in a folder."""
 
+import math
 import sys
 import time
 from pathlib import Path
@@ -147,9 +148,10 @@ class LiveStudy(StudyListener):
         done, goal = sum(s.done for s in driver.states), sum(s.goal for s in driver.states)
         seconds = time.monotonic() - self._begin
         left = driver.seconds_left()
+        finished = sum(s.done >= s.goal for s in driver.states)
         return (
-            f"{done:,} of {goal:,} trials, {driver.measured / max(seconds, 0.1):,.0f} per second, "
-            f"{'?' if left is None else duration(left)} left"
+            f"{finished:,} of {len(driver.states):,} cases, {done:,} of {goal:,} trials, "
+            f"{driver.measured / max(seconds, 0.1):,.0f} per second, {'?' if left is None else duration(left)} left"
         )
 
     def _picture(self):
@@ -157,14 +159,24 @@ class LiveStudy(StudyListener):
         if driver is None:
             return Text("a first look …")
         table = Table(box=None, pad_edge=False)
-        for name in ("case", "done", "of", "each"):
+        for name in ("case", "done", "of", "known so far", "each"):
             table.add_column(name, justify="left" if name == "case" else "right")
         busy = [state for state in driver.states if state.error or state.done < state.goal]
         for state in busy[:LIVE_CASES]:
             each = "" if state.seconds_per_trial is None else f"{state.seconds_per_trial:.3g} s"
-            table.add_row(state.case.label(), f"{state.done:,}", f"{state.goal:,}", state.error or each)
+            known = known_so_far(driver.goals.interval(state.key, driver.folder))
+            table.add_row(state.case.label(), f"{state.done:,}", f"{state.goal:,}", known, state.error or each)
         rest = f"… and {len(busy) - LIVE_CASES:,} more cases" if len(busy) > LIVE_CASES else ""
         return Group(Text(self._headline(driver)), table, Text(rest))
+
+
+def known_so_far(known: tuple[float, float, float] | None) -> str:
+    """The estimate, and half its 95 % interval as a share of it."""
+    if known is None:
+        return "–"
+    estimate, low, high = known
+    width = (high - low) / 2 / abs(estimate) if estimate else math.inf
+    return f"{estimate:,.4g} ± {width:.1%}" if math.isfinite(width) else f"{estimate:,.4g}"
 
 
 def duration(seconds: float) -> str:

@@ -1,11 +1,15 @@
 """What a result depends on besides its case: the code that runs a trial, and the files that a case names."""
 
+import ast
 import hashlib
 import inspect
 import sys
+from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import version
+from importlib.util import resolve_name
 from pathlib import Path
+from types import ModuleType
 
 ROOT = Path(__file__).parent.parent
 ROOMS = ("errors.py", "graphs", "models", "compute", "engines", "runs")  # what a trial passes through
@@ -51,11 +55,23 @@ def _collect(module, files: set[Path]) -> None:
     if ours or path in files:
         return
     files.add(path)
-    for value in list(vars(module).values()):
-        other = value if inspect.ismodule(value) else sys.modules.get(getattr(value, "__module__", None) or "")
+    for other in _imported(module, path):
         other_file = getattr(other, "__file__", None)
         if other_file and Path(other_file).resolve().is_relative_to(path.parent):
             _collect(other, files)
+
+
+def _imported(module, path: Path) -> Iterator[ModuleType | None]:
+    """The modules that a module holds, and those that its text names: a number does not say where it is from."""
+    for value in list(vars(module).values()):
+        yield value if inspect.ismodule(value) else sys.modules.get(getattr(value, "__module__", None) or "")
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from (sys.modules.get(alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            name = "." * node.level + (node.module or "")
+            package = getattr(module, "__package__", None) or ""
+            yield sys.modules.get(resolve_name(name, package) if node.level and package else name)
 
 
 def file_digest(path) -> str:

@@ -28,6 +28,10 @@ class Fixed:
 
     final = goal  # how many trials of the case the table holds
 
+    def interval(self, key: str, folder: Folder) -> tuple[float, float, float] | None:
+        """What is known of the case by now: the estimate and its 95 % interval; None while nobody can know."""
+        return folder.tallies[key].interval()
+
 
 @dataclass
 class _Case:
@@ -64,6 +68,11 @@ class UntilPrecise:
 
     def look(self, key: str) -> sequences.SequentialInterval | None:
         return self._cases[key].look if key in self._cases else None
+
+    def interval(self, key: str, folder: Folder) -> tuple[float, float, float] | None:
+        """At the last look: between looks nobody may ask."""
+        look = self.look(key)
+        return None if look is None else (look.estimate, look.low, look.high)
 
     def is_precise(self, key: str) -> bool:
         look = self.look(key)

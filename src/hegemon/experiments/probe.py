@@ -111,9 +111,10 @@ def require_memory(memory: int, slots: int) -> None:
     """Refuse what the workers of this machine cannot hold together."""
     available = memory_available()
     if available and memory * slots > available:
+        fewer = f"give --workers {available // memory}" if memory <= available else "give a smaller n or more memory"
         raise InvalidInput(
             f"{slots} workers need about {memory * slots / 1e9:.1f} GB of memory and {available / 1e9:.1f} GB are "
-            f"free; give --workers {max(1, available // max(memory, 1))}"
+            f"free; {fewer}"
         )
 
 

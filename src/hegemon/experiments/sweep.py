@@ -1,13 +1,15 @@
 """`sweep`: a study from its definition to its table. Run the same again to go on; nothing finished is redone."""
 
 import tempfile
+import warnings
 from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 from hegemon import display
 from hegemon.errors import InvalidInput
-from hegemon.experiments.case import Case
+from hegemon.experiments.case import LOSSES, Case
 from hegemon.experiments.executors.pool import open_pool
 from hegemon.experiments.fingerprints import code_fingerprint
 from hegemon.experiments.probe import probe
@@ -17,6 +19,7 @@ from hegemon.experiments.store.table import compact
 from hegemon.experiments.study import Study, make_study
 from hegemon.experiments.study_driver import StudyDriver, StudyListener
 
+NONE = {"fault": "none"} | dict.fromkeys(LOSSES, 0.0)
 ROUNDS = 5  # how often what is missing in the end is measured again before giving up
 
 
@@ -54,6 +57,8 @@ def sweep(
     out:      the study's folder. The same call again goes on; `extend=True` adds trials or values to what is there.
     workers, cluster: processes of this machine, or "dask:tcp://host:8786", "slurm:partition=…".
 
+    Cases that failed are told by a warning and are in `table.attrs["failed"]`, each with its error.
+
     >>> table = hegemon.sweep("pairwise", n="16..256:x2", trials=100, workers=1)
     >>> table.groupby("n")["steps"].mean()
     """
@@ -64,10 +69,15 @@ def sweep(
             outcome = run_study(
                 study, out or scratch, workers=workers, cluster=cluster, extend=extend, listener=listener
             )
-        if outcome.failed:
-            case, error = outcome.failed[0]
-            raise InvalidInput(f"{len(outcome.failed)} cases failed; the first is {case.label()}: {error}")
-        return read_table(outcome.folder)
+        table = read_table(outcome.folder) if outcome.trials else None
+    if outcome.failed:
+        case, error = outcome.failed[0]
+        sentence = f"{len(outcome.failed)} cases failed; the first is {case.label()}: {error}"
+        if table is None:
+            raise InvalidInput(sentence)
+        warnings.warn(sentence, stacklevel=2)
+        table.attrs["failed"] = [{**case.settings, "error": error} for case, error in outcome.failed]
+    return table
 
 
 def read_table(folder: Folder, columns: list[str] | None = None):
@@ -108,7 +118,9 @@ def run_study(
             failed += [(state.case, state.key, state.error) for state in driver.states if state.error]
             folder.read_again()
         broken = {key for _, key, _ in failed}
-        rows = [(says(case), key, goals.final(key, folder)) for case, key in sound if key not in broken]
+        told = says_all([case for case, key in sound if key not in broken])
+        finished = [key for _, key in sound if key not in broken]
+        rows = [(said, key, goals.final(key, folder)) for said, key in zip(told, finished, strict=True)]
         short = [key for _, key, limit in rows if folder.done[key].count(limit) < limit]
         if short:
             raise InvalidInput(f"{folder.root} does not keep what is written to it: {len(short)} cases have gaps")
@@ -145,7 +157,15 @@ def check_cases(study: Study) -> tuple[list[tuple[Case, str]], list[tuple[Case, 
 def says(case: Case) -> dict:
     """What the table says of every trial of a case."""
     protocol = case.protocol
-    return {"protocol": protocol.id, "n": protocol.n, **protocol.parameters, **case.course, "seed": case.seed}
+    course = {name: float(Fraction(value)) if name in LOSSES else value for name, value in case.course.items()}
+    return {"protocol": protocol.id, "n": protocol.n, **protocol.parameters, **course, "seed": case.seed}
+
+
+def says_all(cases: list[Case]) -> list[dict]:
+    """What the table says of every case; where some have a fault or losses, the others say that they have none."""
+    told = [says(case) for case in cases]
+    names = {name for said in told for name in said}
+    return [{**said, **{name: said.get(name, none) for name, none in NONE.items() if name in names}} for said in told]
 
 
 def _goals(study: Study):
@@ -179,7 +199,9 @@ def case_states(folder: Folder, study: Study) -> tuple[list[dict], list[dict]]:
     states = []
     for case, key in sound:
         goal = goals.goal(key, folder)
+        known = goals.interval(key, folder)
         states.append({**case.settings, "done": folder.done[key].count(goal), "goal": goal})
+        states[-1] |= {"estimate": known and known[0], "ci95": list(known[1:]) if known else None}
         if key in folder.errors and states[-1]["done"] < goal:
             failed.append((case, key, folder.errors[key]))
     return states, [{"case": case.settings, "error": error} for case, _, error in failed]

@@ -78,8 +78,8 @@ def _stop(until, protocol, max_steps: int | None):
     unknown = names_in(tree) - set(protocol.sets)
     if unknown or not _is_of_sets(tree):
         raise InvalidInput(
-            f"until {shown(text)} is not known to {protocol.id}; choose steps:K, or {', '.join(protocol.sets)}, joined by "
-            "`and`, `or`, `not`: its states are Python objects, which a text cannot count"
+            f"until {shown(text)} is not known to {protocol.id}; choose steps:K, or {', '.join(protocol.sets)}, joined "
+            "by `and`, `or`, `not`: its states are Python objects, which a text cannot count"
         )
     return lambda agents: _truth(tree, lambda name: protocol.holds(protocol.sets[name], agents)), max_steps
 

@@ -25,6 +25,10 @@ class Ranges:
         self._begins[left:right] = [begin]
         self._ends[left:right] = [end]
 
+    def meets(self, begin: int, end: int) -> bool:
+        """Whether any number of begin … end - 1 is in the set."""
+        return begin < end and bisect_right(self._ends, begin) < bisect_left(self._begins, end)
+
     def remove(self, begin: int, end: int) -> None:
         if begin >= end:
             return
