@@ -220,6 +220,16 @@ def test_a_number_from_a_file_beside_belongs_to_the_protocol(tmp_path, monkeypat
     assert make_study(f"{file}:Mine", axes={"n": 5}).cases[0].key != before
 
 
+def test_values_as_python_has_them(tmp_path):
+    import numpy as np
+
+    table = sweep("timer", n=np.array([4, 6]), s=[np.int64(5), 7], zipped=("n", "s"), trials=1, workers=1)
+    assert list(zip(table["n"], table["s"], strict=True)) == [(4, 5), (6, 7)]
+    for wrong in ({"workers": 0}, {"precise": 2}, {"zipped": ("n", "t")}):
+        with pytest.raises(InvalidInput):
+            sweep("pairwise", n=5, out=tmp_path, **wrong)
+
+
 def test_losses_are_axes(tmp_path):
     """A share of 0 is the case without losses, with its seed and its trials; others are cases of their own."""
     study = make_study("pairwise", axes={"n": 8, "loss": "0,1/2", "one_sided": [0, 0.25]}, trials=3)

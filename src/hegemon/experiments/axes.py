@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from hegemon.errors import InvalidInput
 from hegemon.models.expressions import number_or_text, whole_number
 
@@ -25,10 +27,10 @@ def parse_axis(name: str, given) -> list:
         values: list = []
         for part in split(given):
             values += _range(name, part) if _is_range(part) else [number_or_text(part)]
-    elif isinstance(given, list | tuple | range):
-        values = [number_or_text(value) if isinstance(value, str) else value for value in given]
+    elif isinstance(given, list | tuple | range | np.ndarray):
+        values = [number_or_text(value) if isinstance(value, str) else _plain(value) for value in given]
     else:
-        values = [given]
+        values = [_plain(given)]
     if not values:
         raise InvalidInput(f"the axis {name} has no values; give at least one")
     if len(values) > MOST_VALUES:
@@ -41,6 +43,11 @@ def parse_axis(name: str, given) -> list:
     if repeated is not None:
         raise InvalidInput(f"the axis {name} has the value {repeated} twice; give every value once")
     return values
+
+
+def _plain(value):
+    """A number of NumPy's as Python's own, which a file can hold."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def split(text: str) -> list[str]:

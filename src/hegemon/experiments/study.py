@@ -104,12 +104,14 @@ def make_study(
     if "protocol" not in parsed and not (table and all("protocol" in row for row in table)):
         raise InvalidInput("a study needs a protocol; name one, such as time-optimal or your_file.py:YourClass")
     if precise is not None:
-        parse_precision(precise)
+        parse_precision(precise := str(precise))
     if trials is None:
         trials = 1 if precise is None else MOST
     number = whole_number(trials, "trials", low=1)
     if number > MOST_TRIALS:
         raise InvalidInput(f"trials = {number:,} is more than {MOST_TRIALS:,}, the most for one case")
+    if zipped and all(isinstance(name, str) for name in zipped):
+        zipped = [zipped]  # one zip, written as a list of its axes
     together = tuple(tuple(names) for names in zipped)
     return Study(parsed, number, whole_number(seed, "seed"), together, tuple(table), precise)
 
@@ -126,8 +128,6 @@ def read_study(path) -> Study:
     axes, zipped, cases = content.get("axes", {}), content.get("zip", []), content.get("cases", [])
     if not isinstance(axes, dict) or any(isinstance(values, dict) for values in axes.values()):
         raise InvalidInput(f"the study {path}: [axes] must give every axis a list, a number or a text")
-    if zipped and isinstance(zipped[0], str):
-        zipped = [zipped]
     if isinstance(cases, str):
         cases = Path(path).parent / cases
     options = {name: content[name] for name in ("trials", "seed", "precise") if name in content}

@@ -91,13 +91,23 @@ class StateSpace:
     @cached_property
     def _conditions(self) -> dict[str, tuple[tuple[str, tuple[int, ...]], ...]]:
         """What each field depends on directly: other fields, with the integers of which they must have one."""
-        return {
+        found = {
             field.name: tuple(
                 (other, tuple(self.domains[other].index(value) for value in values))
                 for other, values in field.domain.condition
             )
             for field in self.fields
         }
+        for name, conditions in found.items():
+            for other, values in conditions:
+                domain, (low, high) = self.domains[other], self.bounds[other]
+                fixed = not isinstance(domain.low, str) and not isinstance(domain.high, str)
+                if fixed and (never := [value for value in values if not low <= value <= high]):
+                    raise InvalidInput(
+                        f"{self.owner}: {name} exists where {other} = {never[0]}, which {other}, from {low} to {high}, "
+                        "never is; mend its when(…)"
+                    )
+        return found
 
     def presence(self, name: str) -> tuple[tuple[str, tuple[int, ...]], ...]:
         """All that must hold where a field exists, what its conditions depend on included; () for every state."""

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 
 from hegemon.errors import InvalidInput
+from hegemon.models.expressions import whole_number
 
 PLACES = "dask:local, dask:tcp://HOST:8786, slurm:partition=NAME, mpi"
 
@@ -41,6 +42,8 @@ class Pool(ABC):
 
 def open_pool(cluster: str | None = None, workers: int | None = None) -> Pool:
     """The pool that `--cluster` and `--workers` describe; this machine's cores if nothing is said."""
+    if workers is not None:
+        workers = whole_number(workers, "workers", low=1)
     if cluster is None:
         from hegemon.experiments.executors.local import Processes, Thread
 
