@@ -6,7 +6,7 @@ from hegemon.errors import InvalidInput
 from hegemon.experiments import probe, worker
 from hegemon.experiments.goals import goals_of
 from hegemon.experiments.store.folder import Folder
-from hegemon.experiments.store.tally import Tally
+from hegemon.experiments.store.moments import Moments
 from hegemon.experiments.study import make_study
 from hegemon.experiments.study_driver import StudyListener
 from hegemon.experiments.sweep import check_cases, run_study
@@ -22,7 +22,7 @@ def estimate(tmp_path, monkeypatch, cost, sizes, trials=10):
         calls[n] = calls.get(n, 0) + 1
         seconds = cost(n, calls[n] - 1)
         now[0] += seconds
-        folder.note(task["key"], task["first"], 1, ("nowhere", task["first"], 1), Tally())
+        folder.note(task["key"], task["first"], 1, ("nowhere", task["first"], 1), Moments())
         return {"done": 1, "seconds": seconds, "memory": 1000}
 
     monkeypatch.setattr(worker, "work", work)

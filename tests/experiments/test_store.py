@@ -210,8 +210,8 @@ def test_a_tally_tells_every_trial_once(tmp_path):
         columns = {"steps": times[first : first + count], "reached": True}
         file.append(encode_record({"case": "a", "first": first, "count": count, "columns": columns}))
     folder.refresh()
-    mean, low, high = folder.tallies["a"].interval()
+    mean, low, high = folder.moments["a"].interval()
     assert (mean, low, high) == pytest.approx((6.0, *mean_interval(times[:3])))
     file.append(encode_record({"case": "a", "first": 4, "count": 1, "columns": {"steps": 99, "reached": False}}))
     folder.refresh()
-    assert folder.tallies["a"].interval() is None  # a mean that nobody can know
+    assert folder.moments["a"].interval() is None  # a mean that nobody can know

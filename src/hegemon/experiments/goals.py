@@ -30,7 +30,7 @@ class Fixed:
 
     def interval(self, key: str, folder: Folder) -> tuple[float, float, float] | None:
         """What is known of the case by now: the estimate and its 95 % interval; None while nobody can know."""
-        return folder.tallies[key].interval()
+        return folder.moments[key].interval()
 
 
 @dataclass

@@ -13,9 +13,9 @@ from hegemon.errors import InvalidInput
 from hegemon.experiments.case import Case
 from hegemon.experiments.executors.pool import Pool
 from hegemon.experiments.store.folder import Folder
+from hegemon.experiments.store.moments import Moments
 from hegemon.experiments.store.ranges import Ranges
 from hegemon.experiments.store.record_files import RecordFile
-from hegemon.experiments.store.tally import Tally
 from hegemon.experiments.worker import MOST_TRIALS, work
 
 LOOK_SECONDS = 10.0  # between two looks at what other drivers have written
@@ -199,7 +199,7 @@ class StudyDriver:
         self.measured += done
         if done:
             place = answer["place"] or self._file.append(answer["line"])
-            self.folder.note(state.key, chunk.first, done, tuple(place), Tally(*answer["tally"]))
+            self.folder.note(state.key, chunk.first, done, tuple(place), Moments(*answer["moments"]))
             state.seconds_per_trial = answer["seconds"] / done
             self._set_goal(state)
         if answer["error"]:

@@ -22,8 +22,8 @@ import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.experiments.case import Case
+from hegemon.experiments.store.moments import moments_of
 from hegemon.experiments.store.record_files import RecordFile, encode_record, to_columns
-from hegemon.experiments.store.tally import tally_of
 from hegemon.runs.run import Run
 from hegemon.runs.simulate import simulate
 
@@ -38,7 +38,7 @@ def work(task: dict) -> dict:
     """Trials `first` … of a case: up to `count`, as many as fit into `seconds` and at least one."""
     begin = time.perf_counter()
     answer = {"key": task["key"], "first": task["first"], "done": 0, "place": None, "line": None, "error": None}
-    answer["tally"] = ()
+    answer["moments"] = ()
     rows: list[dict] = []
     try:
         case, topology = prepare(task)
@@ -60,7 +60,7 @@ def work(task: dict) -> dict:
     if rows:
         record = {"case": task["key"], "first": task["first"], "count": len(rows), "columns": to_columns(rows)}
         _deliver({**record, "seconds": round(seconds, 6)}, task, answer)
-        answer["done"], answer["tally"] = len(rows), astuple(tally_of(record))
+        answer["done"], answer["moments"] = len(rows), astuple(moments_of(record))
     if answer["error"]:
         failed = task["first"] + len(rows)
         record = {"case": task["key"], "first": failed, "count": 0, "error": answer["error"]}

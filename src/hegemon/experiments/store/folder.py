@@ -16,9 +16,9 @@ from collections import defaultdict
 from pathlib import Path
 
 from hegemon.errors import InvalidInput
+from hegemon.experiments.store.moments import Moments, moments_of
 from hegemon.experiments.store.ranges import Ranges
 from hegemon.experiments.store.record_files import read_records
-from hegemon.experiments.store.tally import Tally, tally_of
 from hegemon.experiments.study import Study, study_from
 from hegemon.files import MARK, write_text
 
@@ -38,7 +38,7 @@ class Folder:
             dict
         )  # case → {(file, offset): (first, count, length)}
         self.done: dict[str, Ranges] = defaultdict(Ranges)
-        self.tallies: dict[str, Tally] = defaultdict(Tally)  # of every trial once
+        self.moments: dict[str, Moments] = defaultdict(Moments)  # of every trial once
         self.errors: dict[str, str] = {}
         self.damaged = 0  # lines that are not what somebody wrote
         self._read: dict[str, int] = {}  # file → how far it is read
@@ -116,21 +116,21 @@ class Folder:
                     self.errors[record["case"]] = record["error"]
                 else:
                     place = path.name, offset, length
-                    self.note(record["case"], record["first"], record["count"], place, tally_of(record))
+                    self.note(record["case"], record["first"], record["count"], place, moments_of(record))
 
-    def note(self, case: str, first: int, count: int, place: tuple[str, int, int], tally: Tally) -> None:
+    def note(self, case: str, first: int, count: int, place: tuple[str, int, int], moments: Moments) -> None:
         """A record is at this place."""
         name, offset, length = place
         self.entries[case][name, offset] = (first, count, length)
         if not self.done[case].meets(first, first + count):  # what two drivers measured is told once
-            self.tallies[case].add(tally)
+            self.moments[case].add(moments)
         self.done[case].add(first, first + count)
 
     def read_again(self) -> None:
         """Forget what was heard and believe only what stands on the disk."""
         self.entries.clear()
         self.done.clear()
-        self.tallies.clear()
+        self.moments.clear()
         self.errors.clear()
         self._read.clear()
         self.damaged = 0

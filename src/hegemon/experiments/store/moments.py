@@ -9,7 +9,7 @@ from hegemon.experiments.store.record_files import column
 
 
 @dataclass
-class Tally:
+class Moments:
     """How many trials met their stop, the sum of their times and of the squares of these; how many were cut off."""
 
     count: int = 0
@@ -17,7 +17,7 @@ class Tally:
     squares: int = 0
     cut_off: int = 0
 
-    def add(self, other: "Tally") -> None:
+    def add(self, other: "Moments") -> None:
         self.count += other.count
         self.total += other.total
         self.squares += other.squares
@@ -32,11 +32,11 @@ class Tally:
         return mean, *interval_of_moments(self.count, mean, math.sqrt(scatter))
 
 
-def tally_of(record: dict) -> Tally:
-    """The tally of one record of trials."""
+def moments_of(record: dict) -> Moments:
+    """The moments of one record of trials."""
     name = next((name for name in TIMES if name in record["columns"]), None)
     if name is None:
-        return Tally()
+        return Moments()
     times, reached = (column(record, one, 0, record["count"]) for one in (name, "reached"))
     known = [time for time, met in zip(times, reached, strict=True) if met]
-    return Tally(len(known), sum(known), sum(time * time for time in known), len(times) - len(known))
+    return Moments(len(known), sum(known), sum(time * time for time in known), len(times) - len(known))
