@@ -4,13 +4,18 @@ import os
 
 from hegemon.errors import InvalidInput
 
+UNLESS_SAID = {"engine": "auto", "until": "safe"}
 
-def resumed(resume: str, protocol: str | None) -> tuple[dict, dict | None]:
+
+def resumed(resume: str, protocol: str | None, besides: dict) -> tuple[dict, dict | None]:
     """What the checkpoint runs and where it stands; only the very code that wrote it may go on."""
     from hegemon.runs.checkpoint import read_checkpoint
 
     if protocol is not None:
         raise InvalidInput(f"--resume {resume} says what to run; give no protocol besides")
+    for name, value in besides.items():
+        if value and value != UNLESS_SAID.get(name):
+            raise InvalidInput(f"--resume {resume} says what to run; give no --{name} besides")
     about, state = read_checkpoint(resume)
     if code_of(about["given"]) != about["code"]:
         raise InvalidInput(f"{resume} was made with other code, libraries or files; go on with the same, or run anew")

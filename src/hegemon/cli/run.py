@@ -75,7 +75,12 @@ def run(
     """Simulate a protocol exactly, from a start until a stop, as many times as asked."""
     state = None
     if resume:
-        given, state = resumed(resume, protocol)
+        besides = {
+            "n": n, "set": set_, "graph": graph, "seed": seed, "max-steps": max_steps, "engine": engine, "start": start,
+            "until": until, "fault": fault, "disturbances": disturbances, "no-fast-forward": no_fast_forward,
+            "variant": variant, "wake": wake, "mixing-time": mixing_time, "loss": loss, "one-sided": one_sided,
+        }  # fmt: skip
+        given, state = resumed(resume, protocol, besides)
         protocol, n, set_, graph, seed = (given[name] for name in ("protocol", "n", "set", "graph", "seed"))
         max_steps, engine, start, until, fault = (
             given[name] for name in ("max_steps", "engine", "start", "until", "fault")
