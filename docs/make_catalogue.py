@@ -63,6 +63,8 @@ def page(name: str, protocol, found: dict[str, str]) -> str:
     if (DOCS / "gallery" / f"{name}.gif").exists():
         lines += [f"![{name} as hegemon watch shows it](../gallery/{name}.gif){{ width=260 }}", ""]
     lines += [f"*{MODELS[protocol.model]}; grade: {content['grade']}.* {content['reference']}.", ""]
+    if content["assumes"]:
+        lines += [f"Assumes: {'; '.join(content['assumes'])}.", ""]
     for heading in ("inputs", "coins"):
         if content[heading]:
             lines += [f"{heading.capitalize()}: {content[heading]}.", ""]

@@ -8,10 +8,34 @@ from hegemon.claims import checks
 from hegemon.claims.canonical import plain
 from hegemon.claims.family import LEVEL, holm, judged
 from hegemon.claims.laboratory import Sample
+from hegemon.claims.papers import ring, time_optimal
 from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED, Outcome, all_claims, choose, outcome_of, tally
 from hegemon.errors import InvalidInput
 
 RNG = np.random.default_rng(5)
+
+
+class Guesses:
+    """A laboratory that measures nothing."""
+
+    def times(self, protocol, trials, **_):
+        return Sample(protocol.n, RNG.gamma(20, protocol.n, trials))
+
+
+def test_a_stand_in_is_never_shown_under_the_authors_names(monkeypatch):
+    sizes = {name: (8, 16) for name in ("slow", "linear", "names", "logarithmic", "medium", "wars", "fast")}
+    outcome = time_optimal.table1(Guesses(), **sizes, trials=(9,) * 7, timeouts=((8, 9, 2),))
+    monkeypatch.setattr(ring, "with_oracle", lambda lab, protocol, n, trials, start: lab.times(protocol(n=n), trials))
+    sizes = {name: (9, 15) for name in ("sizes", "oracle_sizes", "odd_sizes", "every_sizes")}
+    trials = {name: 5 for name in ("trials", "oracle_trials", "odd_trials", "every_trials")}
+    tables = [outcome.tables[0], ring.table1(Guesses(), **sizes, **trials).tables[0]]
+    lines = [dict(zip(table.columns, line, strict=True)) for table in tables for line in table.rows]
+    assert len(lines) == 8 + 5
+    assert [line["system"] for line in lines if line["grade"] == "stand-in"] == [
+        "war-timer, stand-in for row [22]",
+        "odd-ring, stand-in for row [3]",
+        "odd-ring, k = N + 1, stand-in",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_what_cannot_fit_is_refused_before_anything_runs(tmp_path, monkeypatch):
     study = make_study("pairwise", axes={"n": [10**6], "engine": ["agents"]}, trials=2)
     for free, advice in ((10**5, "give a smaller n"), (15 * 10**5, "give --workers 1")):
         monkeypatch.setattr(probe, "memory_available", lambda free=free: free)
-        with pytest.raises(InvalidInput, match=f"GB of memory and .* free; {advice}"):
+        with pytest.raises(InvalidInput, match=f"[MG]B of memory and .* [kM]B are free; {advice}"):
             run_study(study, tmp_path / "memory", workers=2)
     monkeypatch.undo()
     monkeypatch.setattr(Folder, "bytes_free", lambda self: 100)

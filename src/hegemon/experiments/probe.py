@@ -99,11 +99,17 @@ def _extrapolate(waiting, cost: dict[str, float], missing: dict[str, int]) -> fl
     return total
 
 
+def _written(size: float) -> str:
+    """A number of bytes, in a unit of which it has more than one."""
+    unit, name = next((one for one in ((1e9, "GB"), (1e6, "MB")) if size >= one[0]), (1e3, "kB"))
+    return f"{size / unit:,.1f} {name}"
+
+
 def require_disk(folder: Folder, trials: int) -> None:
     if trials * BYTES_PER_TRIAL > folder.bytes_free():
         raise InvalidInput(
-            f"{trials:,} trials need about {trials * BYTES_PER_TRIAL / 1e9:,.1f} GB and {folder.root} has "
-            f"{folder.bytes_free() / 1e9:,.1f} GB; ask for fewer or give an --out with more room"
+            f"{trials:,} trials need about {_written(trials * BYTES_PER_TRIAL)} and {folder.root} has "
+            f"{_written(folder.bytes_free())}; ask for fewer or give an --out with more room"
         )
 
 
@@ -113,8 +119,8 @@ def require_memory(memory: int, slots: int) -> None:
     if available and memory * slots > available:
         fewer = f"give --workers {available // memory}" if memory <= available else "give a smaller n or more memory"
         raise InvalidInput(
-            f"{slots} workers need about {memory * slots / 1e9:.1f} GB of memory and {available / 1e9:.1f} GB are "
-            f"free; {fewer}"
+            f"{slots} workers need about {_written(memory * slots)} of memory and {_written(available)} are free; "
+            f"{fewer}"
         )
 
 

@@ -58,7 +58,8 @@ def as_html(protocol) -> str:
     content = describe(protocol)
     about = ("model", "n", "states", "topology", "grade", "reference")
     parts = [display.heading(content["protocol"], content["summary"])]
-    parts += [display.facts({name: content[name] for name in about if content[name]})]
+    known = {name: content[name] for name in about if content[name]} | {"assumes": "; ".join(content["assumes"])}
+    parts += [display.facts({name: value for name, value in known.items() if value})]
     for name, columns in (
         ("parameters", ("name", "value", "allowed", "help")),
         ("fields", ("name", "domain", "in")),

@@ -22,7 +22,10 @@ CLOSED = "∞ (its safe set is closed)"
 
 @dataclass(frozen=True)
 class Row:
-    """One system: `make(n)` is its protocol at one size; `law` and `rival` are what its times are compared with."""
+    """One system: `make(n)` is its protocol at one size; `law` and `rival` are what its times are compared with.
+
+    `name` is the authors', or the catalogue's own where the rules are of this project.
+    """
 
     name: str
     knows: str
@@ -35,6 +38,7 @@ class Row:
     until: str = "safe"
     held: str = CLOSED  # what was found out about holding
     states: str = ""  # instead of a number, where states are Python objects
+    stands_for: str = ""  # the number of the row in the paper, if it is measured with a stand-in
 
 
 @dataclass(frozen=True)
@@ -47,8 +51,10 @@ class Measured:
 
     @property
     def title(self) -> str:
-        """A stand-in is never shown under the authors' names alone."""
-        return f"{self.row.name}, stand-in" if self.grade == "stand-in" else self.row.name
+        """A stand-in is shown under its own name, never under the authors'."""
+        if self.grade != "stand-in":
+            return self.row.name
+        return f"{self.row.name}, stand-in" + (f" for row {self.row.stands_for}" if self.row.stands_for else "")
 
     @property
     def grade(self) -> str:

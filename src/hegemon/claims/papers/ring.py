@@ -192,8 +192,8 @@ def table1(
         held=f"{ENDLESS} (while the oracle speaks the truth)",
     )  # fmt: skip
     angluin = Row(
-        "Angluin et al. 2008", "k does not divide n", "Θ(n³)", ENDLESS, lambda n: barriers(n=n), "three-barriers", CUBE,
-        FOURTH,
+        "odd-ring", "k does not divide n", "Θ(n³)", ENDLESS, lambda n: barriers(n=n), "three-barriers", CUBE, FOURTH,
+        stands_for="[3]",
     )  # fmt: skip
     beyond = Row(
         "odd-ring, k = N + 1", "N ≥ n", "O(n³)", ENDLESS, lambda n: barriers(n=n, k=n + 1), "three-barriers", CUBE,
@@ -215,7 +215,7 @@ def table1(
     curves.append(means("Fischer, Jiang 2006, random start", oracle_sizes, random.samples))
     plot = Plot("Steps to one leader on a ring", "n", "steps", curves, logx=True, logy=True)
     notes = (
-        "All four rows, and a by-product. Chen and Chen 2019 is cited. The row of Angluin et al. 2008 is measured with "
+        "All four rows, and a by-product. Chen and Chen 2019 is cited. Row [3] (Angluin et al. 2008) is measured with "
         "a stand-in of this project (`odd-ring`, whose barriers are their idea), from three barriers as far apart as "
         "possible; with k = N + 1 it elects on every ring of at most N agents, the assumption of P_RL, in n³ steps "
         "instead of nN. The oracle is simulated: it reports the absence of a leader at once, to the next agent that "

@@ -176,8 +176,8 @@ def table1(
             held=held["timer"],
         ),
         Row(
-            "Sudo et al. 2020", "N = poly(n)", "O(τ log³ n)", "Ω(n^10τ)", lambda n: war(n=n), "all-shielded", LOG_CUBED,
-            LINEAR, held=held["war"],
+            "war-timer", "N = poly(n)", "O(τ log³ n)", "Ω(n^10τ)", lambda n: war(n=n), "all-shielded", LOG_CUBED,
+            LINEAR, held=held["war"], stands_for="[22]",
         ),
         Row(
             "Sudo et al. 2021 (this paper, τ = 1)", "N ≥ n", "O(log n)", "Ω(n)", lambda n: protocol(n=n), WORST, LOG,
@@ -203,9 +203,9 @@ def table1(
         "All eight rows. Each measured row starts from the slowest start known; for the rows with trees the time is "
         "that until a doubled name is found, which is what their law is about (the reset that follows is the same for "
         "all H). Row [16] (Izumi 2015) is cited: `timer` attains its resources and times, since without a leader its "
-        "timers run out after c·s parallel time with c below 1.339 and no factor log n. The row of 2020 is measured "
-        "with a stand-in of this project (`war-timer`). Holding is measured with deliberately short timers, only to "
-        "show what a figure looks like; how it grows is measured in to.thm17.holding and survey.timer."
+        "timers run out after c·s parallel time with c below 1.339 and no factor log n. Row [22] (Sudo et al. 2020) is "
+        "measured with a stand-in of this project (`war-timer`). Holding is measured with deliberately short timers, "
+        "only to show what a figure looks like; how it grows is measured in to.thm17.holding and survey.timer."
     )
     headline = "parallel time grows like " + ", ".join(f"{one.growth} ({one.title.split(' (')[0]})" for one in measured)
     return Outcome(checks, headline, [plot], [table("Table 1, every row", lines)], notes)
