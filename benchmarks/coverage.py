@@ -21,7 +21,7 @@ def covers(number: int, seed: int) -> tuple[bool, float]:
     protocol, graph, start = INSTANCES[number]
     given = {"graph": graph, "start": start}
     truth = hg.verify(protocol, property="holding", **given).holding.from_starts[start]
-    found = hg.holding(protocol, seed=seed, precision=0.5, workers=1, **given)
+    found = hg.holding(protocol, seed=seed, precision=0.5, budget=10**7, workers=1, **given)
     low, high = found.interval
     return low <= truth <= (math.inf if high is None else high), math.exp(found.answer.log_steps) / truth
 

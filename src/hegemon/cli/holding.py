@@ -25,9 +25,7 @@ def hold_leader(
     ] = 0.1,
     importance: Annotated[
         str,
-        option(
-            "--importance", help="what leads to the loss: auto, danger, derived, learnt, found, rarity", metavar="NAME"
-        ),
+        option("--importance", help="what tells configurations apart: auto, rarity, danger", metavar="NAME"),
     ] = "auto",
     compare: Annotated[
         str | None, option("--compare", help="measure again with another importance", metavar="NAME")
@@ -40,7 +38,7 @@ def hold_leader(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ):
-    """How long a leader is held, from 10^2 to 10^40 steps and beyond: rare events by splitting, with an interval."""
+    """How long a leader is held, from 10^2 to 10^40 steps and beyond: a weighted ensemble, with an interval."""
     outputs(checkpoint=(checkpoint, (".json",)), path=(path_, (".json",)))
     with Progress(quiet=quiet) as shown:
         from hegemon.experiments.holding.holding import agree, holding
@@ -71,29 +69,22 @@ def print_report(content: dict) -> None:
     }
     if content["kind"] == "bound":
         rows["holds"] = "longer than can be measured here: no replication lost its leader"
-        rows["lower bound"] = (
-            f"{power(log10['low'])} steps, with 97.5 % confidence (level {figure(content['bound_rests_on_levels'])})"
-        )
+        rows["lower bound"] = f"{power(log10['low'])} steps, with 97.5 % confidence, from plain steps"
     else:
         rows["holds"] = (
             f"{power(log10['steps'])} steps on average, {power_over(log10['steps'], content['n'])} parallel time"
         )
         rows["95 % interval"] = f"{power(log10['low'])} … {power(log10['high'])} steps"
-    if content["kind"] == "wide":
-        rows["why so wide"] = (
-            "replications scatter too much for Student's interval; this one rests on Markov's inequality above and on "
-            f"level {content['bound_rests_on_levels']} of {content['levels']} below"
-        )
     if content["kind"] == "at most":
         rows["what that says"] = (
-            "these are the ways that the importance leads to, and there may be others: the upper end holds, the lower "
-            "end rests on plain steps alone"
+            "replications scatter too much, or a way may be hidden from this importance: the upper end rests on "
+            "Markov's inequality, the lower end on plain steps alone"
         )
-    shares = content["shares"]
-    typical = f", of which {min(shares):.2g} to {max(shares):.2g} of the clones reach the next" if shares else ""
     rows["importance"] = f"{content['importance']}: {content['importance_is']}"
-    rows["levels"] = f"{content['levels']}{typical}"
-    rows["replications"] = f"{figure(content['replications'])} of {figure(content['clones'])} clones per level"
+    rows["ensemble"] = (
+        f"{figure(content['cells'])} cells, {figure(content['walkers'])} walkers, {figure(content['iterations'])} looks"
+    )
+    rows["replications"] = f"{figure(content['replications'])}, with {figure(content['losses'])} losses in all"
     rows["simulated"] = f"{figure(content['simulated_steps'])} steps" + saved(content["saved"])
     for place, way in enumerate(content["ways"][:MOST_WAYS]):
         meeting, result = states(way["before"]), states(way["after"])

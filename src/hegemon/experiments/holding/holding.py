@@ -13,18 +13,18 @@ from pathlib import Path
 from hegemon.errors import InvalidInput
 from hegemon.exact.traces import Trace
 from hegemon.experiments.holding import replications
+from hegemon.experiments.holding.ensemble import MEASURED, TUNING, Plan, Replication, lay_out, replicate
 from hegemon.experiments.holding.importance import find_importance
 from hegemon.experiments.holding.kept import KeptReplications
-from hegemon.experiments.holding.process import Process, Walker
+from hegemon.experiments.holding.process import Crowd, Process
 from hegemon.experiments.holding.replications import FIRST, Answer
-from hegemon.experiments.holding.splitting import MEASURED, TUNING, Plan, Replication, lay_out, replicate
 from hegemon.experiments.holding.ways import typical_path, ways
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
 
-EFFORT = 8  # clones for each unit of noise that the pilot expects of one replication
-TUNINGS, GOOD = 8, 0.3  # replications that tell whether there are enough clones, and the scatter wished for
+TUNINGS, GOOD = 4, 0.3  # replications that tell whether there are enough walkers, and the scatter wished for
+MEMORY = 1.5e9  # bytes, of all walkers
 MOST_REPLICATIONS = 4096
 BUDGET = 2 * 10**10  # steps
 LAST = 12  # lines of a path that are shown
@@ -96,12 +96,14 @@ class Holding:
             "reached": self.reached,
             "importance": self.importance,
             "importance_is": self.sentence,
-            "levels": len(plan.levels),
-            "shares": list(plan.shares),
-            "clones": plan.clones,
+            "cells": plan.cells,
+            "walkers": plan.each * plan.cells,
+            "iterations": plan.length,
+            "plain_steps": plan.plain_steps,
+            "plain_losses": plan.plain_losses,
             "replications": len(self.replications),
             "scatter": answer.scatter if math.isfinite(answer.scatter) else None,
-            "bound_rests_on_levels": answer.level,
+            "losses": sum(one.losses for one in self.replications),
             "ways": list(self.ways),
             "path": self.path.lines()[-LAST:] if self.path else None,
             "path_steps": len(self.path.interactions) if self.path else None,
@@ -138,18 +140,16 @@ def holding(
     graph       a topology or its name; without it, the protocol's own.
     start       one configuration with exactly one leader: a named start, a file, a configuration or a list of states.
     precision   0.1: an interval to within a factor of 1.1 on each side, if the budget allows.
-    importance  what leads the splitting: "auto", or a name that docs/holding.md explains.
-    budget      steps that are simulated at most, about.
+    importance  how configurations are told apart: "auto", or a name that docs/holding.md explains.
+    budget      steps that are simulated at most, about, each look counting as some.
     workers     threads; without it, all cores.
     checkpoint  a .json file from which an interrupted measurement goes on.
     path        also one path to a loss; `result.path.save(FILE)` writes what `hegemon run --start FILE` follows.
 
     The result has `steps_expected`, `interval`, `record()`, and `kind`:
-    "estimate"  an interval of Student's kind;
-    "wide"      replications scatter too much for it; the interval rests on Markov's inequality and on the deepest level
-                that all of them reach;
-    "at most"   the importance was found, and may miss a way to the loss: the upper end holds, the lower end is from
-                plain steps;
+    "estimate"  an interval of Student's kind from independent replications;
+    "at most"   replications scatter too much for it, or the importance is one that may miss a way to the loss: the
+                upper end holds, the lower end is from plain steps;
     "bound"     no loss was seen; only a lower bound is known.
     """
     begin = time.perf_counter()
@@ -159,26 +159,28 @@ def holding(
     _refuse_for_ever(protocol, start)
     process = Process(protocol, graph, start)
     kept = KeptReplications(checkpoint, protocol, process, importance, seed)
-    leads = find_importance(importance, process, seed, tell)
-    crew = Crew(process, leads, workers)
-    plan = kept.plan or tuned(crew, lay_out(crew.walker(), seed, EFFORT, lambda s, k: tell(s, k, None)), seed, budget)
+    leads = find_importance(importance)
+    team = Team(process, leads, workers)
+    if kept.plan is None:
+        pilot = team.crowd()
+        plan = lay_out(pilot, seed, budget, lambda stage, count: tell(stage, count, None))
+        plan = tuned(team, plan, seed, budget)
+    else:
+        plan = kept.plan
     kept.save(plan)
     found = list(kept.replications)
     goal = FIRST
     while len(found) < goal:
         tell("replications", len(found), goal)
-        for one in crew.replicate(plan, seed, MEASURED, range(len(found), goal)):
+        for one in team.replicate(plan, seed, MEASURED, range(len(found), goal)):
             found.append(one)
             kept.save(plan, found)
             tell("replications", len(found), goal)
-        needed = replications.enough([one.rates[-1] for one in found], precision) if not plan.died else FIRST
-        each = max(1, sum(one.steps for one in found) // len(found))
-        affordable = max(FIRST, int((budget - crew.steps) // each) + len(found))
+        needed = replications.enough([one.rate for one in found], precision)
+        each = max(1, sum(one.work for one in found) // len(found))
+        affordable = max(FIRST, int((budget - team.work) // each) + len(found))
         goal = min(needed, affordable, MOST_REPLICATIONS)
-    answer = replications.answer([one.rates for one in found], not plan.died)
-    if not leads.vouched:
-        losses = sum(one.losses for one in found)
-        answer = replications.at_most(answer, plan.steps * len(found), losses)
+    answer = replications.answer([one.rate for one in found], plan.plain_steps, plan.plain_losses, leads.vouched)
     return Holding(
         protocol=protocol,
         graph=process.topology.name,
@@ -190,9 +192,9 @@ def holding(
         replications=tuple(found),
         precision=precision,
         seed=seed,
-        steps=crew.steps,
+        steps=team.steps,
         ways=tuple(ways(process.space, found)),
-        path=typical_path(crew.walker(), plan, seed, found) if path else None,
+        path=typical_path(team.crowd(plan), plan, seed, found) if path else None,
         seconds=time.perf_counter() - begin,
     )
 
@@ -218,45 +220,53 @@ def _refuse_for_ever(protocol, start) -> None:
         )
 
 
-def tuned(crew: "Crew", plan: Plan, seed: int, budget: int) -> Plan:
-    """More clones, if a few replications scatter too much; they are not used again."""
-    for attempt in range(3):
-        if plan.died:
-            break
-        tried = list(crew.replicate(plan, seed, TUNING, range(TUNINGS * attempt, TUNINGS * (attempt + 1))))
-        _, scatter = replications.relative([one.rates[-1] for one in tried])
-        each = sum(one.steps for one in tried) / len(tried)
-        most = max(1.0, (budget - crew.steps) / (2 * FIRST * each))
+def tuned(team: "Team", plan: Plan, seed: int, budget: int) -> Plan:
+    """More walkers and iterations, if a few replications scatter too much; those are not used again."""
+    for attempt in range(2):
+        tried = list(team.replicate(plan, seed, TUNING, range(TUNINGS * attempt, TUNINGS * (attempt + 1))))
+        _, scatter = replications.relative([one.rate for one in tried])
+        each = sum(one.work for one in tried) / len(tried)
+        most = max(1.0, (budget - team.work) / (2 * FIRST * each))
         factor = min(16.0, most, (scatter / GOOD) ** 2)
-        if factor < 1.3:
+        if factor < 1.5:
             break
-        plan = dataclasses.replace(plan, clones=int(factor * plan.clones), steps=int(factor * plan.steps))
+        more = max(1, round(math.sqrt(factor)))
+        length = int(plan.length * factor / more)
+        plan = dataclasses.replace(plan, each=plan.each * more, length=length)
     return plan
 
 
-class Crew:
-    """Walkers in threads: kernels hold no lock, and the table of pairs is shared."""
+class Team:
+    """One crowd for each thread: kernels hold no lock, and the table of pairs is shared."""
 
     def __init__(self, process: Process, importance, workers: int | None):
         self._process, self._importance = process, importance
         self._workers = workers or os.cpu_count() or 1
-        self._walkers: list[Walker] = []
+        self._crowds: list[Crowd] = []
         self._local = threading.local()
         self._lock = threading.Lock()
         self._stopping = threading.Event()
 
     @property
     def steps(self) -> int:
-        return sum(walker.steps for walker in self._walkers)
+        return sum(crowd.steps for crowd in self._crowds)
 
-    def walker(self) -> Walker:
-        """The walker of this thread."""
-        if not hasattr(self._local, "walker"):
+    @property
+    def work(self) -> int:
+        return sum(crowd.work for crowd in self._crowds)
+
+    def crowd(self, plan: Plan | None = None) -> Crowd:
+        """The crowd of this thread, which knows what the pilot has learnt."""
+        if not hasattr(self._local, "crowd"):
             with self._lock:
-                self._local.walker = Walker(self._process, self._importance)
-                self._local.walker.heartbeat = self._heartbeat
-                self._walkers.append(self._local.walker)
-        return self._local.walker
+                self._local.crowd = Crowd(self._process, self._importance, MEMORY / self._workers)
+                self._local.crowd.heartbeat = self._heartbeat
+                self._crowds.append(self._local.crowd)
+                self._local.knows = None
+        if plan is not None and self._local.knows is not plan.importance:
+            self._importance.restore(self._local.crowd.model.cells, plan.importance)
+            self._local.knows = plan.importance
+        return self._local.crowd
 
     def _heartbeat(self) -> None:
         if self._stopping.is_set():
@@ -266,7 +276,7 @@ class Crew:
         """Replications in order of their numbers, whatever the number of threads."""
         pool = ThreadPoolExecutor(self._workers)
         try:
-            futures = [pool.submit(lambda k: replicate(self.walker(), plan, seed, branch, k), k) for k in numbers]
+            futures = [pool.submit(lambda k: replicate(self.crowd(plan), plan, seed, branch, k), k) for k in numbers]
             for future in futures:
                 yield future.result()
         except BaseException:

@@ -1,36 +1,79 @@
-"""How close a configuration is to the loss of its leader: a number that grows on the way there.
+"""How configurations are told apart on the way to a loss: by what is rare about them, or by the author's own line.
 
-Splitting is unbiased whatever this number is; a good one makes it fast.
+A weighted ensemble is unbiased whatever its cells are; good ones make it precise.
 """
 
-import contextlib
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from hegemon.compute.compilation import specialize
+from hegemon.compute.compilation import part
 from hegemon.errors import InvalidInput
+from hegemon.experiments.holding import sketch
 
-# ruff: noqa: F821 - `danger` is bound by specialize
+NAMES = ("rarity", "danger")
+STEPS = 8  # cells of a danger between its usual low and high
+
+# ruff: noqa: F821 - `danger`, `rarest_cell` are bound by part
 
 
-def danger_of(population, model):
-    """The author's line, on the agents' records."""
-    states, agents = model.tables
+def cell_of_rarity(population, model, weight, learns):
+    return rarest_cell(population, model.cells, weight, learns)
+
+
+def cell_of_danger(population, model, weight, learns):
+    """The author's line on the agents' records, in steps of a width that the pilot finds."""
+    states, agents, scale, span = model.cells
     for i in range(len(population)):
         agents[i] = states[population[i]]
-    return float(danger(agents, model.parameters[0]))
+    value = float(danger(agents, model.parameters[0]))
+    if learns:
+        span[0], span[1] = min(span[0], value), max(span[1], value)
+    return np.int64(np.floor(value / scale[0]))
+
+
+@dataclass(frozen=True)
+class Rarity:
+    """Found by the pilot: a cell for every rare trait at every moment."""
+
+    name: ClassVar[str] = "rarity"
+    sentence: ClassVar[str] = "cells by what is rarest about a configuration, found by a pilot"
+    allocates: ClassVar[bool] = False
+    vouched: ClassVar[bool] = True  # cells on every way
+    each: ClassVar[int] = 4  # walkers in every cell
+
+    def compiled(self, process) -> tuple:
+        noted = part(sketch.note, allocates=False, added=sketch.added)
+        rarest = part(sketch.rarest_cell, allocates=False, note=noted)
+        return part(cell_of_rarity, allocates=False, rarest_cell=rarest), sketch.blank(process)
+
+    def refresh(self, cells) -> None:
+        cells.rarity[:] = sketch.rarity_of(cells.seen)
+
+    def forget(self, cells, share: float) -> None:
+        """Let what was seen so far count little beside what will be."""
+        cells.seen[cells.seen > sketch.NOTHING] += np.log(share)
+
+    def record(self, cells) -> dict:
+        places = np.flatnonzero(cells.seen.ravel() > sketch.NOTHING)
+        return {"places": places.tolist(), "seen": np.round(cells.seen.ravel()[places], 3).tolist()}
+
+    def restore(self, cells, record: dict) -> None:
+        cells.seen[:] = sketch.NOTHING
+        cells.seen.ravel()[np.array(record["places"], np.int64)] = record["seen"]
+        self.refresh(cells)
 
 
 @dataclass(frozen=True)
 class Danger:
-    """The author's own: `danger = lambda agents, p: …` in the protocol's class."""
+    """The author's own: `danger = lambda agents, p: …` in the protocol's class, a number that grows towards a loss."""
 
     name: ClassVar[str] = "danger"
-    sentence: ClassVar[str] = "given by the protocol's author"
+    sentence: ClassVar[str] = "cells by the danger that the protocol's author gives"
     allocates: ClassVar[bool] = True  # an author may make arrays
-    vouched: ClassVar[bool] = False  # that it grows on every way to a loss: nobody has proved that of any yet
+    vouched: ClassVar[bool] = False  # a number leads along some ways, and may hide others
+    each: ClassVar[int] = 16
 
     def compiled(self, process) -> tuple:
         protocol = process.protocol
@@ -38,34 +81,33 @@ class Danger:
         if danger is None:
             raise InvalidInput(
                 f"{protocol.id} gives no danger of its own; write `danger = lambda agents, p: …` in its class, "
-                "or take another importance"
+                "or take the importance rarity"
             )
         space = process.space
         states = space.decode_array(np.arange(space.size))
-        function = specialize(danger_of, protocol.record_types, danger=danger)
-        return function, (states, np.zeros(protocol.n, space.dtype))
+        function = part(cell_of_danger, protocol.record_types, danger=danger)
+        return function, (states, np.zeros(protocol.n, space.dtype), np.ones(1), np.array([np.inf, -np.inf]))
+
+    def refresh(self, cells) -> None:
+        """The width of a cell is found once: all walkers must be told apart alike."""
+        _, _, scale, span = cells
+        if np.isfinite(span).all() and scale[0] == 1.0 and span[1] > span[0]:
+            scale[0] = (span[1] - span[0]) / STEPS
+
+    def forget(self, cells, share: float) -> None:
+        pass
+
+    def record(self, cells) -> dict:
+        return {"scale": float(cells[2][0])}
+
+    def restore(self, cells, record: dict) -> None:
+        cells[2][0] = record["scale"]
 
 
-NAMES = ("danger", "derived", "learnt", "found", "rarity")
-
-
-def find_importance(name: str, process, seed: int, tell):
-    """The importance of that name; `auto` takes the author's, and otherwise finds one."""
-    from hegemon.experiments.holding import derived, learning
-
-    if name == "auto":
-        name = "danger" if hasattr(process.protocol, "danger") else "learnt"
+def find_importance(name: str):
+    """The importance of that name; `auto` takes what the pilot finds, which needs no author."""
+    if name in ("auto", "rarity"):
+        return Rarity()
     if name == "danger":
         return Danger()
-    if name == "rarity":
-        return learning.rarity(process, seed)
-    if name == "derived":
-        return derived.derived(process, seed, tell)
-    if name == "learnt":
-        return learning.learnt(process, seed, tell)
-    if name == "found":
-        tables = [learning.learnt(process, seed, tell)]
-        with contextlib.suppress(InvalidInput):  # no small chain
-            tables.append(derived.derived(process, seed, tell))
-        return learning.combined(tables)
     raise InvalidInput(f"the importance {name[:40]!r} is not known; choose auto, {', '.join(NAMES)}")

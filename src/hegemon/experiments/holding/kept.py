@@ -1,15 +1,13 @@
 """What an interrupted search for a holding time leaves behind, and goes on from."""
 
-import dataclasses
 import hashlib
 import json
-import math
 from collections.abc import Sequence
 from pathlib import Path
 
 from hegemon.errors import InvalidInput
+from hegemon.experiments.holding.ensemble import Plan, Replication
 from hegemon.experiments.holding.process import Process
-from hegemon.experiments.holding.splitting import Plan, Replication
 from hegemon.files import write_text
 
 
@@ -25,9 +23,7 @@ class KeptReplications:
         try:
             content = json.loads(Path(path).read_text())
             digest = content["question"]
-            plan = content["plan"]
-            levels = tuple(math.inf if level is None else level for level in plan["levels"])
-            self.plan = Plan(**{**plan, "levels": levels, "shares": tuple(plan["shares"])})
+            self.plan = Plan(**content["plan"])
             self.replications = [Replication.from_record(one) for one in content["replications"]]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InvalidInput(f"{path} is no checkpoint of a holding time ({error}); give another file") from None
@@ -37,10 +33,6 @@ class KeptReplications:
     def save(self, plan: Plan, found: Sequence[Replication] = ()) -> None:
         if self.path is None or len(found) < len(self.replications):
             return
-        levels = [None if level == math.inf else level for level in plan.levels]
-        content = {
-            "question": self._digest,
-            "plan": {**dataclasses.asdict(plan), "levels": levels},
-            "replications": [one.record() for one in found],
-        }
+        records = [one.record() for one in found]
+        content = {"question": self._digest, "plan": plan.record(), "replications": records}
         write_text(self.path, json.dumps(content))

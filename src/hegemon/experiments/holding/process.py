@@ -1,4 +1,4 @@
-"""One protocol on one graph from one start, as the process that splitting works on."""
+"""One protocol on one graph from one start, and a crowd of weighted walkers on it."""
 
 from typing import Any
 
@@ -12,17 +12,21 @@ from hegemon.engines.refusal import refuse_interaction
 from hegemon.errors import InvalidInput
 from hegemon.exact.instance import fixed_start
 from hegemon.experiments.holding import kernels
-from hegemon.experiments.holding.kernels import Clock, Entries, WalkTables
+from hegemon.experiments.holding.kernels import Losses, Sorting, Walkers, WalkTables
 from hegemon.runs.setting import topology_for
 
 MOST_AGENTS = 100_000
 MOST_STATES = 2**22
-SLICE = 10_000_000  # steps of compiled work between two looks at the clock
-LOOKS_PER_TIME = 4  # looks at the importance in one unit of parallel time
+SLICE = 5_000_000  # steps of compiled work between two looks at the clock
+LOOKS_PER_TIME = 4  # looks in one unit of parallel time
+MOST_WALKERS = 200_000
+LEAST = 250  # walkers in all, for each that a cell has
+LOOK = 25  # a look costs as much as so many steps
+KEPT = 256  # meetings that lost the leader, of one ensemble
 
 
 class Process:
-    """The protocol, its graph and its start, checked; kernels are made for one importance at a time by `Walker`."""
+    """The protocol, its graph and its start, checked; kernels are made for one importance at a time by `Crowd`."""
 
     def __init__(self, protocol, graph=None, start: object = "safe"):
         if protocol.model != "population":
@@ -50,7 +54,7 @@ class Process:
         self.table = np.zeros(self.space.size**2 if self.in_table else 0, np.uint32)
         self.kind = np.uint16 if self.in_table else np.int32
         n = protocol.n
-        self.look = n // LOOKS_PER_TIME if n > 16 else 1
+        self.look = max(1, n // LOOKS_PER_TIME)
 
     def _outputs(self) -> np.ndarray:
         namespace, p, output = self.space.namespace, self.protocol.p, self.protocol.output
@@ -61,11 +65,16 @@ class Process:
         return stream(seed, *path)[0]
 
 
-class Walker:
-    """Walks of one process under one importance; not to be shared by threads."""
+def no_losses(kept: int, rng) -> Losses:
+    one = np.zeros(1, np.int64)
+    return Losses(one, np.array([-np.inf, 0.0]), np.zeros((kept, 4), np.int64), one.copy(), rng)
 
-    def __init__(self, process: Process, importance):
-        self.process = process
+
+class Crowd:
+    """The walkers of one ensemble of a process; not to be shared by threads."""
+
+    def __init__(self, process: Process, importance, memory: float):
+        self.process, self.importance = process, importance
         protocol, topology = process.protocol, process.topology
         records = protocol.record_types
         encode, decode, layout = codec(process.space)
@@ -76,82 +85,110 @@ class Walker:
             arcs = np.stack([topology.sources, topology.targets], axis=1).astype(np.int32)
         made: dict[str, Any] = {"records": records, "allocates": importance.allocates}
         compute = part(kernels.compute, records, interact=protocol.interact, encode=encode, decode=decode)
-        memory: dict[str, Any]
+        memories: dict[str, Any]
         if process.in_table:
-            memory = {"recall": kernels.recall_from_table, "remember": kernels.remember_in_table}
+            memories = {"recall": kernels.recall_from_table, "remember": kernels.remember_in_table}
         else:
-            memory = {"recall": kernels.recall_nothing, "remember": kernels.remember_nothing}
-        self.importance, tables = importance.compiled(process)
-        walk = part(kernels.walk, **made, pair=pair, compute=compute, importance=self.importance, **memory)
-        self.draw_pairs = specialize(kernels.draw_pairs, **made, pair=pair)
-        self._steady = specialize(kernels.steady, **made, walk=walk, keep=kernels.keep, copy=kernels.copy)
-        self._survey = specialize(kernels.survey, **made, walk=walk, copy=kernels.copy)
-        self._stage = specialize(kernels.stage, **made, walk=walk, keep=kernels.keep, begin_clone=kernels.begin_clone)
-        self._heights = specialize(kernels.heights, **made, walk=walk, begin_clone=kernels.begin_clone)
-        self.model = WalkTables(
-            arcs, process.table, process.outputs, protocol.compiled_p, layout,
-            np.zeros(2, widened(process.space.dtype)), tables, np.zeros(1, np.int64), process.look,
+            memories = {"recall": kernels.recall_nothing, "remember": kernels.remember_nothing}
+        cell, cells = importance.compiled(process)
+        walk = part(kernels.walk, **made, pair=pair, compute=compute, lose=kernels.lose, **memories)
+        self._plain = specialize(kernels.plain, **made, walk=walk)
+        self._move = specialize(
+            kernels.move, records, walk=walk, cell=cell, begin_stream=kernels.begin_stream,
         )  # fmt: skip
+        self._stream = specialize(kernels.begin_stream, allocates=False)
+        self._resample = specialize(kernels.resample, allocates=False, sort=kernels.sort)
+        self.draw_pairs = specialize(kernels.draw_pairs, **made, pair=pair)
+        self.start = process.start.astype(process.kind)
+        self.model = WalkTables(
+            self.start, arcs, process.table, process.outputs, protocol.compiled_p, layout,
+            np.zeros(2, widened(process.space.dtype)), cells, np.zeros(2, np.int64), process.look,
+        )  # fmt: skip
+        bytes_each = 2 * protocol.n * np.dtype(process.kind).itemsize + 100
+        self.most = int(np.clip(memory / bytes_each, 1000, MOST_WALKERS))
         self.heartbeat = lambda: None
-        self.steps = 0  # of all walks so far
+        self.steps = self.work = 0  # steps of all walks so far; with the looks
+        self._room = 0
+        self._now = self._then = Walkers(np.empty((0, protocol.n), process.kind), np.empty(0))
 
-    def entries(self, size: int) -> Entries:
-        n = len(self.process.start)
-        return Entries(np.empty((size, n), self.process.kind), np.empty(size), np.full((size, 4), -1, np.int64))
+    def begin(self, key: np.uint64) -> None:
+        """One walker at the start, with all the weight."""
+        self._key, self.time, self.size, self.cells = key, 0, 1, 1
+        self._grow(1024)
+        self._now.populations[0], self._now.weights[0] = self.start, 0.0
+        self.losses = no_losses(KEPT, stream(int(key), 0))
 
-    def steady(self, rng, low: float, high: float, burn: int, steps: int, entries: Entries) -> tuple[int, int]:
-        """How many entries, and losses, in so many steps after the first `burn` of the restarted process."""
-        population, clock = self._begin(rng)
-        start = self.process.start.astype(self.process.kind)
-        for until in (burn, burn + steps):
-            clock.at[3] = clock.at[4] = 0
-            while clock.at[0] < until:
-                self._run(self._steady, population, start, self.model, clock, low, high, until, entries, clock=clock)
-        self.steps += burn + steps
-        return int(clock.at[3]), int(clock.at[4])
+    def count_anew(self) -> None:
+        self.losses = no_losses(KEPT, self.losses.rng)
 
-    def survey(self, rng, looks: int) -> tuple[np.ndarray, int, int]:
-        """The importance at so many looks of the restarted process, how many losses, and in how many steps."""
-        population, clock = self._begin(rng)
-        start, values = self.process.start.astype(self.process.kind), np.empty(looks)
-        while clock.at[3] < looks:
-            self._run(self._survey, population, start, self.model, clock, values, clock=clock)
-        self.steps += int(clock.at[0])
-        return values, int(clock.at[4]), int(clock.at[0])
+    @property
+    def lost(self) -> float:
+        """The logarithm of the weight that was lost since counting began."""
+        top, sum_ = self.losses.weight
+        return float(top + np.log(sum_)) if sum_ > 0 else -np.inf
 
-    def stage(self, key, number: int, low: float, high: float, before: Entries, size: int, clones: int):
-        """Entries of the next stage, how many, and whose clones they are."""
-        population, clock = self._begin(np.zeros(4, np.uint64))
-        after, parents = self.entries(clones), np.empty((clones, 3), np.int64)
-        while clock.at[2] < clones:
-            self._run(
-                self._stage, population, self.model, clock, low, high, key, number, before, size, after, parents,
-                clock=clock,
-            )  # fmt: skip
-        self.steps += int(clock.at[6])
-        rose = int(clock.at[3])
-        return after, rose, parents[:rose]
+    @property
+    def ends(self) -> np.ndarray:
+        """Meetings that lost the leader, a sample in proportion to their weights."""
+        return self.losses.ends[: min(KEPT, int(self.losses.numbers[0]))]
 
-    def heights(self, key, number: int, low: float, before: Entries, size: int, clones: int) -> np.ndarray:
-        """The largest importance that each clone sees before it falls."""
-        population, clock = self._begin(np.zeros(4, np.uint64))
-        highest = np.empty(clones)
-        while clock.at[2] < clones:
-            self._run(
-                self._heights, population, self.model, clock, low, key, number, before, size, highest, clock=clock
+    def _grow(self, room: int) -> None:
+        """Room for so many walkers, and more."""
+        if room <= self._room:
+            return
+        self._room = room = min(self.most, 2 * room)
+        kept, n, kind = self._now, len(self.start), self.process.kind
+        self._now, self._then = (Walkers(np.empty((room, n), kind), np.empty(room)) for _ in range(2))
+        self._now.populations[: len(kept.weights)], self._now.weights[: len(kept.weights)] = kept
+        slots = 1 << (2 * room - 1).bit_length()
+        self.sorting = Sorting(
+            np.empty(room, np.int64), np.empty(slots, np.int64), np.empty(room, np.int64), np.empty(room, np.int64),
+            np.empty(room, np.int64), np.empty(room, np.int64),
+        )  # fmt: skip
+
+    def iterate(self, each: int, learns: bool = False) -> None:
+        """Steps up to the next look, and the walkers of the next iteration."""
+        least = LEAST * each
+        self._grow(min(self.most, max(2 * each * self.size, least)))  # a cell has a walker at least
+        first = 0
+        slice_ = max(1, SLICE // self.model.look)
+        while first < self.size:
+            last = min(self.size, first + slice_)
+            self.run(
+                self._move, self._now, first, last, self.model, self._key, self.time, self.sorting, self.losses, learns
             )
-        self.steps += int(clock.at[6])
-        return highest
+            first = last
+        self.steps += self.size * self.model.look
+        self.work += self.size * (self.model.look + LOOK)
+        self.size, self.cells = self._resample(
+            self._now, self._then, self.size, each, least, self._key, self.time, self.sorting
+        )
+        self._now, self._then = self._then, self._now
+        self.time += 1
 
-    def _begin(self, rng) -> tuple[np.ndarray, Clock]:
-        clock = Clock(np.zeros(8, np.int64), rng, np.full(4, -1, np.int64))
-        return self.process.start.astype(self.process.kind), clock
+    def stream(self, time: int, walker: int) -> np.ndarray:
+        """The randomness of a walker in an iteration of this ensemble."""
+        rng = np.empty(4, np.uint64)
+        self._stream(rng, self._key, time, walker)
+        return rng
 
-    def _run(self, kernel, *arguments, clock: Clock) -> None:
+    def plain(self, rng, steps: int) -> int:
+        """How often the leader is lost in so many steps of the process itself."""
+        population, done, losses = self.start.copy(), 0, no_losses(1, rng.copy())
+        while done < steps:
+            now = min(SLICE, steps - done)
+            self.run(self._plain, population, self.model, rng, now, losses)
+            done += now
+        self.steps += steps
+        self.work += steps
+        return int(losses.numbers[0])
+
+    def run(self, kernel, *arguments) -> None:
         self.heartbeat()
+        tried = self.model.tried
         try:
-            failed = kernel(*arguments, SLICE)
+            failed = kernel(*arguments)
         except Exception as error:
-            refuse_interaction(self.process.protocol, clock.last[0], clock.last[1], [0], error)
+            refuse_interaction(self.process.protocol, tried[0], tried[1], [0], error)
         if failed:
-            refuse_interaction(self.process.protocol, clock.last[0], clock.last[1], [0])
+            refuse_interaction(self.process.protocol, tried[0], tried[1], [0])

@@ -1,175 +1,135 @@
-"""A configuration in a few observables that exist for every protocol and every n, and importance as a table over them.
+"""What a configuration looks like, in observables that every protocol has at every n, and how rare that is.
 
-The *crowd* is the class of agents (variant of the state) that most belong to, and the mean of its widest field, the
-population's clock. Every agent has a *kind*: its class, its small fields, and where its widest field stands: relative
-to the crowd's mean in the crowd's own class, absolute elsewhere. A kind is occupied by one agent, a few, many, or
-most. The importance is the largest entry, over the occupied kinds, of a table that is piecewise linear in the clock:
+Every state belongs to a *class* (its variant and its small fields) and has a value there: its widest field. The
+*crowd* is the class that most agents belong to, and its mean value is the population's clock; both together are the
+*moment*. Beside it stand the *traits*: of every class, how many agents it has (a power of two), the values of its
+lowest agent, of the second, fourth, eighth … lowest, and of its highest.
 
-    importance = max over kinds k of table[crowd's class, k, how many](clock).
-
-That is enough to say "one elector is left while the others' timers are down to r_mid", for n = 3 as for n = 10^4.
+The cell of a configuration is its moment and its rarest trait at that moment. So an odd agent, a small group that has
+fallen behind, or a class that should be empty by now each have cells of their own, at every stage of their way.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 SMALL = 4  # a field with at most so many values is small
-KNOTS = 17
-PLACES = 3  # below, near, above the crowd; or a third of the range
-NEAR = 0.125  # of the range
-MANY = 4  # classes of counts: one, a few, more than a tenth, more than half
-LARGEST = 2048  # kinds
+KNOTS = 32  # of the clock
+VALUES = 64  # of a trait, at most
+COUNTS = 18  # powers of two, none included
+MOST_CLASSES = 24
+LARGEST = 4_000_000  # entries of the table of rarities
+UNSEEN = np.float32(1e9)  # rarer than anything
+NOTHING = -1e30  # the logarithm of no weight
+NEGLIGIBLE = 37.0  # a weight that is e^-37 of another adds nothing to it
 
 
 class Sketch(NamedTuple):
-    """What the compiled importance reads, and scratch."""
+    """What the compiled cell reads, and scratch."""
 
-    variant: np.ndarray  # of every state
-    main: np.ndarray  # its widest field, from 0 to 1
-    kind: np.ndarray
-    table: np.ndarray  # [crowd's class, kind, how many, knot]
-    numbers: np.ndarray  # how many agents are in each kind: scratch
-    sums: np.ndarray  # agents and sum of main of each class: scratch
-    log: np.ndarray  # rows of how many for each kind, at looks
-    clocks: np.ndarray  # [class, clock, tag] of those rows
-    logged: np.ndarray  # how many rows there are, how many looks there were, and that every so many are logged
+    classes: np.ndarray  # of every state
+    values: np.ndarray
+    orders: np.ndarray  # 1, 2, 4, …: which of the lowest agents of a class are looked at
+    rarity: np.ndarray  # [moment, trait]
+    seen: np.ndarray  # the logarithm of the weight that each was seen with, for the next rarity
+    numbers: np.ndarray  # [class, value]: how many agents; the last column is their sum: scratch
 
 
-def see(population, sketch):
-    """The crowd's class and clock; `numbers` says how many agents each kind has."""
-    for v in range(len(sketch.sums)):
-        sketch.sums[v, 0] = sketch.sums[v, 1] = 0.0
-    for k in range(len(sketch.numbers)):
-        sketch.numbers[k] = 0
+def added(first, second):
+    """The logarithm of a sum, from the logarithms of its parts."""
+    high, low = max(first, second), min(first, second)
+    return high if low < high - NEGLIGIBLE else high + np.log1p(np.exp(low - high))
+
+
+def note(sketch, moment, trait, rarest, weight, learns):
+    """One trait: whether it is the rarest so far, and what was seen."""
+    if learns:
+        sketch.seen[moment, trait] = added(sketch.seen[moment, trait], weight)
+    return trait if rarest < 0 or sketch.rarity[moment, trait] > sketch.rarity[moment, rarest] else rarest
+
+
+def rarest_cell(population, sketch, weight, learns):
+    """The cell of a configuration; `weight` is a logarithm."""
+    numbers, orders = sketch.numbers, sketch.orders
+    classes, values = numbers.shape[0], numbers.shape[1] - 1
+    for c in range(classes):
+        for v in range(values + 1):
+            numbers[c, v] = 0
     for i in range(len(population)):
         code = population[i]
-        sketch.sums[sketch.variant[code], 0] += 1.0
-        sketch.sums[sketch.variant[code], 1] += sketch.main[code]
-    crowd = 0
-    for v in range(1, len(sketch.sums)):
-        if sketch.sums[v, 0] > sketch.sums[crowd, 0]:
-            crowd = v
-    clock = sketch.sums[crowd, 1] / sketch.sums[crowd, 0]
-    for i in range(len(population)):
-        code = population[i]
-        main = sketch.main[code]
-        if sketch.variant[code] == crowd:
-            place = 0 if main < clock - NEAR else 2 if main > clock + NEAR else 1
-        else:
-            place = min(int(main * PLACES), PLACES - 1)
-        sketch.numbers[sketch.kind[code] * PLACES + place] += 1
-    return crowd, clock
+        numbers[sketch.classes[code], sketch.values[code]] += 1
+        numbers[sketch.classes[code], values] += 1
+    crowd, total = 0, 0
+    for c in range(1, classes):
+        if numbers[c, values] > numbers[crowd, values]:
+            crowd = c
+    for v in range(values):
+        total += v * numbers[crowd, v]
+    moment = crowd * KNOTS + total * KNOTS // (numbers[crowd, values] * values)
+    traits = (len(orders) + 1) * values + COUNTS
+    rarest = -1
+    for c in range(classes):
+        size, base = numbers[c, values], c * traits
+        power = 0
+        while size >> power:
+            power += 1
+        rarest = note(sketch, moment, base + min(power, COUNTS - 1), rarest, weight, learns)
+        if not size:
+            continue
+        base += COUNTS
+        below, place, highest = 0, 0, 0
+        for v in range(values):
+            if numbers[c, v]:
+                below += numbers[c, v]
+                highest = v
+                while place < len(orders) and orders[place] <= below:
+                    rarest = note(sketch, moment, base + place * values + v, rarest, weight, learns)
+                    place += 1
+        rarest = note(sketch, moment, base + len(orders) * values + highest, rarest, weight, learns)
+    return moment * sketch.rarity.shape[1] + rarest
 
 
-def how_many(number, n):
-    """0: none, then MANY classes."""
-    if number == 0:
-        return 0
-    if number == 1:
-        return 1
-    return 4 if 2 * number > n else 3 if 10 * number > n else 2
-
-
-def sketched(population, model):
-    """The importance; while `logged` is not full, what was seen is written down."""
-    sketch = model.tables
-    n = len(population)
-    crowd, clock = see(population, sketch)
-    knot = min(int(clock * (KNOTS - 1)), KNOTS - 2)
-    part = clock * (KNOTS - 1) - knot
-    row = sketch.logged[0]
-    log = row < len(sketch.clocks) and sketch.logged[1] % sketch.logged[2] == 0
-    sketch.logged[1] += 1
-    if log:
-        sketch.clocks[row, 0], sketch.clocks[row, 1], sketch.clocks[row, 2] = crowd, clock, model.tag[0]
-        sketch.logged[0] += 1
-    best = -np.inf
-    for k in range(len(sketch.numbers)):
-        number = sketch.numbers[k]
-        many = how_many(number, n)
-        if log:
-            sketch.log[row, k] = many
-        if number:
-            value = (1 - part) * sketch.table[crowd, k, many - 1, knot]
-            value += part * sketch.table[crowd, k, many - 1, knot + 1]
-            if value > best:
-                best = value
-    return best
-
-
-def kinds_of(space) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """Class, widest field and kind of every state, and the number of kinds."""
-    codes = np.arange(space.size)
-    states = space.decode_array(codes)
-    variant, main, kind = (
-        np.zeros(space.size, np.int16),
-        np.zeros(space.size, np.float32),
-        np.zeros(space.size, np.int64),
-    )
+def classes_of(space, most: int = MOST_CLASSES) -> tuple[np.ndarray, np.ndarray]:
+    """The class of every state and, from 0 to 1, its widest field."""
+    states = space.decode_array(np.arange(space.size))
+    classes, values = np.zeros(space.size, np.int64), np.zeros(space.size)
     number = 0
-    for place, one in enumerate(space.variants):
+    for one in space.variants:
         rows = slice(one.offset, one.offset + one.size)
-        variant[rows] = place
         widths = {name: space.bounds[name][1] - space.bounds[name][0] + 1 for name in one.free}
         widest = max(widths, key=lambda name: widths[name], default=None)
-        within = np.zeros(one.size, np.int64)
-        size = 1
+        within, size = np.zeros(one.size, np.int64), 1
         for name, width in widths.items():
-            low = space.bounds[name][0]
-            values = states[name][rows].astype(np.int64) - low
+            at = states[name][rows].astype(np.int64) - space.bounds[name][0]
             if name == widest and width > SMALL:
-                main[rows] = values / (width - 1)
-                continue
-            parts = width if width <= SMALL else PLACES
-            within = within * parts + values * parts // width
-            size *= parts
-        kind[rows] = number + within
+                values[rows] = at / (width - 1)
+            elif width <= SMALL:
+                within, size = within * width + at, size * width
+        classes[rows] = number + within
         number += size
-    return variant, main, kind, number
+    if number <= most:
+        return classes, values
+    return np.concatenate([np.full(one.size, place) for place, one in enumerate(space.variants)]), values
 
 
-def blank(process, rows: int = 0) -> Sketch:
-    """A sketch of the process's states with an empty table."""
-    variant, main, kind, number = kinds_of(process.space)
-    if number * PLACES > LARGEST:  # too many small fields: let classes alone be kinds
-        kind, number = variant.astype(np.int64), int(variant.max()) + 1
-    kinds = number * PLACES
-    classes = len(process.space.variants)
+def blank(process) -> Sketch:
+    """A sketch of the process's states that has seen nothing."""
+    space, n = process.space, process.protocol.n
+    classes, values = classes_of(space)
+    widest = max(high - low + 1 for low, high in space.bounds.values())
+    bins = max(2, min(VALUES, widest))
+    orders = 2 ** np.arange(int(math.log2(n)) + 1)
+    number = int(classes.max()) + 1
+    while number * KNOTS * number * ((len(orders) + 1) * bins + COUNTS) > LARGEST and bins > 2:
+        bins //= 2
+    shape = number * KNOTS, number * ((len(orders) + 1) * bins + COUNTS)
     return Sketch(
-        variant, main, kind, np.zeros((classes, kinds, MANY, KNOTS)), np.zeros(kinds, np.int64),
-        np.zeros((classes, 2)), np.zeros((rows, kinds), np.int8), np.zeros((rows, 3)), np.array([0, 0, 1]),
+        classes, np.minimum((values * bins).astype(np.int64), bins - 1), orders, np.full(shape, UNSEEN),
+        np.full(shape, NOTHING), np.zeros((number, bins + 1), np.int64),
     )  # fmt: skip
 
 
-def spread(sketch: Sketch, log: np.ndarray, clocks: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The weight of the logged looks on every entry of a table, shared between the two knots nearby."""
-    total = np.zeros(sketch.table.shape)
-    position = clocks[:, 1] * (KNOTS - 1)
-    knot = np.minimum(position.astype(np.int64), KNOTS - 2)
-    part = position - knot
-    crowd = clocks[:, 0].astype(np.int64)
-    for k in range(log.shape[1]):
-        rows = np.flatnonzero(log[:, k])
-        many = log[rows, k].astype(np.int64) - 1
-        of_kind = total[:, k]
-        for knots, share in ((knot[rows], 1 - part[rows]), (knot[rows] + 1, part[rows])):
-            flat = np.ravel_multi_index((crowd[rows], many, knots), of_kind.shape)
-            of_kind += np.bincount(flat, weights[rows] * share, minlength=of_kind.size).reshape(of_kind.shape)
-    return total
-
-
-def continued(line: np.ndarray, known: np.ndarray, slope: float) -> np.ndarray:
-    """A line over the knots, continued beyond the known ones by the slope of the last few, or a given one.
-
-    With a negative slope it goes on level."""
-    places = np.flatnonzero(known)
-    result = np.interp(np.arange(len(line)), places, line[places])
-    for end, step in ((places[0], -1), (places[-1], 1)):
-        near = places[:3] if step < 0 else places[-3:]
-        rise = max(slope, 0.0)
-        if len(near) > 1 and slope >= 0:
-            rise = max(0.0, step * float(np.polyfit(near, line[near], 1)[0]))
-        beyond = np.arange(end + step, -1 if step < 0 else len(line), step)
-        result[beyond] = line[end] + rise * np.arange(1, len(beyond) + 1)
-    return result
+def rarity_of(seen: np.ndarray) -> np.ndarray:
+    """Minus the logarithm of the weight that each trait was seen with."""
+    return np.where(seen > NOTHING, seen.max() - seen, UNSEEN).astype(np.float32)

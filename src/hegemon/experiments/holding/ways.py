@@ -6,25 +6,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hegemon.compute.philox import word_at
 from hegemon.exact.traces import Interaction, Trace
-from hegemon.experiments.holding.process import Walker
-from hegemon.experiments.holding.sketch import kinds_of
-from hegemon.experiments.holding.splitting import MEASURED, Plan, Replication, replicate
+from hegemon.experiments.holding.ensemble import MEASURED, Plan, Replication, replicate
+from hegemon.experiments.holding.process import Crowd
+from hegemon.experiments.holding.sketch import classes_of
 
-MOST_STEPS = 50_000  # of a path that is written down: a longer one begins at a later level
+MOST_STEPS = 50_000  # of a path that is written down: a longer one begins later
 
 
 def ways(space, found: Sequence[Replication]) -> list[dict]:
     """Meetings that lost the leader, alike ones together, with their shares of all losses; the commonest first."""
-    _, _, kind, _ = kinds_of(space)
-    top = max((one.rates[-1] for one in found), default=-math.inf)
+    classes, _ = classes_of(space, space.size)
+    top = max((one.rate for one in found), default=-math.inf)
     groups: dict = defaultdict(list)
     for one in found:
-        total = sum(one.ends.values())
-        for end, count in one.ends.items():
-            weight = math.exp(one.rates[-1] - top) * count / total
-            groups[tuple(int(kind[code]) for code in end)].append((weight, end))
+        for end in one.ends:
+            groups[tuple(int(classes[code]) for code in end)].append((math.exp(one.rate - top) / len(one.ends), end))
     whole = sum(weight for members in groups.values() for weight, _ in members)
     rows = []
     for members in groups.values():
@@ -42,57 +39,71 @@ def _range(space, codes) -> dict:
     return {name: values[0] if len(values) == 1 else f"{values[0]}..{values[-1]}" for name, values in seen.items()}
 
 
-def typical_path(walker: Walker, plan: Plan, seed: int, found: Sequence[Replication]) -> Trace | None:
-    """The way of one clone to its loss, from the entry into a level; `hegemon run --start FILE` follows it.
+def typical_path(crowd: Crowd, plan: Plan, seed: int, found: Sequence[Replication]) -> Trace | None:
+    """The way of one walker to its loss; `hegemon run --start FILE` follows it.
 
-    Replications are repeated, with all their entries kept, until one loses its leader.
+    A replication that lost leaders is repeated, all parents kept, up to the first loss that was counted; then the
+    ancestors of the walker that lost its leader are followed from the start, each with its own stream.
     """
-    lossy = next((one for one in found if one.rates[-1] > -math.inf), None)
-    if lossy is None or plan.died:
+    lossy = next((one for one in found if one.losses), None)
+    if lossy is None:
         return None
-    kept: list = []
-    replicate(walker, plan, seed, MEASURED, lossy.number, kept)
-    key = walker.process.key(seed, MEASURED, lossy.number, 1)
-    place, steps = 0, 0
-    pieces: list[np.ndarray] = []
-    begin = None
-    for number in range(len(kept) - 1, 0, -1):
-        parent, clone, length = (int(value) for value in kept[number][2][place])
-        if steps + length > MOST_STEPS and begin is not None:
-            break
-        pieces.insert(0, _pairs(walker, key, number - 1, clone, length))
-        steps += length
-        place, begin = parent, kept[number - 1][0].populations[parent]
-    return _story(walker, begin, np.concatenate(pieces)) if begin is not None else None
+    family = Family(plan.burn)
+    replicate(crowd, plan, seed, MEASURED, lossy.number, family)
+    return None if family.lost is None else _story(crowd, family)
 
 
-def _pairs(walker: Walker, key, number: int, clone: int, length: int) -> np.ndarray:
-    """Who met whom during a clone's walk: its stream once more."""
-    rng = np.array([word_at(key, number, 5 * clone + word) for word in range(4)], np.uint64)
-    pairs = np.empty((length, 2), np.int64)
-    walker.draw_pairs(walker.model.arcs, rng, walker.process.protocol.n, pairs)
-    return pairs
+class Family:
+    """Whose clone every walker is, iteration after iteration, until the first loss that counts."""
+
+    def __init__(self, burn: int):
+        self.burn = burn
+        self.parents: list[np.ndarray] = []
+        self.lost: int | None = None
+
+    def __call__(self, crowd: Crowd) -> None:
+        if self.lost is not None:
+            return
+        self.parents.append(crowd.sorting.parents[: crowd.size].astype(np.int32))
+        if crowd.time > self.burn and crowd.losses.numbers[0]:
+            self.lost = int(crowd.losses.first[0])
+
+    def line(self) -> list[int]:
+        """The walker of every iteration that the lost one descends from, the lost one last."""
+        assert self.lost is not None
+        walkers = [self.lost]
+        for parents in reversed(self.parents[:-1]):
+            walkers.append(int(parents[walkers[-1]]))
+        return walkers[::-1]
 
 
-def _story(walker: Walker, begin: np.ndarray, pairs: np.ndarray) -> Trace:
-    process = walker.process
-    protocol, space = process.protocol, process.space
-    codes = begin.astype(np.int64)
-    interactions = []
-    mapping: dict = {}
-
-    def shown(code):
-        if code not in mapping:
-            mapping[code] = space.mapping(space.namespace(int(code)))
-        return mapping[code]
-
+def _story(crowd: Crowd, family: Family) -> Trace:
+    process = crowd.process
+    protocol, space, look = process.protocol, process.space, crowd.model.look
+    codes, outputs = process.start.astype(np.int64), process.outputs
     known: dict = {}
-    for i, j in pairs.tolist():
-        met = int(codes[i]), int(codes[j])
-        if met not in known:
-            known[met] = protocol.transition_codes(*met)
-        after = known[met]
-        interactions.append(Interaction(i, j, (shown(met[0]), shown(met[1])), (shown(after[0]), shown(after[1]))))
-        codes[i], codes[j] = after
-    start = [shown(int(code)) for code in begin]
-    return Trace(protocol.id, start, tuple(interactions), protocol.parameters, process.topology.name)
+    begin = codes.copy()
+    met: list[tuple] = []
+    line = family.line()
+    for time, walker in enumerate(line):
+        if len(met) >= MOST_STEPS:  # too long: begin later
+            begin, met = codes.copy(), []
+        pairs = np.empty((look, 2), np.int64)
+        crowd.draw_pairs(crowd.model.arcs, crowd.stream(time, walker), protocol.n, pairs)
+        for i, j in pairs.tolist():
+            before = int(codes[i]), int(codes[j])
+            if before not in known:
+                known[before] = protocol.transition_codes(*before)
+            after = known[before]
+            met.append((i, j, before, after))
+            codes[i], codes[j] = after
+            if outputs[before[0]] != outputs[after[0]] or outputs[before[1]] != outputs[after[1]]:
+                if time == len(line) - 1:
+                    break
+                codes = process.start.astype(np.int64)
+                begin, met = codes.copy(), []
+    shown = {code: space.mapping(space.namespace(code)) for code in {*begin.tolist(), *sum(known, ()), *codes.tolist()}}
+    shown |= {code: space.mapping(space.namespace(code)) for after in known.values() for code in after}
+    steps = [Interaction(i, j, (shown[a], shown[b]), (shown[c], shown[d])) for i, j, (a, b), (c, d) in met]
+    start = [shown[code] for code in begin.tolist()]
+    return Trace(protocol.id, start, tuple(steps), protocol.parameters, process.topology.name)
