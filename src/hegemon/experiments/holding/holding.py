@@ -23,7 +23,7 @@ from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
 
-TUNINGS, GOOD = 4, 0.3  # replications that tell whether there are enough walkers, and the scatter wished for
+TUNINGS, GOOD = 4, 0.35  # replications that tell whether there are enough walkers, and the largest scatter wished for
 MEMORY = 1.5e9  # bytes, of all walkers
 MOST_REPLICATIONS = 4096
 BUDGET = 2 * 10**10  # steps
@@ -164,7 +164,7 @@ def holding(
     if kept.plan is None:
         pilot = team.crowd()
         plan = lay_out(pilot, seed, budget, lambda stage, count: tell(stage, count, None))
-        plan = tuned(team, plan, seed, budget)
+        plan = tuned(team, plan, seed, budget, precision)
     else:
         plan = kept.plan
     kept.save(plan)
@@ -220,14 +220,15 @@ def _refuse_for_ever(protocol, start) -> None:
         )
 
 
-def tuned(team: "Team", plan: Plan, seed: int, budget: int) -> Plan:
+def tuned(team: "Team", plan: Plan, seed: int, budget: int, precision: float) -> Plan:
     """More walkers and iterations, if a few replications scatter too much; those are not used again."""
+    wished = min(GOOD, math.sqrt(4 * FIRST) * math.log1p(precision) / replications.student(0.975, FIRST - 1))
     for attempt in range(2):
         tried = list(team.replicate(plan, seed, TUNING, range(TUNINGS * attempt, TUNINGS * (attempt + 1))))
         _, scatter = replications.relative([one.rate for one in tried])
         each = sum(one.work for one in tried) / len(tried)
         most = max(1.0, (budget - team.work) / (2 * FIRST * each))
-        factor = min(16.0, most, (scatter / GOOD) ** 2)
+        factor = min(16.0, most, (scatter / wished) ** 2)
         if factor < 1.5:
             break
         more = max(1, round(math.sqrt(factor)))
