@@ -57,7 +57,7 @@ def test_coverage(repetitions):
 
 def estimates(protocol, importance, number: int, seed: int = 5, broken=None) -> np.ndarray:
     """So many independent estimates of the losses per step, times the exact holding time: 1 on average."""
-    crowd = Crowd(Process(protocol), importance, 1e8)
+    crowd = Crowd(Process(protocol), importance)
     plan = lay_out(crowd, seed, CHEAP)
     if broken:
         broken(crowd)

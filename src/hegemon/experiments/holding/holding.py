@@ -24,7 +24,6 @@ from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
 
 TUNINGS, GOOD = 4, 0.35  # replications that tell whether there are enough walkers, and the largest scatter wished for
-MEMORY = 1.5e9  # bytes, of all walkers
 MOST_REPLICATIONS = 4096
 BUDGET = 2 * 10**10  # steps
 LAST = 12  # lines of a path that are shown
@@ -260,7 +259,7 @@ class Team:
         """The crowd of this thread, which knows what the pilot has learnt."""
         if not hasattr(self._local, "crowd"):
             with self._lock:
-                self._local.crowd = Crowd(self._process, self._importance, MEMORY / self._workers)
+                self._local.crowd = Crowd(self._process, self._importance)
                 self._local.crowd.heartbeat = self._heartbeat
                 self._crowds.append(self._local.crowd)
                 self._local.knows = None

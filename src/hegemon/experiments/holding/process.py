@@ -20,6 +20,7 @@ MOST_STATES = 2**22
 SLICE = 5_000_000  # steps of compiled work between two looks at the clock
 LOOKS_PER_TIME = 4  # looks in one unit of parallel time
 MOST_WALKERS = 200_000
+MEMORY = 5e8  # bytes that the walkers of one ensemble may take: the same whatever the machine, as the numbers are
 LEAST = 250  # walkers in all, for each that a cell has
 LOOK = 25  # a look costs as much as so many steps
 KEPT = 256  # meetings that lost the leader, of one ensemble
@@ -42,7 +43,6 @@ class Process:
         protocol.require_sound()
         self.protocol, self.space = protocol, protocol.space
         self.topology = topology_for(protocol, graph)
-        self.named_start = start if isinstance(start, str) and start in protocol.starts else None
         self.start = fixed_start(protocol, start, self.topology)
         self.outputs = self._outputs()
         leaders = int(self.outputs[self.start].sum())
@@ -73,7 +73,7 @@ def no_losses(kept: int, rng) -> Losses:
 class Crowd:
     """The walkers of one ensemble of a process; not to be shared by threads."""
 
-    def __init__(self, process: Process, importance, memory: float):
+    def __init__(self, process: Process, importance):
         self.process, self.importance = process, importance
         protocol, topology = process.protocol, process.topology
         records = protocol.record_types
@@ -105,7 +105,7 @@ class Crowd:
             np.zeros(2, widened(process.space.dtype)), cells, np.zeros(2, np.int64), process.look,
         )  # fmt: skip
         bytes_each = 2 * protocol.n * np.dtype(process.kind).itemsize + 100
-        self.most = int(np.clip(memory / bytes_each, 1000, MOST_WALKERS))
+        self.most = int(np.clip(MEMORY / bytes_each, 1000, MOST_WALKERS))
         self.heartbeat = lambda: None
         self.steps = self.work = 0  # steps of all walks so far; with the looks
         self._room = 0
