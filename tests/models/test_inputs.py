@@ -5,6 +5,7 @@ import pytest
 from hegemon import ApproximateMajority, ExactMajority, Threshold
 from hegemon.errors import InvalidInput
 from hegemon.models import Group
+from hegemon.models.inputs import describe_inputs
 from hegemon.runs.setting import initial_configuration
 
 VOTES = [{"opinion": "X"}] * 2 + [{"opinion": "Y"}] * 3
@@ -38,6 +39,14 @@ class Deaf(ApproximateMajority):
 
     def start_votes(self, rng):
         return [Group(self.n, {"opinion": "X"})]
+
+
+def test_show_says_what_votes_are():
+    assert (
+        describe_inputs(ExactMajority(n=5))
+        == "3 (votes) of 5 agents start with opinion = STRONG_X, not opinion = STRONG_Y"
+    )
+    assert describe_inputs(Deaf(n=5)) == ""
 
 
 def test_states_that_tell_nothing_are_not_counted():

@@ -44,7 +44,11 @@ def told(protocol: Any) -> dict[str, int]:
 
 def describe_inputs(protocol: Any) -> str:
     """In words: how many agents are told what."""
-    return ", ".join(f"{name} = 1 for {number} of {protocol.n} agents" for name, number in told(protocol).items())
+    texts = [f"{name} = 1 for {number} of {protocol.n} agents" for name, number in told(protocol).items()]
+    if protocol.input_parameter and (states := _input_states(protocol)):
+        name, starts = protocol.input_parameter, [_written(protocol, code) for code in states]
+        texts.append(f"{protocol.values[name]} ({name}) of {protocol.n} agents start with {starts[1]}, not {starts[0]}")
+    return ", ".join(texts)
 
 
 def input_groups(protocol: Any, values: dict, random: bool) -> list[Group]:
