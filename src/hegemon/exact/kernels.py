@@ -231,7 +231,9 @@ def codes_of(keys, model, codes):
 @kernel
 def rotation_keys(first, last, q, n):
     """The keys in first..last-1 that are the smallest among their rotations."""
-    top = q ** (n - 1)
+    top = 1
+    for _ in range(n - 1):
+        top *= q
     found = np.empty(last - first, np.int64)
     size = 0
     for key in range(first, last):

@@ -21,11 +21,13 @@ def solve_components(first, bounds, order, offsets, targets, weights, denominato
     """x_i = (b_i + sum of w_ij x_j) / (1 - w_ii), swept within each component until it no longer moves.
 
     Answers the first component that is listed in `hard` or does not settle within `work` updates; one of more than
-    `large` configurations also when it is seen that it will not soon.
+    `large` configurations also when it is seen that it will not soon. `hard` ascends.
     """
+    listed = 0
     for component in range(first, len(bounds) - 1):
         begin, end = bounds[component], bounds[component + 1]
-        listed = np.searchsorted(hard, component)
+        while listed < len(hard) and hard[listed] < component:
+            listed += 1
         if listed < len(hard) and hard[listed] == component:
             return component
         settled, before = False, 0.0
