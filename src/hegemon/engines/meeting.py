@@ -4,6 +4,8 @@ A kernel compiled once and for all cannot contain the author's `interact`; it ca
 rarely, since it remembers what it has learnt. So a new protocol compiles one small function, not an engine.
 """
 
+from functools import cache
+
 import numpy as np
 from llvmlite import ir
 from numba import carray, from_dtype, types
@@ -73,6 +75,13 @@ def call_meeting(typing_context, gate, first, second, coin):
     return types.int64(gate, types.int64, types.int64, types.int64), generate
 
 
+@cache
+def signature_of_meet(state: np.dtype, parameters: np.dtype):
+    word, words = types.int64, types.CPointer(types.int64)
+    given, room = types.CPointer(from_dtype(parameters)), types.CPointer(from_dtype(state))
+    return word(word, word, word, given, words, room, words)
+
+
 class Meeting:
     """The address of `meet` for one protocol and stop, and everything behind it that must stay alive."""
 
@@ -80,10 +89,7 @@ class Meeting:
         encode, decode, self._layout = codec(protocol.space)
         self.protocol, self._parameters = protocol, protocol.compiled_p
         self._scratch = np.zeros(2, widened(protocol.space.dtype))
-        pointer = types.CPointer
-        state, parameters = from_dtype(self._scratch.dtype), from_dtype(protocol.compiled_p.dtype)
-        word = types.int64
-        signature = word(word, word, word, pointer(parameters), pointer(word), pointer(state), pointer(word))
+        signature = signature_of_meet(self._scratch.dtype, protocol.compiled_p.dtype)
         interact = meeting(protocol.interact, protocol.coins.names)
         bound = {"interact": interact, "encode": encode, "decode": decode, "marks_of": marks(stop.conditions)}
         reaction = part(react, protocol.record_types, **bound)

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Never
 
 from hegemon import display
@@ -106,12 +107,17 @@ def run_model(protocol, given: dict[str, Any]) -> Run:
         what = "a class: make an instance of it with n=…" if isinstance(protocol, type) else "not a protocol"
         raise InvalidInput(f"{protocol!r} is {what}; the models are {', '.join(MODELS)}")
     function = MODELS[model]
-    known = set(inspect.signature(function).parameters) - set(OTHERS.get(model, ()))
+    known = _options_of(model)
     for name, value in given.items():
         if name not in known and not _is_default(value, OPTIONS[name]):
             kind = "whose states are Python objects" if model == "objects" else f"of the {model} model"
             raise InvalidInput(f"{name} means nothing to {protocol.id}, a protocol {kind}; leave it out")
     return function(protocol, **{name: value for name, value in given.items() if name in known})
+
+
+@cache
+def _options_of(model: str) -> frozenset[str]:
+    return frozenset(inspect.signature(MODELS[model]).parameters) - set(OTHERS.get(model, ()))
 
 
 def _is_default(value, default) -> bool:

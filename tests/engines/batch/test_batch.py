@@ -56,7 +56,7 @@ def multiset(configuration) -> tuple:
     return (*codes.tolist(), *counts.tolist())
 
 
-@pytest.mark.parametrize(("protocol", "start"), WORK, ids=IDS)
+@pytest.mark.parametrize(("protocol", "start"), [pytest.param(*WORK[0], marks=pytest.mark.full), *WORK[1:]], ids=IDS)
 def test_configurations_have_the_same_law(protocol, start):
     for steps in (5, 3 * protocol.n):
         samples = [

@@ -1,5 +1,7 @@
 """Engine `events` and the automatic choice on sparse graphs sample the same process as `agents`."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -38,6 +40,7 @@ IDS = [f"{protocol.id}-{graph}" for protocol, graph in WORK]
 ENGINES = ["events", "auto"]
 
 
+@cache
 def times(protocol, graph, engine, trials=1000, **options):
     seed = {"agents": 5, "events": 6, "auto": 7}[engine]
     runs = hg.run_trials(protocol, trials, seed=seed, graph=graph, engine=engine, **options).runs
@@ -74,14 +77,16 @@ def test_holding_has_the_same_law(engine):
     ids=["ring-directed-ring:3", *IDS],
 )
 def test_configurations_have_the_same_law(protocol, graph, engine):
-    start = "no-leader" if "no-leader" in protocol.starts else protocol.default_start
-    samples = []
-    for name, seed in (("agents", 9), (engine, 10)):
-        runs = hg.run_trials(
-            protocol, 2500, seed=seed, graph=graph, engine=name, until="steps:6", start=start, keep_all=True
-        ).runs
-        samples.append([tuple(protocol.space.encode_array(run.configuration.agents).tolist()) for run in runs])
+    samples = [after_six_steps(protocol, graph, name, seed) for name, seed in (("agents", 9), (engine, 10))]
     assert same_law(*samples) > SIGNIFICANCE
+
+
+@cache
+def after_six_steps(protocol, graph, engine, seed):
+    start = "no-leader" if "no-leader" in protocol.starts else protocol.default_start
+    options = {"until": "steps:6", "start": start, "keep_all": True}
+    runs = hg.run_trials(protocol, 2500, seed=seed, graph=graph, engine=engine, **options).runs
+    return [tuple(protocol.space.encode_array(run.configuration.agents).tolist()) for run in runs]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
