@@ -61,7 +61,7 @@ def next_open_double(state):
     return ((next_word(state) >> uint64(11)) + 0.5) * _DOUBLE
 
 
-@drawing
+@ingredient()
 def next_below(state, bound):
     """Uniform on 0..bound-1 without bias, for any 1 <= bound < 2**63: masked rejection."""
     mask = uint64(bound - 1)
