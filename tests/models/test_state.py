@@ -98,9 +98,7 @@ def test_a_field_may_exist_for_one_of_several_values():
         Bit.when(epoch=())
     with pytest.raises(InvalidInput, match="rank exists where epoch = 7, which epoch, from 1 to 4, never is"):
         StateSpace((Field("epoch", Range(1, 4)), Field("rank", Bit.when(epoch=(2, 7)))), {}, "drawn")
-    StateSpace(
-        (Field("epoch", Range(1, "last")), Field("rank", Bit.when(epoch=7))), {"last": 4}, "drawn"
-    )  # it may be
+    StateSpace((Field("epoch", Range(1, "last")), Field("rank", Bit.when(epoch=7))), {"last": 4}, "drawn")  # it may be
 
 
 @pytest.mark.parametrize(("value", "part"), [(0.5, "x = 0.5, which is not"), (None, "x = None"), (2.0, "//")])
