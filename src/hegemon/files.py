@@ -4,6 +4,7 @@
 """
 
 import os
+import secrets
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
@@ -87,7 +88,7 @@ def write_with(path: str | os.PathLike, write: Callable[[Path], Any]) -> None:
         if _is_special(place):
             write(place)
             return
-        beside = place.with_name(f".{place.stem[:100]}.{os.getpid()}{MARK}{place.suffix}")
+        beside = place.with_name(f".{place.stem[:100]}.{secrets.token_hex(8)}{MARK}{place.suffix}")
         try:
             write(beside)
             os.replace(beside, place)

@@ -191,11 +191,12 @@ def test_batches_are_the_trials_of_one_seed():
 def test_a_killed_run_leaves_whole_files_only(tmp_path):
     command = [sys.executable, "-c", "from hegemon.cli.main import main; main()", "reproduce", "--out", str(tmp_path),
                "--only", "ring.lemma1,trains.lemma4.2,trains.lemma4.7", "--jobs", "1"]  # fmt: skip
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    quiet = {"stderr": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+    process = subprocess.Popen(command, start_new_session=True, **quiet)
     deadline = time.monotonic() + 60
     while not list(tmp_path.glob("claims/*.json")) and time.monotonic() < deadline:
         time.sleep(0.05)
-    process.send_signal(signal.SIGKILL)
+    os.killpg(process.pid, signal.SIGKILL)  # all of it: a worker that outlives it for a moment would write beside us
     process.wait()
     done = list(tmp_path.glob("claims/*.json"))
     assert done and all(json.loads(path.read_text())["verdict"] for path in done)

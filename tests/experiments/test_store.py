@@ -13,6 +13,7 @@ from hegemon.experiments.store.ranges import Ranges
 from hegemon.experiments.store.record_files import RecordFile, decode_record, encode_record, read_records, to_columns
 from hegemon.experiments.store.table import compact
 from hegemon.experiments.study import make_study
+from hegemon.files import write_with
 
 small = st.integers(0, 30)
 
@@ -215,3 +216,20 @@ def test_a_tally_tells_every_trial_once(tmp_path):
     file.append(encode_record({"case": "a", "first": 4, "count": 1, "columns": {"steps": 99, "reached": False}}))
     folder.refresh()
     assert folder.moments["a"].interval() is None  # a mean that nobody can know
+
+
+def test_two_writers_of_one_file_never_share_what_is_not_finished(tmp_path):
+    place, seen = tmp_path / "table.parquet", []
+
+    def inner(name):
+        seen.append(name)
+        name.write_text("inner")
+
+    def outer(name):
+        seen.append(name)
+        name.write_text("outer")
+        write_with(place, inner)  # as a second thread of this process would, at the worst moment
+        assert name.read_text() == "outer"
+
+    write_with(place, outer)
+    assert len(set(seen)) == 2 and place.read_text() == "outer" and list(tmp_path.iterdir()) == [place]

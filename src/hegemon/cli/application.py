@@ -98,8 +98,7 @@ SENTENCES = {
     "watch": "Watch a run in the browser: play, step, go back, disturb; or save it as a film without one.",
     "verify": "Exact answers on small instances: what always happens, and expectations.",
     "prove": "Prove for every n at once, where states do not grow with n. Exit code 1: something asked is not proved.",
-    "holding": "How long a leader is held, from 10^2 to 10^40 steps and beyond: rare events by splitting, with an "
-    "interval.",
+    "holding": "How long a leader is held, from 10^2 to 10^40 steps and beyond: a weighted ensemble, with an interval.",
     "search-worst": "Search for a starting configuration with large expected convergence time.",
     "reproduce": "Check the papers' claims on this machine. Run again to go on.",
     "mixing-time": "The mixing time of a random walk: the least k with every probability within 1/(2n) of its limit.",
