@@ -42,8 +42,11 @@ def hold_leader(
     outputs(checkpoint=(checkpoint, (".json",)), path=(path_, (".json",)))
     with Progress(quiet=quiet) as shown:
         from hegemon.experiments.holding.holding import agree, holding
+        from hegemon.experiments.holding.importance import find_importance
 
         chosen, topology = build(protocol, n, graph, set_, seed)
+        if compare:
+            find_importance(compare, chosen)  # refused now, not after the first measurement
         found = holding(
             chosen, graph=topology, start=start, precision=relative, importance=importance, seed=seed, budget=budget,
             workers=workers, checkpoint=checkpoint, path=path_ is not None, progress=shown.show,

@@ -9,12 +9,14 @@ import pytest
 
 import hegemon as hg
 from hegemon.cli.main import main
+from hegemon.compute.randomness import stream
 from hegemon.errors import InvalidInput
 from hegemon.experiments.holding import replications, sketch
 from hegemon.experiments.holding.ensemble import lay_out, replicate
 from hegemon.experiments.holding.holding import agree, holding
 from hegemon.experiments.holding.importance import Danger, Rarity
-from hegemon.experiments.holding.process import Crowd, Process
+from hegemon.experiments.holding.kernels import lose
+from hegemon.experiments.holding.process import LEAST, Crowd, Process, no_losses
 
 from .instances import INSTANCES, Misled
 
@@ -185,6 +187,17 @@ def test_the_command(capsys):
     assert main([*asked, "--set", "s=12", "--relative", "30%", "--json"]) == 0
     content = json.loads(capsys.readouterr().out)
     assert content["low"] <= exact(SHORT) <= content["high"] and content["kind"] == "estimate"
-    assert main([*asked, "--relative", "lots"]) == 2
+    assert content["walkers"] >= LEAST and content["cells"] <= content["walkers"]
+    for wrong in (["--relative", "lots"], ["--compare", "nope"]):
+        assert main([*asked, *wrong]) == 2
+    assert main(["holding", "time-optimal", "--n", "30", "-q", "--compare", "danger"]) == 2  # before any work
     assert main([*asked, "--set", "s=60", "--relative", "100%"]) == 0
     assert "e2" in capsys.readouterr().out
+
+
+def test_meetings_are_kept_in_proportion_to_their_weights():
+    losses = no_losses(256, stream(1, 2))
+    for k in range(4_000):
+        lose(losses, math.log(9) if k % 2 else 0.0, k % 2, 0, 0, 0)
+    assert losses.numbers[0] == 4_000 and losses.weight[1] * math.exp(losses.weight[0]) == pytest.approx(20_000)
+    assert abs(losses.ends[:, 0].mean() - 0.9) < 0.08

@@ -96,7 +96,7 @@ class Holding:
             "importance": self.importance,
             "importance_is": self.sentence,
             "cells": plan.cells,
-            "walkers": plan.each * plan.cells,
+            "walkers": plan.walkers,
             "iterations": plan.length,
             "plain_steps": plan.plain_steps,
             "plain_losses": plan.plain_losses,
@@ -158,7 +158,7 @@ def holding(
     _refuse_for_ever(protocol, start)
     process = Process(protocol, graph, start)
     kept = KeptReplications(checkpoint, protocol, process, importance, seed)
-    leads = find_importance(importance)
+    leads = find_importance(importance, protocol)
     team = Team(process, leads, workers)
     if kept.plan is None:
         pilot = team.crowd()
@@ -232,7 +232,7 @@ def tuned(team: "Team", plan: Plan, seed: int, budget: int, precision: float) ->
             break
         more = max(1, round(math.sqrt(factor)))
         length = int(plan.length * factor / more)
-        plan = dataclasses.replace(plan, each=plan.each * more, length=length)
+        plan = dataclasses.replace(plan, each=plan.each * more, walkers=plan.walkers * more, length=length)
     return plan
 
 

@@ -76,16 +76,9 @@ class Danger:
     each: ClassVar[int] = 16
 
     def compiled(self, process) -> tuple:
-        protocol = process.protocol
-        danger = getattr(protocol, "danger", None)
-        if danger is None:
-            raise InvalidInput(
-                f"{protocol.id} gives no danger of its own; write `danger = lambda agents, p: …` in its class, "
-                "or take the importance rarity"
-            )
-        space = process.space
+        protocol, space = process.protocol, process.space
         states = space.decode_array(np.arange(space.size))
-        function = part(cell_of_danger, protocol.record_types, danger=danger)
+        function = part(cell_of_danger, protocol.record_types, danger=protocol.danger)
         return function, (states, np.zeros(protocol.n, space.dtype), np.ones(1), np.array([np.inf, -np.inf]))
 
     def refresh(self, cells) -> None:
@@ -104,10 +97,15 @@ class Danger:
         cells[2][0] = record["scale"]
 
 
-def find_importance(name: str):
+def find_importance(name: str, protocol):
     """The importance of that name; `auto` takes what the pilot finds, which needs no author."""
     if name in ("auto", "rarity"):
         return Rarity()
-    if name == "danger":
-        return Danger()
-    raise InvalidInput(f"the importance {name[:40]!r} is not known; choose auto, {', '.join(NAMES)}")
+    if name != "danger":
+        raise InvalidInput(f"the importance {name[:40]!r} is not known; choose auto, {', '.join(NAMES)}")
+    if getattr(protocol, "danger", None) is None:
+        raise InvalidInput(
+            f"{protocol.id} gives no danger of its own; write `danger = lambda agents, p: …` in its class, "
+            "or take the importance rarity"
+        )
+    return Danger()
