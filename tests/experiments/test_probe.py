@@ -3,7 +3,8 @@
 import pytest
 
 from hegemon.errors import InvalidInput
-from hegemon.experiments import probe, worker
+from hegemon.experiments import costs, probe, worker
+from hegemon.experiments.case import Case
 from hegemon.experiments.goals import goals_of
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.moments import Moments
@@ -84,3 +85,22 @@ def test_what_cannot_fit_is_refused_before_anything_runs(tmp_path, monkeypatch):
     with pytest.raises(InvalidInput, match="trials need about .* ask for fewer"):
         run_study(make_study("pairwise", axes={"n": 8}, trials=10**6), tmp_path / "disk", workers=1)
     assert not list((tmp_path / "disk" / "records").iterdir())
+
+
+@pytest.mark.parametrize("power", [0.6, 1.2, 2.0])
+def test_what_every_trial_costs_is_not_taken_for_a_flat_law(power):
+    """Small sizes cost little more than the setting up; a power through them alone would be too flat."""
+    points = {n: 0.005 + 1e-6 * n**power for n in (100, 1000, 10_000)}
+    assert costs.law(points, 10**6) == pytest.approx(0.005 + 1e-6 * 10 ** (6 * power), rel=0.01)
+    assert costs.law({10: 1.0}, 100) == 10 and costs.law({10: 3.0, 100: 2.0}, 1000) == 2.0
+
+
+def test_each_family_has_its_own_law():
+    def case(n, tau):
+        return Case({"protocol": "time-optimal", "n": n, "tau": tau})
+
+    known = [(case(n, tau), n * tau) for n in (10, 100) for tau in (1, 4)]
+    found = costs.Costs(known)
+    assert found.of(case(1000, 4)) == pytest.approx(4000) and found.of(case(1000, 1)) == pytest.approx(1000)
+    assert found.of(case(100, 2)) == pytest.approx(250)  # what the others cost
+    assert costs.Costs([]).of(case(100, 2)) is None

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from hegemon.cli.main import main
+from hegemon.cli.results import pace
 from hegemon.errors import InvalidInput
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.study import make_study, read_study
@@ -263,7 +264,7 @@ def test_a_study_file(tmp_path):
             read_study(path)
 
 
-def test_the_command_line(tmp_path, capsys):
+def test_the_command_line(tmp_path, capsys, monkeypatch):
     out = str(tmp_path / "s")
     command = ["sweep", "pairwise", "--n", "8,12", "--trials", "10", "--workers", "1", "--out", out]
     assert main([*command, "--json"]) == 0
@@ -276,7 +277,10 @@ def test_the_command_line(tmp_path, capsys):
     assert "30 trials" in capsys.readouterr().out
     assert main(["sweep", "--status", out, "--json"]) == 0
     status = json.loads(capsys.readouterr().out)
-    assert status["trials"] == status["of"] == 30 and status["finished"] == 2
+    assert status["trials"] == status["of"] == 30 and status["finished"] == 2 and status["other_trials"] == 0
+    monkeypatch.setattr("hegemon.experiments.case.code_fingerprint", lambda: "another version")
+    assert main(["sweep", "--status", out]) == 0
+    assert "0 of 30 trials" in (told := capsys.readouterr().out) and "30 more trials stand there" in told
     assert json.loads(next((tmp_path / "s" / "drivers").iterdir()).read_text())["ended"] == "finished"
 
 
@@ -308,3 +312,9 @@ def test_bad_input_is_one_sentence(arguments, word, capsys, tmp_path):
     assert main(["sweep", *arguments]) == 2
     message = capsys.readouterr().err
     assert word in message and is_one_sentence(message)
+
+
+def test_a_pace_is_never_nothing():
+    assert [pace(rate) for rate in (40.2, 0.5, 0.004)] == [
+        "40 trials per second", "30 trials per minute", "14 trials per hour",
+    ]  # fmt: skip

@@ -173,12 +173,12 @@ def show_status(root: Path, json: bool) -> None:
     """How far a study is, from what stands in its folder: from any terminal, at any moment."""
     folder = Folder(root)
     study = folder.study()
-    states, unsound = case_states(folder, study)
+    states, unsound, elsewhere = case_states(folder, study)
     working = [driver for driver in drivers(folder.drivers) if driver["alive"]]
     done, goal = sum(state["done"] for state in states), sum(state["goal"] for state in states)
     content = {
         "folder": str(root), "cases": len(states), "finished": sum(state["done"] >= state["goal"] for state in states),
-        "trials": done, "of": goal, "damaged_records": folder.damaged, "failed": unsound,
+        "trials": done, "of": goal, "other_trials": elsewhere, "damaged_records": folder.damaged, "failed": unsound,
         "drivers": [{"host": d["machine"]["host"], "pid": d["pid"], "pool": d["pool"]} for d in working],
         "states": states,
     }  # fmt: skip
@@ -189,14 +189,25 @@ def show_status(root: Path, json: bool) -> None:
     screen.print(f"{root}: {done:,} of {goal:,} trials, {content['finished']:,} of {len(states):,} cases finished")
     for driver in working:
         rate = driver.get("measured", 0) / max(driver.get("seconds", 0), 0.1)
-        screen.print(f"working: {driver['machine']['host']}, {driver['pool']}, {rate:,.0f} trials per second")
+        screen.print(f"working: {driver['machine']['host']}, {driver['pool']}, {pace(rate)}")
     if not working and done < goal:
         screen.print("nobody is working on it; run its `hegemon sweep` again to go on")
+    if elsewhere:
+        screen.print(
+            f"{elsewhere:,} more trials stand there and do not count: made by another version of the code or of the "
+            "protocol, or of cases that the study no longer has"
+        )
     if folder.damaged:
         screen.print(f"{folder.damaged:,} damaged records are ignored; their trials are measured again")
     print_rows(screen, [row for row in states if row["done"] < row["goal"]][:SHOWN_CASES])
     for row in unsound:
         screen.print(failure(row), markup=False)
+
+
+def pace(rate: float) -> str:
+    """Trials per second, in a unit of time in which there is more than one."""
+    unit, seconds = next((one for one in (("second", 1), ("minute", 60)) if rate * one[1] >= 1), ("hour", 3600))
+    return f"{rate * seconds:,.0f} trials per {unit}"
 
 
 def failure(row: dict) -> str:

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from hegemon.cli import options
 from hegemon.cli.options import MOST_SEED, MOST_TRIALS, MOST_WORKERS, integer, text
-from hegemon.cli.results import report, show_status
+from hegemon.cli.results import pace, report, show_status
 from hegemon.errors import InvalidInput
 from hegemon.experiments.axes import parse_axis
 from hegemon.experiments.store.folder import Folder
@@ -151,7 +151,7 @@ class LiveStudy(StudyListener):
         finished = sum(s.done >= s.goal for s in driver.states)
         return (
             f"{finished:,} of {len(driver.states):,} cases, {done:,} of {goal:,} trials, "
-            f"{driver.measured / max(seconds, 0.1):,.0f} per second, {'?' if left is None else duration(left)} left"
+            f"{pace(driver.measured / max(seconds, 0.1))}, {'?' if left is None else duration(left)} left"
         )
 
     def _picture(self):

@@ -53,6 +53,11 @@ class Case:
         given = {name: value for name, value in settings.items() if name not in RESERVED}
         return protocol_class(n=whole_number(n, "n", low=1), **given)
 
+    @cached_property
+    def family(self) -> tuple:
+        """All that cases which differ in n alone have in common."""
+        return tuple(sorted((name, str(value)) for name, value in self.settings.items() if name != "n"))
+
     @property
     def graph(self) -> str | None:
         """The graph's text; `{n}` in it stands for the number of agents, as in regular:{n},4."""

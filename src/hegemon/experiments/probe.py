@@ -1,7 +1,6 @@
 """Before a study starts: how many trials, and what they will cost, from a few that are made and kept."""
 
 import math
-import statistics
 import threading
 import time
 from dataclasses import dataclass
@@ -9,11 +8,12 @@ from dataclasses import dataclass
 from hegemon.errors import InvalidInput
 from hegemon.experiments import worker
 from hegemon.experiments.case import Case
+from hegemon.experiments.costs import Costs
 from hegemon.experiments.store.folder import Folder
 
 SECONDS = 3.0  # for all of the probe, compilation not counted
 SLOW = 0.2  # seconds: a trial that takes longer may have compiled something, so another one is made
-STEEPEST = 3.0  # cost grows with no higher power of n
+LONGER, LONGEST = 0.01, 20.0  # a long study may be tried for this share of its time, and for so many seconds
 BYTES_PER_TRIAL = 200  # on disk, in records and in the table together, generously
 
 
@@ -28,20 +28,21 @@ class StudyEstimate:
 
 
 def probe(folder: Folder, waiting: list[tuple[Case, str]], goals, slots: int) -> StudyEstimate:
-    """Make one trial of as many cases as a few seconds allow, small ones first, and extrapolate in n."""
+    """Make one trial of as many cases as a short time allows, small ones first, and extrapolate in n."""
     missing = {key: (goal := goals.goal(key, folder)) - folder.done[key].count(goal) for _, key in waiting}
     trials = sum(missing.values())
     require_disk(folder, trials)
     for case, _ in waiting:
         require_memory(least_memory(case), slots)
     cost: dict[str, float] = {}
-    memory, left = 0, SECONDS
+    memory, spent = 0, 0.0
     for case, key in sorted(waiting, key=lambda item: item[0].protocol.n):
+        left = max(SECONDS, min(LONGER * (_total(waiting, cost, missing) or 0), LONGEST)) - spent
         if left <= 0:
             break
         for _ in range(2):
             answer, seconds = _one_trial(folder, case, key, goals, left)
-            left -= seconds
+            left, spent = left - seconds, spent + seconds
             memory = max(memory, answer["memory"])
             if answer["done"]:
                 cost[key] = min(answer["seconds"], cost.get(key, math.inf))
@@ -50,7 +51,16 @@ def probe(folder: Folder, waiting: list[tuple[Case, str]], goals, slots: int) ->
             if not answer["done"] or seconds < SLOW or left <= 0 or folder.done[key].count(goal) >= goal:
                 break
     require_memory(memory, slots)
-    return StudyEstimate(len(waiting), trials, _extrapolate(waiting, cost, missing), memory)
+    return StudyEstimate(len(waiting), trials, _total(waiting, cost, missing), memory)
+
+
+def _total(waiting, cost: dict[str, float], missing: dict[str, int]) -> float | None:
+    """Seconds of all trials that are missing."""
+    costs = Costs((case, cost[key]) for case, key in waiting if key in cost)
+    each = [costs.of(case) for case, _ in waiting]
+    if not cost or None in each:
+        return None
+    return sum((seconds or 0) * missing[key] for seconds, (_, key) in zip(each, waiting, strict=True))
 
 
 def _one_trial(folder: Folder, case: Case, key: str, goals, seconds: float) -> tuple[dict, float]:
@@ -75,28 +85,6 @@ def _one_trial(folder: Folder, case: Case, key: str, goals, seconds: float) -> t
     finally:
         alarm.cancel()
         worker.stopping.clear()
-
-
-def _extrapolate(waiting, cost: dict[str, float], missing: dict[str, int]) -> float | None:
-    """Cases that were not tried cost what the power of n that fits the others says, from the largest of them on."""
-    if not cost:
-        return None
-    points: dict[int, list[float]] = {}
-    for case, key in waiting:
-        if key in cost:
-            points.setdefault(case.protocol.n, []).append(cost[key])
-    sizes = sorted(points)
-    mean = {n: sum(points[n]) / len(points[n]) for n in sizes}
-    top, power = sizes[-1], 1.0
-    if len(sizes) > 1:
-        places = [math.log(n) for n in sizes]
-        heights = [math.log(max(mean[n], 1e-6)) for n in sizes]
-        power = min(max(statistics.linear_regression(places, heights).slope, 0.0), STEEPEST)
-    total = 0.0
-    for case, key in waiting:
-        each = cost.get(key) or mean[top] * (case.protocol.n / top) ** power
-        total += each * missing[key]
-    return total
 
 
 def _written(size: float) -> str:

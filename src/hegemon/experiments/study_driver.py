@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from hegemon.errors import InvalidInput
 from hegemon.experiments.case import Case
+from hegemon.experiments.costs import Costs
 from hegemon.experiments.executors.pool import Pool
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.moments import Moments
@@ -103,14 +104,17 @@ class StudyDriver:
             self.pool.close() if ended else self.pool.abandon()
 
     def seconds_left(self) -> float | None:
-        """About how long the rest takes, if the cases that have not begun cost as much as the others."""
-        known = [state.seconds_per_trial for state in self.states if state.seconds_per_trial is not None]
-        if not known:
-            return None
-        usual = max(known)
-        rest = sum(
-            (state.goal - state.done) * (state.seconds_per_trial or usual) for state in self.states if not state.error
+        """About how long the rest takes."""
+        costs = Costs(
+            (state.case, state.seconds_per_trial) for state in self.states if state.seconds_per_trial is not None
         )
+        rest = 0.0
+        for state in self.states:
+            if state.error is None and state.done < state.goal:
+                each = costs.of(state.case)
+                if each is None:
+                    return None
+                rest += (state.goal - state.done) * each
         return rest / max(1, self.pool.slots())
 
     # -- handing out --------------------------------------------------------------------------------------

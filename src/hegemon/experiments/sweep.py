@@ -191,8 +191,8 @@ class _Ears(StudyListener):
         self.listener.moved(driver)
 
 
-def case_states(folder: Folder, study: Study) -> tuple[list[dict], list[dict]]:
-    """How far every case is, and which have failed, from the store alone."""
+def case_states(folder: Folder, study: Study) -> tuple[list[dict], list[dict], int]:
+    """How far every case is, which have failed, and how many trials count for none, from the store alone."""
     sound, failed = check_cases(study)
     folder.read_again()
     goals = _goals(study)
@@ -204,7 +204,8 @@ def case_states(folder: Folder, study: Study) -> tuple[list[dict], list[dict]]:
         states[-1] |= {"estimate": known and known[0], "ci95": list(known[1:]) if known else None}
         if key in folder.errors and states[-1]["done"] < goal:
             failed.append((case, key, folder.errors[key]))
-    return states, [{"case": case.settings, "error": error} for case, _, error in failed]
+    failures = [{"case": case.settings, "error": error} for case, _, error in failed]
+    return states, failures, folder.elsewhere({key for _, key in sound})
 
 
 class _Shown(StudyListener):
