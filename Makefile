@@ -2,17 +2,21 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-full docs bench clean chromium
+.PHONY: demo test lint types suite test-full docs bench clean chromium
 
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# pip would compile all bytecode by itself, mostly of modules that nobody loads: Python does it where they are used.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+export PYTHONDONTWRITEBYTECODE :=
 
-$(VENV)/installed: pyproject.toml
+$(VENV)/pyvenv.cfg:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "hegemon needs Python 3.11 or newer: set PYTHON=/path/to/python3.11")'
 	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: $(VENV)/pyvenv.cfg pyproject.toml
 	$(PIP) -e .
 	touch $@
 
-$(VENV)/installed-%: $(VENV)/installed
+$(VENV)/installed-%: $(VENV)/pyvenv.cfg pyproject.toml
 	$(PIP) -e '.[$*]'
 	touch $@
 
@@ -24,10 +28,17 @@ chromium:  # the tests of the page drive one; without it they are skipped, all o
 	  && { apt-get -qq update && apt-get -qq install -y chromium; } >/dev/null 2>&1; } \
 	  || echo "no Chromium here, and none could be installed: the tests of the page are skipped (apt-get install chromium)"
 
-test: $(VENV)/installed-test chromium
+test:  # side by side: Chromium comes while pip installs, and the type checker reads while the tests wait
+	$(MAKE) --no-print-directory --jobs=3 lint types suite
+
+lint: $(VENV)/installed-test
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/ruff format --check src tests benchmarks
+
+types: $(VENV)/installed-test
 	$(BIN)/mypy
+
+suite: $(VENV)/installed-test chromium lint
 	$(BIN)/python -m pytest -m 'not full' --durations=25 --durations-min=3  # the slowest are told: eight minutes for all
 
 test-full: $(VENV)/installed-test $(VENV)/installed-docs chromium
