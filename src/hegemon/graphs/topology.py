@@ -15,6 +15,7 @@ LARGEST_COMPLETE = 2**60  # nodes of an implicit complete graph
 LARGEST_COMPLETE_IN_MEMORY = 20_000  # nodes of a complete graph whose arcs may be written out
 KINDS = {"complete": "complete graph", "directed-ring": "directed ring", "oriented-ring": "oriented ring"}
 LARGEST_IN_MEMORY = 2**28  # nodes, or arcs, of any other graph
+FEW_ARCS = 2**16  # up to these, components are counted without SciPy, whose loading takes a quarter of a second
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,10 +106,7 @@ class Topology:
         """The number of connected components (weakly connected, if directed)."""
         if self.is_complete:
             return 1
-        from scipy.sparse import csr_array  # only here: it takes long to load
-
-        matrix = csr_array((np.ones(self.arcs, np.int8), self.targets, self.offsets), (self.n, self.n))
-        return _components(matrix, directed=self.directed)
+        return count_components(self.n, self.sources, self.targets)
 
     @property
     def is_connected(self) -> bool:
@@ -136,12 +134,9 @@ class Topology:
         """Whether two colours suffice, arcs taken as edges: the double cover then has 2 x the components."""
         if self.is_complete:
             return self.n <= 2
-        left = np.concatenate((self.sources, self.targets))
+        left = np.concatenate((self.sources, self.targets)).astype(np.int64)
         right = np.concatenate((self.targets, self.sources)).astype(np.int64) + self.n
-        from scipy.sparse import coo_array
-
-        cover = coo_array((np.ones(len(left), np.int8), (left, right)), (2 * self.n, 2 * self.n)).tocsr()
-        return _components(cover) == 2 * self.components
+        return count_components(2 * self.n, left, right) == 2 * self.components
 
     @cached_property
     def is_directed_ring(self) -> bool:
@@ -179,7 +174,19 @@ def frozen(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def _components(matrix, directed: bool = True) -> int:
-    from scipy.sparse.csgraph import connected_components  # only here: it takes long to load
+def count_components(n: int, tails: np.ndarray, heads: np.ndarray) -> int:
+    """The number of connected components of the graph with these edges."""
+    if len(tails) > FEW_ARCS:
+        from scipy.sparse import coo_array  # only here: they take longer to load than small graphs to be seen through
+        from scipy.sparse.csgraph import connected_components
 
-    return int(connected_components(matrix, directed=directed, return_labels=False))
+        matrix = coo_array((np.ones(len(tails), np.int8), (tails, heads)), (n, n)).tocsr()
+        return int(connected_components(matrix, directed=False, return_labels=False))
+    least = np.arange(n)  # of the nodes that a node is known to be connected with
+    while True:
+        here, there = least[tails], least[heads]
+        if np.array_equal(here, there):
+            return int((least == np.arange(n)).sum())
+        np.minimum.at(least, np.maximum(here, there), np.minimum(here, there))
+        while not np.array_equal(least, least[least]):
+            least = least[least]

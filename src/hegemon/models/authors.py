@@ -1,5 +1,6 @@
 """What a protocol's author wrote: where it is, and a failure in it as one sentence with file and line."""
 
+import os
 import sys
 import sysconfig
 import traceback
@@ -36,7 +37,7 @@ def where(function: Callable, line: int | None = None) -> str:
     code = getattr(function, "__code__", None)
     if code is None:
         return repr(function)
-    return f"{Path(code.co_filename).name}, line {line or code.co_firstlineno}"
+    return f"{os.path.basename(code.co_filename)}, line {line or code.co_firstlineno}"
 
 
 def sentence(error: BaseException) -> str:

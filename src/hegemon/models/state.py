@@ -6,6 +6,7 @@ and the states of a variant are the product of its fields. The size is the sum o
 product of all ranges.
 """
 
+import bisect
 import itertools
 import math
 from dataclasses import dataclass
@@ -80,13 +81,20 @@ class StateSpace:
             offset += size
         return tuple(variants)
 
-    def present(self, given: dict) -> set[str]:
+    def present(self, given: dict) -> frozenset[str]:
         """The fields that exist in a state whose discriminators have the given values."""
-        present = set()
-        for field in self.fields:
-            if all(other in present and given[other] in values for other, values in self._conditions[field.name]):
-                present.add(field.name)
-        return present
+        key = tuple([given.get(name) for name in self.discriminators])
+        if key not in self._present:
+            present: set[str] = set()
+            for field in self.fields:
+                if all(other in present and given[other] in values for other, values in self._conditions[field.name]):
+                    present.add(field.name)
+            self._present[key] = frozenset(present)
+        return self._present[key]
+
+    @cached_property
+    def _present(self) -> dict[tuple, frozenset[str]]:
+        return {}
 
     @cached_property
     def _conditions(self) -> dict[str, tuple[tuple[str, tuple[int, ...]], ...]]:
@@ -172,7 +180,7 @@ class StateSpace:
         hint = "; // divides whole numbers" if isinstance(value, float | np.floating) else ""
         raise InvalidInput(f"{self.owner}: the transition wrote {name} = {value!r}, which is not a whole number{hint}")
 
-    def check(self, state) -> tuple[dict, set]:
+    def check(self, state) -> tuple[dict, frozenset]:
         """The values of a state and which fields exist in it; a value outside its range is an error."""
         values = self.values(state)
         present = self.present(values)
@@ -193,8 +201,14 @@ class StateSpace:
 
     def namespace(self, code: int) -> SimpleNamespace:
         """The state with this code, as the mutable object that the plain-Python `interact` works on."""
-        variant = next(v for v in self.variants if v.offset <= code < v.offset + v.size)
+        if not 0 <= code < self.size:
+            raise IndexError(f"{self.owner} has no state {code}: codes are 0..{self.size - 1}")
+        variant = self.variants[bisect.bisect_right(self._offsets, code) - 1]
         return self.namespace_in(variant, int(code) - variant.offset)
+
+    @cached_property
+    def _offsets(self) -> list[int]:
+        return [variant.offset for variant in self.variants]
 
     def namespace_in(self, variant: Variant, rest: int) -> SimpleNamespace:
         """The state with this number within its class of agents."""
@@ -213,12 +227,16 @@ class StateSpace:
         """The code of a state; a field outside its range is an error that names it."""
         values, present = self.check(state)
         fixed = tuple((name, values[name]) for name in self.discriminators if name in present)
-        variant = next(variant for variant in self.variants if variant.fixed == fixed)
+        variant = self._by_class[fixed]
         rest = 0
         for name in variant.free:
             low, high = self.bounds[name]
             rest = rest * (high - low + 1) + values[name] - low
         return variant.offset + rest
+
+    @cached_property
+    def _by_class(self) -> dict[tuple, Variant]:
+        return {variant.fixed: variant for variant in self.variants}
 
     def telling_states(self, rng, number: int) -> list[int]:
         """Codes of states to try a function on: uniform ones, ones of every class of agents, and extreme ones."""
@@ -230,7 +248,8 @@ class StateSpace:
                 rest = 0
                 for name in variant.free:
                     width = self.bounds[name][1] - self.bounds[name][0] + 1
-                    rest = rest * width + int(rng.choice((0, width - 1, rng.integers(width))))
+                    digits = 0, width - 1, int(rng.integers(width))
+                    rest = rest * width + digits[rng.integers(3)]
                 codes[other] = variant.offset + rest
         return [codes[index] for index in rng.permutation(number)]
 

@@ -7,6 +7,7 @@ records themselves.
 
 import os
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -173,6 +174,16 @@ def memory() -> float:
         return 8e9
 
 
+_tables: WeakKeyDictionary = WeakKeyDictionary()
+
+
+def table_of(protocol) -> np.ndarray:
+    """What its pairs become: learnt once for all trials. Threads that fill it at the same time write the same."""
+    if protocol not in _tables:
+        _tables[protocol] = np.zeros(protocol.space.size**2 * protocol.coins.size, np.uint32)
+    return _tables[protocol]
+
+
 class Agents(Engine):
     """The engine: `advance` runs up to a step, exactly to the first step that meets the stop."""
 
@@ -200,9 +211,8 @@ class Agents(Engine):
             self._meeting.open(gate)
             self._kernel = specialize(run_codes, allocates=False, draw=draw, recount=recount)
             states = self.space.decode_array(np.arange(self.space.size))
-            table = np.zeros(self.space.size**2 * protocol.coins.size, np.uint32)
             self._marks = self._membership.marks(states)
-            self._given = gate, self._tried, table, self._marks
+            self._given = gate, self._tried, table_of(protocol), self._marks
         else:
             copy, _ = record_functions(self.space)
             scratch = np.zeros(2, widened(self.space.dtype))
