@@ -118,6 +118,19 @@ def test_prospects(leaders, until, silent, stuck):
     assert prospects.is_stuck(driver.engine) == stuck
 
 
+def test_prospects_cost_no_more_than_the_steps_so_far():
+    """All pairs of the values of a timer take longer in plain Python than a million compiled steps."""
+    protocol = hg.Timer(n=40, s=50)
+    topology, stop = topology_for(protocol), parse_stop("count(leader == 1) == 41", protocol)
+    begin = hg.models.Configuration(protocol.space, agents=protocol.space.decode_array(np.arange(10, 50)))
+    driver = Driver(protocol, topology, Agents, begin, stop, np.arange(4, dtype=np.uint64))
+    prospects = Prospects(protocol, topology, stop, lambda: None)
+    for step, most in ((1 << 20, 604), (1 << 21, 709), (1 << 30, 1 << 20)):
+        driver.engine.step = step
+        settled = prospects.is_stuck(driver.engine)
+        assert settled == (step == 1 << 30) and len(prospects._after) <= most
+
+
 def test_what_does_not_fit_is_refused_before_it_is_allocated():
     with pytest.raises(hg.InvalidInput, match="GB as an array, which is too much for engine agents"):
         hg.simulate(hg.Pairwise(n=10**10), engine="agents")

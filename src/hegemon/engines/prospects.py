@@ -10,14 +10,15 @@ from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
 
 MOST_COINS = 64  # values of the coins that are followed
-MOST_STATES = 128  # followed at most, so a few thousand interactions in plain Python
+MOST_STATES = 128  # followed at most
+FIRST_PAIRS, STEPS_PER_PAIR = 500, 10_000  # looked at by and by: in plain Python a pair costs as much as so many steps
 
 SILENT = "no interaction can change anything any more, and the stop is not met"
 STUCK = "the stop can no longer be met, whatever interactions follow"
 
 
 class Unsettled(Exception):
-    """Too many states, or an interaction that fails."""
+    """Too many states, too many pairs of them for now, or an interaction that fails."""
 
 
 class Prospects:
@@ -25,9 +26,11 @@ class Prospects:
         self.protocol, self.topology, self.stop, self._heartbeat = protocol, topology, stop, heartbeat
         self._after: dict[tuple[int, int], list[tuple[int, int]]] = {}  # for every value of the coins
         self._marks: dict[int, int] = {}
+        self._most_pairs = 0
 
     def is_silent(self, engine) -> bool:
         """No two agents that can meet change anything."""
+        self._most_pairs = FIRST_PAIRS + engine.step // STEPS_PER_PAIR
         codes, counts = engine.occupancy()
         if len(codes) > MOST_STATES:
             return False
@@ -46,6 +49,7 @@ class Prospects:
         An upper estimate of what can follow: any two occupied states may meet, wherever their agents are; a state
         may meet itself if at least two agents are in it, or if some interaction adds agents to it.
         """
+        self._most_pairs = FIRST_PAIRS + engine.step // STEPS_PER_PAIR
         codes, counts = engine.occupancy()
         if len(codes) > MOST_STATES or not self.stop.conditions:
             return False
@@ -90,6 +94,8 @@ class Prospects:
         if self.protocol.coins.size > MOST_COINS:
             raise Unsettled
         if (i, j) not in self._after:
+            if len(self._after) >= self._most_pairs:
+                raise Unsettled
             if len(self._after) % 64 == 0:
                 self._heartbeat()
             try:

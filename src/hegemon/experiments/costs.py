@@ -11,6 +11,7 @@ from statistics import fmean
 from hegemon.experiments.case import Case
 
 STEEPEST = 3.0  # no higher power of n
+STEEPER = 0.7  # nor one that exceeds what the two largest sizes show by more: small times are noisy
 
 
 class Costs:
@@ -44,9 +45,11 @@ def law(points: dict[int, float], n: int) -> float:
     if len(sizes) == 2:
         return points[top] * (n / top) ** min(math.log(growth) / math.log(top / least), STEEPEST)
     first, second, third = (points[size] for size in sizes)
+    seen = math.log(third / second) / math.log(top / sizes[1]) if third > second else 0.0
     power = _power(sizes, (third - second) / max(second - first, 1e-9))
+    power = min(max(power, seen), seen + STEEPER, STEEPEST)
     slope = (third - first) / (top**power - least**power)
-    return max(third + slope * (n**power - top**power), min(points.values()))
+    return max(third + slope * (n**power - top**power), first)
 
 
 def _power(sizes: list[int], steepness: float) -> float:

@@ -12,7 +12,7 @@ from hegemon.experiments.costs import Costs
 from hegemon.experiments.store.folder import Folder
 
 SECONDS = 3.0  # for all of the probe, compilation not counted
-SLOW = 0.2  # seconds: a trial that takes longer may have compiled something, so another one is made
+SLOW = 0.02  # seconds: a first trial that takes longer may have prepared something, so another one is made
 LONGER, LONGEST = 0.01, 20.0  # a long study may be tried for this share of its time, and for so many seconds
 BYTES_PER_TRIAL = 200  # on disk, in records and in the table together, generously
 
