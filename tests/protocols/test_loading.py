@@ -2,8 +2,9 @@
 
 import pytest
 
+from hegemon import protocols
 from hegemon.errors import InvalidInput
-from hegemon.protocols import CATALOGUE
+from hegemon.protocols import CATALOGUE, listing
 from hegemon.protocols.loading import find_protocol
 
 GOOD = """
@@ -16,6 +17,17 @@ class Mine(PopulationProtocol):
     def interact(a, b, p):
         a.x = b.x
 """
+
+
+def test_every_protocol_is_under_its_id_and_its_name():
+    for name, protocol in CATALOGUE.items():
+        assert protocol.id == name and getattr(protocols, protocol.__name__) is protocol
+    assert "nothing" not in CATALOGUE and not hasattr(protocols, "Nothing")
+
+
+def test_the_index_says_what_the_classes_say():
+    """If this fails, `python -m hegemon.protocols.listing` writes the index anew."""
+    assert listing.rows()[: len(CATALOGUE)] == listing.indexed()
 
 
 def test_a_misspelt_id_suggests_the_nearest():

@@ -37,8 +37,17 @@ def draw(axis, plot: Plot) -> None:
     legend_below(axis, columns=2)
 
 
+_drawn: dict[str, str] = {}
+
+
 def picture(plot: Plot) -> str:
-    """One plot as a data address of an SVG picture; a narrow screen shows one below the other."""
+    """One plot as a data address of an SVG picture; a narrow screen shows one below the other. Drawn once."""
+    if repr(plot) not in _drawn:
+        _drawn[repr(plot)] = _picture(plot)
+    return _drawn[repr(plot)]
+
+
+def _picture(plot: Plot) -> str:
     figure, (axis,) = new_figure(1, width=5.4, height=4.4)
     draw(axis, plot)
     buffer = io.BytesIO()

@@ -54,6 +54,12 @@ def write_report(records: list[dict], scale: str, seed: int, seconds: float, pat
     write_text(Path(path), page(judged_records(records), scale, seed, seconds))
 
 
+def draw_ahead(record: dict) -> None:
+    """The pictures of one claim, while others are still being measured."""
+    for plot in outcome_of(record).plots:
+        picture(plot)
+
+
 def page(records: list[dict], scale: str, seed: int, seconds: float) -> str:
     by_paper = {paper: [r for r in records if r["paper"] == paper] for paper in PAPERS}
     papers = {paper: chosen for paper, chosen in by_paper.items() if chosen}

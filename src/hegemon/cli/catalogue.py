@@ -13,23 +13,10 @@ USUAL_SIZES = range(100, 110)
 
 def list_protocols(json: options.Json = False):
     """The catalogue: every protocol with its model, what it does and where it was published."""
-    from hegemon.protocols import CATALOGUE
-    from hegemon.protocols.cited import CITED, GRADES
+    from hegemon.protocols.cited import GRADES
+    from hegemon.protocols.listing import rows as listed
 
-    rows: list[dict] = [
-        {
-            "id": name,
-            "model": protocol.model,
-            "grade": protocol.grade,
-            "summary": protocol.summary(),
-            "reference": protocol.reference,
-        }
-        for name, protocol in CATALOGUE.items()
-    ]
-    rows += [
-        {"id": row.id, "model": None, "grade": "cited", "summary": row.summary, "reference": row.reference}
-        for row in CITED.values()
-    ]
+    rows = listed()
     if json:
         print_json(rows)
         return

@@ -1,5 +1,6 @@
 """`hegemon`: from the words of a command line to an exit code. Light, so that the guard stands at once."""
 
+import gc
 import os
 import signal
 import sys
@@ -16,6 +17,7 @@ def main(arguments: list[str] | None = None) -> int:
         from hegemon.cli.agent import main as be_member
 
         sys.exit(be_member(sys.argv[2:]))
+    gc.set_threshold(100_000)  # a start makes many objects and keeps them: looking for garbage took a tenth of it
     code = guard.split()
     if code is None:
         code = perform(sys.argv[1:])

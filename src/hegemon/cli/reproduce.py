@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +15,7 @@ from rich.text import Text
 
 from hegemon.claims.laboratory import SEED
 from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED, choose, tally
-from hegemon.claims.report import write_report
+from hegemon.claims.report import draw_ahead, write_report
 from hegemon.claims.reproduce import ClaimsListener, reproduce, summary
 from hegemon.cli import failures, guard, options
 from hegemon.cli.common import console, print_json
@@ -110,6 +111,7 @@ class LiveClaims(ClaimsListener):
         self._begin = self._said = time.monotonic()
         self._screen = Console(stderr=True, highlight=False, quiet=quiet)
         self._live, self._ended = None, threading.Event()
+        self._drawing = ThreadPoolExecutor(1)  # one: Matplotlib has settings that threads share
 
     def __enter__(self):
         if self._screen.is_terminal and not self._screen.quiet:
@@ -121,6 +123,7 @@ class LiveClaims(ClaimsListener):
 
     def __exit__(self, *_):
         self._ended.set()
+        self._drawing.shutdown(cancel_futures=True)
         if self._live:
             self._live.stop()
 
@@ -132,6 +135,7 @@ class LiveClaims(ClaimsListener):
 
     def finished(self, claim, record: dict, again: bool) -> None:
         self.records[claim.id] = record
+        self._drawing.submit(draw_ahead, record)
         self.notes.pop(claim.id, None)
         if not self._live:
             origin = "before" if again else f"{record['seconds']:.0f} s"

@@ -225,7 +225,7 @@ def table1(
     return Outcome(checks, headline, [plot], [table("Table 1, every row, in steps", lines)], notes)
 
 
-_SMALL = {"exact": ((2, 2), (2, 3), (3, 3)), "sizes": (8, 16), "trials": 10, "looks": 30}
+_SMALL = {"exact": ((2, 2), (2, 3), (3, 3)), "sizes": (8, 16), "trials": 10, "looks": 15}
 _LARGE = {
     "exact": ((2, 2), (2, 3), (2, 5), (2, 8), (3, 3), (3, 4)), "sizes": (8, 16, 32, 64), "trials": 50, "looks": 100
 }  # fmt: skip
@@ -294,7 +294,7 @@ CLAIMS = (
         "With O(1) states an oracle, or a k that does not divide n, leads to one leader in Θ(n³) steps; without any "
         "assumption it takes exponentially many; P_RL, which knows N ≥ n, needs O(nN) with O(N) states.",
         table1,
-        quick={"sizes": (16, 32, 64, 128), "trials": 30, "oracle_sizes": (16, 32, 64), "oracle_trials": 100,
+        quick={"sizes": (16, 32, 64), "trials": 30, "oracle_sizes": (16, 32, 64), "oracle_trials": 100,
                "odd_sizes": (33, 65, 129), "odd_trials": 60, "every_sizes": (32, 64, 128), "every_trials": 30},
         full={"sizes": (16, 32, 64, 128, 256, 512), "trials": 100, "oracle_sizes": (16, 32, 64, 128, 256),
               "oracle_trials": 200, "odd_sizes": (33, 65, 129, 257, 513), "odd_trials": 100,

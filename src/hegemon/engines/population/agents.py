@@ -174,14 +174,17 @@ def memory() -> float:
         return 8e9
 
 
-_tables: WeakKeyDictionary = WeakKeyDictionary()
+_pairs: WeakKeyDictionary = WeakKeyDictionary()
 
 
-def table_of(protocol) -> np.ndarray:
-    """What its pairs become: learnt once for all trials. Threads that fill it at the same time write the same."""
-    if protocol not in _tables:
-        _tables[protocol] = np.zeros(protocol.space.size**2 * protocol.coins.size, np.uint32)
-    return _tables[protocol]
+def pairs_of(protocol) -> tuple[np.ndarray, np.ndarray]:
+    """Its states, and the table of what pairs of them become, which all trials fill: at the same time, they write the
+    same."""
+    if protocol not in _pairs:
+        space = protocol.space
+        table = np.zeros(space.size**2 * protocol.coins.size, np.uint32)
+        _pairs[protocol] = space.decode_array(np.arange(space.size)), table
+    return _pairs[protocol]
 
 
 class Agents(Engine):
@@ -210,9 +213,9 @@ class Agents(Engine):
             self._meeting, gate = Meeting(protocol, stop), np.zeros(TOLD + 4, np.int64)
             self._meeting.open(gate)
             self._kernel = specialize(run_codes, allocates=False, draw=draw, recount=recount)
-            states = self.space.decode_array(np.arange(self.space.size))
-            self._marks = self._membership.marks(states)
-            self._given = gate, self._tried, table_of(protocol), self._marks
+            self._states, table = pairs_of(protocol)
+            self._marks = self._membership.marks(self._states)
+            self._given = gate, self._tried, table, self._marks
         else:
             copy, _ = record_functions(self.space)
             scratch = np.zeros(2, widened(self.space.dtype))
@@ -267,7 +270,7 @@ class Agents(Engine):
 
     def configuration(self) -> Configuration:
         if self._in_table:
-            return Configuration(self.space, agents=self.space.decode_array(self._population))
+            return Configuration(self.space, agents=self._states[self._population])
         return Configuration(self.space, agents=self._population.copy())
 
     @property
