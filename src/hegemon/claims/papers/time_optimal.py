@@ -258,7 +258,7 @@ CLAIMS = toolbox.CLAIMS + (
         "Holding for Ω(n^τ) parallel time",
         "From every safe configuration P_TO(τ) keeps the same unique leader for an expected Ω(n^τ) parallel time.",
         holding,
-        quick={"sizes": {1: (8, 16, 32), 2: (4, 8)}, "trials": 24, "tiny": (16, 64, 256), "exact": (3,)},
+        quick={"sizes": {1: (8, 16, 32), 2: (4, 8)}, "trials": 20, "tiny": (16, 64, 256), "exact": (3,)},
         full={"sizes": {1: (8, 16, 32, 64), 2: (4, 8)}, "trials": 60, "tiny": (16, 64, 256, 1024, 4096),
               "exact": (3, 4)},
     ),
