@@ -51,7 +51,7 @@ ENGINES = ("agents", "records", "events", "batch", "auto")
 
 
 def test_engines_follow_the_laws_of_random_protocols():
-    for engine, (value, case) in worst([Case(k, FEW) for k in range(3)], ENGINES[:-1], 300).items():
+    for engine, (value, case) in worst([Case(k, FEW) for k in range(2)], ENGINES[:-1], 300).items():
         assert value > SMALLEST, (engine, case)
 
 

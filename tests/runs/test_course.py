@@ -71,9 +71,9 @@ def test_random_faults_are_seen_alike_by_agents_and_batch():
     seen = []
     for engine in ("agents", "batch"):
         options = {"start": "safe", "until": "broken", "max_steps": 0, "faults": (hg.Fault(0, 2),), "engine": engine}
-        seen.append(sum(run.reached for run in hg.run_trials(protocol, 2000, seed=4, **options).runs))
+        seen.append(sum(run.reached for run in hg.run_trials(protocol, 1000, seed=4, **options).runs))
     # unchanged: both were followers and stay (1/3 * 1/4), or the leader and a follower keep theirs (2/3 * 1/4)
-    assert all(abs(number / 2000 - 3 / 4) < 0.04 for number in seen)
+    assert all(abs(number / 1000 - 3 / 4) < 0.05 for number in seen)
 
 
 def test_a_set_that_claims_to_be_closed_and_is_not_is_caught():

@@ -44,7 +44,7 @@ REST = [
 ]
 WORK = FIRST + [pytest.param(*work, marks=pytest.mark.full) for work in REST]
 IDS = [f"{protocol.id}-{protocol.n}-{start}" for protocol, start in FIRST + REST]
-TRIALS = 2000
+TRIALS = 1000
 
 
 def runs(protocol, engine, seed, trials=TRIALS, **options):

@@ -17,9 +17,9 @@ from hegemon.graphs.random import gnp
     ("spec", "options"),
     [
         ("regular:30,3", {}),
-        ("torus:4x6", {}),
+        pytest.param("torus:4x6", {}, marks=pytest.mark.full),
         ("lollipop:10,8", {"mixing_time": 12}),
-        ("complete:30", {}),
+        pytest.param("complete:30", {}, marks=pytest.mark.full),
         ("ring:24", {"mixing_time": 9, "candidates": 3}),
         ("star:16", {"candidates": 4, "walks": 5}),
     ],
