@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hegemon as hg
-from hegemon.exact import configurations, kernels
+from hegemon.exact import configurations, kernels, numbering
 from hegemon.exact.chain import GIB, estimate, reachable_chain, whole_chain
 from hegemon.exact.configurations import Configurations, transition_tables
 from hegemon.runs.setting import topology_for
@@ -91,7 +91,7 @@ def test_the_number_of_necklaces(n):
     for q in (2, 3):
         assert Configurations(
             hg.Epidemic(n=n, top=q - 1), topology_for(hg.Epidemic(n=n), f"directed-ring:{n}")
-        ).size == len(kernels.rotation_keys(0, q**n, q, n))
+        ).size == len(numbering.rotation_keys(0, q**n, q, n))
 
 
 def test_plain_and_compiled_tables_agree(monkeypatch):

@@ -167,8 +167,8 @@ class Adversary:
         chain, (label, _, number) = self.chain, self._components
         assert isinstance(chain.space, Configurations)
         chain.space.protocol.refuse_coins("fair schedules of it are not decided; ask for the schedule adversary")
-        model = chain.space.model
-        arcs, powers, first, second = model.arcs, model.powers, model.first, model.second
+        arcs, model = chain.space.arc_table, chain.space.model
+        powers, first, second = model.powers, model.first, model.second
         if len(arcs) > MOST_ARCS:
             raise InvalidInput(f"{len(arcs)} arcs are too many for fair schedules; take at most {MOST_ARCS}")
         order = np.argsort(chain.keys)
@@ -199,7 +199,7 @@ class Adversary:
             steps.extend(trace(chain, path).interactions)
             place = path[-1]
 
-        for (i, j), (stays, target) in zip(space.model.arcs[:, :2].tolist(), inner, strict=True):
+        for (i, j), (stays, target) in zip(space.arc_table[:, :2].tolist(), inner, strict=True):
             walk(lambda index, stays=stays: stays[index])
             after = int(target[place])
             steps.append(space.interaction(chain.codes[place], chain.codes[after], i, j))

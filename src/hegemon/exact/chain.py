@@ -126,13 +126,14 @@ def whole_chain(space: Configurations, memory: float = MEMORY, progress=None) ->
     """Every configuration: the chain that self-stabilization quantifies over."""
     require_memory(space, estimate(space).bytes, memory, "the chain of all configurations", space.size)
     model, keys = space.model, space.all_keys()
+    arcs = None if space.multiset else space.arc_table
 
     def expand(first):
         sources = keys[first : first + ROWS]
         room = len(sources) * space.width + space.width
         lengths = np.empty(len(sources), np.int64)
         found, weights, keeps = np.empty(room, np.int64), np.empty(room, np.int32), np.empty(room, np.int32)
-        total = kernels.expand(sources, space.n, space.width, model, lengths, found, weights, keeps)
+        total = kernels.expand(sources, space.n, space.width, model, arcs, lengths, found, weights, keeps)
         targets = _places(keys, found[:total], space) if space.rotations or space.protocol.inputs else found[:total]
         return lengths, targets.astype(np.int32), weights[:total].copy(), keeps[:total].copy()
 
@@ -160,7 +161,7 @@ def reachable_chain(space: Configurations, starts, memory: float = MEMORY, progr
     """What can be reached from the given arrays of codes, numbered breadth-first."""
     if space.q > LARGE_TABLE:  # it is made before anything is found
         require_memory(space, 10 * space.q**2 * space.coins, memory, "the table of all pairs of states", len(starts))
-    model = space.model
+    model, arcs = space.model, None if space.multiset else space.arc_table
     keys = list(dict.fromkeys(space.key(codes) for codes in starts))
     done, size, entries = 0, len(keys), 0
     room, entry_room = 1024 + space.width + size, 4096 + space.width
@@ -173,7 +174,7 @@ def reachable_chain(space: Configurations, starts, memory: float = MEMORY, progr
     while done < size:
         before = done
         done, size, entries = kernels.explore(
-            done, size, entries, space.n, space.width, 1 << 18, model, known, slots, parents, offsets, targets,
+            done, size, entries, space.n, space.width, 1 << 18, model, arcs, known, slots, parents, offsets, targets,
             weights, keeps,
         )  # fmt: skip
         if progress:

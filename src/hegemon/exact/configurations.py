@@ -10,7 +10,7 @@ import numpy as np
 from hegemon.compute.compilation import specialize
 from hegemon.compute.records import codec, meeting
 from hegemon.errors import InvalidInput
-from hegemon.exact import kernels
+from hegemon.exact import kernels, numbering
 from hegemon.exact.traces import Interaction, Round
 from hegemon.graphs.topology import Topology
 from hegemon.models.inputs import have_inputs
@@ -208,23 +208,27 @@ class Configurations(ConfigurationSpace):
         return np.repeat(np.arange(self.coins, dtype=np.int32) * self.q, self.topology.arcs)[:, None]
 
     @cached_property
+    def arc_table(self) -> np.ndarray:
+        """Who meets whom, and where the tables of their coins begin."""
+        arcs = np.stack([self.topology.sources, self.topology.targets], axis=1).astype(np.int32)
+        return np.concatenate([np.tile(arcs, (self.coins, 1)), self._rows_of_coins()], axis=1)
+
+    @cached_property
     def model(self) -> kernels.Model:
-        """What the kernels need to know of the protocol and the graph."""
+        """What the kernels need to know of the protocol."""
         first, second = transition_tables(self.protocol)
         outputs = self.outputs
         before = np.tile(outputs, self.coins)
         changes = (outputs[first] != before[:, None]) | (outputs[second] != outputs[None, :])
         if self.multiset:
-            arcs, powers = np.empty((0, 2), np.int32), np.empty(0, np.int64)
+            powers = np.empty(0, np.int64)
             choose = np.array(
                 [[math.comb(code + place, place + 1) for code in range(self.q)] for place in range(self.n)], np.int64
             )
         else:
-            arcs = np.stack([self.topology.sources, self.topology.targets], axis=1).astype(np.int32)
-            arcs = np.concatenate([np.tile(arcs, (self.coins, 1)), self._rows_of_coins()], axis=1)
             powers = np.array([self.q**place for place in range(self.n)], np.int64)
             choose = np.empty((0, 0), np.int64)
-        return kernels.Model(self.rotations, arcs, powers, choose, first, second, changes)
+        return kernels.Model(self.rotations, powers, choose, first, second, changes)
 
     def all_keys(self) -> np.ndarray:
         """Ascending; where agents have inputs, only the configurations in which the right number is told."""
@@ -236,7 +240,7 @@ class Configurations(ConfigurationSpace):
             return np.arange(self.size)
         step = max(1, self.labelled_size // 64)
         pieces = [
-            kernels.rotation_keys(first, min(first + step, self.labelled_size), self.q, self.n)
+            numbering.rotation_keys(first, min(first + step, self.labelled_size), self.q, self.n)
             for first in range(0, self.labelled_size, step)
         ]
         return np.concatenate(pieces)
@@ -244,20 +248,20 @@ class Configurations(ConfigurationSpace):
     def key(self, codes) -> int:
         codes = np.asarray(codes, np.int64)
         if self.multiset:
-            return int(kernels.rank(np.sort(codes), self.model.choose))
+            return numbering.rank(codes, self.model.choose)
         key = sum(int(code) * self.q**place for place, code in enumerate(codes))
-        return int(kernels.smallest_rotation(key, self.q, self.q ** (self.n - 1))) if self.rotations else key
+        return numbering.smallest_rotation(key, self.q, self.n) if self.rotations else key
 
     def codes(self, keys) -> np.ndarray:
         keys = np.asarray(keys, np.int64)
-        codes = np.empty((len(keys), self.n), np.int64)
-        kernels.codes_of(keys, self.model, codes)
-        return codes
+        if self.multiset:
+            return numbering.codes_of_multisets(keys, self.model.choose)
+        return numbering.codes_of_arrays(keys, self.q, self.n)
 
     def labelled(self, keys) -> np.ndarray:
-        weights = np.empty(len(keys))
-        kernels.labelled(self.codes(keys), self.rotations, self.multiset, weights)
-        return weights
+        if self.multiset:
+            return numbering.orderings(self.codes(keys))
+        return numbering.periods(self.codes(keys)) if self.rotations else np.ones(len(keys))
 
     def shares(self, keys) -> np.ndarray:
         weights = self.labelled(keys)  # these numbers themselves may be beyond floats

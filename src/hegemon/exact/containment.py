@@ -7,8 +7,8 @@ import numpy as np
 
 from hegemon.compute.compilation import specialize
 from hegemon.errors import InvalidInput
-from hegemon.exact import kernels
 from hegemon.exact.chain import Chain
+from hegemon.exact.numbering import count_marked
 from hegemon.models.conditions import is_condition, parse_set
 from hegemon.models.sets import ConfigurationSet
 
@@ -72,8 +72,7 @@ def contains_rows(protocol, chosen: ConfigurationSet, codes: np.ndarray, topolog
     for count in chosen.counts:
         low, high = count.bounds(protocol.values)
         marked = _marked(protocol, count.condition)
-        number = np.empty(len(codes), np.int64)
-        kernels.count_marked(codes, marked, number)
+        number = count_marked(codes, marked)
         inside &= (low <= number) & (number <= high)
     for predicate in chosen.whole:
         candidates = np.flatnonzero(inside)
@@ -102,9 +101,7 @@ def leaders(chain: Chain) -> np.ndarray | None:
     """How many leaders every configuration has; None for a protocol that elects none."""
     if not chain.space.protocol.elects_leader:
         return None
-    number = np.empty(chain.size, np.int64)
-    kernels.count_marked(chain.codes, chain.space.outputs, number)
-    return number
+    return count_marked(chain.codes, chain.space.outputs)
 
 
 @lru_cache(maxsize=64)

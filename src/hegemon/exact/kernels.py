@@ -18,7 +18,6 @@ class Model(NamedTuple):
     """A protocol on a graph, as tables."""
 
     rotations: bool  # whether a key stands for all its rotations
-    arcs: np.ndarray  # initiator, responder and, where interactions draw coins, the first row of the coin; or none
     powers: np.ndarray  # of the number of states, one per place
     choose: np.ndarray  # numbers of multisets, for ranks
     first: np.ndarray  # the initiator's state after each pair
@@ -137,8 +136,8 @@ def successors_of_multiset(key, model, codes, fresh, keys, weights, keeps):
 
 
 @kernel
-def successors_of_array(key, model, codes, keys, weights, keeps):
-    arcs, powers, after_first, after_second = model.arcs, model.powers, model.first, model.second
+def successors_of_array(key, model, arcs, codes, keys, weights, keeps):
+    powers, after_first, after_second = model.powers, model.first, model.second
     q = after_first.shape[1]
     digits(key, q, codes)
     size = 0
@@ -154,23 +153,26 @@ def successors_of_array(key, model, codes, keys, weights, keeps):
 
 
 @kernel
-def successors(key, model, codes, fresh, keys, weights, keeps):
+def successors(key, model, arcs, codes, fresh, keys, weights, keeps):
     """All successors of a configuration, keys ascending; the number of them.
 
-    `weights` counts the arcs that lead there, `keeps` those among them that change no agent's output.
+    `arcs` are initiator, responder and, where interactions draw coins, the first row of the coin; None on complete
+    graphs, so that only what is needed is compiled. `weights` counts the arcs that lead there, `keeps` those among
+    them that change no agent's output.
     """
-    if len(model.arcs) == 0:
+    if arcs is None:
         return successors_of_multiset(key, model, codes, fresh, keys, weights, keeps)
-    return successors_of_array(key, model, codes, keys, weights, keeps)
+    return successors_of_array(key, model, arcs, codes, keys, weights, keeps)
 
 
 @kernel
-def expand(sources, n, width, model, lengths, keys, weights, keeps):
+def expand(sources, n, width, model, arcs, lengths, keys, weights, keeps):
     """The rows of the chain for these sources, one after the other; the total number of entries."""
     codes, fresh = np.empty(n, np.int64), np.empty(n, np.int64)
     total = 0
     for row in range(len(sources)):
-        lengths[row] = successors(sources[row], model, codes, fresh, keys[total:], weights[total:], keeps[total:])
+        rest = keys[total:], weights[total:], keeps[total:]
+        lengths[row] = successors(sources[row], model, arcs, codes, fresh, *rest)
         total += lengths[row]
     return total
 
@@ -192,7 +194,9 @@ def rehash(known, size, slots):
 
 
 @kernel
-def explore(done, size, entries, n, width, budget, model, known, slots, parents, offsets, targets, weights, keeps):
+def explore(
+    done, size, entries, n, width, budget, model, arcs, known, slots, parents, offsets, targets, weights, keeps
+):
     """Breadth-first from known[done:size], at most `budget` rows or until an array is full.
 
     Configurations are numbered as they are found, so row k of the chain is written when k is expanded, and
@@ -203,7 +207,7 @@ def explore(done, size, entries, n, width, budget, model, known, slots, parents,
     while done < min(size, last):
         if entries + width > len(targets) or size + width > len(known) or 2 * (size + width) > len(slots):
             break
-        count = successors(known[done], model, codes, fresh, keys, weights[entries:], keeps[entries:])
+        count = successors(known[done], model, arcs, codes, fresh, keys, weights[entries:], keeps[entries:])
         for k in range(count):
             place = find(keys[k], slots, known)
             if slots[place] == EMPTY:
@@ -216,65 +220,6 @@ def explore(done, size, entries, n, width, budget, model, known, slots, parents,
         done += 1
         offsets[done] = entries
     return done, size, entries
-
-
-@kernel
-def codes_of(keys, model, codes):
-    """The representative array of codes of every key."""
-    for row in range(len(keys)):
-        if len(model.arcs) == 0:
-            unrank(keys[row], model.choose, codes[row])
-        else:
-            digits(keys[row], model.first.shape[1], codes[row])
-
-
-@kernel
-def rotation_keys(first, last, q, n):
-    """The keys in first..last-1 that are the smallest among their rotations."""
-    top = 1
-    for _ in range(n - 1):
-        top *= q
-    found = np.empty(last - first, np.int64)
-    size = 0
-    for key in range(first, last):
-        if smallest_rotation(key, q, top) == key:
-            found[size] = key
-            size += 1
-    return found[:size].copy()
-
-
-@kernel
-def labelled(codes, rotations, multiset, weights):
-    """How many arrays of agents each representative stands for: orderings, rotations, or itself."""
-    n = codes.shape[1]
-    for row in range(len(codes)):
-        weight = 1.0
-        if multiset:
-            run = 0
-            for place in range(n):
-                run = run + 1 if place > 0 and codes[row, place] == codes[row, place - 1] else 1
-                weight = weight * (place + 1) / run
-        elif rotations:
-            period = 1
-            while period < n:
-                same = n % period == 0
-                for place in range(n):
-                    same = same and codes[row, place] == codes[row, (place + period) % n]
-                if same:
-                    break
-                period += 1
-            weight = float(period)
-        weights[row] = weight
-
-
-@kernel
-def count_marked(codes, marked, counts):
-    """How many agents of every configuration have a marked state."""
-    for row in range(len(codes)):
-        total = 0
-        for place in range(codes.shape[1]):
-            total += marked[codes[row, place]]
-        counts[row] = total
 
 
 @kernel

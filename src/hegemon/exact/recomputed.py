@@ -59,7 +59,7 @@ class RecomputedChain:
         assert self.size == space.size
         given = space.model
         self.model = kernels.Ranked(
-            given.arcs, given.powers, given.first, given.second, given.changes, self.words, self.before, turns
+            space.arc_table, given.powers, given.first, given.second, given.changes, self.words, self.before, turns
         )
 
     @property

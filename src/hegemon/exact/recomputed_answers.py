@@ -167,7 +167,7 @@ class RecomputedAnswers:
     def _last(self, codes, key: int, arc: int):
         """The last interaction: the path may have arrived at a rotation of the representative that was looked at."""
         space = self.chain.space
-        arcs, first, second = space.model.arcs, space.model.first, space.model.second
+        arcs, first, second = space.arc_table, space.model.first, space.model.second
         representative = space.codes([key])[0]
         turn = next(t for t in range(space.n) if np.array_equal(np.roll(representative, t), codes))
         i, j = ((int(agent) + turn) % space.n for agent in arcs[arc, :2])
