@@ -3,7 +3,10 @@
 import importlib
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+
+import numpy
 
 BLAS = "scipy.linalg.cython_blas"  # for a faster np.convolve; with all that it loads, a seventh of a command's start
 COMMAND = "hegemon.cli.main"
@@ -19,8 +22,11 @@ def load() -> None:
     """
     modules: dict[str, Any] = sys.modules
     hidden = [BLAS]
-    if COMMAND in modules and not Path(".numba_config.yaml").exists():
-        hidden += OF_OTHERS
+    if COMMAND in modules:
+        # SciPy asks NumPy for every name; behind this one is a compiler of Fortran, which takes long to load.
+        vars(numpy).setdefault("f2py", ModuleType("numpy.f2py"))
+        if not Path(".numba_config.yaml").exists():
+            hidden += OF_OTHERS
     hidden = [name for name in hidden if name not in modules]
     modules.update(dict.fromkeys(hidden))
     try:
