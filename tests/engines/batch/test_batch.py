@@ -44,10 +44,11 @@ REST = [
 ]
 WORK = FIRST + [pytest.param(*work, marks=pytest.mark.full) for work in REST]
 IDS = [f"{protocol.id}-{protocol.n}-{start}" for protocol, start in FIRST + REST]
-TRIALS = 1000
+SOON = [protocol for protocol, _ in FIRST]
 
 
-def runs(protocol, engine, seed, trials=TRIALS, **options):
+def runs(protocol, engine, seed, trials=None, **options):
+    trials = trials or (1000 if protocol in SOON else 2000)
     return hg.run_trials(protocol, trials, engine=engine, seed=seed, keep_all=True, **options).runs
 
 

@@ -41,7 +41,8 @@ ENGINES = ["events", "auto"]
 
 
 @cache
-def times(protocol, graph, engine, trials=600, **options):
+def times(protocol, graph, engine, **options):
+    trials = 600 if (protocol, graph) == WORK[1] else 1000
     seed = {"agents": 5, "events": 6, "auto": 7}[engine]
     runs = hg.run_trials(protocol, trials, seed=seed, graph=graph, engine=engine, **options).runs
     return np.array([run.steps for run in runs])
