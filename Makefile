@@ -5,7 +5,9 @@ BIN := $(VENV)/bin
 .PHONY: demo test lint types suite test-full docs bench clean chromium
 
 # pip would compile all bytecode by itself, mostly of modules that nobody loads: Python does it where they are used.
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+# "no" is how pip reads the variable: compile? no.
+export PIP_NO_COMPILE := no
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 export PYTHONDONTWRITEBYTECODE :=
 
 $(VENV)/pyvenv.cfg:

@@ -42,7 +42,7 @@ class Precision:
 
     def look(self, values: np.ndarray, reached: np.ndarray, trials: int):
         """What the first `trials` trials say; None if a cut-off trial leaves the mean unknown."""
-        from hegemon.analysis import sequences  # with scipy.optimize, which takes half a second
+        from hegemon.analysis import sequences  # with SciPy, which takes long to load
 
         points = sorted({min(sequences.FIRST, trials), trials})
         values, reached = values[:trials], reached[:trials]

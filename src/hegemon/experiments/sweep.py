@@ -169,7 +169,7 @@ def says_all(cases: list[Case]) -> list[dict]:
 
 
 def _goals(study: Study):
-    from hegemon.experiments.goals import goals_of  # with scipy.optimize, which takes half a second
+    from hegemon.experiments.goals import goals_of  # with SciPy, which takes long to load
 
     return goals_of(study.precise, study.trials)
 

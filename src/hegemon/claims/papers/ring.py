@@ -280,7 +280,7 @@ CLAIMS = (
         "On directed rings of any size n ≤ N, P_RL reaches a safe configuration from every start within O(nN) "
         "expected steps.",
         theorem1,
-        quick={"sizes": (16, 64, 256), "trials": (40, 40, 24), "ratios": (2, 4), "ratio_trials": 24,
+        quick={"sizes": (16, 64, 256), "trials": (32, 32, 20), "ratios": (2, 4), "ratio_trials": 20,
                "exact": ((2, 2), (2, 4), (3, 3))},
         full={"sizes": (10, 100, 1000, 10_000, 100_000), "trials": (200, 200, 100, 60, 20),
               "ratios": (2, 4), "ratio_trials": 12,

@@ -1,5 +1,6 @@
 """This machine: processes, each with one thread for its kernels; or one thread of this process."""
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -71,6 +72,7 @@ class Processes(Pool):
 def _begin(lifeline, threads: int) -> None:
     """A worker lives as long as its driver holds the other end of the line, and no longer, however the driver ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver decides when to stop
+    gc.set_threshold(100_000)  # as commands do
     numba.set_num_threads(min(threads, numba.get_num_threads()))
     threading.Thread(target=_follow, args=(lifeline,), daemon=True).start()
 
