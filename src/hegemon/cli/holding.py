@@ -25,7 +25,7 @@ def hold_leader(
     ] = 0.1,
     importance: Annotated[
         str,
-        option("--importance", help="what tells configurations apart: auto, rarity, danger", metavar="NAME"),
+        option("--importance", help="what tells configurations apart: auto, rarity, surprise, danger", metavar="NAME"),
     ] = "auto",
     compare: Annotated[
         str | None, option("--compare", help="measure again with another importance", metavar="NAME")

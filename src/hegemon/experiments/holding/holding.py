@@ -13,17 +13,19 @@ from pathlib import Path
 from hegemon.errors import InvalidInput
 from hegemon.exact.traces import Trace
 from hegemon.experiments.holding import replications
-from hegemon.experiments.holding.ensemble import MEASURED, TUNING, Plan, Replication, lay_out, replicate
+from hegemon.experiments.holding.ensemble import FINER, MEASURED, TUNING, Plan, Replication, lay_out, replicate
 from hegemon.experiments.holding.importance import find_importance
 from hegemon.experiments.holding.kept import KeptReplications
 from hegemon.experiments.holding.process import Crowd, Process
-from hegemon.experiments.holding.replications import FIRST, Answer
+from hegemon.experiments.holding.replications import FIRST, GOOD, Answer
 from hegemon.experiments.holding.ways import typical_path, ways
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
 
-TUNINGS, GOOD = 4, 0.35  # replications that tell whether there are enough walkers, and the largest scatter wished for
+TUNINGS, ATTEMPTS = 4, 6  # replications that tell whether an ensemble is large and long enough, and how often
+FINE = 0.15  # a scatter below which more looks are not tried
+FINER_SHARE = 0.4  # of the budget, at most, to try them
 MOST_REPLICATIONS = 4096
 BUDGET = 2 * 10**10  # steps
 LAST = 12  # lines of a path that are shown
@@ -97,6 +99,7 @@ class Holding:
             "importance_is": self.sentence,
             "cells": plan.cells,
             "walkers": plan.walkers,
+            "look": plan.look,
             "iterations": plan.length,
             "plain_steps": plan.plain_steps,
             "plain_losses": plan.plain_losses,
@@ -163,7 +166,7 @@ def holding(
     if kept.plan is None:
         pilot = team.crowd()
         plan = lay_out(pilot, seed, budget, lambda stage, count: tell(stage, count, None))
-        plan = tuned(team, plan, seed, budget, precision)
+        plan = dataclasses.replace(tuned(team, plan, seed, budget, precision), work=team.work)
     else:
         plan = kept.plan
     kept.save(plan)
@@ -176,10 +179,12 @@ def holding(
             kept.save(plan, found)
             tell("replications", len(found), goal)
         needed = replications.enough([one.rate for one in found], precision)
-        each = max(1, sum(one.work for one in found) // len(found))
-        affordable = max(FIRST, int((budget - team.work) // each) + len(found))
+        spent = sum(one.work for one in found)
+        affordable = max(FIRST, (budget - plan.work) * len(found) // max(1, spent))
         goal = min(needed, affordable, MOST_REPLICATIONS)
-    answer = replications.answer([one.rate for one in found], plan.plain_steps, plan.plain_losses, leads.vouched)
+    rates, early = [one.rate for one in found], [one.early for one in found]
+    vouched = leads.vouched and replications.settled(rates, early, precision)
+    answer = replications.answer(rates, plan.plain_steps, plan.plain_losses, vouched)
     return Holding(
         protocol=protocol,
         graph=process.topology.name,
@@ -220,19 +225,45 @@ def _refuse_for_ever(protocol, start) -> None:
 
 
 def tuned(team: "Team", plan: Plan, seed: int, budget: int, precision: float) -> Plan:
-    """More walkers and iterations, if a few replications scatter too much; those are not used again."""
+    """More looks and more walkers where replications scatter, more iterations until an ensemble settles.
+
+    The replications that tell are not used again.
+    """
     wished = min(GOOD, math.sqrt(4 * FIRST) * math.log1p(precision) / replications.student(0.975, FIRST - 1))
-    for attempt in range(2):
-        tried = list(team.replicate(plan, seed, TUNING, range(TUNINGS * attempt, TUNINGS * (attempt + 1))))
-        _, scatter = replications.relative([one.rate for one in tried])
-        each = sum(one.work for one in tried) / len(tried)
-        most = max(1.0, (budget - team.work) / (2 * FIRST * each))
-        factor = min(16.0, most, (scatter / wished) ** 2)
-        if factor < 1.5:
+    made = 0
+
+    def tried(plan: Plan) -> tuple[float, bool, float]:
+        """The scatter of a few replications, whether they had settled, and the work of one."""
+        nonlocal made
+        found = list(team.replicate(plan, seed, TUNING, range(made, made + TUNINGS)))
+        made += TUNINGS
+        rates, early = [one.rate for one in found], [one.early for one in found]
+        _, scatter = replications.relative(rates)
+        work = sum(one.work for one in found) / TUNINGS
+        return scatter, replications.settled(rates, early, precision, doubt=1), work
+
+    scatter, settled, work = tried(plan)
+    while plan.look > 1 and scatter > FINE and FINER * TUNINGS * work < FINER_SHARE * budget:
+        finer = max(1, plan.look // FINER)
+        times = plan.look // finer
+        candidate = dataclasses.replace(plan, look=finer, burn=plan.burn * times, length=plan.length * times)
+        other = tried(candidate)
+        if other[0] >= scatter:
             break
-        more = max(1, round(math.sqrt(factor)))
-        length = int(plan.length * factor / more)
-        plan = dataclasses.replace(plan, each=plan.each * more, walkers=plan.walkers * more, length=length)
+        plan, (scatter, settled, work) = candidate, other
+    for _ in range(ATTEMPTS):
+        most = (budget - team.work) / (2 * FIRST * work)
+        more = min(4.0, most, (scatter / wished) ** 2)
+        longer = 1.0 if settled else min(2.0, most)
+        if longer < 1.5 and more < 1.5:
+            break
+        clones = max(1, round(math.sqrt(more)))
+        longer *= max(1.0, more / clones)
+        plan = dataclasses.replace(
+            plan, each=plan.each * clones, walkers=plan.walkers * clones,
+            burn=int(plan.burn * longer), length=int(plan.length * longer),
+        )  # fmt: skip
+        scatter, settled, work = tried(plan)
     return plan
 
 

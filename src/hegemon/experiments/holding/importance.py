@@ -12,14 +12,22 @@ from hegemon.compute.compilation import part
 from hegemon.errors import InvalidInput
 from hegemon.experiments.holding import sketch
 
-NAMES = ("rarity", "danger")
+NAMES = ("rarity", "surprise", "danger")
+LEVELS = 1024  # degrees of rarity, one for every factor of e
 STEPS = 8  # cells of a danger between its usual low and high
 
-# ruff: noqa: F821 - `danger`, `rarest_cell` are bound by part
+# ruff: noqa: F821 - `danger`, `rarest_trait` are bound by part
 
 
 def cell_of_rarity(population, model, weight, learns):
-    return rarest_cell(population, model.cells, weight, learns)
+    moment, trait = rarest_trait(population, model.cells, weight, learns)
+    return moment * model.cells.rarity.shape[1] + trait
+
+
+def cell_of_surprise(population, model, weight, learns):
+    """How rare, whatever it is that is rare."""
+    moment, trait = rarest_trait(population, model.cells, weight, learns)
+    return moment * LEVELS + np.int64(min(model.cells.rarity[moment, trait], LEVELS - 1.0))
 
 
 def cell_of_danger(population, model, weight, learns):
@@ -41,12 +49,14 @@ class Rarity:
     sentence: ClassVar[str] = "cells by what is rarest about a configuration, found by a pilot"
     allocates: ClassVar[bool] = False
     vouched: ClassVar[bool] = True  # cells on every way
-    each: ClassVar[int] = 4  # walkers in every cell
+    each: ClassVar[int] = 8  # walkers in every cell
+
+    cell: ClassVar = staticmethod(cell_of_rarity)
 
     def compiled(self, process) -> tuple:
         noted = part(sketch.note, allocates=False, added=sketch.added)
-        rarest = part(sketch.rarest_cell, allocates=False, note=noted)
-        return part(cell_of_rarity, allocates=False, rarest_cell=rarest), sketch.blank(process)
+        rarest = part(sketch.rarest_trait, allocates=False, note=noted)
+        return part(self.cell, allocates=False, rarest_trait=rarest), sketch.blank(process)
 
     def refresh(self, cells) -> None:
         cells.rarity[:] = sketch.rarity_of(cells.seen)
@@ -63,6 +73,16 @@ class Rarity:
         cells.seen[:] = sketch.NOTHING
         cells.seen.ravel()[np.array(record["places"], np.int64)] = record["seen"]
         self.refresh(cells)
+
+
+@dataclass(frozen=True)
+class Surprise(Rarity):
+    """Found by the pilot as well, and coarser: at every moment, a cell for each degree of rarity."""
+
+    name: ClassVar[str] = "surprise"
+    sentence: ClassVar[str] = "cells by how rare the rarest trait of a configuration is, found by a pilot"
+    each: ClassVar[int] = 32
+    cell: ClassVar = staticmethod(cell_of_surprise)
 
 
 @dataclass(frozen=True)
@@ -101,6 +121,8 @@ def find_importance(name: str, protocol):
     """The importance of that name; `auto` takes what the pilot finds, which needs no author."""
     if name in ("auto", "rarity"):
         return Rarity()
+    if name == "surprise":
+        return Surprise()
     if name != "danger":
         raise InvalidInput(f"the importance {name[:40]!r} is not known; choose auto, {', '.join(NAMES)}")
     if getattr(protocol, "danger", None) is None:

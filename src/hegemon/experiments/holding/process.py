@@ -18,11 +18,10 @@ from hegemon.runs.setting import topology_for
 MOST_AGENTS = 100_000
 MOST_STATES = 2**22
 SLICE = 5_000_000  # steps of compiled work between two looks at the clock
-LOOKS_PER_TIME = 4  # looks in one unit of parallel time
 MOST_WALKERS = 200_000
 MEMORY = 5e8  # bytes that the walkers of one ensemble may take: the same whatever the machine, as the numbers are
-LEAST = 250  # walkers in all, for each that a cell has
-LOOK = 25  # a look costs as much as so many steps
+LEAST = 50  # walkers in all, for each that a cell has
+LOOK = 50  # a look costs as much as so many steps
 KEPT = 256  # meetings that lost the leader, of one ensemble
 
 
@@ -53,8 +52,6 @@ class Process:
         self.in_table = self.space.size <= LARGEST_TABLE
         self.table = np.zeros(self.space.size**2 if self.in_table else 0, np.uint32)
         self.kind = np.uint16 if self.in_table else np.int32
-        n = protocol.n
-        self.look = max(1, n // LOOKS_PER_TIME)
 
     def _outputs(self) -> np.ndarray:
         namespace, p, output = self.space.namespace, self.protocol.p, self.protocol.output
@@ -102,7 +99,7 @@ class Crowd:
         self.start = process.start.astype(process.kind)
         self.model = WalkTables(
             self.start, arcs, process.table, process.outputs, protocol.compiled_p, layout,
-            np.zeros(2, widened(process.space.dtype)), cells, np.zeros(2, np.int64), process.look,
+            np.zeros(2, widened(process.space.dtype)), cells, np.zeros(2, np.int64), protocol.n,
         )  # fmt: skip
         bytes_each = 2 * protocol.n * np.dtype(process.kind).itemsize + 100
         self.most = int(np.clip(MEMORY / bytes_each, 1000, MOST_WALKERS))
@@ -111,8 +108,9 @@ class Crowd:
         self._room = 0
         self._now = self._then = Walkers(np.empty((0, protocol.n), process.kind), np.empty(0))
 
-    def begin(self, key: np.uint64) -> None:
-        """One walker at the start, with all the weight."""
+    def begin(self, key: np.uint64, look: int) -> None:
+        """One walker at the start, with all the weight; so many steps from look to look."""
+        self.model = self.model._replace(look=look)
         self._key, self.time, self.size, self.cells = key, 0, 1, 1
         self._grow(1024)
         self._now.populations[0], self._now.weights[0] = self.start, 0.0

@@ -16,7 +16,7 @@ import numpy as np
 
 SMALL = 4  # a field with at most so many values is small
 KNOTS = 32  # of the clock
-VALUES = 64  # of a trait, at most
+VALUES = 1024  # of a trait, at most
 COUNTS = 18  # powers of two, none included
 MOST_CLASSES = 24
 LARGEST = 4_000_000  # entries of the table of rarities
@@ -49,8 +49,8 @@ def note(sketch, moment, trait, rarest, weight, learns):
     return trait if rarest < 0 or sketch.rarity[moment, trait] > sketch.rarity[moment, rarest] else rarest
 
 
-def rarest_cell(population, sketch, weight, learns):
-    """The cell of a configuration; `weight` is a logarithm."""
+def rarest_trait(population, sketch, weight, learns):
+    """The moment of a configuration and its rarest trait; `weight` is a logarithm."""
     numbers, orders = sketch.numbers, sketch.orders
     classes, values = numbers.shape[0], numbers.shape[1] - 1
     for c in range(classes):
@@ -87,7 +87,7 @@ def rarest_cell(population, sketch, weight, learns):
                     rarest = note(sketch, moment, base + place * values + v, rarest, weight, learns)
                     place += 1
         rarest = note(sketch, moment, base + len(orders) * values + highest, rarest, weight, learns)
-    return moment * sketch.rarity.shape[1] + rarest
+    return moment, rarest
 
 
 def classes_of(space, most: int = MOST_CLASSES) -> tuple[np.ndarray, np.ndarray]:
