@@ -33,9 +33,12 @@ def python_generator(seed: int, *path: int) -> random.Random:
 
 
 @drawing
-def next_word(state):
-    """64 random bits: xoshiro256++ (Blackman and Vigna, ACM TOMS 2021)."""
-    s0, s1, s2, s3 = state[0], state[1], state[2], state[3]
+def turn(s0, s1, s2, s3):
+    """64 random bits, and the state after them: xoshiro256++ (Blackman and Vigna, ACM TOMS 2021).
+
+    For loops that draw much and write to arrays: the compiler cannot know that none of these is the state, and would
+    store and load it for every draw.
+    """
     mixed = s0 + s3
     result = ((mixed << uint64(23)) | (mixed >> uint64(41))) + s0
     t = s1 << uint64(17)
@@ -45,7 +48,13 @@ def next_word(state):
     s0 ^= s3
     s2 ^= t
     s3 = (s3 << uint64(45)) | (s3 >> uint64(19))
-    state[0], state[1], state[2], state[3] = s0, s1, s2, s3
+    return result, s0, s1, s2, s3
+
+
+@drawing
+def next_word(state):
+    """64 random bits."""
+    result, state[0], state[1], state[2], state[3] = turn(state[0], state[1], state[2], state[3])
     return result
 
 
@@ -86,16 +95,25 @@ def is_fair(product, bound):
 
 
 @drawing
+def products_of(word, n):
+    """What `pair_of` makes a pair of, if both halves are fair: the first for n, the second for n - 1."""
+    return (word >> uint64(32)) * uint64(n), (word & uint64(0xFFFFFFFF)) * uint64(n - 1)
+
+
+@drawing
+def pair_of(first, second):
+    """Two different numbers below n < 2**32, uniform over ordered pairs."""
+    i, j = np.int64(first >> uint64(32)), np.int64(second >> uint64(32))
+    return i, j + (1 if j >= i else 0)
+
+
+@drawing
 def next_pair(state, n):
     """Two different numbers below n < 2**32, uniform over ordered pairs, from one word."""
     while True:
-        word = next_word(state)
-        first = (word >> uint64(32)) * uint64(n)
-        second = (word & uint64(0xFFFFFFFF)) * uint64(n - 1)
+        first, second = products_of(next_word(state), n)
         if is_fair(first, n) and is_fair(second, n - 1):
-            i = np.int64(first >> uint64(32))
-            j = np.int64(second >> uint64(32))
-            return i, j + (1 if j >= i else 0)
+            return pair_of(first, second)
 
 
 @drawing

@@ -4,6 +4,9 @@ Both look at the states that agents are in and follow every interaction that may
 What cannot be settled within a bounded number of states stays open: an answer of "never" is always proved.
 """
 
+from typing import Any
+from weakref import WeakKeyDictionary
+
 import numpy as np
 
 from hegemon.engines.stopping import Stop
@@ -17,6 +20,10 @@ SILENT = "no interaction can change anything any more, and the stop is not met"
 STUCK = "the stop can no longer be met, whatever interactions follow"
 
 
+# Of a protocol: what pairs of states become, for every value of the coins. All its trials share it.
+_outcomes: WeakKeyDictionary[Any, dict[tuple[int, int], list[tuple[int, int]]]] = WeakKeyDictionary()
+
+
 class Unsettled(Exception):
     """Too many states, too many pairs of them for now, or an interaction that fails."""
 
@@ -24,7 +31,8 @@ class Unsettled(Exception):
 class Prospects:
     def __init__(self, protocol, topology, stop: Stop, heartbeat):
         self.protocol, self.topology, self.stop, self._heartbeat = protocol, topology, stop, heartbeat
-        self._after: dict[tuple[int, int], list[tuple[int, int]]] = {}  # for every value of the coins
+        self._after = _outcomes.setdefault(protocol, {})
+        self._asked: set[tuple[int, int]] = set()  # what this run may look at does not depend on other runs
         self._marks: dict[int, int] = {}
         self._most_pairs = 0
 
@@ -93,11 +101,13 @@ class Prospects:
     def _becomes(self, i: int, j: int) -> list[tuple[int, int]]:
         if self.protocol.coins.size > MOST_COINS:
             raise Unsettled
-        if (i, j) not in self._after:
-            if len(self._after) >= self._most_pairs:
+        if (i, j) not in self._asked:
+            if len(self._asked) >= self._most_pairs:
                 raise Unsettled
-            if len(self._after) % 64 == 0:
+            if len(self._asked) % 64 == 0:
                 self._heartbeat()
+            self._asked.add((i, j))
+        if (i, j) not in self._after:
             try:
                 self._after[i, j] = sorted(set(self.protocol.outcomes(i, j)))
             except Exception as error:

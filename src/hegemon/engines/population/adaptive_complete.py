@@ -11,7 +11,8 @@ from hegemon.engines.population.agents import LARGEST_POPULATION, Agents
 from hegemon.engines.population.switching import Switching
 from hegemon.models.configuration import LARGEST_ARRAY, Configuration
 
-CLEARLY = 0.6  # another engine must be this much cheaper to be worth a change
+CLEARLY = 0.8  # another engine must be this much cheaper to be worth a change
+OVER_PLAN = 2.0  # what an interaction costs in whole runs of `batch`, over what its plan says of one epoch
 FEW_STATES = 256  # up to so many the chance of a change is computed exactly
 REVIEW = 16  # steps per agent between two looks, at first; the looks become rarer with time
 BRIEF = 1 << 22  # steps that `agents` makes at least: less is not worth another engine
@@ -20,7 +21,7 @@ SMALL = 1 << 16  # agents: up to here a run begins with `agents`
 
 def cost_of_agents(n: int) -> float:
     """A step of engine agents: memory is slower the more of it is used."""
-    return 10.0 * max(1.0, n / 1e5) ** 0.25
+    return 9.0 * max(1.0, n / 1e6) ** 0.4
 
 
 class AdaptiveComplete(Switching):
@@ -47,7 +48,7 @@ class AdaptiveComplete(Switching):
         if self.protocol.coins.size > MOST_COINS:
             return Agents
         affordable = CLEARLY * cost_of_agents(n)
-        cost = plan.py_func(len(codes), n)[1]
+        cost = OVER_PLAN * plan.py_func(len(codes), n)[1]
         if cost > affordable and len(codes) <= FEW_STATES:
             cost = activity(self.protocol, self.stop, codes, counts) * (EVENT + PER_STATE * len(codes))
         return Batch if cost < affordable else Agents
@@ -60,7 +61,7 @@ class AdaptiveComplete(Switching):
             topology, stop, rng = self._given
             self._now = self._engines[kind] = kind(self.protocol, topology, configuration, stop, rng)
         if isinstance(self._now, Batch) and self._possible():
-            self._now.affordable = cost_of_agents(self.protocol.n) / CLEARLY
+            self._now.affordable = cost_of_agents(self.protocol.n) / CLEARLY / OVER_PLAN
         self._now.step = step
         self._postpone()
         self._note_use()

@@ -7,24 +7,22 @@ records themselves.
 
 import os
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
+from numba import uint64
 
-from hegemon.compute.compilation import specialize
-from hegemon.compute.prefetch import prefetch
-from hegemon.compute.randomness import next_below, next_index, next_pair
+from hegemon.compute.compilation import lean, specialize
 from hegemon.compute.records import codec, marks, meeting, record_functions, settler, widened
 from hegemon.engines.engine import Engine
 from hegemon.engines.meeting import TOLD, Meeting, call_meeting
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
+from hegemon.engines.population.draws import BLOCK, Chance, draws_of
+from hegemon.engines.population.pairs import LARGEST_TABLE, MARKED, codes_in, entry_of, pairs_of
 from hegemon.engines.refusal import refuse_interaction
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import LARGEST_ARRAY, Configuration
 
-BLOCK = 32  # pairs drawn ahead, so that their agents are on the way from memory when their turn comes
-LARGEST_TABLE = 4096  # states: a table of pairs takes at most 64 MiB
 LARGEST_POPULATION = 2**32 - 1
 PER_AGENT = 24  # bytes besides the record, while a start is made
 LIMIT, MET, FAILED = 0, 1, 2  # how a kernel ended
@@ -41,18 +39,6 @@ class Goal(NamedTuple):
     watch: int
 
 
-class Chance(NamedTuple):
-    """What meetings are drawn from: the arcs (none: all pairs), and how many values the coins have; and room for the
-    agents and coins of the next ones."""
-
-    arcs: np.ndarray
-    rng: np.ndarray
-    values: int
-    first: np.ndarray
-    second: np.ndarray
-    coins: np.ndarray
-
-
 class Given(NamedTuple):
     """What an interaction needs: the parameters, how states are packed, and wide records to work in; and who met last,
     with which coins."""
@@ -61,28 +47,6 @@ class Given(NamedTuple):
     layout: tuple
     scratch: np.ndarray
     tried: np.ndarray
-
-
-def draw_complete(population, chance, size):
-    """The next pairs on the complete graph, each with its coins."""
-    first, second, coins = chance.first, chance.second, chance.coins
-    for k in range(size):
-        first[k], second[k] = next_pair(chance.rng, len(population))
-        coins[k] = next_below(chance.rng, chance.values) if chance.values > 1 else 0
-        prefetch(population, first[k])
-        prefetch(population, second[k])
-
-
-def draw_arcs(population, chance, size):
-    """The next pairs on a graph, whose arcs hold their initiator and their responder."""
-    arcs, rng = chance.arcs, chance.rng
-    first, second, coins = chance.first, chance.second, chance.coins
-    for k in range(size):
-        arc = next_index(rng, len(arcs))
-        first[k], second[k] = arcs[arc, 0], arcs[arc, 1]
-        coins[k] = next_below(rng, chance.values) if chance.values > 1 else 0
-        prefetch(population, first[k])
-        prefetch(population, second[k])
 
 
 def run_records(population, chance, goal, given, budget):
@@ -116,34 +80,38 @@ def run_records(population, chance, goal, given, budget):
 
 
 def run_codes(population, chance, goal, gate, tried, table, mark, budget):
-    """The same on codes; entry 0 of the table of pairs means not yet computed."""
-    states = len(mark)
+    """The same on codes; entry 0 of the table of pairs means not yet computed.
+
+    Numbers without a sign: for others the compiler asks at every access whether they count from the end.
+    """
+    states = uint64(len(mark))
     first, second, coins = chance.first, chance.second, chance.coins
     done = 0
     while done < budget:
         size = min(BLOCK, budget - done)
         draw(population, chance, size)
         for k in range(size):
-            i, j = first[k], second[k]
-            a, b = np.int64(population[i]), np.int64(population[j])
-            place = (coins[k] * states + a) * states + b
-            entry = np.int64(table[place])
+            i, j = uint64(first[k]), uint64(second[k])
+            a, b = uint64(population[i]), uint64(population[j])
+            place = (uint64(coins[k]) * states + a) * states + b
+            entry = uint64(table[place])
             if entry == 0:
-                tried[0], tried[1], tried[2] = i, j, coins[k]
-                if call_meeting(gate, a, b, coins[k]) < 0:
+                tried[0], tried[1], tried[2] = first[k], second[k], coins[k]
+                if call_meeting(gate, np.int64(a), np.int64(b), coins[k]) < 0:
                     return done + k, FAILED
-                entry = 1 + ((gate[TOLD] << 16) | gate[TOLD + 1])
+                entry = entry_of(gate, mark, a, b)
                 table[place] = entry
-            after_a, after_b = (entry - 1) >> 16, (entry - 1) & 0xFFFF
+            after_a, after_b = codes_in(entry)
             population[i] = after_a
             population[j] = after_b
-            if mark[a] != mark[after_a] or mark[b] != mark[after_b]:
+            if entry & uint64(MARKED):
                 if recount(mark[a], mark[b], mark[after_a], mark[after_b], goal):
                     return done + k + 1, MET
         done += size
     return done, LIMIT
 
 
+@lean
 def recount(before_a, before_b, after_a, after_b, goal):
     """Bring the counts up to date; true when the stop is met."""
     counts, satisfied = goal.counts, True
@@ -174,19 +142,6 @@ def memory() -> float:
         return 8e9
 
 
-_pairs: WeakKeyDictionary = WeakKeyDictionary()
-
-
-def pairs_of(protocol) -> tuple[np.ndarray, np.ndarray]:
-    """Its states, and the table of what pairs of them become, which all trials fill: at the same time, they write the
-    same."""
-    if protocol not in _pairs:
-        space = protocol.space
-        table = np.zeros(space.size**2 * protocol.coins.size, np.uint32)
-        _pairs[protocol] = space.decode_array(np.arange(space.size)), table
-    return _pairs[protocol]
-
-
 class Agents(Engine):
     """The engine: `advance` runs up to a step, exactly to the first step that meets the stop."""
 
@@ -202,19 +157,15 @@ class Agents(Engine):
         self.protocol, self.space, self.stop, self.rng = protocol, protocol.space, stop, rng
         self._membership = Membership(protocol, stop)
         self._in_table = self.space.size**2 * protocol.coins.size <= LARGEST_TABLE**2
-        if topology.is_complete:
-            draw, self._arcs = draw_complete, np.empty((0, 2), np.int32)
-        else:
-            draw, self._arcs = draw_arcs, np.stack([topology.sources, topology.targets], axis=1)
-        self._drawn = [np.empty(BLOCK, np.int64) for _ in range(3)]
+        draw, self._arcs = draws_of(topology, protocol.coins.size)
+        self._drawn = [np.zeros(BLOCK, np.int64) for _ in range(3)]  # without coins the third stays 0
         self._tried = np.zeros(3, np.int64)  # the agents that met last, and their coins
         self._given: tuple
         if self._in_table:
             self._meeting, gate = Meeting(protocol, stop), np.zeros(TOLD + 4, np.int64)
             self._meeting.open(gate)
             self._kernel = specialize(run_codes, allocates=False, draw=draw, recount=recount)
-            self._states, table = pairs_of(protocol)
-            self._marks = self._membership.marks(self._states)
+            self._states, self._marks, table = pairs_of(protocol, self._membership)
             self._given = gate, self._tried, table, self._marks
         else:
             copy, _ = record_functions(self.space)
