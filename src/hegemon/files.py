@@ -4,7 +4,6 @@
 """
 
 import os
-import secrets
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
@@ -88,7 +87,7 @@ def write_with(path: str | os.PathLike, write: Callable[[Path], Any]) -> None:
         if _is_special(place):
             write(place)
             return
-        beside = place.with_name(f".{place.stem[:100]}.{secrets.token_hex(8)}{MARK}{place.suffix}")
+        beside = place.with_name(f".{place.stem[:100]}.{os.urandom(8).hex()}{MARK}{place.suffix}")
         try:
             write(beside)
             os.replace(beside, place)

@@ -18,6 +18,8 @@ def main(arguments: list[str] | None = None) -> int:
 
         sys.exit(be_member(sys.argv[2:]))
     gc.set_threshold(100_000)  # a start makes many objects and keeps them: looking for garbage took a tenth of it
+    if not any("mixing-time" in word for word in sys.argv):  # the one that multiplies large matrices
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start a thread per core, a fifth of `show`
     code = guard.split()
     if code is None:
         code = perform(sys.argv[1:])

@@ -8,17 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba import cfunc, njit
+from numba import njit
+from numba.core.ccallback import CFunc
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.sigutils import normalize_signature
 
 from hegemon.compute.ingredients import KernelCompiler, ingredient
+from hegemon.compute.numba_start import load_compiler, load_runtime
 from hegemon.compute.resolving import remembered
 
 
 def cached(function, **options):
     """`function` compiled when it is first called, and kept on disk if any folder can be written."""
     options |= {"no_cfunc_wrapper": True, "pipeline_class": KernelCompiler}
-    kernel = _kept(lambda **cache: njit(**cache, **options)(function))
+    kernel = _kept(lambda **cache: _forgiving(njit(**cache, **options)(function)))
     _compile_alone(kernel)
     return kernel
 
@@ -37,33 +40,49 @@ def inlined_kernel(function):
 
 def cached_callback(function, signature):
     """The same with a C calling convention."""
+
+    def make(cache=False):
+        made = CFunc(function, normalize_signature(signature), {}, {}, pipeline_class=KernelCompiler)
+        if cache:
+            made.enable_caching()
+            _forgiving(made)
+        made.compile()
+        return made
+
     with global_compiler_lock, _hurry():
-        return _kept(lambda **cache: cfunc(signature, pipeline_class=KernelCompiler, **cache)(function))
+        return _kept(make)
 
 
 def _kept(make):
     """Numba keeps its files beside the source or in the home; where neither can be written, in a folder of
     temporary files that belongs to this user; and where even that cannot be, nowhere."""
     try:
-        return _forgiving(make(cache=True))
+        return make(cache=True)
     except RuntimeError:
         if _use_temporary_folder():
             with contextlib.suppress(RuntimeError):
-                return _forgiving(make(cache=True))
+                return make(cache=True)
     return make()
 
 
 def _forgiving(kernel):
-    """Files that an older version of the code has left may name types that are gone: they are as good as absent."""
+    """Files that an older version of the code has left may name types that are gone: they are as good as absent.
+
+    What is there is loaded without the compiler: Numba would load that first, a fifth of a command's start.
+    """
     cache = getattr(kernel, "_cache", None)
-    load = getattr(cache, "load_overload", None)
+    load = getattr(cache, "_load_overload", None)
 
     def load_overload(signature, context):
+        found = None
         try:
-            return load(signature, context)
+            load_runtime()
+            found = load(signature, context)
         except Exception:
             cache.flush()
-            return None
+        if found is None:
+            load_compiler()
+        return found
 
     if load is not None:
         cache.load_overload = load_overload
