@@ -4,6 +4,7 @@ import contextlib
 import gc
 import os
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ def cached(function, **options):
 def kernel(function):
     """The decorator of kernels that belong to no protocol and hold no lock; in one another they are ingredients."""
     made = ingredient()(function)
-    made.door = cached(function, nogil=True)
+    made.open_door = partial(cached, function, nogil=True)  # most are never called from Python: not before one is
     return made
 
 

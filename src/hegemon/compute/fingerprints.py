@@ -9,6 +9,7 @@ import dis
 import hashlib
 import inspect
 import types
+from functools import cache
 
 import numpy as np
 from numba.core.dispatcher import Dispatcher
@@ -99,7 +100,9 @@ def _constant(value) -> bytes:
     return repr(value).encode()
 
 
+@cache
 def _referenced(code) -> set[str]:
+    """The global names that code reads; asked once, since many kernels call the same small functions."""
     names = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):

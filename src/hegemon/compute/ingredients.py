@@ -6,6 +6,8 @@ code is so optimized once for every link. An *ingredient* gets no such doors, an
 finished that contains it: the kernel's machine code is the same, and takes a fraction of the time.
 """
 
+import threading
+
 from numba import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
@@ -14,6 +16,7 @@ from numba.core.errors import NumbaError
 from numba.core.registry import CPUDispatcher
 
 _NUMBERS = types.IntegerLiteral, types.BooleanLiteral
+_opening = threading.Lock()  # trials run in threads
 _CLOSED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
@@ -68,6 +71,11 @@ class Ingredient(CPUDispatcher):
 
     door = None
 
+    def open_door(self):
+        from hegemon.compute.compilation import specialize  # which stands on this module
+
+        return specialize(self.py_func, allocates=self.targetoptions.get("_nrt", True))
+
     def get_call_template(self, arguments, named):
         """As for any number, where that is possible: not compiled again for every literal that it is given."""
         given = tuple(types.unliteral(kind) if isinstance(kind, _NUMBERS) else kind for kind in arguments)
@@ -82,10 +90,9 @@ class Ingredient(CPUDispatcher):
         self.overloads[tuple(result.signature.args)] = result
 
     def _compile_for_args(self, *arguments, **named):
-        if self.door is None:
-            from hegemon.compute.compilation import specialize  # which stands on this module
-
-            self.door = specialize(self.py_func, allocates=self.targetoptions.get("_nrt", True))
+        with _opening:
+            if self.door is None:
+                self.door = self.open_door()
         entry = self.door._compile_for_args(*arguments, **named)
         if not named:  # from now on Python calls it without a detour
             self._insert([self.typeof_pyval(value)._code for value in arguments], entry, False)

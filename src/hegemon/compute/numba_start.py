@@ -17,7 +17,7 @@ import numpy
 COMMAND = "hegemon.cli.main"
 # SciPy is looked for to see its version, and for a faster np.convolve: with all that it loads, a seventh of a start.
 LIBRARIES = ("scipy", "scipy.linalg")
-OF_OTHERS = ("cffi", "yaml")  # foreign functions, and Numba's own file of settings
+OF_OTHERS = ("cffi", "colorama", "yaml")  # foreign functions, coloured messages, and Numba's own file of settings
 COMPILER = ("numba.np.arraymath", "numba.core.typing.cffi_utils")  # the parts that look for other libraries
 
 

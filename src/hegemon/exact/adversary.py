@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from hegemon.errors import InvalidInput
 from hegemon.exact import graph_kernels
@@ -81,6 +80,8 @@ def daemon_moves(chain: Chain, schedule: str) -> Moves:
             if target != index:
                 rows.append(index)
                 targets.append(target)
+    from scipy.sparse import csr_array  # only here: it takes long to load
+
     matrix = csr_array((np.ones(len(rows), np.int8), (rows, targets)), (chain.size, chain.size))
     return Moves(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32))
 

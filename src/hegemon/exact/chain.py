@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from hegemon.errors import InvalidInput
 from hegemon.exact import kernels
@@ -18,6 +17,7 @@ from hegemon.exact.configurations import Configurations, ConfigurationSpace
 
 GIB = 2**30
 MEMORY = 4.0  # GiB, unless told otherwise
+SORTED = 100_000  # arcs that are turned round without SciPy
 PER_CONFIGURATION = 150  # bytes: keys, offsets, representative codes, solutions, components
 PER_ENTRY = 40  # bytes: target, weight and keep, once more while they are put together, and the transpose
 ROWS = 1 << 16  # rows that one thread expands at a time
@@ -102,13 +102,11 @@ class Chain:
     @cached_property
     def transposed(self) -> tuple[np.ndarray, np.ndarray]:
         """Offsets and sources of the arcs into every configuration."""
-        ones = np.ones(self.transitions, np.int8)
-        matrix = csr_array((ones, self.targets, self.offsets), (self.size, self.size)).tocsc()
-        return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+        return transposed(self.offsets, self.targets)
 
-    def probabilities(self) -> csr_array:
+    def probabilities(self):
         """The transition matrix in floating point."""
-        return csr_array((self.weights / self.denominator, self.targets, self.offsets), (self.size, self.size))
+        return matrix(self.weights / self.denominator, self.targets, self.offsets)
 
     @cached_property
     def _order(self) -> np.ndarray:
@@ -120,6 +118,24 @@ class Chain:
         place = int(np.searchsorted(self.keys, key, sorter=self._order))
         found = self._order[place] if place < self.size else -1
         return int(found) if found >= 0 and self.keys[found] == key else None
+
+
+def matrix(values, targets, offsets):
+    """A square sparse matrix from its rows."""
+    from scipy.sparse import csr_array  # only here: it takes as long to load as a small chain takes altogether
+
+    return csr_array((values, targets, offsets), (len(offsets) - 1,) * 2)
+
+
+def transposed(offsets: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of arcs turned round: offsets, and sources in ascending order."""
+    if len(targets) > SORTED:  # counting beats sorting
+        columns = matrix(np.ones(len(targets), np.int8), targets, offsets).tocsc()
+        return columns.indptr.astype(np.int64), columns.indices.astype(np.int32)
+    sources = np.repeat(np.arange(len(offsets) - 1, dtype=np.int32), np.diff(offsets))
+    before = np.zeros(len(offsets), np.int64)
+    np.cumsum(np.bincount(targets, minlength=len(offsets) - 1), out=before[1:])
+    return before, sources[np.argsort(targets, kind="stable")]
 
 
 def whole_chain(space: Configurations, memory: float = MEMORY, progress=None) -> Chain:

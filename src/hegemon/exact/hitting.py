@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from hegemon import files
 from hegemon.errors import InvalidInput
-from hegemon.exact.chain import Chain
+from hegemon.exact.chain import Chain, matrix
 from hegemon.exact.findings import can_reach, surely_reaches
 from hegemon.exact.quantiles import beyond_doubt, least_step
 from hegemon.exact.solving import LinearSystem
@@ -85,7 +84,7 @@ def hitting_times(chain: Chain, name: str, inside: np.ndarray, starts: dict[str,
 def reach_probability(chain: Chain, inside: np.ndarray, able: np.ndarray) -> np.ndarray:
     """The probability of ever being in the set, from everywhere."""
     system = LinearSystem(chain.offsets, chain.targets, chain.weights, chain.denominator, able & ~inside)
-    into = csr_array((chain.weights, chain.targets, chain.offsets), (chain.size, chain.size)) @ inside.astype(float)
+    into = matrix(chain.weights, chain.targets, chain.offsets) @ inside.astype(float)
     return system.refined(into * (able & ~inside))[0] + inside
 
 

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from hegemon.exact import graph_kernels, kernels
-from hegemon.exact.chain import Chain
+from hegemon.exact.chain import Chain, matrix, transposed
 from hegemon.exact.configurations import Configurations
 from hegemon.exact.findings import kept_structure, losses
 from hegemon.exact.hitting import finite
@@ -55,7 +54,7 @@ def holding_times(chain: Chain, name: str, inside: np.ndarray, leaders, starts: 
     held = kept_structure(chain)
     reached = graph_kernels.distances(*held, safe, everywhere)[0] >= 0
     loss = losses(chain)
-    backwards = _transposed(held, chain.size)
+    backwards = transposed(*held)
     doomed = graph_kernels.distances(*backwards, np.flatnonzero(reached & (loss > 0)), reached)[0] >= 0
     for_ever = reached & ~doomed
     doubtful = graph_kernels.distances(*backwards, np.flatnonzero(for_ever), reached)[0] >= 0
@@ -81,19 +80,13 @@ def holding_times(chain: Chain, name: str, inside: np.ndarray, leaders, starts: 
     )
 
 
-def _transposed(structure, size) -> tuple[np.ndarray, np.ndarray]:
-    offsets, targets = structure
-    matrix = csr_array((np.ones(len(targets), np.int8), targets, offsets), (size, size)).tocsc()
-    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
-
-
 def break_interactions(chain: Chain, start: int, active: np.ndarray, number: int = 3):
     """How holding from this configuration ends: the pairs of states whose meeting ends it, most likely first."""
     size, space = chain.size, chain.space
     if not isinstance(space, Configurations):  # in a round no single pair ends it
         return
-    matrix = csr_array((chain.keeps, chain.targets, chain.offsets), (size, size)).tocsc()
-    backwards = LinearSystem(matrix.indptr.astype(np.int64), matrix.indices, matrix.data, chain.denominator, active)
+    columns = matrix(chain.keeps, chain.targets, chain.offsets).tocsc()
+    backwards = LinearSystem(columns.indptr.astype(np.int64), columns.indices, columns.data, chain.denominator, active)
     begin = np.zeros(size)
     begin[start] = chain.denominator
     visits, _ = backwards.refined(begin)
@@ -113,7 +106,8 @@ def break_interactions(chain: Chain, start: int, active: np.ndarray, number: int
 
 def most_likely_way(chain: Chain, start: int, active: np.ndarray) -> tuple[Trace, float]:
     """The most probable sequence of changes up to the loss; steps that change nothing are left out."""
-    from scipy.sparse.csgraph import dijkstra  # only here: it takes long to load
+    from scipy.sparse import csr_array  # only here: they take long to load
+    from scipy.sparse.csgraph import dijkstra
 
     size = chain.size
     rows = np.repeat(np.arange(size), np.diff(chain.offsets))

@@ -8,9 +8,9 @@ the largest residual, computed in doubled precision, is a bound on the relative 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from hegemon.errors import InvalidInput
+from hegemon.exact.chain import matrix
 from hegemon.exact.graph_kernels import components
 from hegemon.exact.linear_kernels import add_to, eliminate, gmres, residuals, solve_components, substitute
 
@@ -119,18 +119,16 @@ class LinearSystem:
             x[members] = substitute(*self._factors[component], known * self.denominator)
             return
         if component not in self._factors:
-            identity = csr_array((np.ones(len(members)), (np.arange(len(members)),) * 2))
-            self._factors[component] = csr_array(identity - self._inner(members) / self.denominator)
+            identity = matrix(np.ones(len(members)), np.arange(len(members)), np.arange(len(members) + 1))
+            self._factors[component] = (identity - self._inner(members) / self.denominator).tocsr()
         block = self._factors[component]
         scale = float(np.abs(known).max(initial=0.0)) or 1.0
         block_of = block.indptr, block.indices, block.data
         x[members] = gmres(*block_of, known / scale, guess / scale, KRYLOV, RESTARTS, 1e-8) * scale
 
-    def _inner(self, members) -> csr_array:
+    def _inner(self, members):
         """The weights within a component."""
         return self._rows(members).tocsc()[:, members].tocsr()
 
-    def _rows(self, members) -> csr_array:
-        size = len(self.active)
-        matrix = csr_array((self.weights, self.targets, self.offsets), (size, size))
-        return matrix[members].astype(float)
+    def _rows(self, members):
+        return matrix(self.weights, self.targets, self.offsets)[members].astype(float)

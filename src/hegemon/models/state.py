@@ -19,6 +19,8 @@ from hegemon.errors import InvalidInput
 from hegemon.models.fields import Field, signed_type
 from hegemon.models.grammar import shown
 
+MOST_DECODED = 5000  # states that are remembered as fields
+
 
 @dataclass(frozen=True)
 class Variant:
@@ -201,10 +203,19 @@ class StateSpace:
 
     def namespace(self, code: int) -> SimpleNamespace:
         """The state with this code, as the mutable object that the plain-Python `interact` works on."""
-        if not 0 <= code < self.size:
-            raise IndexError(f"{self.owner} has no state {code}: codes are 0..{self.size - 1}")
-        variant = self.variants[bisect.bisect_right(self._offsets, code) - 1]
-        return self.namespace_in(variant, int(code) - variant.offset)
+        fields = self._decoded.get(code)  # the same few are asked for again and again
+        if fields is None:
+            if not 0 <= code < self.size:
+                raise IndexError(f"{self.owner} has no state {code}: codes are 0..{self.size - 1}")
+            variant = self.variants[bisect.bisect_right(self._offsets, code) - 1]
+            fields = vars(self.namespace_in(variant, int(code) - variant.offset))
+            if len(self._decoded) < MOST_DECODED:
+                self._decoded[code] = fields
+        return SimpleNamespace(**fields)
+
+    @cached_property
+    def _decoded(self) -> dict[int, dict[str, int]]:
+        return {}
 
     @cached_property
     def _offsets(self) -> list[int]:
