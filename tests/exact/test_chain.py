@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hegemon as hg
+from hegemon.exact import chain as chain_module
 from hegemon.exact import configurations, kernels, numbering
 from hegemon.exact.chain import GIB, estimate, reachable_chain, whole_chain
 from hegemon.exact.configurations import Configurations, transition_tables
@@ -174,3 +175,13 @@ def test_probabilities_are_exact_fractions():
                 for t, w in zip(chain.targets[chain.offsets[row]:chain.offsets[row + 1]],
                                 chain.weights[chain.offsets[row]:chain.offsets[row + 1]], strict=True)}  # fmt: skip
         assert down.get(k - 1, 0) == Fraction(k * (k - 1), 20)
+
+
+def test_arcs_are_turned_round_alike_with_and_without_scipy(monkeypatch):
+    rng = np.random.default_rng(1)
+    offsets = np.concatenate([[0], np.cumsum(rng.integers(0, 4, 50))])
+    targets = rng.integers(0, 50, offsets[-1]).astype(np.int32)
+    few = chain_module.transposed(offsets, targets)
+    monkeypatch.setattr(chain_module, "SORTED", 0)
+    many = chain_module.transposed(offsets, targets)
+    assert all(np.array_equal(one, other) and one.dtype == other.dtype for one, other in zip(few, many, strict=True))
