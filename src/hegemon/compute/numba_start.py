@@ -42,9 +42,9 @@ def load_compiler() -> None:
 def load_runtime() -> None:
     """Tell what compiled kernels call by name. Numba itself would load its compiler for that."""
     from llvmlite import binding
-    from numba.core.runtime import _nrt_python
 
-    for name, address in _nrt_python.c_helpers.items():
+    runtime = importlib.import_module("numba.core.runtime._nrt_python")
+    for name, address in runtime.c_helpers.items():
         binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
 
