@@ -1,15 +1,18 @@
 """Real schedulers: Dask's scheduler and workers as processes of their own on loopback, and submitit's local jobs."""
 
+import math
 import os
 import random
 import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
-from hegemon.errors import InvalidInput
+from hegemon.cli.failures import UNFINISHED, sentence
+from hegemon.errors import InvalidInput, Unfinished
 from hegemon.experiments.executors.pool import open_pool
 from hegemon.experiments.study import make_study
 from hegemon.experiments.sweep import run_study
@@ -142,6 +145,16 @@ def test_no_scheduler_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr("hegemon.experiments.executors.dask.PATIENCE_SECONDS", 0.5)
     with pytest.raises(InvalidInput, match="no Dask scheduler"):
         run_study(make_study("pairwise", axes={"n": 8}), tmp_path / "a", cluster="dask:tcp://127.0.0.1:9")
+
+
+def test_a_scheduler_that_is_lost_on_the_way_leaves_the_study_unfinished():
+    pool = open_pool("dask:tcp://127.0.0.1:9")
+    pool._client = SimpleNamespace(nthreads=dict, status="running")
+    assert pool.slots() == 0
+    pool._client, pool._looked = SimpleNamespace(nthreads=dict, status="closed"), -math.inf
+    with pytest.raises(Unfinished, match="run the same command again") as error:
+        pool.slots()
+    assert sentence(error.value)[0] == UNFINISHED
 
 
 def test_a_worker_without_the_folder_sends_its_records_back(tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ from hegemon.experiments.case import Case
 from hegemon.experiments.goals import goals_of
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.moments import Moments
+from hegemon.experiments.store.record_files import RecordFile, encode_record
 from hegemon.experiments.study import make_study
 from hegemon.experiments.study_driver import StudyListener
 from hegemon.experiments.sweep import check_cases, run_study
@@ -72,6 +73,19 @@ def test_trials_of_the_probe_are_kept(tmp_path):
         first + k for found in folder.entries.values() for first, count, _ in found.values() for k in range(count)
     ]
     assert sorted(measured) == [0, 0, 1, 1, 2, 2]  # each once
+
+
+def test_a_study_that_goes_on_knows_what_its_trials_cost(tmp_path, monkeypatch):
+    """Its cases that are left may all take longer than the probe may."""
+    study = make_study("pairwise", axes={"n": [10]}, trials=40)
+    folder = Folder(tmp_path / "a")
+    folder.open(study)
+    [(case, key)] = check_cases(study)[0]
+    record = {"schema": 1, "case": key, "first": 0, "count": 4, "columns": {"steps": [9] * 4, "reached": True}}
+    RecordFile(folder.records).append(encode_record({**record, "seconds": 30.0}))
+    folder.refresh()
+    monkeypatch.setattr(probe, "_one_trial", lambda *_: ({"done": 0, "memory": 1000}, 3.0))
+    assert probe.probe(folder, [(case, key)], goals_of(None, 40), 1).seconds == 36 * 7.5
 
 
 def test_what_cannot_fit_is_refused_before_anything_runs(tmp_path, monkeypatch):

@@ -74,8 +74,10 @@ def test_processes_killed_at_any_moment_change_nothing(reference, tmp_path):
     script = tmp_path / "drive.py"
     script.write_text(code)
     root = tmp_path / "killed"
+    said = tmp_path / "said"
     for victim in ("driver", "worker"):
-        process = subprocess.Popen([sys.executable, str(script), str(root)], stderr=subprocess.DEVNULL)
+        with open(said, "w") as file:
+            process = subprocess.Popen([sys.executable, str(script), str(root)], stderr=file)
         before = records_in(root)
         wait_for(lambda before=before: records_in(root) > before + 20)
         children = children_of(process.pid)
@@ -83,6 +85,7 @@ def test_processes_killed_at_any_moment_change_nothing(reference, tmp_path):
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
             wait_for(lambda children=children: not any(alive(child) for child in children))
+            assert said.read_text() == ""  # nothing fills the terminal behind a driver that is gone
         else:
             workers = [child for child in children if b"spawn_main" in command_of(child)]
             os.kill(workers[0], signal.SIGKILL)

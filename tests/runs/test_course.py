@@ -124,11 +124,12 @@ def test_prospects_cost_no_more_than_the_steps_so_far():
     topology, stop = topology_for(protocol), parse_stop("count(leader == 1) == 41", protocol)
     begin = hg.models.Configuration(protocol.space, agents=protocol.space.decode_array(np.arange(10, 50)))
     driver = Driver(protocol, topology, Agents, begin, stop, np.arange(4, dtype=np.uint64))
-    prospects = Prospects(protocol, topology, stop, lambda: None)
-    for step, most in ((1 << 20, 604), (1 << 21, 709), (1 << 30, 1 << 20)):
-        driver.engine.step = step
-        settled = prospects.is_stuck(driver.engine)
-        assert settled == (step == 1 << 30) and len(prospects._after) <= most
+    for _ in range(2):  # the second run is not ahead of the first, although all pairs are known by then
+        prospects = Prospects(protocol, topology, stop, lambda: None)
+        for step, most in ((1 << 20, 604), (1 << 21, 709), (1 << 30, 1 << 20)):
+            driver.engine.step = step
+            settled = prospects.is_stuck(driver.engine)
+            assert settled == (step == 1 << 30) and len(prospects._asked) <= most
 
 
 def test_what_does_not_fit_is_refused_before_it_is_allocated():

@@ -11,7 +11,7 @@ import os
 import tempfile
 import traceback
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, Unfinished
 
 YES, NO, BAD_INPUT, UNFINISHED = 0, 1, 2, 3
 LONGEST = 400  # characters of a sentence; a value from outside may be any length
@@ -33,7 +33,7 @@ class Interrupted(BaseException):
 def sentence(error: BaseException) -> tuple[int, str]:
     """The exit code and the one sentence that an exception becomes."""
     if isinstance(error, InvalidInput | Refused):
-        return BAD_INPUT, short(str(error))
+        return UNFINISHED if isinstance(error, Unfinished) else BAD_INPUT, short(str(error))
     if hasattr(error, "format_message"):  # a wrong option, in whichever class this Typer has for it
         return BAD_INPUT, short(f"{error.format_message()} (see hegemon --help)")
     if isinstance(error, MemoryError):

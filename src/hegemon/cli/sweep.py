@@ -132,9 +132,9 @@ class LiveStudy(StudyListener):
             self._live.stop()
 
     def planned(self, estimate, pool) -> None:
-        work = "unknown" if estimate.seconds is None else duration(estimate.seconds)
+        work = "nobody knows yet how much" if estimate.seconds is None else f"about {duration(estimate.seconds)}"
         self._screen.print(
-            f"{estimate.trials:,} trials of {estimate.cases:,} cases to make; about {work} of one worker's time and "
+            f"{estimate.trials:,} trials of {counted(estimate.cases, 'case')} to make; {work} of one worker's time and "
             f"{estimate.memory / 1e6:,.0f} MB of memory each ({pool.name})"
         )
 
@@ -150,7 +150,7 @@ class LiveStudy(StudyListener):
         left = driver.seconds_left()
         finished = sum(s.done >= s.goal for s in driver.states)
         return (
-            f"{finished:,} of {len(driver.states):,} cases, {done:,} of {goal:,} trials, "
+            f"{finished:,} of {counted(len(driver.states), 'case')}, {done:,} of {goal:,} trials, "
             f"{pace(driver.measured / max(seconds, 0.1))}, {'?' if left is None else duration(left)} left"
         )
 
@@ -168,6 +168,10 @@ class LiveStudy(StudyListener):
             table.add_row(state.case.label(), f"{state.done:,}", f"{state.goal:,}", known, state.error or each)
         rest = f"… and {len(busy) - LIVE_CASES:,} more cases" if len(busy) > LIVE_CASES else ""
         return Group(Text(self._headline(driver)), table, Text(rest))
+
+
+def counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def known_so_far(known: tuple[float, float, float] | None) -> str:

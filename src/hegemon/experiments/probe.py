@@ -34,7 +34,8 @@ def probe(folder: Folder, waiting: list[tuple[Case, str]], goals, slots: int) ->
     require_disk(folder, trials)
     for case, _ in waiting:
         require_memory(least_memory(case), slots)
-    cost: dict[str, float] = {}
+    told = {key: folder.seconds_per_trial(key) for _, key in waiting}  # by an earlier command
+    cost = {key: seconds for key, seconds in told.items() if seconds is not None}
     memory, spent = 0, 0.0
     for case, key in sorted(waiting, key=lambda item: item[0].protocol.n):
         left = max(SECONDS, min(LONGER * (_total(waiting, cost, missing) or 0), LONGEST)) - spent
@@ -45,7 +46,8 @@ def probe(folder: Folder, waiting: list[tuple[Case, str]], goals, slots: int) ->
             left, spent = left - seconds, spent + seconds
             memory = max(memory, answer["memory"])
             if answer["done"]:
-                cost[key] = min(answer["seconds"], cost.get(key, math.inf))
+                if told[key] is None:
+                    cost[key] = min(answer["seconds"], cost.get(key, math.inf))
                 folder.refresh()
             goal = goals.goal(key, folder)
             if not answer["done"] or seconds < SLOW or left <= 0 or folder.done[key].count(goal) >= goal:

@@ -9,7 +9,7 @@ import time
 from collections import Counter, deque
 from dataclasses import dataclass, field
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, Unfinished
 from hegemon.experiments.case import Case
 from hegemon.experiments.costs import Costs
 from hegemon.experiments.executors.pool import Pool
@@ -125,6 +125,8 @@ class StudyDriver:
         for state in self.states:
             for begin, end in self.folder.done[state.key]:
                 state.taken.add(begin, end)
+            if state.seconds_per_trial is None:
+                state.seconds_per_trial = self.folder.seconds_per_trial(state.key)
             self._set_goal(state)
         order = reversed(self.states) if self.backwards else self.states
         self._open = deque(state for state in order if state.error is None and state.next_gap(self.backwards))
@@ -194,9 +196,9 @@ class StudyDriver:
         except InvalidInput:
             raise
         except Exception as error:
-            raise InvalidInput(f"a worker of {self.pool.name} cannot work: {type(error).__name__}: {error}") from error
+            raise Unfinished(f"a worker of {self.pool.name} cannot work: {type(error).__name__}: {error}") from error
         if answer.get("unwritten"):
-            raise InvalidInput(answer["unwritten"])
+            raise Unfinished(answer["unwritten"])
         state, done = chunk.state, answer["done"]
         self._losses.pop(chunk.name, None)
         self.memory = max(self.memory, answer["memory"])

@@ -9,6 +9,7 @@ from scipy import stats
 import hegemon as hg
 from hegemon.compute.randomness import next_index, next_pair, stream
 from hegemon.engines.membership import Membership
+from hegemon.engines.pacing import Pace
 from hegemon.engines.population import agents
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.stopping import parse_stop
@@ -42,6 +43,24 @@ def test_table_and_records_make_the_same_run(protocol, monkeypatch):
     assert with_table.configuration.mappings() == with_records.configuration.mappings()
     assert with_table.history.equals(with_records.history)
     assert safe_with_table.steps == safe_with_records.steps
+
+
+def test_what_one_stop_counts_is_not_taken_for_what_another_counts():
+    """The table of pairs is shared by the trials of a protocol, and says what the stop counts."""
+    stops = ["safe", "count(leader == 0) >= 3", "count(leader == 1) <= 2", "steps:50"]
+    expected = [hg.simulate(hg.Pairwise(n=12), seed=4, until=stop).steps for stop in stops]
+    protocol = hg.Pairwise(n=12)
+    for _ in range(2):
+        assert [hg.simulate(protocol, seed=4, until=stop).steps for stop in stops] == expected
+
+
+def test_blocks_of_work_that_are_cut_to_whole_ones_still_grow():
+    """A pause of the machine made the slices of a run short, and they stayed so."""
+    pace = Pace(1 << 18)
+    pace.amount = 16_383
+    pace.start()
+    pace.done(16_352)
+    assert pace.amount == 2 * 16_383
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)

@@ -1,5 +1,6 @@
 """A Dask cluster: one that is running, or one of processes on this machine."""
 
+import logging
 import math
 import os
 import time
@@ -8,7 +9,7 @@ from contextlib import suppress
 
 from distributed import Client, KilledWorker, LocalCluster
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, Unfinished
 from hegemon.experiments.executors.gathering import Gathering
 from hegemon.experiments.executors.pool import Pool
 
@@ -44,6 +45,7 @@ class Dask(Pool):
                 self._cluster = LocalCluster(count, threads_per_worker=1, dashboard_address="127.0.0.1:0")
             where = self._cluster or self._address
             self._client = client = Client(where, timeout=PATIENCE_SECONDS, set_as_default=False)
+            logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # of a scheduler that is lost we tell
         except (OSError, ValueError, TimeoutError) as error:
             raise InvalidInput(f"there is no Dask scheduler at {self._address} ({error}); start it first") from None
         return client
@@ -57,9 +59,7 @@ class Dask(Pool):
             except (OSError, ValueError, TimeoutError, CancelledError):
                 self._slots = 0
             if client.status not in ("running", "connecting"):
-                raise InvalidInput(
-                    f"the Dask scheduler at {self._address} is gone; run the same command again to go on"
-                )
+                raise Unfinished(f"the Dask scheduler at {self._address} is gone; run the same command again to go on")
             self._looked = time.monotonic()
         return self._slots
 

@@ -2,6 +2,7 @@
 
 import gc
 import multiprocessing
+import multiprocessing.resource_tracker as resource_tracker
 import os
 import signal
 import threading
@@ -46,6 +47,7 @@ class Processes(Pool):
 
     def start(self) -> Executor:
         self._cut()
+        _track_quietly()
         context = multiprocessing.get_context("spawn")
         listening, self._lifeline = context.Pipe(duplex=False)
         threads = max(1, (os.cpu_count() or 1) // self._workers)
@@ -67,6 +69,21 @@ class Processes(Pool):
         if self._lifeline is not None:
             self._lifeline.close()
             self._lifeline = None
+
+
+def _track_quietly() -> None:
+    """Have Python's tracker of semaphores run with nowhere to complain to: it outlives a driver that is killed, cleans
+    up after it and would fill the terminal with warnings about that."""
+    if os.name != "posix":
+        return  # no tracker there
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        resource_tracker.ensure_running()
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def _begin(lifeline, threads: int) -> None:

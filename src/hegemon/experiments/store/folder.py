@@ -40,6 +40,7 @@ class Folder:
         self.done: dict[str, Ranges] = defaultdict(Ranges)
         self.moments: dict[str, Moments] = defaultdict(Moments)  # of every trial once
         self.errors: dict[str, str] = {}
+        self.spent: dict[str, tuple[float, int]] = {}  # case → seconds, and the trials that they went into
         self.damaged = 0  # lines that are not what somebody wrote
         self._read: dict[str, int] = {}  # file → how far it is read
 
@@ -117,6 +118,9 @@ class Folder:
                 else:
                     place = path.name, offset, length
                     self.note(record["case"], record["first"], record["count"], place, moments_of(record))
+                    if "seconds" in record:
+                        seconds, trials = self.spent.get(record["case"], (0.0, 0))
+                        self.spent[record["case"]] = seconds + record["seconds"], trials + record["count"]
 
     def note(self, case: str, first: int, count: int, place: tuple[str, int, int], moments: Moments) -> None:
         """A record is at this place."""
@@ -125,6 +129,11 @@ class Folder:
         if not self.done[case].meets(first, first + count):  # what two drivers measured is told once
             self.moments[case].add(moments)
         self.done[case].add(first, first + count)
+
+    def seconds_per_trial(self, case: str) -> float | None:
+        """What a trial took, as far as records say."""
+        seconds, trials = self.spent.get(case, (0.0, 0))
+        return seconds / trials if trials else None
 
     def elsewhere(self, keys: set[str]) -> int:
         """Trials that stand here and belong to none of these cases: of other code, say, or of sizes now left out."""
@@ -136,6 +145,7 @@ class Folder:
         self.done.clear()
         self.moments.clear()
         self.errors.clear()
+        self.spent.clear()
         self._read.clear()
         self.damaged = 0
         self.refresh()

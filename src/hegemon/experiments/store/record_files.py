@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import Unfinished
 
 SCHEMA = 1
 SYNC_SECONDS = 0.1
@@ -104,7 +104,7 @@ class RecordFile:
                 os.fsync(handle)
                 self._synced = time.monotonic()
         except OSError as error:
-            raise InvalidInput(
+            raise Unfinished(
                 f"results cannot be written to {self.folder}: {error.strerror or error}; "
                 "make room there and run the same command again: what is finished stays"
             ) from None
