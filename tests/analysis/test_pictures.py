@@ -1,11 +1,14 @@
 """Pictures: every unit has its own axis, bands are those of the trials, legends stand beside the data."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas
 import pytest
 
+import hegemon as hg
 from hegemon.analysis import pictures
-from hegemon.analysis.graph_pictures import lattice_shape, place_nodes, wraps
+from hegemon.analysis.graph_pictures import first_sentence, lattice_shape, place_nodes, wraps
 from hegemon.errors import InvalidInput
 from hegemon.runs.run import Run
 
@@ -69,3 +72,23 @@ def test_lattices_stand_upright_and_rings_begin_at_the_top():
     assert wraps((0, 2), torus, "torus:3x3") and not wraps((0, 1), torus, "torus:3x3")
     ring = place_nodes(range(4), "directed-ring:4")
     assert np.allclose([ring[v] for v in range(4)], [(0, 1), (1, 0), (0, -1), (-1, 0)], atol=1e-12)
+
+
+def test_counts_have_whole_ticks_and_no_power_of_ten():
+    def elected(messages):
+        return Run("walks", 64, "rounds", 9, True, 1, "tokens", "", 0, 0, measures={"messages": messages})
+
+    figure = pictures.picture_of_elections([elected(821)], "walks").figure
+    figure.canvas.draw()
+    for axis in (figure.axes[0].xaxis, figure.axes[0].yaxis):
+        assert all(float(value).is_integer() for value in axis.get_majorticklocs())
+    assert figure.axes[1].get_xlim() == (0, 2)
+    late = [replace(run([9, 5, 1], [3, 2, 7], trial=k), steps=10**6 * (k + 1)) for k in range(3)]
+    times = pictures.picture_of_runs(late, "ring").figure.axes[-1]
+    times.figure.canvas.draw()
+    assert "2,000,000" in [text.get_text() for text in times.get_xticklabels()]
+    assert times.lines[0].get_ydata()[0] == 0
+
+
+def test_a_coloured_rim_is_explained():
+    assert first_sentence(hg.Ring.highlight) == "agents that carry a bullet"

@@ -1,5 +1,6 @@
 """A picture of a graph with the state of every node: who leads, what it carries, what stands out."""
 
+import inspect
 import math
 import re
 from typing import Any
@@ -56,11 +57,18 @@ def draw_graph(protocol, topology, configuration, title: str, path) -> None:
         nx.draw_networkx_labels(graph, places, labels, ax=axis, font_size=max(4, min(11, size**0.5 / 3)))
     axis.set_title(title, loc="left")
     key = [f"filled: leader ({sum(leads)})"] if output is not None else []
+    key += [f"coloured rim: {reason}"] if any(stands_out) and (reason := first_sentence(protocol.highlight)) else []
     key += [protocol.symbols] if getattr(protocol, "symbols", "") else []
     axis.text(0, -0.02, "; ".join(key), transform=axis.transAxes, fontsize=10, va="top", wrap=True)
     axis.margins(0.08)
     axis.set_aspect("equal")
     save(figure, path)
+
+
+def first_sentence(function) -> str:
+    """What an author says of a function, to go on with within a sentence."""
+    said = (inspect.getdoc(function) or "").split("\n")[0].rstrip(".")
+    return said[:1].lower() + said[1:]
 
 
 def place_nodes(graph, name: str = "") -> dict:

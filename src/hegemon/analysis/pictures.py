@@ -96,6 +96,19 @@ def legend_below(axis, columns: int = 3, note: str = "") -> None:
         )
 
 
+def plain_ticks(axis) -> None:
+    """Large numbers as people write them: no power of ten at the end of the axis."""
+    axis.set_major_formatter(lambda value, _: f"{value:,.0f}" if abs(value) >= 1000 else f"{value:g}")
+
+
+def whole_ticks(axis, most: int = 5) -> None:
+    """For what is counted: no half trials and messages."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(most, integer=True, min_n_ticks=1, steps=[1, 2, 5, 10]))
+    plain_ticks(axis)
+
+
 def save(figure, path) -> None:
     """Written beside and moved into place, so that no half picture is ever left."""
     import matplotlib
@@ -173,7 +186,8 @@ def draw_times(axis, runs) -> None:
     """The share of trials that met the stop by each time: an unfinished trial never counts as one."""
     times = np.sort([run.steps for run in runs if run.reached])
     unit = runs[0].unit
-    axis.step(times, np.arange(1, len(times) + 1) / len(runs), where="post", linewidth=1.8, label="trials")
+    shares = np.arange(len(times) + 1) / len(runs)
+    axis.step([*times[:1], *times], shares, where="post", linewidth=1.8, label="trials")
     if len(times):
         axis.axvline(times.mean(), color=COLOURS[1], linewidth=1.4, linestyle="--", label=f"mean {times.mean():,.0f}")
         axis.axvline(
@@ -182,7 +196,8 @@ def draw_times(axis, runs) -> None:
     axis.set_ylim(0, 1.02)
     axis.set_xlabel(f"{unit} until the stop")
     axis.set_ylabel("share of trials")
-    axis.set_title(f"{len(times):,} of {len(runs):,} trials met it", loc="left")
+    whole_ticks(axis.xaxis, 4 if len(times) and times[-1] >= 10**6 else 5)
+    axis.set_title(f"{len(times):,} of {len(runs):,} trials met the stop", loc="left")
     legend_below(axis)
 
 
@@ -193,9 +208,12 @@ def picture_of_elections(runs, title: str) -> Picture:
     left.set_xlabel("messages")
     left.set_ylabel("trials")
     left.set_title(title, loc="left")
+    whole_ticks(left.xaxis)
+    whole_ticks(left.yaxis)
     leaders, trials = np.unique([run.leaders for run in runs], return_counts=True)
     right.bar(leaders, trials / len(runs), width=0.6, color=[COLOURS[0] if k == 1 else COLOURS[1] for k in leaders])
     right.set_xticks(leaders)
+    right.set_xlim(leaders[0] - 1, leaders[-1] + 1)  # a bar is no wall
     right.set_xlabel("leaders elected")
     right.set_ylabel("share of trials")
     right.set_ylim(0, 1.02)

@@ -44,21 +44,25 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="hegemon agent",
         description="Be one member of a network that elects a leader. SIGHUP reads peers and keys again.",
-        epilog="Example: hegemon agent time-optimal --n 64 --peers peers --key key --listen 10.0.0.7:7400",
+        epilog="Examples:\n  hegemon agent --new-key key\n"
+        "  hegemon agent time-optimal --n 64 --peers peers --key key --listen 10.0.0.7:7400",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     made.add_argument(
         "protocol", nargs="?", metavar="PROTOCOL", help="an id of `hegemon list`, or your_file.py:YourClass"
     )
-    made.add_argument("--n", type=int, help="at most so many members; the same at all of them")
+    made.add_argument("--n", type=int, metavar="INTEGER", help="at most so many members; the same at all of them")
     made.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="parameter; repeatable")
     made.add_argument("--peers", metavar="FILE", help="whom to ask: one host:port per line")
     made.add_argument("--key", metavar="FILE", help="what all members share: one key per line, the first one seals")
     made.add_argument("--listen", metavar="HOST:PORT", help="where this member is found")
-    made.add_argument("--rate", type=float, default=10.0, help="interactions that it begins per second (10)")
-    made.add_argument("--patience", type=float, default=1.0, help="seconds for which a silent peer is asked (1)")
+    made.add_argument("--rate", type=float, default=10.0, metavar="NUMBER", help="what it begins per second (10)")
+    made.add_argument(
+        "--patience", type=float, default=1.0, metavar="SECONDS", help="how long a silent peer is asked (1)"
+    )
     made.add_argument("--start", help="its first state: random, or a start of equals")
     made.add_argument("--health", default=DEFAULT_HEALTH, metavar="HOST:PORT", help="HTTP endpoint, or off (loopback)")
-    made.add_argument("--for", dest="seconds", type=float, help="leave after so many seconds")
+    made.add_argument("--for", dest="seconds", type=float, metavar="SECONDS", help="leave after so many seconds")
     made.add_argument("--new-key", nargs="?", const="-", metavar="FILE", help="make a key, print or write it, and end")
     return made
 

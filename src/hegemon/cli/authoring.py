@@ -22,7 +22,7 @@ STEPS = {"steps": 300, "rounds": 20}  # of the runs that try the engines
 
 
 def new_protocol(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="the file to write, such as my_protocol.py")],
+    file: Annotated[str, options.argument("FILE", "the file to write, such as my_protocol.py")],
     model: Annotated[str, option("--model", help=f"{', '.join(MODELS)}", metavar="MODEL")] = "population",
 ):
     """Write a commented protocol of your own, which runs, verifies and plots at once."""

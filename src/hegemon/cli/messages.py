@@ -13,7 +13,7 @@ from hegemon.models.expressions import number_or_text
 
 
 def show_mixing_time(
-    graph: Annotated[str, typer.Argument(metavar="GRAPH", help="ring:64, hypercube:8, regular:1000,4 … or a file")],
+    graph: Annotated[str, options.argument("GRAPH", "ring:64, hypercube:8, regular:1000,4 … or a file")],
     method: Annotated[
         str, option("--method", help="exact, spectral, or auto: exact on small graphs", metavar="NAME")
     ] = "auto",

@@ -174,7 +174,18 @@ def path(name: str, help: str):
     return option(name, help=help, metavar="FILE", panel=OUTPUT)
 
 
-Protocol = Annotated[str, typer.Argument(metavar="PROTOCOL", help="an id of `hegemon list`, or your_file.py:YourClass")]
+def argument(metavar: str, help: str):
+    """What stands without an option; --help calls it a text, where Typer would say <str>."""
+
+    def read(word):
+        return word
+
+    read.__name__ = "text"
+    return typer.Argument(metavar=metavar, help=help, parser=read)
+
+
+A_PROTOCOL = argument("PROTOCOL", "an id of `hegemon list`, or your_file.py:YourClass")
+Protocol = Annotated[str, A_PROTOCOL]
 N = Annotated[int | None, integer("--n", "number of agents, such as 1000 or 1e6", low=1, high=MOST_AGENTS)]
 Set = Annotated[list[str] | None, option("--set", help="parameter; repeatable", metavar="NAME=VALUE")]
 Graph = Annotated[str | None, option("--graph", help="ring:64, grid:8x8, regular:1000,4 … or a file", metavar="GRAPH")]

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.table import Table
 
 from hegemon.analysis.pictures import check_picture_path
@@ -83,7 +82,7 @@ def say_method(screen, precision, rows: list[dict], measure: str) -> None:
 
 
 def study_results(
-    study: Annotated[str, typer.Argument(metavar="FOLDER", help="the folder of `hegemon sweep … --out`")],
+    study: Annotated[str, options.argument("FOLDER", "the folder of `hegemon sweep … --out`")],
     by: Annotated[
         str | None, option("--by", help="groups, such as n,tau; default: the study's axes", metavar="NAME,…")
     ] = None,

@@ -15,7 +15,7 @@ from hegemon.files import reserve
 
 def run(
     protocol: Annotated[
-        str | None, typer.Argument(metavar="PROTOCOL", help="an id of `hegemon list`, or your_file.py:YourClass")
+        str | None, options.A_PROTOCOL
     ] = None,
     n: options.N = None,
     set_: options.Set = None,

@@ -26,7 +26,9 @@ LIVE_CASES = 12
 
 
 def sweep_study(
-    study: Annotated[str | None, typer.Argument(help="STUDY.toml, an id of `hegemon list`, or file.py:Class")] = None,
+    study: Annotated[
+        str | None, options.argument("STUDY", "STUDY.toml, an id of `hegemon list`, or file.py:Class")
+    ] = None,
     n: Annotated[str | None, text("--n", "numbers of agents: 100,1e3 or 1e2..1e6:log, 64..512:x2", "RANGE")] = None,
     set_: Annotated[list[str] | None, text("--set", "parameter=values: tau=1,2,4; repeatable", "NAME=VALUES")] = None,
     graph: Annotated[list[str] | None, text("--graph", "ring, regular:{n},4, a file; repeatable", "GRAPH")] = None,

@@ -5,8 +5,6 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from hegemon.cli import options
 from hegemon.cli.common import build, console
 from hegemon.cli.options import integer, option, path
@@ -15,7 +13,7 @@ from hegemon.errors import InvalidInput
 
 
 def watch_protocol(
-    protocol: Annotated[str | None, typer.Argument(help="an id of `hegemon list`, or your_file.py:YourClass")] = None,
+    protocol: Annotated[str | None, options.A_PROTOCOL] = None,
     n: options.N = None,
     set_: options.Set = None,
     graph: options.Graph = None,
