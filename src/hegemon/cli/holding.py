@@ -31,7 +31,7 @@ def hold_leader(
         str | None, option("--compare", help="measure again with another importance", metavar="NAME")
     ] = None,
     seed: options.Seed = 0,
-    budget: Annotated[int, integer("--budget", "steps that are simulated at most, about", low=1)] = 2 * 10**10,
+    budget: Annotated[int, integer("--budget", "steps that are simulated at most, about", low=1)] = 10**11,
     workers: options.Workers = None,
     checkpoint: Annotated[str | None, path("--checkpoint", "goes on from this file when run again (.json)")] = None,
     path_: Annotated[str | None, path("--path", "write one path to a loss, for run --start (.json)")] = None,
@@ -80,13 +80,15 @@ def print_report(content: dict) -> None:
         rows["95 % interval"] = f"{power(log10['low'])} … {power(log10['high'])} steps"
     if content["kind"] == "at most":
         rows["what that says"] = (
-            "replications scatter too much, or a way may be hidden from this importance: the upper end rests on "
-            "Markov's inequality, the lower end on plain steps alone"
+            "replications scatter too much, or ways to the loss may be hidden: the upper end rests on Markov's "
+            "inequality, the lower end on plain steps alone"
         )
     rows["importance"] = f"{content['importance']}: {content['importance_is']}"
     rows["ensemble"] = (
         f"{figure(content['cells'])} cells, {figure(content['walkers'])} walkers, {figure(content['iterations'])} looks"
     )
+    if content["kind"] != "bound" and content["importance"] != "danger":
+        rows["hidden"] = f"about {content['hidden']:.1%} of the losses, by ways that neither of two pilots found"
     rows["replications"] = f"{figure(content['replications'])}, with {figure(content['losses'])} losses in all"
     rows["simulated"] = f"{figure(content['simulated_steps'])} steps" + saved(content["saved"])
     for place, way in enumerate(content["ways"][:MOST_WAYS]):

@@ -1,6 +1,6 @@
 """Instances whose exact holding time is known, from 10^2 to 10^20 steps, and a protocol of a user's own."""
 
-from hegemon import Bit, Group, Parameter, PopulationProtocol, Range, Timer, everywhere, exactly
+from hegemon import Bit, Group, Parameter, PopulationProtocol, Range, TimeOptimal, Timer, everywhere, exactly
 
 
 class Candle(PopulationProtocol):
@@ -37,7 +37,7 @@ class Misled(Timer):
     danger = lambda agents, p: agents["leader"][0] * 1.0 + agents["timer"][0] % 3  # noqa: E731
 
 
-# protocol, graph, start; exact holding from 120 to 7e17 steps
+# protocol, graph, start; exact holding from 120 to 1.5e20 steps
 INSTANCES = [
     (Timer(n=3, s=3), None, "safe"),
     (Timer(n=3, s=12), None, "safe"),
@@ -48,7 +48,10 @@ INSTANCES = [
     (Timer(n=6, s=7), None, "safe"),
     (Timer(n=4, s=9), "ring:4", "safe"),
     (Timer(n=5, s=5), "ring:5", "safe"),
+    (TimeOptimal(n=3), None, "safe"),
+    (TimeOptimal(n=4, r_max=8, b_max=8), None, "safe"),
     (Candle(n=4, height=8), None, "safe"),
     (Candle(n=8, height=40), None, "safe"),
+    (Candle(n=8, height=63), None, "safe"),
     (Candle(n=5, height=30), "ring:5", "safe"),
 ]

@@ -1,33 +1,32 @@
 """The front door: the expected holding time of a protocol from a start, with an interval that means what it says."""
 
-import dataclasses
 import math
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from hegemon.errors import InvalidInput
 from hegemon.exact.traces import Trace
 from hegemon.experiments.holding import replications
-from hegemon.experiments.holding.ensemble import FINER, MEASURED, TUNING, Plan, Replication, lay_out, replicate
+from hegemon.experiments.holding.ensemble import MEASURED, Plan, Replication, dense, replicate
 from hegemon.experiments.holding.importance import find_importance
 from hegemon.experiments.holding.kept import KeptReplications
 from hegemon.experiments.holding.process import Crowd, Process
-from hegemon.experiments.holding.replications import FIRST, GOOD, Answer
+from hegemon.experiments.holding.replications import FIRST, Answer
+from hegemon.experiments.holding.scouting import MOST_HIDDEN, Scouted, explore
 from hegemon.experiments.holding.ways import typical_path, ways
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
 
-TUNINGS, ATTEMPTS = 4, 6  # replications that tell whether an ensemble is large and long enough, and how often
-FINE = 0.15  # a scatter below which more looks are not tried
-FINER_SHARE = 0.4  # of the budget, at most, to try them
 MOST_REPLICATIONS = 4096
-BUDGET = 2 * 10**10  # steps
+BUDGET = 10**11  # steps
 LAST = 12  # lines of a path that are shown
 
 Tell = Callable[[str, int, int | None], None]
@@ -42,7 +41,7 @@ class Holding:
     start: str
     importance: str
     sentence: str
-    plan: Plan
+    scouted: Scouted
     answer: Answer
     replications: tuple[Replication, ...]
     precision: float
@@ -74,7 +73,7 @@ class Holding:
         return (self.answer.log_high - self.answer.log_low) / 2 <= math.log1p(self.precision) * 1.0001
 
     def record(self) -> dict:
-        plan, answer = self.plan, self.answer
+        scouted, plan, answer = self.scouted, self.scouted.plan, self.answer
         n = self.protocol.n
         log10 = [None if x is None or x == -math.inf else x / math.log(10) for x in
                  (answer.log_steps, answer.log_low, answer.log_high)]  # fmt: skip
@@ -101,8 +100,9 @@ class Holding:
             "walkers": plan.walkers,
             "look": plan.look,
             "iterations": plan.length,
-            "plain_steps": plan.plain_steps,
-            "plain_losses": plan.plain_losses,
+            "plain_steps": scouted.plain_steps,
+            "plain_losses": scouted.plain_losses,
+            "hidden": scouted.hidden,
             "replications": len(self.replications),
             "scatter": answer.scatter if math.isfinite(answer.scatter) else None,
             "losses": sum(one.losses for one in self.replications),
@@ -163,35 +163,31 @@ def holding(
     kept = KeptReplications(checkpoint, protocol, process, importance, seed)
     leads = find_importance(importance, protocol)
     team = Team(process, leads, workers)
-    if kept.plan is None:
-        pilot = team.crowd()
-        plan = lay_out(pilot, seed, budget, lambda stage, count: tell(stage, count, None))
-        plan = dataclasses.replace(tuned(team, plan, seed, budget, precision), work=team.work)
-    else:
-        plan = kept.plan
-    kept.save(plan)
+    scouted = kept.scouted or explore(team, seed, budget, precision, lambda stage, count: tell(stage, count, None))
+    plan = scouted.plan
+    kept.save(scouted)
     found = list(kept.replications)
     goal = FIRST
     while len(found) < goal:
         tell("replications", len(found), goal)
         for one in team.replicate(plan, seed, MEASURED, range(len(found), goal)):
             found.append(one)
-            kept.save(plan, found)
+            kept.save(scouted, found)
             tell("replications", len(found), goal)
         needed = replications.enough([one.rate for one in found], precision)
         spent = sum(one.work for one in found)
-        affordable = max(FIRST, (budget - plan.work) * len(found) // max(1, spent))
+        affordable = max(FIRST, (budget - scouted.work) * len(found) // max(1, spent))
         goal = min(needed, affordable, MOST_REPLICATIONS)
     rates, early = [one.rate for one in found], [one.early for one in found]
-    vouched = leads.vouched and replications.settled(rates, early, precision)
-    answer = replications.answer(rates, plan.plain_steps, plan.plain_losses, vouched)
+    vouched = leads.vouched and scouted.hidden <= MOST_HIDDEN and replications.settled(rates, early, precision)
+    answer = replications.answer(rates, scouted.plain_steps, scouted.plain_losses, vouched)
     return Holding(
         protocol=protocol,
         graph=process.topology.name,
         start=start if isinstance(start, str) else "given",
         importance=leads.name,
         sentence=leads.sentence,
-        plan=plan,
+        scouted=scouted,
         answer=answer,
         replications=tuple(found),
         precision=precision,
@@ -224,54 +220,11 @@ def _refuse_for_ever(protocol, start) -> None:
         )
 
 
-def tuned(team: "Team", plan: Plan, seed: int, budget: int, precision: float) -> Plan:
-    """More looks and more walkers where replications scatter, more iterations until an ensemble settles.
-
-    The replications that tell are not used again.
-    """
-    wished = min(GOOD, math.sqrt(4 * FIRST) * math.log1p(precision) / replications.student(0.975, FIRST - 1))
-    made = 0
-
-    def tried(plan: Plan) -> tuple[float, bool, float]:
-        """The scatter of a few replications, whether they had settled, and the work of one."""
-        nonlocal made
-        found = list(team.replicate(plan, seed, TUNING, range(made, made + TUNINGS)))
-        made += TUNINGS
-        rates, early = [one.rate for one in found], [one.early for one in found]
-        _, scatter = replications.relative(rates)
-        work = sum(one.work for one in found) / TUNINGS
-        return scatter, replications.settled(rates, early, precision, doubt=1), work
-
-    scatter, settled, work = tried(plan)
-    while plan.look > 1 and scatter > FINE and FINER * TUNINGS * work < FINER_SHARE * budget:
-        finer = max(1, plan.look // FINER)
-        times = plan.look // finer
-        candidate = dataclasses.replace(plan, look=finer, burn=plan.burn * times, length=plan.length * times)
-        other = tried(candidate)
-        if other[0] >= scatter:
-            break
-        plan, (scatter, settled, work) = candidate, other
-    for _ in range(ATTEMPTS):
-        most = (budget - team.work) / (2 * FIRST * work)
-        more = min(4.0, most, (scatter / wished) ** 2)
-        longer = 1.0 if settled else min(2.0, most)
-        if longer < 1.5 and more < 1.5:
-            break
-        clones = max(1, round(math.sqrt(more)))
-        longer *= max(1.0, more / clones)
-        plan = dataclasses.replace(
-            plan, each=plan.each * clones, walkers=plan.walkers * clones,
-            burn=int(plan.burn * longer), length=int(plan.length * longer),
-        )  # fmt: skip
-        scatter, settled, work = tried(plan)
-    return plan
-
-
 class Team:
     """One crowd for each thread: kernels hold no lock, and the table of pairs is shared."""
 
     def __init__(self, process: Process, importance, workers: int | None):
-        self._process, self._importance = process, importance
+        self._process, self.importance = process, importance
         self._workers = workers or os.cpu_count() or 1
         self._crowds: list[Crowd] = []
         self._local = threading.local()
@@ -290,12 +243,15 @@ class Team:
         """The crowd of this thread, which knows what the pilot has learnt."""
         if not hasattr(self._local, "crowd"):
             with self._lock:
-                self._local.crowd = Crowd(self._process, self._importance)
+                self._local.crowd = Crowd(self._process, self.importance)
                 self._local.crowd.heartbeat = self._heartbeat
                 self._crowds.append(self._local.crowd)
                 self._local.knows = None
-        if plan is not None and self._local.knows is not plan.importance:
-            self._importance.restore(self._local.crowd.model.cells, plan.importance)
+        if plan is None:
+            self._local.knows = None
+        elif self._local.knows is not plan.importance:
+            self.importance.restore(self._local.crowd.model.cells, plan.importance)
+            self._local.crowd.merits = dense(plan.merits) if plan.merits else np.empty(0)
             self._local.knows = plan.importance
         return self._local.crowd
 
@@ -303,11 +259,15 @@ class Team:
         if self._stopping.is_set():
             raise KeyboardInterrupt
 
-    def replicate(self, plan: Plan, seed: int, branch: int, numbers: range):
+    def replicate(self, plan: Plan, seed: int, branch: int, numbers: Iterable[int]):
         """Replications in order of their numbers, whatever the number of threads."""
+        return self.map(lambda number: replicate(self.crowd(plan), plan, seed, branch, number), numbers)
+
+    def map(self, function, numbers: Iterable[int]):
+        """What a function makes of each number, in their order."""
         pool = ThreadPoolExecutor(self._workers)
         try:
-            futures = [pool.submit(lambda k: replicate(self.crowd(plan), plan, seed, branch, k), k) for k in numbers]
+            futures = [pool.submit(function, number) for number in numbers]
             for future in futures:
                 yield future.result()
         except BaseException:

@@ -49,6 +49,7 @@ class Rarity:
     sentence: ClassVar[str] = "cells by what is rarest about a configuration, found by a pilot"
     allocates: ClassVar[bool] = False
     vouched: ClassVar[bool] = True  # cells on every way
+    guides: ClassVar[bool] = True  # its cells can be listed, so that walkers can be guided among them
     each: ClassVar[int] = 8  # walkers in every cell
 
     cell: ClassVar = staticmethod(cell_of_rarity)
@@ -57,6 +58,14 @@ class Rarity:
         noted = part(sketch.note, allocates=False, added=sketch.added)
         rarest = part(sketch.rarest_trait, allocates=False, note=noted)
         return part(self.cell, allocates=False, rarest_trait=rarest), sketch.blank(process)
+
+    def keys(self, cells) -> int:
+        """How many cells there can be."""
+        return cells.rarity.size
+
+    def begin(self, cells) -> None:
+        cells.seen[:] = sketch.NOTHING
+        self.refresh(cells)
 
     def refresh(self, cells) -> None:
         cells.rarity[:] = sketch.rarity_of(cells.seen)
@@ -74,6 +83,14 @@ class Rarity:
         cells.seen.ravel()[np.array(record["places"], np.int64)] = record["seen"]
         self.refresh(cells)
 
+    def joined(self, records: list[dict]) -> dict:
+        """What several pilots have seen, as one has."""
+        seen: dict[int, float] = {}
+        for record in records:
+            for place, weight in zip(record["places"], record["seen"], strict=True):
+                seen[place] = float(np.logaddexp(seen.get(place, -np.inf), weight))
+        return {"places": list(seen), "seen": list(seen.values())}
+
 
 @dataclass(frozen=True)
 class Surprise(Rarity):
@@ -84,6 +101,9 @@ class Surprise(Rarity):
     each: ClassVar[int] = 32
     cell: ClassVar = staticmethod(cell_of_surprise)
 
+    def keys(self, cells) -> int:
+        return cells.rarity.shape[0] * LEVELS
+
 
 @dataclass(frozen=True)
 class Danger:
@@ -93,6 +113,7 @@ class Danger:
     sentence: ClassVar[str] = "cells by the danger that the protocol's author gives"
     allocates: ClassVar[bool] = True  # an author may make arrays
     vouched: ClassVar[bool] = False  # a number leads along some ways, and may hide others
+    guides: ClassVar[bool] = False
     each: ClassVar[int] = 16
 
     def compiled(self, process) -> tuple:
@@ -107,8 +128,14 @@ class Danger:
         if np.isfinite(span).all() and scale[0] == 1.0 and span[1] > span[0]:
             scale[0] = (span[1] - span[0]) / STEPS
 
+    def begin(self, cells) -> None:
+        cells[2][0], cells[3][:] = 1.0, (np.inf, -np.inf)
+
     def forget(self, cells, share: float) -> None:
         pass
+
+    def joined(self, records: list[dict]) -> dict:
+        return records[0]
 
     def record(self, cells) -> dict:
         return {"scale": float(cells[2][0])}

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hegemon.errors import InvalidInput
-from hegemon.experiments.holding.ensemble import Plan, Replication
+from hegemon.experiments.holding.ensemble import Replication
 from hegemon.experiments.holding.process import Process
+from hegemon.experiments.holding.scouting import Scouted
 from hegemon.files import write_text
 
 
@@ -15,7 +16,7 @@ class KeptReplications:
     """The plan and the replications so far, in one JSON file that belongs to one question."""
 
     def __init__(self, path, protocol, process: Process, importance: str, seed: int):
-        self.path, self.plan, self.replications = path, None, []
+        self.path, self.scouted, self.replications = path, None, []
         what = [protocol.id, protocol.values, process.topology.name, process.start.tolist(), importance, seed]
         self._digest = hashlib.sha256(repr(what).encode()).hexdigest()
         if path is None or not Path(path).exists():
@@ -23,16 +24,16 @@ class KeptReplications:
         try:
             content = json.loads(Path(path).read_text())
             digest = content["question"]
-            self.plan = Plan(**content["plan"])
+            self.scouted = Scouted.from_record(content["scouted"])
             self.replications = [Replication.from_record(one) for one in content["replications"]]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InvalidInput(f"{path} is no checkpoint of a holding time ({error}); give another file") from None
         if digest != self._digest:
             raise InvalidInput(f"{path} belongs to another question (protocol, n, start or seed); give another file")
 
-    def save(self, plan: Plan, found: Sequence[Replication] = ()) -> None:
+    def save(self, scouted: Scouted, found: Sequence[Replication] = ()) -> None:
         if self.path is None or len(found) < len(self.replications):
             return
         records = [one.record() for one in found]
-        content = {"question": self._digest, "plan": plan.record(), "replications": records}
+        content = {"question": self._digest, "scouted": scouted.record(), "replications": records}
         write_text(self.path, json.dumps(content))

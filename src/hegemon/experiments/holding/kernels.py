@@ -1,5 +1,5 @@
 """One iteration of a weighted ensemble, compiled: every walker makes the steps between two looks, then each cell gets
-as many walkers as every other, with the weight that it had.
+its share of walkers, with the weight that it had.
 
 A walker that loses the leader begins anew at the start at once, as the process itself does, so nothing is
 approximated: the weights that are lost, per step, are the rate of losses. Weights are kept as logarithms. Clone and
@@ -9,12 +9,16 @@ iteration name a random stream, so a walker's way can be followed again.
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import uint64
 
 from hegemon.compute.philox import double_at, word_at
-from hegemon.compute.randomness import next_index, next_pair
+from hegemon.compute.randomness import is_fair, next_index, pair_of, products_of, turn
 
 DONE, FAILED = 0, 1
-RESAMPLING = 1 << 40  # indices of the words that move a cell's comb, beyond those of all walkers
+RESAMPLING, ROUNDING = 1 << 40, 1 << 41  # indices of the words that move a cell's comb and round its share, beyond
+# those of all walkers
+HEAVY = 9.0  # cells with a walker this close (logarithm) to the heaviest always keep one
+GUIDED = 0.75  # of the walkers go where losses came from, the others to all cells alike
 
 # ruff: noqa: F821 - `pair`, `recall`, `remember`, `cell`, `interact`, `encode`, `decode`, `walk` … are bound by specialize
 
@@ -50,6 +54,9 @@ class Sorting(NamedTuple):
     names: np.ndarray  # the key of every cell
     ends: np.ndarray  # where its walkers end, in the order of cells
     order: np.ndarray
+    shares: np.ndarray  # walkers that every cell is to have, on average
+    numbers: np.ndarray  # and has
+    lost: np.ndarray  # the logarithm of the weight that every walker lost since the last look
     parents: np.ndarray  # whose clone every new walker is
 
 
@@ -64,13 +71,23 @@ class Losses(NamedTuple):
     rng: np.ndarray
 
 
-def pair_complete(arcs, rng, n):
-    return next_pair(rng, n)
+def pair_complete(arcs, n, s0, s1, s2, s3):
+    """Who meets next, and the state of the generator then: local, as `turn` says."""
+    while True:
+        word, s0, s1, s2, s3 = turn(s0, s1, s2, s3)
+        first, second = products_of(word, n)
+        if is_fair(first, n) and is_fair(second, n - 1):
+            i, j = pair_of(first, second)
+            return i, j, s0, s1, s2, s3
 
 
-def pair_arcs(arcs, rng, n):
-    arc = next_index(rng, len(arcs))
-    return np.int64(arcs[arc, 0]), np.int64(arcs[arc, 1])
+def pair_arcs(arcs, n, s0, s1, s2, s3):
+    while True:
+        word, s0, s1, s2, s3 = turn(s0, s1, s2, s3)
+        product = (word >> uint64(32)) * uint64(len(arcs))
+        if is_fair(product, len(arcs)):
+            arc = np.int64(product >> uint64(32))
+            return np.int64(arcs[arc, 0]), np.int64(arcs[arc, 1]), s0, s1, s2, s3
 
 
 def compute(a, b, model):
@@ -130,8 +147,9 @@ def lose(losses, weight, a, b, after_a, after_b):
 def walk(population, model, rng, steps, weight, losses):
     """So many steps of the process that begins anew whenever the leader is lost."""
     n = len(population)
+    s0, s1, s2, s3 = rng[0], rng[1], rng[2], rng[3]
     for _ in range(steps):
-        i, j = pair(model.arcs, rng, n)
+        i, j, s0, s1, s2, s3 = pair(model.arcs, n, s0, s1, s2, s3)
         a, b = np.int64(population[i]), np.int64(population[j])
         after = recall(a, b, model)
         if after < 0:
@@ -146,12 +164,23 @@ def walk(population, model, rng, steps, weight, losses):
             lose(losses, weight, a, b, after_a, after_b)
             for k in range(n):
                 population[k] = model.start[k]
+    rng[0], rng[1], rng[2], rng[3] = s0, s1, s2, s3
     return DONE
 
 
 def plain(population, model, rng, steps, losses):
     """The process itself."""
     return walk(population, model, rng, steps, 0.0, losses)
+
+
+def scatter(population, model, rng, before, gap, populations, losses):
+    """Configurations of the process itself, so many steps apart, after so many steps."""
+    failed = walk(population, model, rng, before, 0.0, losses)
+    for x in range(len(populations)):
+        failed = failed or walk(population, model, rng, gap, 0.0, losses)
+        for i in range(len(population)):
+            populations[x, i] = population[i]
+    return failed
 
 
 def move(now, first, last, model, key, time, sorting, losses, learns):
@@ -162,7 +191,9 @@ def move(now, first, last, model, key, time, sorting, losses, learns):
         before = losses.numbers[0]
         if walk(now.populations[x], model, rng, model.look, now.weights[x], losses) == FAILED:
             return FAILED
-        if before == 0 and losses.numbers[0]:
+        lost = losses.numbers[0] - before
+        sorting.lost[x] = now.weights[x] + np.log(lost) if lost else -np.inf
+        if before == 0 and lost:
             losses.first[0] = x
         sorting.keys[x] = cell(now.populations[x], model, now.weights[x], learns)
     return DONE
@@ -196,38 +227,68 @@ def sort(size, sorting):
     return cells
 
 
-def resample(now, then, size, each, least, key, time, sorting):
-    """The walkers of the next iteration: in every cell so many, or more where cells are few, with equal weights, drawn
-    by a comb (systematic resampling); answers how many, and in how many cells."""
+def divide(now, size, each, least, most, merits, key, time, sorting):
+    """Into cells, and how many walkers each is to have: most where the pilot's losses came from, some everywhere.
+
+    A share is rounded by chance. A share below one is a roulette: the cell keeps a walker that often, with so much more
+    weight, unless it is among the heaviest. So the weight of every set of configurations is kept on average.
+    """
     cells = sort(size, sorting)
-    each = max(1, min(max(each, least // cells), len(then.weights) // cells))
+    whole, sum_ = min(max(each * cells, least), most), 0.0
+    if len(merits):
+        for c in range(cells):
+            sum_ += merits[sorting.names[c]]
+    top = -np.inf
+    for x in range(size):
+        top = max(top, now.weights[x])
+    total = begin = 0
+    for c in range(cells):
+        share = whole / cells
+        if sum_ > 0.0:
+            share = (1.0 - GUIDED) * share + GUIDED * whole * merits[sorting.names[c]] / sum_
+        heavy = False
+        for k in range(begin, sorting.ends[c]):
+            heavy = heavy or now.weights[sorting.order[k]] > top - HEAVY
+        share = max(share, 1.0) if heavy else share
+        sorting.shares[c] = share
+        sorting.numbers[c] = np.int64(share + double_at(key, time, ROUNDING + c))
+        total += sorting.numbers[c]
+        begin = sorting.ends[c]
+    return total, cells
+
+
+def deal(now, then, cells, key, time, sorting):
+    """The walkers of the next iteration, drawn cell by cell by a comb (systematic resampling), with equal weights in a
+    cell."""
     place = begin = 0
     for c in range(cells):
-        end = sorting.ends[c]
-        top = -np.inf
-        for k in range(begin, end):
-            top = max(top, now.weights[sorting.order[k]])
-        total = 0.0
-        for k in range(begin, end):
-            total += np.exp(now.weights[sorting.order[k]] - top)
-        tooth, offset = total / each, double_at(key, time, RESAMPLING + c)
-        k = begin
-        passed = np.exp(now.weights[sorting.order[k]] - top)
-        for number in range(each):
-            while passed <= (offset + number) * tooth and k < end - 1:
-                k += 1
-                passed += np.exp(now.weights[sorting.order[k]] - top)
-            chosen = sorting.order[k]
-            for i in range(now.populations.shape[1]):
-                then.populations[place, i] = now.populations[chosen, i]
-            then.weights[place] = top + np.log(tooth)
-            sorting.parents[place] = chosen
-            place += 1
+        end, number = sorting.ends[c], sorting.numbers[c]
+        if number:
+            top = -np.inf
+            for k in range(begin, end):
+                top = max(top, now.weights[sorting.order[k]])
+            total = 0.0
+            for k in range(begin, end):
+                total += np.exp(now.weights[sorting.order[k]] - top)
+            tooth, offset = total / number, double_at(key, time, RESAMPLING + c)
+            weight = top + np.log(tooth) - np.log(min(sorting.shares[c], 1.0))
+            k = begin
+            passed = np.exp(now.weights[sorting.order[k]] - top)
+            for one in range(number):
+                while passed <= (offset + one) * tooth and k < end - 1:
+                    k += 1
+                    passed += np.exp(now.weights[sorting.order[k]] - top)
+                chosen = sorting.order[k]
+                for i in range(now.populations.shape[1]):
+                    then.populations[place, i] = now.populations[chosen, i]
+                then.weights[place] = weight
+                sorting.parents[place] = chosen
+                place += 1
         begin = end
-    return place, cells
 
 
 def draw_pairs(arcs, rng, n, pairs):
     """Who meets whom, as a walk with this stream has it."""
+    s0, s1, s2, s3 = rng[0], rng[1], rng[2], rng[3]
     for k in range(len(pairs)):
-        pairs[k, 0], pairs[k, 1] = pair(arcs, rng, n)
+        pairs[k, 0], pairs[k, 1], s0, s1, s2, s3 = pair(arcs, n, s0, s1, s2, s3)

@@ -22,6 +22,7 @@ MOST_WALKERS = 200_000
 MEMORY = 5e8  # bytes that the walkers of one ensemble may take: the same whatever the machine, as the numbers are
 LEAST = 50  # walkers in all, for each that a cell has
 LOOK = 50  # a look costs as much as so many steps
+STARTERS = 256  # walkers that an ensemble begins with
 KEPT = 256  # meetings that lost the leader, of one ensemble
 
 
@@ -90,30 +91,52 @@ class Crowd:
         cell, cells = importance.compiled(process)
         walk = part(kernels.walk, **made, pair=pair, compute=compute, lose=kernels.lose, **memories)
         self._plain = specialize(kernels.plain, **made, walk=walk)
+        self._scatter = specialize(kernels.scatter, **made, walk=walk)
         self._move = specialize(
             kernels.move, records, walk=walk, cell=cell, begin_stream=kernels.begin_stream,
         )  # fmt: skip
         self._stream = specialize(kernels.begin_stream, allocates=False)
-        self._resample = specialize(kernels.resample, allocates=False, sort=kernels.sort)
+        self._divide = specialize(kernels.divide, allocates=False, sort=kernels.sort)
+        self._deal = specialize(kernels.deal, allocates=False)
         self.draw_pairs = specialize(kernels.draw_pairs, **made, pair=pair)
         self.start = process.start.astype(process.kind)
         self.model = WalkTables(
             self.start, arcs, process.table, process.outputs, protocol.compiled_p, layout,
             np.zeros(2, widened(process.space.dtype)), cells, np.zeros(2, np.int64), protocol.n,
         )  # fmt: skip
-        bytes_each = 2 * protocol.n * np.dtype(process.kind).itemsize + 100
+        bytes_each = 2 * protocol.n * np.dtype(process.kind).itemsize + 200
         self.most = int(np.clip(MEMORY / bytes_each, 1000, MOST_WALKERS))
         self.heartbeat = lambda: None
         self.steps = self.work = 0  # steps of all walks so far; with the looks
-        self._room = 0
-        self._now = self._then = Walkers(np.empty((0, protocol.n), process.kind), np.empty(0))
+        self.merits = np.empty(0)  # of every cell: where losses come from
+        self._now = self._then = self._room(0)
+        self._sort_room(0)
 
-    def begin(self, key: np.uint64, look: int) -> None:
-        """One walker at the start, with all the weight; so many steps from look to look."""
+    def _room(self, size: int) -> Walkers:
+        return Walkers(np.empty((size, len(self.start)), self.process.kind), np.empty(size))
+
+    def _sort_room(self, size: int) -> None:
+        whole, real = [np.empty(size, np.int64) for _ in range(6)], [np.empty(size) for _ in range(2)]
+        slots = np.empty(1 << (2 * size).bit_length(), np.int64)
+        keys, names, ends, order, numbers, parents = whole
+        self.sorting = Sorting(keys, slots, names, ends, order, real[0], numbers, real[1], parents)
+
+    def begin(self, key: np.uint64, look: int, reach: int) -> None:
+        """Walkers at moments of the process itself, spread over so many looks after a chance number of as many; so many
+        steps from look to look."""
         self.model = self.model._replace(look=look)
-        self._key, self.time, self.size, self.cells = key, 0, 1, 1
-        self._grow(1024)
-        self._now.populations[0], self._now.weights[0] = self.start, 0.0
+        self._key, self.time, self.size, self.cells = key, 0, STARTERS, STARTERS
+        if len(self._now.weights) < STARTERS:
+            self._now = self._room(STARTERS)
+        rng = stream(int(key), 1)
+        gap = max(1, reach * look // STARTERS)
+        before = (1 + int(rng[0] % np.uint64(STARTERS))) * gap + int(rng[1] % np.uint64(gap))
+        population, losses = self.start.copy(), no_losses(1, stream(int(key), 2))
+        self.run(self._scatter, population, self.model, rng, before, gap, self._now.populations[:STARTERS], losses)
+        self.steps += before + STARTERS * gap
+        self.work += before + STARTERS * gap
+        self._now.weights[:STARTERS] = -np.log(STARTERS)
+        self.starters = self._now.populations[:STARTERS].copy()
         self.losses = no_losses(KEPT, stream(int(key), 0))
 
     def count_anew(self) -> None:
@@ -130,24 +153,10 @@ class Crowd:
         """Meetings that lost the leader, a sample in proportion to their weights."""
         return self.losses.ends[: min(KEPT, int(self.losses.numbers[0]))]
 
-    def _grow(self, room: int) -> None:
-        """Room for so many walkers, and more."""
-        if room <= self._room:
-            return
-        self._room = room = min(self.most, 2 * room)
-        kept, n, kind = self._now, len(self.start), self.process.kind
-        self._now, self._then = (Walkers(np.empty((room, n), kind), np.empty(room)) for _ in range(2))
-        self._now.populations[: len(kept.weights)], self._now.weights[: len(kept.weights)] = kept
-        slots = 1 << (2 * room - 1).bit_length()
-        self.sorting = Sorting(
-            np.empty(room, np.int64), np.empty(slots, np.int64), np.empty(room, np.int64), np.empty(room, np.int64),
-            np.empty(room, np.int64), np.empty(room, np.int64),
-        )  # fmt: skip
-
-    def iterate(self, each: int, learns: bool = False) -> None:
-        """Steps up to the next look, and the walkers of the next iteration."""
-        least = LEAST * each
-        self._grow(min(self.most, max(2 * each * self.size, least)))  # a cell has a walker at least
+    def iterate(self, each: int, walkers: int, learns: bool = False) -> None:
+        """Steps up to the next look, and the walkers of the next iteration: so many for each cell, at most so many."""
+        if self.size > len(self.sorting.keys):
+            self._sort_room(self.size * 5 // 4)
         first = 0
         slice_ = max(1, SLICE // self.model.look)
         while first < self.size:
@@ -158,11 +167,21 @@ class Crowd:
             first = last
         self.steps += self.size * self.model.look
         self.work += self.size * (self.model.look + LOOK)
-        self.size, self.cells = self._resample(
-            self._now, self._then, self.size, each, least, self._key, self.time, self.sorting
+        least, most = LEAST * each, min(walkers, self.most)
+        total, self.cells = self._divide(
+            self._now, self.size, each, least, most, self.merits, self._key, self.time, self.sorting
         )
-        self._now, self._then = self._then, self._now
+        if total > len(self._then.weights) or self._then is self._now:
+            self._then = self._room(total * 5 // 4)
+        if total > len(self.sorting.parents):
+            self.sorting = self.sorting._replace(parents=np.empty(total * 5 // 4, np.int64))
+        self._deal(self._now, self._then, self.cells, self._key, self.time, self.sorting)
+        self._now, self._then, self.size = self._then, self._now, int(total)
         self.time += 1
+
+    @property
+    def weights(self) -> np.ndarray:
+        return self._now.weights[: self.size]
 
     def stream(self, time: int, walker: int) -> np.ndarray:
         """The randomness of a walker in an iteration of this ensemble."""

@@ -43,7 +43,8 @@ def typical_path(crowd: Crowd, plan: Plan, seed: int, found: Sequence[Replicatio
     """The way of one walker to its loss; `hegemon run --start FILE` follows it.
 
     A replication that lost leaders is repeated, all parents kept, up to the first loss that was counted; then the
-    ancestors of the walker that lost its leader are followed from the start, each with its own stream.
+    ancestors of the walker that lost its leader are followed from the moment at which the first of them began, each
+    with its own stream.
     """
     lossy = next((one for one in found if one.losses), None)
     if lossy is None:
@@ -80,11 +81,11 @@ class Family:
 def _story(crowd: Crowd, family: Family) -> Trace:
     process = crowd.process
     protocol, space, look = process.protocol, process.space, crowd.model.look
-    codes, outputs = process.start.astype(np.int64), process.outputs
+    line = family.line()
+    codes, outputs = crowd.starters[line[0]].astype(np.int64), process.outputs
     known: dict = {}
     begin = codes.copy()
     met: list[tuple] = []
-    line = family.line()
     for time, walker in enumerate(line):
         if len(met) >= MOST_STEPS:  # too long: begin later
             begin, met = codes.copy(), []

@@ -1,0 +1,180 @@
+"""Before anything is measured, scouts find what is rare and which ways lead to losses.
+
+Two parties of scouts that know nothing of each other go out. Where both found the same ways, little is left to be
+found; where each found others, much is hidden from both: as with animals that are caught, marked and caught again
+(Lincoln and Petersen), what neither found is estimated from what only one did.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from hegemon.compute.randomness import stream
+from hegemon.experiments.holding.ensemble import PILOT, SPREAD, TUNING, Plan, dense, sparse
+from hegemon.experiments.holding.merits import Generation, merits
+from hegemon.experiments.holding.process import Crowd
+from hegemon.experiments.holding.replications import FIRST, GOOD, relative, settled, student
+
+PARTIES = 2
+SHORTEST = 64  # iterations of the first round
+ROUNDS = 3  # with losses, before walkers are guided
+GUIDED_ROUNDS = 4
+SCOUTS, GUIDES = 65_536, 16_384  # walkers at most, before and after that
+REFRESHES = 10  # of the rarities, in one round
+FADING = 0.01  # what was seen in one round counts so much in the next
+STEADY = 1.2  # a round is long enough if it reaches at most so many times the cells of the one before
+FINER = 4  # times as many looks, where no walker finds a loss
+SHARE = 0.5  # of the budget is for the scouts
+PLAIN = 10**6, 3 * 10**7  # plain steps, at least and at most
+TRIALS = 4  # replications that try a plan
+MOST_HIDDEN = 0.1  # of the losses may be by ways that no party found
+EXPEDITIONS = 3  # at most
+ATTEMPTS = 6  # to make ensembles large and long enough
+
+
+@dataclass(frozen=True)
+class Scouted:
+    """What all came to: the plan, plain steps and losses, and an estimate of the share of losses that is hidden."""
+
+    plan: Plan
+    plain_steps: int
+    plain_losses: int
+    hidden: float
+    work: int
+
+    def record(self) -> dict:
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_record(cls, record: dict) -> "Scouted":
+        return cls(**(record | {"plan": Plan(**record["plan"])}))
+
+
+def scout(crowd: Crowd, seed: int, party: int, budget: float, tell: Callable) -> Plan:
+    """One party: rounds with walkers in all cells alike until losses are found, then rounds that follow these."""
+    importance = crowd.importance
+    clones = 2 ** (party // PARTIES)  # later expeditions are larger
+    each, look, length = importance.each * clones, crowd.process.protocol.n, SHORTEST
+    found: list[np.ndarray] = []
+    begun = crowd.work
+    crowd.merits = np.empty(0)
+    importance.begin(crowd.model.cells)
+
+    def begin(times: int) -> None:
+        crowd.begin(crowd.process.key(seed, PILOT, 1 + party, times), look, SPREAD * length)
+
+    def travel(walkers: int, learns: bool) -> bool:
+        """One round; whether anything was lost."""
+        generations = []
+        crowd.count_anew()
+        for time in range(length):
+            if learns and time % max(1, length // REFRESHES) == 0:
+                importance.refresh(crowd.model.cells)
+            weights = crowd.weights.copy()
+            crowd.iterate(each, walkers, learns)
+            generations.append(Generation.of(crowd, weights))
+            tell("finding what is rare" if learns else "following losses", crowd.cells)
+        if learns:
+            importance.refresh(crowd.model.cells)
+        merit = merits(generations, importance.keys(crowd.model.cells)) if importance.guides else None
+        if merit is not None:
+            found.append(merit)
+        return crowd.lost > -math.inf
+
+    begin(0)
+    cells = finer = rounds = 0
+    while rounds < ROUNDS and crowd.work - begun < SHARE / PARTIES * budget:
+        importance.forget(crowd.model.cells, FADING)
+        lost = travel(clones * SCOUTS, learns=True)
+        if crowd.cells > STEADY * cells:
+            length *= 2 if cells else 1
+            rounds = 0
+        elif lost:
+            rounds += 1
+        else:  # no lack of time: too many walkers die out on the way
+            look, each = (max(1, look // FINER), each) if look > 1 else (1, 2 * each)
+            finer, found = finer + 1, []
+            begin(finer)
+        cells = crowd.cells
+    for _ in range(GUIDED_ROUNDS if found else 0):
+        crowd.merits = np.mean(found, axis=0)
+        travel(clones * GUIDES, learns=False)
+    return Plan(
+        each, clones * GUIDES, look, length, length, cells, importance.record(crowd.model.cells),
+        sparse(np.mean(found, axis=0)) if found else {},
+    )  # fmt: skip
+
+
+def together(importance, plans: list[Plan]) -> Plan:
+    """What several parties found, in one plan."""
+    found = [dense(one.merits) for one in plans if one.merits]
+    return dataclasses.replace(
+        plans[0],
+        look=min(one.look for one in plans),
+        burn=max(one.burn * one.look for one in plans) // min(one.look for one in plans),
+        length=max(one.length * one.look for one in plans) // min(one.look for one in plans),
+        each=max(one.each for one in plans),
+        walkers=max(one.walkers for one in plans),
+        cells=max(one.cells for one in plans),
+        importance=importance.joined([one.importance for one in plans]),
+        merits=sparse(np.mean(found, axis=0)) if found else {},
+    )
+
+
+def unseen(first: float, second: float, both: float) -> float:
+    """The share of all losses by ways that neither party found, from the losses per step along the ways of the first,
+    of the second and of both together."""
+    first, second = min(first, both), min(second, both)
+    shared = first + second - both
+    if shared <= 0:
+        return 1.0
+    missed = (both - first) * (both - second) / shared
+    return missed / (both + missed)
+
+
+def explore(team, seed: int, budget: int, precision: float, tell: Callable) -> Scouted:
+    """The plan of a measurement, with ensembles that are large and long enough for the precision."""
+    pilot = team.crowd()
+    plain_steps = int(min(max(budget / 20, PLAIN[0]), PLAIN[1]))
+    tell("plain steps", plain_steps)
+    plain_losses = pilot.plain(stream(seed, PILOT, 0), plain_steps)
+    importance = team.importance
+    plans: list[Plan] = []
+    numbers = iter(range(10**6))
+
+    def tried(plan: Plan) -> tuple[float, float, bool, float]:
+        """The rate of a few replications, its scatter, whether they had settled, and the work of one."""
+        few = [next(numbers) for _ in range(TRIALS)]
+        found = list(team.replicate(plan, seed, TUNING, few))
+        rates, early = [one.rate for one in found], [one.early for one in found]
+        rate, scatter = relative(rates)
+        return rate, scatter, settled(rates, early, precision, doubt=1), sum(one.work for one in found) / TRIALS
+
+    hidden, expedition = 1.0, 0
+    while True:
+        parties = range(PARTIES * expedition, PARTIES * (expedition + 1))
+        new = list(team.map(lambda party: scout(team.crowd(), seed, party, budget, tell), parties))
+        plans += new
+        plan = together(importance, plans)
+        rate, scatter, fit, work = tried(plan)
+        if importance.guides and rate > -math.inf:
+            rates = [math.exp(tried(one)[0] - rate) for one in new]
+            hidden = unseen(rates[0], rates[1], 1.0)
+        expedition += 1
+        done = hidden <= MOST_HIDDEN or not importance.guides
+        if done or expedition == EXPEDITIONS or team.work > SHARE * budget / 2:
+            break
+    wished = min(GOOD, math.sqrt(4 * FIRST) * math.log1p(precision) / student(0.975, FIRST - 1))
+    for _ in range(ATTEMPTS):
+        most = (budget - team.work) / (2 * FIRST * work)
+        more = min(4.0, most, (scatter / wished) ** 2)
+        longer = 1.0 if fit else min(2.0, most)
+        if longer < 1.5 and more < 1.5:
+            break
+        clones = max(1, round(math.sqrt(more)))
+        plan = plan.times(clones, longer * max(1.0, more / clones))
+        _, scatter, fit, work = tried(plan)
+    return Scouted(plan, plain_steps, plain_losses, hidden, team.work)
