@@ -92,3 +92,15 @@ def test_counts_have_whole_ticks_and_no_power_of_ten():
 
 def test_a_coloured_rim_is_explained():
     assert first_sentence(hg.Ring.highlight) == "agents that carry a bullet"
+
+
+@pytest.mark.parametrize("sizes, shown", [([8, 16, 32, 64], {"10", "20", "50"}), ([10, 1000], None)])
+def test_numbers_of_a_logarithmic_axis_do_not_run_into_each_other(sizes, shown):
+    figure, (axis,) = pictures.new_figure(1)
+    axis.plot(sizes, sizes)
+    pictures.logarithmic(axis, "x")
+    figure.canvas.draw()
+    labels = [label for label in axis.get_xticklabels(which="both") if label.get_text()]
+    assert shown is None or shown <= {label.get_text() for label in labels}
+    places = sorted((box.x0, box.x1) for box in (label.get_window_extent() for label in labels))
+    assert all(before[1] < after[0] for before, after in zip(places, places[1:], strict=False))

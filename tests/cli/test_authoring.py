@@ -113,7 +113,7 @@ def test_a_trace_tells_the_run_that_was_measured(capsys):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["run", "referees", "--n", "20", "--trace", "5"],
+        ["run", "referees", "--n", "20", "--trace", "5", "--engine", "contacts"],
         ["run", "pairwise", "--n", "5", "--trace", "5", "--fault", "step=1,agents=1"],
         ["run", "pairwise", "--n", "5", "--trace", "5", "--engine", "batch"],
         ["run", "pairwise", "--n", "5", "--trace", "many"],
@@ -126,3 +126,35 @@ def test_what_cannot_be_told_or_written_is_refused(capsys, monkeypatch, tmp_path
     monkeypatch.chdir(tmp_path)
     assert main(arguments) == 2
     assert len(sentences(capsys.readouterr().err)) == 1 and not list(tmp_path.iterdir())
+
+
+def test_messages_and_decisions_are_told(capsys):
+    arguments = ["run", "flood-max", "--n", "4", "--seed", "3"]
+    _, first = as_json(capsys, *arguments, "--trace", "2")
+    _, whole = as_json(capsys, *arguments, "--trace", "1000")
+    _, last = as_json(capsys, *arguments, "--trace", "-3")
+    assert whole["trace"][:2] == first["trace"] and whole["trace"][-3:] == last["trace"]
+    assert first["trace"][0].startswith("round 1: node ") and first["trace"][0].endswith(" bits)")
+    messages = [line for line in whole["trace"] if " tells node " in line]
+    assert len(messages) == whole["trials"][0]["messages"]
+    assert sum(line.endswith(" is ELECTED") for line in whole["trace"]) == whole["trials"][0]["leaders"] == 1
+
+
+@pytest.mark.parametrize(
+    "model, right, wrong, said",
+    [
+        ("messages", "before = node.highest", "before = node.highst", "AttributeError"),
+        ("messages", "node.status = ELECTED", "node.status = 77", "write ELECTED or NON_ELECTED"),
+        ("population", "b.leader = 0", "b.leader = 2", "outside 0..1"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(capsys, monkeypatch, tmp_path, model, right, wrong, said):
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "mine.py", "--model", model]) == 0
+    text = (tmp_path / "mine.py").read_text()
+    line = 1 + text[: text.index(right)].count("\n")
+    (tmp_path / "mine.py").write_text(text.replace(right, wrong, 1))
+    capsys.readouterr()
+    code, answer = as_json(capsys, "check", "mine.py")
+    told = " ".join(check["found"] for check in answer["checks"] if not check["ok"])
+    assert code == 1 and said in told and (f"line {line}" in told or "ELECTED" in said)

@@ -109,6 +109,22 @@ def whole_ticks(axis, most: int = 5) -> None:
     plain_ticks(axis)
 
 
+def logarithmic(axis, direction: str) -> None:
+    """A scale whose numbers do not run into each other: powers of ten, or 10, 20, 50 where there are few of them.
+
+    Called when everything is drawn: it looks at what there is.
+    """
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    getattr(axis, f"set_{direction}scale")("log")
+    line = axis.xaxis if direction == "x" else axis.yaxis
+    low, high = line.get_view_interval()
+    line.set_minor_formatter(NullFormatter())
+    if high < 100 * low:
+        line.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        plain_ticks(line)
+
+
 def save(figure, path) -> None:
     """Written beside and moved into place, so that no half picture is ever left."""
     import matplotlib

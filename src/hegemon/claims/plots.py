@@ -4,7 +4,7 @@ import base64
 import io
 import textwrap
 
-from hegemon.analysis.pictures import COLOURS, LINES, MARKERS, legend_below, new_figure
+from hegemon.analysis.pictures import COLOURS, LINES, MARKERS, legend_below, logarithmic, new_figure
 from hegemon.claims.registry import Plot
 
 TITLE = 44  # letters of a line that fit above a picture
@@ -26,9 +26,9 @@ def draw(axis, plot: Plot) -> None:
         if series.low is not None:
             axis.vlines(series.x, series.low, series.high, color=colour, linewidth=1.6, alpha=0.7)
     if plot.logx:
-        axis.set_xscale("log")
+        logarithmic(axis, "x")
     if plot.logy:
-        axis.set_yscale("log")
+        logarithmic(axis, "y")
     elif axis.get_ylim()[0] > 0:
         axis.set_ylim(bottom=0)
     axis.set_title("\n".join(textwrap.wrap(plot.title, TITLE)), loc="left")

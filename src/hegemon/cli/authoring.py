@@ -103,6 +103,8 @@ def attempts(protocol, topology) -> Iterator[tuple[str, Callable[[], str]]]:
             if chosen.closed:
                 yield f"set {name}", partial(check_closure, protocol, topology, name)
         yield "safe", lambda: require_safe(protocol)
+    if protocol.model == "messages":
+        yield "decisions", lambda: check_decisions(protocol, topology)
     for engine in engines(protocol, topology):
         yield f"engine {engine}", partial(check_engine, protocol, topology, engine)
 
@@ -117,6 +119,8 @@ def check_pairs(protocol) -> str:
     """Every ordered pair of states with every value of the coins, or very many of them."""
     import numpy as np
 
+    from hegemon.models.soundness import with_place
+
     size, values = protocol.space.size, protocol.coins.size
     every = size**2 * values
     if every <= ALL_PAIRS:
@@ -124,7 +128,10 @@ def check_pairs(protocol) -> str:
     else:
         meetings = np.random.default_rng(0).integers((size, size, values), size=(ALL_PAIRS, 3)).tolist()
     for first, second, coin in meetings:
-        protocol.transition_codes(first, second, coin)
+        try:
+            protocol.transition_codes(first, second, coin)
+        except InvalidInput as error:
+            raise InvalidInput(with_place(error, protocol.interact)) from None
     kind = "all" if every <= ALL_PAIRS else f"of {every:,}"
     tossed = f" with {values:,} values of their coins" if values > 1 else ""
     return f"{len(meetings):,} pairs of states{tossed} ({kind}) stay in range"
@@ -166,6 +173,22 @@ def require_safe(protocol) -> str:
     if "safe" not in protocol.sets:
         raise InvalidInput(f"{protocol.id} has no set called safe, where runs end; write `safe = exactly(1, …)`")
     return "runs end there unless --until says otherwise"
+
+
+def check_decisions(protocol, topology) -> str:
+    """A node decides by being ELECTED or NON_ELECTED: any other word elects nobody."""
+    from collections import Counter
+
+    from hegemon.models.messages import ELECTED, NON_ELECTED
+    from hegemon.web.messages import MessageWorld
+
+    world = MessageWorld(protocol, topology, "all", 0)
+    world.advance(STEPS["rounds"])
+    found = Counter(node.status for node in world.engine.nodes.values())
+    for status in found:
+        if status not in (None, ELECTED, NON_ELECTED):
+            raise InvalidInput(f"{protocol.id}: a node has the status {status!r}; write ELECTED or NON_ELECTED")
+    return f"{found[ELECTED]:,} ELECTED, {found[NON_ELECTED]:,} NON-ELECTED, {found[None]:,} undecided"
 
 
 def engines(protocol, topology) -> list[str]:

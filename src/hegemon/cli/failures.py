@@ -33,7 +33,10 @@ class Interrupted(BaseException):
 def sentence(error: BaseException) -> tuple[int, str]:
     """The exit code and the one sentence that an exception becomes."""
     if isinstance(error, InvalidInput | Refused):
-        return UNFINISHED if isinstance(error, Unfinished) else BAD_INPUT, short(str(error))
+        text, place = str(error), place_in_users_file(error.__cause__) if error.__cause__ else ""
+        if place and f"line {place.rpartition('line ')[2].split(',')[0]}" not in text:
+            text += f" ({place})"
+        return UNFINISHED if isinstance(error, Unfinished) else BAD_INPUT, short(text)
     if hasattr(error, "format_message"):  # a wrong option, in whichever class this Typer has for it
         return BAD_INPUT, short(f"{error.format_message()} (see hegemon --help)")
     if isinstance(error, MemoryError):

@@ -141,7 +141,7 @@ def run(
             course["fast_forward"] = not no_fast_forward
         if trace is not None:
             tracing.refuse_trace(chosen, engine, faults)
-            course["engine"] = "agents" if chosen.model == "population" else engine
+            course["engine"] = {"population": "agents", "messages": "nodes"}.get(chosen.model, engine)
         if checkpoint:
             about = {
                 "protocol": protocol, "n": n, "set": set_, "graph": graph, "seed": seed, "max_steps": max_steps,
@@ -161,7 +161,10 @@ def run(
         content["notes"] = [] if chosen.model == "messages" else notes_on(until, chosen)
         if trace is not None and finished.runs:
             shown.show("telling the run again")
-            content["trace"] = tracing.trace(chosen, topology, start, seed, finished.runs[0].steps, trace)
+            tell, begin = (
+                (tracing.trace_messages, wake or "all") if chosen.model == "messages" else (tracing.trace, start)
+            )
+            content["trace"] = tell(chosen, topology, begin, seed, finished.runs[0].steps, trace)
     deliver(
         lambda: print_json(content) if json else print_report(content),
         writers(chosen, topology, finished, plot=plot, history=history, final=final, draw=draw),

@@ -1,9 +1,13 @@
 """`hegemon run … --trace K`: the first K interactions of trial 0 that change anything, in words; -K: the last.
 
+Where nodes send messages, every message and every decision is told.
+
 The run is made once more, agent by agent and from the same seed, so what is told is what was measured.
 """
 
+from collections import deque
 from collections.abc import Iterator
+from itertools import islice
 
 from hegemon.errors import InvalidInput
 
@@ -13,8 +17,8 @@ FAR = 10**6  # steps that are looked at one by one
 
 def refuse_trace(protocol, engine: str, faults) -> None:
     """What cannot be told is said before the run."""
-    if protocol.model == "messages":
-        raise InvalidInput(f"--trace tells how agents meet, and {protocol.id} sends messages; try hegemon watch")
+    if protocol.model == "messages" and engine not in ("auto", "nodes"):
+        raise InvalidInput(f"--trace follows every message, and engine {engine} does not; use --engine nodes")
     if faults:
         raise InvalidInput("--trace and --fault exclude each other; hegemon watch shows a run with its faults")
     if protocol.model == "population" and engine not in ("auto", "agents"):
@@ -35,6 +39,26 @@ def trace(protocol, topology, start, seed: int, end: int, wanted: int) -> list[s
         if len(found) >= -wanted or window >= min(end, FAR):
             return found[wanted:]
         window *= 4
+
+
+def trace_messages(protocol, topology, wake, seed: int, end: int, wanted: int) -> list[str]:
+    """Lines about trial 0, which ended in the round `end`: its first messages and decisions, or its last."""
+    lines = told_messages(protocol, topology, wake, seed, end)
+    return list(islice(lines, wanted)) if wanted >= 0 else list(deque(lines, -wanted))
+
+
+def told_messages(protocol, topology, wake, seed: int, end: int) -> Iterator[str]:
+    from hegemon.web.messages import MessageWorld
+
+    engine, known = MessageWorld(protocol, topology, wake, seed).engine, {}
+    while (ahead := engine.next_round) is not None and ahead <= end and engine.play_next():
+        for v, w, message in engine.sent:
+            said = ", ".join(f"{name} {value}" for name, value in message._asdict().items() if name != "bits")
+            yield f"round {engine.round:,}: node {v} tells node {w}: {said or 'nothing'} ({message.bits} bits)"
+        for v, node in sorted(engine.nodes.items()):
+            if node.status != known.get(v):
+                known[v] = node.status
+                yield f"round {engine.round:,}: node {v} is {node.status}"
 
 
 def make_world(protocol, topology, start, seed: int):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from hegemon.analysis.pictures import COLOURS, INK, legend_below, new_figure, save
+from hegemon.analysis.pictures import COLOURS, INK, legend_below, logarithmic, new_figure, save
 from hegemon.analysis.statistics import sublinear_scale, wilson
 from hegemon.compute.randomness import generator
 from hegemon.protocols import AfekGafni, FloodMax, Referees, Walks
@@ -117,8 +117,8 @@ def draw_comparison(rows: list[dict], path) -> None:
         label="√n ln^(3/2) n",
     )
     for axis, key in ((left, "messages"), (right, "rounds")):
-        axis.set_xscale("log")
-        axis.set_yscale("log")
+        logarithmic(axis, "x")
+        logarithmic(axis, "y")
         axis.set_xlabel("n (complete graphs)")
         axis.set_ylabel(key)
     legend_below(left)

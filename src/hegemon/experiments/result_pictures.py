@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hegemon.analysis.pictures import COLOURS, INK, legend_below, new_figure, save
+from hegemon.analysis.pictures import COLOURS, INK, legend_below, logarithmic, new_figure, save
 from hegemon.errors import InvalidInput
 from hegemon.experiments.results import LAWS, Fit, cut_off_trials
 
@@ -40,10 +40,10 @@ def draw_results(rows: list[dict], by: list[str], of: str, fits: list[Fit], titl
             fine = np.geomspace(x[0], x[-1], 100)
             axis.plot(fine, fit.constant * law.of(fine), linestyle="--", linewidth=0.9, color=INK)
     if all(row[across] > 0 for row in rows) and max(row[across] for row in rows) > 8 * min(row[across] for row in rows):
-        axis.set_xscale("log")
+        logarithmic(axis, "x")
     means = [row["mean"] for row in rows if row["mean"] is not None]
     if means and min(means) > 0 and max(means) > 8 * min(means):
-        axis.set_yscale("log")
+        logarithmic(axis, "y")
     axis.set_xlabel(across)
     axis.set_ylabel(f"{of.replace('_', ' ')} (mean, its 95 % interval, and 8 of 10 trials)")
     laws = dict.fromkeys(fit.law for fit in fits) if across == "n" else {}

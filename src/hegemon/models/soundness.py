@@ -5,6 +5,8 @@ numbers within their ranges, give the same result when it is asked again in anot
 that a state does not have. Conditions, outputs and observables are tried on states.
 """
 
+import dis
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -16,9 +18,10 @@ from weakref import WeakSet
 import numpy as np
 
 from hegemon.errors import InvalidInput
-from hegemon.models.absent_fields import fields_read_where_absent, values_to_try
+from hegemon.models.absent_fields import fields_read_where_absent, reachable, values_to_try
 from hegemon.models.authors import authored, kind, where
 from hegemon.models.purity import require_pure
+from hegemon.models.state import WrongField
 
 LONGEST_CALL = 100_000  # lines of Python that one call of a transition may take
 TRIED_ANSWERS = 200  # states on which a condition must answer
@@ -106,13 +109,29 @@ def _outcome(protocol: Any, name: str, situation: tuple, states_of: Callable, ca
             )
         for state in states:
             if surplus := sorted(set(vars(state)) - set(protocol.space.names)):
-                raise InvalidInput(f"{what} writes {surplus[0]!r}, which is not a field; declare it in `class State:`")
+                sentence = f"{what} writes {surplus[0]!r}, which is not a field; declare it in `class State:`"
+                raise WrongField(sentence, surplus[0])
         for old, new in zip(states_of(situation) if protocol.inputs else (), states, strict=False):
             if changed := [field for field in protocol.inputs if getattr(old, field) != getattr(new, field)]:
                 raise InvalidInput(f"{what} changes {changed[0]}, which is an input and stays as it was told")
         return [protocol.space.code(state) for state in states]
     except InvalidInput as error:
-        raise InvalidInput(f"{error} ({shown(situation)})") from None
+        raise InvalidInput(f"{with_place(error, getattr(protocol, name))} ({shown(situation)})") from None
+
+
+def with_place(error: InvalidInput, function: Callable) -> str:
+    """The sentence of an error, with the lines of the author's file that write the field it is about."""
+    lines = [
+        step.positions.lineno
+        for reached in reachable(function)
+        for step in dis.get_instructions(reached.__code__)
+        if step.opname == "STORE_ATTR" and step.argval == getattr(error, "field", "") and step.positions
+    ]
+    found = sorted({line for line in lines if line})
+    if not found:
+        return str(error)
+    file = os.path.basename(function.__code__.co_filename)
+    return f"{error} ({file}, line{'s'[: len(found) > 1]} {', '.join(map(str, found))})"
 
 
 def _refuse_absent_readings(

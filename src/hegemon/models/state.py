@@ -22,6 +22,14 @@ from hegemon.models.grammar import shown
 MOST_DECODED = 5000  # states that are remembered as fields
 
 
+class WrongField(InvalidInput):
+    """A transition wrote what a field cannot hold; whoever knows the transition can say where."""
+
+    def __init__(self, sentence: str, field: str):
+        super().__init__(sentence)
+        self.field = field
+
+
 @dataclass(frozen=True)
 class Variant:
     """One class of agents: its discriminator values, its own fields, and the code of its first state."""
@@ -180,7 +188,9 @@ class StateSpace:
         if isinstance(value, int | np.integer | np.bool_):
             return int(value)
         hint = "; // divides whole numbers" if isinstance(value, float | np.floating) else ""
-        raise InvalidInput(f"{self.owner}: the transition wrote {name} = {value!r}, which is not a whole number{hint}")
+        raise WrongField(
+            f"{self.owner}: the transition wrote {name} = {value!r}, which is not a whole number{hint}", name
+        )
 
     def check(self, state) -> tuple[dict, frozenset]:
         """The values of a state and which fields exist in it; a value outside its range is an error."""
@@ -189,9 +199,10 @@ class StateSpace:
         for name in self.names:
             low, high = self.bounds[name]
             if name in present and not low <= values[name] <= high:
-                raise InvalidInput(
+                raise WrongField(
                     f"{self.owner}: the transition wrote {name} = {values[name]}, outside {low}..{high}; "
-                    "mend the transition or the range of the field"
+                    "mend the transition or the range of the field",
+                    name,
                 )
         return values, present
 
