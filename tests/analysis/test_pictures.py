@@ -104,3 +104,13 @@ def test_numbers_of_a_logarithmic_axis_do_not_run_into_each_other(sizes, shown):
     assert shown is None or shown <= {label.get_text() for label in labels}
     places = sorted((box.x0, box.x1) for box in (label.get_window_extent() for label in labels))
     assert all(before[1] < after[0] for before, after in zip(places, places[1:], strict=False))
+
+
+def test_powers_of_ten_are_plain_texts():
+    figure, (axis,) = pictures.new_figure(1)
+    axis.plot([1, 10**6], [-(10**5), 10**6])
+    axis.set_yscale("symlog", linthresh=1)
+    pictures.powers_of_ten(axis.yaxis)
+    figure.canvas.draw()
+    labels = {label.get_text() for label in axis.get_yticklabels()}
+    assert {"0", "10⁵", "−10⁵"} <= labels and not any("$" in label for label in labels)

@@ -8,6 +8,7 @@ The run is made once more, agent by agent and from the same seed, so what is tol
 from collections import deque
 from collections.abc import Iterator
 from itertools import islice
+from typing import Any
 
 from hegemon.errors import InvalidInput
 
@@ -50,7 +51,8 @@ def trace_messages(protocol, topology, wake, seed: int, end: int, wanted: int) -
 def told_messages(protocol, topology, wake, seed: int, end: int) -> Iterator[str]:
     from hegemon.web.messages import MessageWorld
 
-    engine, known = MessageWorld(protocol, topology, wake, seed).engine, {}
+    engine = MessageWorld(protocol, topology, wake, seed).engine
+    known: dict[int, Any] = {}  # what the nodes have decided
     while (ahead := engine.next_round) is not None and ahead <= end and engine.play_next():
         for v, w, message in engine.sent:
             said = ", ".join(f"{name} {value}" for name, value in message._asdict().items() if name != "bits")
