@@ -288,6 +288,15 @@ def test_the_command_line(tmp_path, capsys, monkeypatch):
     assert json.loads(next((tmp_path / "s" / "drivers").iterdir()).read_text())["ended"] == "finished"
 
 
+def test_an_interrupt_says_that_nothing_is_lost(tmp_path, capsys, monkeypatch):
+    def interrupt(task):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("hegemon.experiments.probe.worker.work", interrupt)
+    assert main(["sweep", "pairwise", "--n", "8", "--workers", "1", "--out", str(tmp_path / "s")]) == 130
+    assert "the same command again goes on" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [

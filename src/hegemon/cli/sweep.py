@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from hegemon.cli import options
+from hegemon.cli import failures, options
 from hegemon.cli.options import MOST_SEED, MOST_TRIALS, MOST_WORKERS, integer, text
 from hegemon.cli.results import pace, report, show_status
 from hegemon.errors import InvalidInput
@@ -76,10 +76,12 @@ def sweep_study(
         folder = Path(out or "study")
         asked = ask(study, axes, zip_, cases, trials, seed, precise)
     board = LiveStudy(quiet)
-    with board:
-        outcome = run_study(
-            asked, folder, workers=workers, cluster=cluster, extend=extend is not None, listener=board, command=sys.argv
-        )
+    place = {"workers": workers, "cluster": cluster}
+    try:
+        with board:
+            outcome = run_study(asked, folder, **place, extend=extend is not None, listener=board, command=sys.argv)
+    except KeyboardInterrupt:
+        raise failures.Interrupted("interrupted; the same command again goes on from what is finished") from None
     report(outcome, json)
     if outcome.failed:
         raise typer.Exit(1)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from hegemon import display
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, Unfinished
 from hegemon.experiments.case import LOSSES, Case
 from hegemon.experiments.executors.pool import open_pool
 from hegemon.experiments.fingerprints import code_fingerprint
@@ -123,7 +123,7 @@ def run_study(
         rows = [(said, key, goals.final(key, folder)) for said, key in zip(told, finished, strict=True)]
         short = [key for _, key, limit in rows if folder.done[key].count(limit) < limit]
         if short:
-            raise InvalidInput(f"{folder.root} does not keep what is written to it: {len(short)} cases have gaps")
+            raise Unfinished(f"{folder.root} does not keep what is written to it: {len(short)} cases have gaps")
         trials = compact(folder, rows, study.content())
         ended = "finished"
         return StudyOutcome(study, folder, trials, [(case, error) for case, _, error in failed])
