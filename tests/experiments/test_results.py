@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pandas
@@ -9,6 +10,7 @@ import pytest
 
 from hegemon.analysis.statistics import sample_quantile
 from hegemon.cli.main import main
+from hegemon.cli.results import say_method
 from hegemon.errors import InvalidInput
 from hegemon.experiments.precision import parse_precision
 from hegemon.experiments.results import cut_off_trials, fit_laws, summarize_table
@@ -135,3 +137,19 @@ def test_no_study(tmp_path):
         from hegemon.experiments.results import load_table
 
         load_table(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("precise", "told"),
+    [
+        ("2% of mean messages", "mean of messages to within 2 % of itself"),
+        ("0.5% of share", "share to within 0.5 % of itself"),
+        (None, "ci95 of the mean of messages:"),
+    ],
+)
+def test_what_an_interval_is_of_is_told(precise, told):
+    said = []
+    screen = SimpleNamespace(print=said.append)
+    rows = [{"ci95": (1, 2), "trials": 3, "reached": 3}]
+    say_method(screen, precise and parse_precision(precise), rows, "messages")
+    assert said[0].startswith(told)

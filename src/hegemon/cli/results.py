@@ -71,9 +71,10 @@ def precision_of(study: Study):
 def say_method(screen, precision, rows: list[dict], measure: str) -> None:
     """What the intervals are and assume, and what trials that were cut off mean for the rest."""
     if precision is not None:
-        screen.print(f"{precision.label} to within {precision.relative:.3g} of itself, 95 %: {precision.method}")
+        what = precision.label if precision.what == "share" else f"{precision.label} of {measure}"
+        screen.print(f"{what} to within {100 * precision.relative:.3g} % of itself, 95 %: {precision.method}")
     elif any(row["ci95"] for row in rows):
-        screen.print(f"ci95 of the mean: {INTERVAL}")
+        screen.print(f"ci95 of the mean of {measure}: {INTERVAL}")
     if count := cut_off_trials(rows, measure):
         screen.print(
             f"{count:,} trials did not meet their stop: medians and quantiles take them for infinite, the means are of "
