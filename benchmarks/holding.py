@@ -1,33 +1,81 @@
-"""How long `timer` holds its leader: the table behind `hegemon advise`, as Python text for network/holding.py.
+"""The table behind `hegemon advise`: how long protocols hold their leader, and how fast they converge.
 
-python -m benchmarks.holding
+python -m benchmarks.holding                 measures what CASES name and the table lacks: hours, one row at a time
+python -m benchmarks.holding FILE.json …     takes what `hegemon holding … --json` printed, and measures convergence
 """
 
+import json
+import math
 import sys
 
 import numpy as np
 
 import hegemon as hg
+from hegemon.experiments.holding.advice import TABLE
+from hegemon.files import write_text
 
-SIZES = (64,)
-RUNS = 60
-ENOUGH = 5e5  # steps: larger means are left to the law
+PROTOCOLS = {"time-optimal": hg.TimeOptimal, "timer": hg.Timer}
+CASES = [
+    *(hg.TimeOptimal(n=n) for n in (3, 4, 10, 30, 100, 1000)),
+    *(hg.TimeOptimal(n=n, tau=2) for n in (3, 10)),
+    *(hg.Timer(n=n, s=s) for n, s in ((10, 10), (10, 20), (10, 40), (100, 10), (100, 14), (100, 20), (1000, 14))),
+]
+MOST_EXACT = 4  # agents, up to which holding is computed
+TRIALS = 20
+PATIENCE = 100_000  # units of parallel time
 
 
-def measure(n: int) -> list[tuple[int, float]]:
-    points = []
-    for s in range(8, 200):
-        given = {"start": "safe", "until": "broken", "seed": 1, "engine": "agents", "max_steps": 5_000_000}
-        runs = hg.run_trials(hg.Timer(n=n, s=s), RUNS, **given).runs
+def row(protocol, kind: str, log10: dict) -> dict:
+    """One row: parallel times; convergence is measured here, from the slower of two starts."""
+    means = []
+    for start in ("random", "no-leader"):
+        runs = hg.run_trials(protocol, TRIALS, start=start, seed=1, max_steps=PATIENCE * protocol.n).runs
         if not all(run.reached for run in runs):
-            break
-        points.append((s, float(np.mean([run.steps for run in runs]))))
-        print(f"n = {n}, s = {s}: {points[-1][1]:,.0f} steps", file=sys.stderr)
-        if points[-1][1] > ENOUGH:
-            break
-    return points
+            raise SystemExit(f"{protocol}: not safe within {PATIENCE:,} units of parallel time from {start}: no row")
+        means.append(float(np.mean([run.parallel_time for run in runs])))
+    shift = math.log10(protocol.n)
+    return {
+        "protocol": protocol.id, "n": protocol.n, "parameters": protocol.parameters, "states": protocol.states,
+        "kind": kind, "holding": log10["steps"] - shift, "low": log10["low"] - shift, "high": log10["high"] - shift,
+        "convergence": max(means), "trials": TRIALS,
+    }  # fmt: skip
+
+
+def measured(protocol) -> dict:
+    if protocol.n <= MOST_EXACT:
+        value = math.log10(hg.verify(protocol, start="safe", property="holding").holding.from_starts["safe"])
+        return row(protocol, "exact", {"steps": value, "low": value, "high": value})
+    return taken(hg.holding(protocol, precision=0.4, seed=1).record())
+
+
+def taken(record: dict) -> dict:
+    if record["kind"] != "estimate" or record["graph"] != f"complete:{record['n']}" or record["start"] != "safe":
+        raise SystemExit(
+            f"{record['protocol']} at n = {record['n']}: {record['kind']} from {record['start']} is no row"
+        )
+    protocol = PROTOCOLS[record["protocol"]](n=record["n"], **record["parameters"])
+    return row(protocol, "estimate", record["log10"])
+
+
+def main(files: list[str]) -> None:
+    rows = json.loads(TABLE.read_text()) if TABLE.exists() else []
+
+    def keep(new: dict) -> None:
+        same = ("protocol", "n", "parameters")
+        rows[:] = [old for old in rows if any(old[name] != new[name] for name in same)] + [new]
+        rows.sort(key=lambda one: (one["protocol"], one["n"], one["holding"]))
+        write_text(TABLE, "[\n" + ",\n".join(json.dumps(one) for one in rows) + "\n]\n")
+        print(f"{new['protocol']} {new['n']} {new['parameters']}: 10^{new['holding']:.3f}", flush=True)
+
+    for file in files:
+        with open(file) as content:
+            keep(taken(json.load(content)))
+    if not files:
+        known = {(one["protocol"], one["n"], str(one["parameters"])) for one in rows}
+        for protocol in CASES:
+            if (protocol.id, protocol.n, str(protocol.parameters)) not in known:
+                keep(measured(protocol))
 
 
 if __name__ == "__main__":
-    for size in SIZES:
-        print(f"    {size}: {[(s, round(mean)) for s, mean in measure(size)]},")
+    main(sys.argv[1:])

@@ -1,43 +1,63 @@
-"""`hegemon advise`: parameters from what a deployment needs."""
+"""`hegemon advise`: a protocol and its parameters from how long the leader should be held."""
 
 from typing import Annotated
 
 from hegemon.cli import options
-from hegemon.cli.common import console, facts, print_json
+from hegemon.cli.common import console, facts, figure, print_json
 from hegemon.cli.options import MOST_AGENTS, UNITS, decimal, integer, option
+from hegemon.errors import InvalidInput
+
+MOST_OTHERS = 3  # that are printed
 
 
 def advise_parameters(
-    members: Annotated[int, integer("--members", "at most so many members", low=1, high=MOST_AGENTS)],
-    rate: Annotated[float, decimal("--rate", "interactions per second in which each takes part", 1e9)],
+    n_at_most: Annotated[int, integer("--n-at-most", "at most so many agents", low=2, high=MOST_AGENTS)],
     hold: Annotated[
-        float, option("--hold", help="how long the leader should stay: 30d, 10y", metavar="TIME", read=options.duration)
+        str, option("--hold", help="how long: parallel time such as 1e12; or 30d, 10y with a rate", metavar="TIME")
     ],
-    risk: Annotated[float, decimal("--risk", "probability of losing it earlier", 1)] = 0.01,
+    rate: Annotated[
+        float | None,
+        decimal("--interactions-per-second", "interactions per second in which each agent takes part", 1e9),
+    ] = None,
+    risk: Annotated[float | None, decimal("--risk", "probability of losing the leader earlier", 1)] = None,
     json: options.Json = False,
 ):
-    """Choose a protocol and its parameters for a network of members that should keep its leader for long."""
-    from hegemon.network.advice import advise
+    """Choose the cheapest protocol and parameters that are known to hold a leader for long enough."""
+    from hegemon.experiments.holding.advice import advise
 
-    found = advise(members, rate, hold, risk)
-    content = {
-        "protocol": found.protocol,
-        "parameters": found.parameters,
-        "mean_hold_years": found.mean_hold_seconds / UNITS["y"],
-        "recovery_seconds": found.recovery_seconds,
-        "measured_up_to_s": found.measured_up_to_s,
-        "extrapolated": found.extrapolated,
-        "command": found.command,
-    }
+    timed = hold[-1:] in UNITS
+    if timed and rate is None:
+        raise InvalidInput(
+            f"--hold {hold[:40]!r} is a time by the clock; give --interactions-per-second too, or a number"
+        )
+    wish = options.duration(hold) if timed else options.positive("--hold", 1e300)(hold)
+    if rate is not None and not timed:
+        wish = wish * 2 / rate  # parallel time, as without a rate
+    found = advise(n_at_most, wish, interactions_per_second=rate, risk=risk)
+    content = found.record()
     if json:
         print_json(content)
         return
-    basis = f"runs with s up to {found.measured_up_to_s}" + (", extrapolated from there" if found.extrapolated else "")
+    known = found.known
+    holds = f"10^{known.holding:.2f} units of parallel time on average"
+    recovers = f"{figure(known.convergence)} units of parallel time on average, from a random start or without a leader"
+    if rate is not None:
+        holds += f", {content['holding_seconds'] / UNITS['y']:,.3g} years" if content["holding_seconds"] else ""
+        recovers += f", {found.seconds(known.convergence):,.3g} s"
     rows = {
-        "protocol": f"{found.protocol}, " + ", ".join(f"{name} = {value}" for name, value in found.parameters.items()),
-        "holds": f"{content['mean_hold_years']:,.3g} years on average",
-        "a new leader": f"about {found.recovery_seconds:.3g} s after the old one is gone",
-        "basis": basis,
-        "command": found.command,
+        "protocol": named(known),
+        "states": figure(known.states),
+        "holds": holds,
+        "converges in": recovers,
+        "rests on": known.basis + "; fewer agents with the same parameters hold no shorter (docs/holding.md)",
     }
-    console().print(facts(rows))
+    for place, other in enumerate(found.others[:MOST_OTHERS]):
+        rows[f"or ({place + 1})"] = (
+            f"{named(other)}: holds 10^{other.holding:.2f}, converges in {figure(other.convergence)}"
+        )
+    console().print(facts(rows | {"command": found.command}))
+
+
+def named(known) -> str:
+    given = ", ".join(f"{name} = {value}" for name, value in known.parameters.items())
+    return f"{known.protocol}, for at most {known.n} agents ({given})"

@@ -81,8 +81,8 @@ COMMANDS = {
     "advise": (
         "advise:advise_parameters",
         (
-            "hegemon advise --members 64 --rate 20 --hold 10y",
-            "hegemon advise --members 16 --rate 5 --hold 30d --risk 0.001 --json",
+            "hegemon advise --n-at-most 1000 --hold 1e12",
+            "hegemon advise --n-at-most 100 --hold 10y --interactions-per-second 20 --risk 0.01 --json",
         ),
     ),
 }
@@ -108,7 +108,7 @@ SENTENCES = {
     "heal.",
     "agent": "Be one member of a network of machines: `hegemon agent PROTOCOL --peers FILE --key FILE --listen "
     "HOST:PORT`.",
-    "advise": "Choose a protocol and its parameters for a network of members that should keep its leader for long.",
+    "advise": "Choose the cheapest protocol and parameters that are known to hold a leader for long enough.",
 }
 
 HELPFUL = {"help_option_names": ["-h", "--help"]}

@@ -1,0 +1,123 @@
+"""Which protocol and parameters hold a leader for long enough: the cheapest of those whose holding time is known.
+
+Nothing is extrapolated. The table `measured.json` has one row per protocol, size and parameters, made by
+`python -m benchmarks.holding`: holding from the start `safe` (exact, or the 95 % interval of `hegemon holding`) and
+convergence. A row for N agents serves networks of at most N with the row's own parameters: in the exact cases that were
+compared (docs/holding.md), fewer agents with the same parameters never held shorter than N do.
+"""
+
+import json
+import math
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+
+from hegemon.errors import InvalidInput
+
+TABLE = Path(__file__).with_name("measured.json")
+PER_UNIT = 2  # interactions that an agent takes part in per unit of parallel time, on average
+
+
+@dataclass(frozen=True)
+class Known:
+    """One row of the table; times are parallel times, holding as logarithms to base 10."""
+
+    protocol: str
+    n: int
+    parameters: dict
+    states: int
+    kind: str  # "exact" or "estimate"
+    holding: float
+    low: float  # with 97.5 % confidence; the value itself where it is exact
+    high: float
+    convergence: float  # mean from the slower of the starts `random` and `no-leader`
+    trials: int
+
+    @property
+    def basis(self) -> str:
+        if self.kind == "exact":
+            return f"holding computed exactly at n = {self.n}, convergence from {self.trials} runs"
+        return (
+            f"holding measured at n = {self.n} (95 % interval 10^{self.low:.2f} … 10^{self.high:.2f}), convergence "
+            f"from {self.trials} runs"
+        )
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to run, and what is known of it; seconds where a rate was given."""
+
+    known: Known
+    wish: float  # parallel time
+    interactions_per_second: float | None
+    others: tuple[Known, ...]  # that meet the wish as well, and cost more
+
+    def seconds(self, parallel_time: float) -> float | None:
+        if self.interactions_per_second is None:
+            return None
+        return parallel_time * PER_UNIT / self.interactions_per_second
+
+    @property
+    def command(self) -> str:
+        given = " ".join(f"--set {name}={value}" for name, value in self.known.parameters.items())
+        rate = self.interactions_per_second
+        pace = "" if rate is None else f" --rate {rate / 2:g}"  # each interaction has one who begins it
+        chosen = f"hegemon agent {self.known.protocol} --n {self.known.n} {given}{pace}"
+        return f"{chosen} --peers FILE --key FILE --listen HOST:PORT"
+
+    def record(self) -> dict:
+        known = self.known
+        return {
+            "protocol": known.protocol,
+            "n_at_most": known.n,
+            "parameters": known.parameters,
+            "states": known.states,
+            "wish_parallel_time": self.wish,
+            "log10_holding": {"value": known.holding, "low": known.low, "high": known.high},
+            "holding_seconds": self.seconds(10**known.holding) if known.holding < 300 else None,
+            "convergence": known.convergence,
+            "convergence_seconds": self.seconds(known.convergence),
+            "basis": known.basis,
+            "others": [asdict(one) for one in self.others],
+            "command": self.command,
+        }
+
+
+@cache
+def table() -> tuple[Known, ...]:
+    return tuple(Known(**row) for row in json.loads(TABLE.read_text()))
+
+
+def advise(
+    n_at_most: int, hold: float, *, interactions_per_second: float | None = None, risk: float | None = None
+) -> Advice:
+    """Of all that hold long enough, the protocol and parameters with the fastest convergence, then the fewest states.
+
+    hold  parallel time; with `interactions_per_second` (of each agent), seconds.
+    risk  without it the mean holding time meets the wish; with it, the leader is lost earlier with at most this
+          probability, losses being memoryless.
+    """
+    rows = table()
+    largest = max(row.n for row in rows)
+    if isinstance(n_at_most, bool) or not isinstance(n_at_most, int) or not 2 <= n_at_most <= largest:
+        raise InvalidInput(f"n_at_most = {n_at_most!r} is out of range; the table knows 2..{largest}")
+    if not 0 < hold < math.inf:
+        raise InvalidInput(f"hold = {hold!r} is out of range; give a time above 0")
+    if interactions_per_second is not None and not 0 < interactions_per_second < math.inf:
+        raise InvalidInput(
+            f"interactions_per_second = {interactions_per_second!r} is out of range; give a rate above 0"
+        )
+    if risk is not None and not 0 < risk < 1:
+        raise InvalidInput(f"risk = {risk!r} is out of range; give a probability between 0 and 1")
+    wish = hold if interactions_per_second is None else hold * interactions_per_second / PER_UNIT
+    needed = math.log10(wish) - (0 if risk is None else math.log10(-math.log1p(-risk)))
+    fitting = [row for row in rows if row.n >= n_at_most]
+    good = sorted((row for row in fitting if row.low >= needed), key=lambda row: (row.convergence, row.states))
+    if not good:
+        best = max(fitting, key=lambda row: row.low)
+        raise InvalidInput(
+            f"nothing that is known for {n_at_most} agents holds for 10^{needed:.1f} parallel time; the longest known "
+            f"is {best.protocol} at n = {best.n}: at least 10^{best.low:.1f}. Wish for less, or measure larger "
+            "parameters with `hegemon holding`"
+        )
+    return Advice(good[0], wish, interactions_per_second, tuple(good[1:]))
