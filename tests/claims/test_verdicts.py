@@ -41,7 +41,7 @@ CASES = {
         [{"protocol": broken.BlindTimeOptimal}],
     ),
     "thm17.holding": (
-        time_optimal.holding, {"sizes": {1: (8, 16)}, "trials": 40, "tiny": (16,), "exact": (3,)},
+        time_optimal.holding, {"sizes": {1: (8, 16)}, "trials": 40, "tiny": (16,), "exact": (3,), "default": {1: (3,)}},
         [{"protocol": broken.BlindTimeOptimal}],
     ),
     "to.table1": (

@@ -1,0 +1,59 @@
+"""Holding that nobody can wait for, with default timers: exact on few agents, else measured by a weighted ensemble."""
+
+import math
+
+from hegemon.claims.checks import number_at_least
+from hegemon.claims.drawing import means
+from hegemon.claims.registry import Check, Plot, Series
+from hegemon.exact.verification import verify
+from hegemon.experiments.holding.holding import holding
+
+EXACT = 3  # agents, up to which it is computed
+PRECISION = 0.5  # to within a factor of 1.5
+TRIALS = 20  # of convergence
+
+
+def parallel_holding(lab, case) -> dict:
+    """Expected parallel time from the start `safe` with its 95 % interval, as logarithms to base 10."""
+
+    def compute() -> list[dict]:
+        lab.report(f"holding with the default timers, n = {case.n}, τ = {case.tau}")
+        shift = math.log10(case.n)
+        if case.n <= EXACT:
+            answer = verify(case, start="safe", property="holding").holding
+            assert answer is not None  # asked for
+            exact = math.log10(answer.from_starts["safe"]) - shift
+            return [{"low": exact, "value": exact, "high": exact, "kind": "exact"}]
+        seed = lab.seed_for("long holding", case.id, case.n, case.parameters)
+        found = holding(case, precision=PRECISION, seed=seed, workers=lab.workers)
+        log10 = found.record()["log10"]
+        return [{"low": log10["low"] - shift, "value": log10["steps"] and log10["steps"] - shift,
+                 "high": log10["high"] and log10["high"] - shift, "kind": found.kind}]  # fmt: skip
+
+    row = lab.remember(["long holding", case.id, case.n, case.parameters], compute)[0]
+    lab.note(protocol=case.id, n=case.n, **case.parameters, log10_parallel_holding=row["value"], kind=row["kind"])
+    return row
+
+
+def with_default_timers(lab, protocol, sizes: dict) -> tuple[list[Check], list[Plot]]:
+    """The lower ends of intervals against n^tau, and their growth; over several sizes, the gap to convergence too."""
+    checks, curves = [], []
+    for tau, chosen in sizes.items():
+        rows = [parallel_holding(lab, protocol(n=n, tau=tau)) for n in chosen]
+        for n, row in zip(chosen, rows, strict=True):
+            what = f"default timers, τ = {tau}, n = {n}: log10 of the parallel holding time, at least"
+            checks.append(number_at_least(what, row["low"], tau * math.log10(n), f"at least log10 of n^{tau}"))
+        if len(chosen) > 1 and rows[0]["high"] is not None:
+            power = (rows[-1]["low"] - rows[0]["high"]) / math.log10(chosen[-1] / chosen[0])
+            what = f"default timers, τ = {tau}: power of n with which holding grows, at least"
+            checks.append(number_at_least(what, power, tau, f"at least n^{tau}"))
+            known = [(n, row["value"]) for n, row in zip(chosen, rows, strict=True) if row["value"] is not None]
+            label, values = f"holding, τ = {tau}", [10.0**value for _, value in known]
+            curves.append(Series(label, [float(n) for n, _ in known], values, kind="both"))
+            converging = [
+                lab.times(protocol(n=n, tau=tau), TRIALS, start="no-leader", max_steps=10**9).scaled(1 / n)
+                for n in chosen
+            ]
+            curves.append(means(f"convergence, τ = {tau}", chosen, converging))
+    title = "Convergence and holding with the default timers"
+    return checks, [Plot(title, "n", "parallel time", curves, True, True)] if curves else []
