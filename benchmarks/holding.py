@@ -11,6 +11,7 @@ import sys
 import numpy as np
 
 import hegemon as hg
+from hegemon.analysis import pictures
 from hegemon.experiments.holding.advice import TABLE
 from hegemon.files import write_text
 
@@ -57,7 +58,27 @@ def taken(record: dict) -> dict:
     return row(protocol, "estimate", record["log10"])
 
 
+def draw() -> None:
+    """Convergence and holding of time-optimal with its default constants, over n."""
+    rows = [one for one in json.loads(TABLE.read_text()) if one["protocol"] == "time-optimal"]
+    rows = [one for one in rows if one["parameters"]["tau"] == 1]
+    sizes = [one["n"] for one in rows]
+    figure, (axis,) = pictures.new_figure(1)
+    held = [10 ** one["holding"] for one in rows]
+    ends = [[abs(10 ** one["holding"] - 10 ** one[end]) for one in rows] for end in ("low", "high")]
+    axis.errorbar(sizes, held, ends, fmt="o-", color=pictures.COLOURS[0], capsize=3, label="holding, from safe")
+    converged = [one["convergence"] for one in rows]
+    axis.plot(sizes, converged, "s--", color=pictures.COLOURS[1], label="convergence, from the slower of two starts")
+    for direction in "xy":
+        pictures.logarithmic(axis, direction)
+    axis.set(xlabel="n", ylabel="parallel time", title="time-optimal, τ = 1, default constants")
+    pictures.legend_below(axis, 1)
+    pictures.save(figure, "docs/holding.png")
+
+
 def main(files: list[str]) -> None:
+    if files == ["plot"]:
+        return draw()
     rows = json.loads(TABLE.read_text()) if TABLE.exists() else []
 
     def keep(new: dict) -> None:
