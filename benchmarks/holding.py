@@ -13,6 +13,7 @@ import numpy as np
 import hegemon as hg
 from hegemon.analysis import pictures
 from hegemon.experiments.holding.advice import TABLE
+from hegemon.experiments.holding.proved import log10_holding_of_timer
 from hegemon.files import write_text
 
 PROTOCOLS = {"time-optimal": hg.TimeOptimal, "timer": hg.Timer}
@@ -20,6 +21,10 @@ CASES = [
     *(hg.TimeOptimal(n=n) for n in (3, 4, 10, 30, 100, 1000)),
     *(hg.TimeOptimal(n=n, tau=2) for n in (3, 10)),
     *(hg.Timer(n=n, s=s) for n, s in ((10, 10), (10, 20), (10, 40), (100, 10), (100, 14), (100, 20), (1000, 14))),
+]
+PROVED = [
+    hg.Timer(n=n, s=share * n)
+    for n, share in ((100, 24), (100, 36), (100, 48), (100, 96), (1000, 24), (1000, 36), (1000, 48))
 ]
 MOST_EXACT = 4  # agents, up to which holding is computed
 TRIALS = 20
@@ -35,9 +40,12 @@ def row(protocol, kind: str, log10: dict) -> dict:
             raise SystemExit(f"{protocol}: not safe within {PATIENCE:,} units of parallel time from {start}: no row")
         means.append(float(np.mean([run.parallel_time for run in runs])))
     shift = math.log10(protocol.n)
+    holding, low, high = (
+        None if value is None else value - shift for value in (log10["steps"], log10["low"], log10["high"])
+    )
     return {
         "protocol": protocol.id, "n": protocol.n, "parameters": protocol.parameters, "states": protocol.states,
-        "kind": kind, "holding": log10["steps"] - shift, "low": log10["low"] - shift, "high": log10["high"] - shift,
+        "kind": kind, "holding": holding, "low": low, "high": high,
         "convergence": max(means), "trials": TRIALS,
     }  # fmt: skip
 
@@ -47,6 +55,11 @@ def measured(protocol) -> dict:
         value = math.log10(hg.verify(protocol, start="safe", property="holding").holding.from_starts["safe"])
         return row(protocol, "exact", {"steps": value, "low": value, "high": value})
     return taken(hg.holding(protocol, precision=0.4, seed=1).record())
+
+
+def proved(protocol) -> dict:
+    low = log10_holding_of_timer(protocol.n, protocol.s) + math.log10(protocol.n)
+    return row(protocol, "proved", {"steps": None, "low": low, "high": None})
 
 
 def taken(record: dict) -> dict:
@@ -84,18 +97,19 @@ def main(files: list[str]) -> None:
     def keep(new: dict) -> None:
         same = ("protocol", "n", "parameters")
         rows[:] = [old for old in rows if any(old[name] != new[name] for name in same)] + [new]
-        rows.sort(key=lambda one: (one["protocol"], one["n"], one["holding"]))
+        rows.sort(key=lambda one: (one["protocol"], one["n"], one["low"]))
         write_text(TABLE, "[\n" + ",\n".join(json.dumps(one) for one in rows) + "\n]\n")
-        print(f"{new['protocol']} {new['n']} {new['parameters']}: 10^{new['holding']:.3f}", flush=True)
+        print(f"{new['protocol']} {new['n']} {new['parameters']}: 10^{new['low']:.3f}", flush=True)
 
     for file in files:
         with open(file) as content:
             keep(taken(json.load(content)))
     if not files:
         known = {(one["protocol"], one["n"], str(one["parameters"])) for one in rows}
-        for protocol in CASES:
-            if (protocol.id, protocol.n, str(protocol.parameters)) not in known:
-                keep(measured(protocol))
+        for make, protocols in ((proved, PROVED), (measured, CASES)):
+            for protocol in protocols:
+                if (protocol.id, protocol.n, str(protocol.parameters)) not in known:
+                    keep(make(protocol))
 
 
 if __name__ == "__main__":

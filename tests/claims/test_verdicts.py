@@ -20,7 +20,7 @@ CASES = {
     "timer": (
         survey.timer,
         {"sizes": (8, 16, 32), "trials": 5, "holding": (4, 8), "holding_trials": 60,
-         "patience": 10**6, "exact_holding": (3, 4)},
+         "patience": 10**6, "exact_holding": (3, 4), "published": (8, 16)},
         [{"protocol": broken.TimerWithoutTimeout}, {"protocol": broken.ImpatientTimer}],
     ),
     "lemma2": (

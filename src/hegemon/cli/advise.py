@@ -7,6 +7,7 @@ from hegemon.cli.common import console, facts, figure, print_json
 from hegemon.cli.options import MOST_AGENTS, UNITS, decimal, integer, option
 from hegemon.errors import InvalidInput
 
+FEWER = "; fewer agents with the same parameters hold no shorter (docs/holding.md)"
 MOST_OTHERS = 3  # that are printed
 
 
@@ -39,7 +40,7 @@ def advise_parameters(
         print_json(content)
         return
     known = found.known
-    holds = f"10^{known.holding:.2f} units of parallel time on average"
+    holds = f"{known.held} units of parallel time on average"
     recovers = f"{figure(known.convergence)} units of parallel time on average, from a random start or without a leader"
     if rate is not None:
         holds += f", {content['holding_seconds'] / UNITS['y']:,.3g} years" if content["holding_seconds"] else ""
@@ -49,12 +50,10 @@ def advise_parameters(
         "states": figure(known.states),
         "holds": holds,
         "converges in": recovers,
-        "rests on": known.basis + "; fewer agents with the same parameters hold no shorter (docs/holding.md)",
+        "rests on": known.basis if known.kind == "proved" else known.basis + FEWER,
     }
     for place, other in enumerate(found.others[:MOST_OTHERS]):
-        rows[f"or ({place + 1})"] = (
-            f"{named(other)}: holds 10^{other.holding:.2f}, converges in {figure(other.convergence)}"
-        )
+        rows[f"or ({place + 1})"] = f"{named(other)}: holds {other.held}, converges in {figure(other.convergence)}"
     console().print(facts(rows | {"command": found.command}))
 
 

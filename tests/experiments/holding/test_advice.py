@@ -9,11 +9,12 @@ import hegemon as hg
 from hegemon.cli.main import main
 from hegemon.errors import InvalidInput
 from hegemon.experiments.holding.advice import advise, table
+from hegemon.experiments.holding.proved import log10_holding_of_timer
 
 
 def test_the_cheapest_row_that_meets_the_wish_is_taken():
     for wish in (1e2, 1e6, 1e10):
-        for members in (3, 10, 30, 100):
+        for members in (3, 10, 30, 100, 1000):
             good = [row for row in table() if row.n >= members and row.low >= math.log10(wish)]
             if good:
                 found = advise(members, wish)
@@ -61,6 +62,8 @@ def test_the_command(capsys):
     assert all(f"--set {name}={value}" in content["command"] for name, value in given)
     assert main([*asked, "--hold", "1d", "--interactions-per-second", "20"]) == 0
     assert "years" in capsys.readouterr().out
+    assert main(["advise", "--n-at-most", "1000", "--hold", "1e12"]) == 0
+    assert "at least 10^12.36" in capsys.readouterr().out
     assert main([*asked, "--hold", "1d"]) == 2
     assert "--interactions-per-second" in capsys.readouterr().err
     assert main([*asked, "--hold", "long"]) == 2
@@ -79,5 +82,9 @@ def test_fewer_agents_with_the_same_parameters_hold_no_shorter():
 def test_measured_rows_are_intervals_of_instances_that_exist():
     for row in table():
         protocol = {"time-optimal": hg.TimeOptimal, "timer": hg.Timer}[row.protocol](n=row.n, **row.parameters)
-        assert protocol.states == row.states and row.low <= row.holding <= row.high < row.low + 0.4
+        assert protocol.states == row.states
+        if row.kind == "proved":
+            assert row.holding is row.high is None and row.low == log10_holding_of_timer(row.n, protocol.s)
+        else:
+            assert row.low <= row.holding <= row.high < row.low + 0.4
         assert row.convergence > 0 and row.trials > 0

@@ -1,9 +1,10 @@
 """Which protocol and parameters hold a leader for long enough: the cheapest of those whose holding time is known.
 
 Nothing is extrapolated. The table `measured.json` has one row per protocol, size and parameters, made by
-`python -m benchmarks.holding`: holding from the start `safe` (exact, or the 95 % interval of `hegemon holding`) and
-convergence. A row for N agents serves networks of at most N with the row's own parameters: in the exact cases that were
-compared (docs/holding.md), fewer agents with the same parameters never held shorter than N do.
+`python -m benchmarks.holding`: holding from the start `safe` (exact, the 95 % interval of `hegemon holding`, or a lower
+bound that is proved) and convergence. A row for N agents serves networks of at most N with the row's own parameters: a
+proved bound grows as agents become fewer, and in the exact cases that were compared (docs/holding.md) fewer agents with
+the same parameters never held shorter than N do.
 """
 
 import json
@@ -26,17 +27,23 @@ class Known:
     n: int
     parameters: dict
     states: int
-    kind: str  # "exact" or "estimate"
-    holding: float
-    low: float  # with 97.5 % confidence; the value itself where it is exact
-    high: float
+    kind: str  # "exact", "estimate" or "proved"
+    holding: float | None  # None where only a lower bound is proved
+    low: float  # with 97.5 % confidence, or with certainty
+    high: float | None
     convergence: float  # mean from the slower of the starts `random` and `no-leader`
     trials: int
+
+    @property
+    def held(self) -> str:
+        return f"at least 10^{self.low:.2f}" if self.holding is None else f"10^{self.holding:.2f}"
 
     @property
     def basis(self) -> str:
         if self.kind == "exact":
             return f"holding computed exactly at n = {self.n}, convergence from {self.trials} runs"
+        if self.kind == "proved":
+            return f"a proof for all n up to {self.n} (docs/holding.md), convergence from {self.trials} runs"
         return (
             f"holding measured at n = {self.n} (95 % interval 10^{self.low:.2f} … 10^{self.high:.2f}), convergence "
             f"from {self.trials} runs"
@@ -67,6 +74,7 @@ class Advice:
 
     def record(self) -> dict:
         known = self.known
+        held = known.low if known.holding is None else known.holding
         return {
             "protocol": known.protocol,
             "n_at_most": known.n,
@@ -74,7 +82,7 @@ class Advice:
             "states": known.states,
             "wish_parallel_time": self.wish,
             "log10_holding": {"value": known.holding, "low": known.low, "high": known.high},
-            "holding_seconds": self.seconds(10**known.holding) if known.holding < 300 else None,
+            "holding_seconds": self.seconds(10**held) if held < 300 else None,
             "convergence": known.convergence,
             "convergence_seconds": self.seconds(known.convergence),
             "basis": known.basis,
