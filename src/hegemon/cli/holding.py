@@ -33,6 +33,7 @@ def hold_leader(
     seed: options.Seed = 0,
     budget: Annotated[int, integer("--budget", "steps that are simulated at most, about", low=1)] = 10**11,
     workers: options.Workers = None,
+    cluster: options.Cluster = None,
     checkpoint: Annotated[str | None, path("--checkpoint", "goes on from this file when run again (.json)")] = None,
     path_: Annotated[str | None, path("--path", "write one path to a loss, for run --start (.json)")] = None,
     json: options.Json = False,
@@ -49,13 +50,13 @@ def hold_leader(
             find_importance(compare, chosen)  # refused now, not after the first measurement
         found = holding(
             chosen, graph=topology, start=start, precision=relative, importance=importance, seed=seed, budget=budget,
-            workers=workers, checkpoint=checkpoint, path=path_ is not None, progress=shown.show,
+            workers=workers, cluster=cluster, checkpoint=checkpoint, path=path_ is not None, progress=shown.show,
         )  # fmt: skip
         content = found.record()
         if compare:
             other = holding(
                 chosen, graph=topology, start=start, precision=relative, importance=compare, seed=seed + 1,
-                budget=budget, workers=workers, progress=shown.show,
+                budget=budget, workers=workers, cluster=cluster, progress=shown.show,
             )  # fmt: skip
             content |= {"compared": other.record(), "agree": agree(found, other)}
     files = {path_: found.path.save} if path_ and found.path else {}

@@ -200,6 +200,7 @@ OneSided = Annotated[
     option("--one-sided", help="of the others: only the responder changes", metavar="SHARE", panel=POPULATION),
 ]
 Workers = Annotated[int | None, integer("--workers", "threads; default: all cores", low=1, high=MOST_WORKERS)]
+Cluster = Annotated[str | None, option("--cluster", help="dask:local, dask:tcp://…, slurm:…, mpi", metavar="PLACE")]
 Plot = Annotated[str | None, path("--plot", "write a picture (.png, .svg, .pdf)")]
 Json = Annotated[bool, option("--json", help="print JSON", panel=OUTPUT)]
 Quiet = Annotated[bool, option("--quiet", "-q", help="no progress on the error stream", panel=OUTPUT)]

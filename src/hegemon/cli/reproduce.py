@@ -41,9 +41,7 @@ def reproduce_claims(
         option("--out", help="default reproduction-quick or -full", metavar="FOLDER", panel=options.OUTPUT),
     ] = None,
     jobs: Annotated[int | None, integer("--jobs", "processes; default: all cores", low=1, high=MOST_WORKERS)] = None,
-    cluster: Annotated[
-        str | None, option("--cluster", help="dask:local, dask:tcp://…, slurm:…, mpi", metavar="PLACE")
-    ] = None,
+    cluster: options.Cluster = None,
     seed: options.Seed = SEED,
     json: options.Json = False,
     quiet: options.Quiet = False,

@@ -55,7 +55,7 @@ def sweep_study(
     workers: Annotated[
         int | None, integer("--workers", "processes; default: all cores", low=1, high=MOST_WORKERS)
     ] = None,
-    cluster: Annotated[str | None, text("--cluster", "dask:local, dask:tcp://…, slurm:…, mpi", "PLACE")] = None,
+    cluster: options.Cluster = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ):  # fmt: skip

@@ -45,6 +45,15 @@ def find_protocol(name: str) -> type[Protocol]:
     return found[class_name]
 
 
+def name_of(kind: type[Protocol]) -> str | None:
+    """The name by which `find_protocol` finds a class in another process; None if it would not."""
+    if CATALOGUE.get(kind.id) is kind:
+        return kind.id
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    is_found = file is not None and file.endswith(".py") and "." not in kind.__qualname__
+    return f"{Path(file).resolve()}:{kind.__qualname__}" if file and is_found else None
+
+
 def _unknown(name: str) -> str:
     """That there is no such protocol, why not, and which one may have been meant."""
     if name in CITED:

@@ -1,25 +1,21 @@
 """The front door: the expected holding time of a protocol from a start, with an interval that means what it says."""
 
 import math
-import os
-import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.exact.traces import Trace
 from hegemon.experiments.holding import replications
-from hegemon.experiments.holding.ensemble import MEASURED, Plan, Replication, dense, replicate
+from hegemon.experiments.holding.ensemble import MEASURED, Replication
 from hegemon.experiments.holding.importance import find_importance
 from hegemon.experiments.holding.kept import KeptReplications
-from hegemon.experiments.holding.process import Crowd, Process
+from hegemon.experiments.holding.process import Process
 from hegemon.experiments.holding.replications import FIRST, Answer
 from hegemon.experiments.holding.scouting import MOST_HIDDEN, Scouted, explore
+from hegemon.experiments.holding.teams import Cluster, Team
 from hegemon.experiments.holding.ways import typical_path, ways
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
@@ -132,6 +128,7 @@ def holding(
     seed: int = 0,
     budget: int = BUDGET,
     workers: int | None = None,
+    cluster: str | None = None,
     checkpoint: str | Path | None = None,
     path: bool = False,
     progress: Tell | None = None,
@@ -145,6 +142,7 @@ def holding(
     importance  how configurations are told apart: "auto", or a name that docs/holding.md explains.
     budget      steps that are simulated at most, about, each look counting as some.
     workers     threads; without it, all cores.
+    cluster     "dask:tcp://HOST:8786" and the like (docs/clusters.md): parties and replications are made there.
     checkpoint  a .json file from which an interrupted measurement goes on.
     path        also one path to a loss; `result.path.save(FILE)` writes what `hegemon run --start FILE` follows.
 
@@ -162,22 +160,13 @@ def holding(
     process = Process(protocol, graph, start)
     kept = KeptReplications(checkpoint, protocol, process, importance, seed)
     leads = find_importance(importance, protocol)
-    team = Team(process, leads, workers)
-    scouted = kept.scouted or explore(team, seed, budget, precision, lambda stage, count: tell(stage, count, None))
-    plan = scouted.plan
-    kept.save(scouted)
-    found = list(kept.replications)
-    goal = FIRST
-    while len(found) < goal:
-        tell("replications", len(found), goal)
-        for one in team.replicate(plan, seed, MEASURED, range(len(found), goal)):
-            found.append(one)
-            kept.save(scouted, found)
-            tell("replications", len(found), goal)
-        needed = replications.enough([one.rate for one in found], precision)
-        spent = sum(one.work for one in found)
-        affordable = max(FIRST, (budget - scouted.work) * len(found) // max(1, spent))
-        goal = min(needed, affordable, MOST_REPLICATIONS)
+    team = Cluster(process, leads, cluster, workers) if cluster else Team(process, leads, workers)
+    finished = False
+    try:
+        scouted, found = _measure(team, kept, seed, budget, precision, tell)
+        finished = True
+    finally:
+        team.close(finished)
     rates, early = [one.rate for one in found], [one.early for one in found]
     vouched = leads.vouched and scouted.hidden <= MOST_HIDDEN and replications.settled(rates, early, precision)
     answer = replications.answer(rates, scouted.plain_steps, scouted.plain_losses, vouched)
@@ -194,9 +183,30 @@ def holding(
         seed=seed,
         steps=team.steps,
         ways=tuple(ways(process.space, found)),
-        path=typical_path(team.crowd(plan), plan, seed, found) if path else None,
+        path=typical_path(team.crowd(scouted.plan), scouted.plan, seed, found) if path else None,
         seconds=time.perf_counter() - begin,
     )
+
+
+def _measure(
+    team: Team, kept: KeptReplications, seed: int, budget: int, precision: float, tell: Tell
+) -> tuple[Scouted, list[Replication]]:
+    """What the scouts found, and as many replications as the precision needs and the budget allows."""
+    scouted = kept.scouted or explore(team, seed, budget, precision, lambda stage, count: tell(stage, count, None))
+    kept.save(scouted)
+    found = list(kept.replications)
+    goal = FIRST
+    while len(found) < goal:
+        tell("replications", len(found), goal)
+        for one in team.replicate(scouted.plan, seed, MEASURED, range(len(found), goal)):
+            found.append(one)
+            kept.save(scouted, found)
+            tell("replications", len(found), goal)
+        needed = replications.enough([one.rate for one in found], precision)
+        spent = sum(one.work for one in found)
+        affordable = max(FIRST, (budget - scouted.work) * len(found) // max(1, spent))
+        goal = min(needed, affordable, MOST_REPLICATIONS)
+    return scouted, found
 
 
 def agree(first: Holding, second: Holding) -> bool:
@@ -218,60 +228,3 @@ def _refuse_for_ever(protocol, start) -> None:
             f"{protocol.id} says that its safe set is never left, so its leader is held for ever; "
             "`hegemon verify` or `hegemon prove` checks that claim"
         )
-
-
-class Team:
-    """One crowd for each thread: kernels hold no lock, and the table of pairs is shared."""
-
-    def __init__(self, process: Process, importance, workers: int | None):
-        self._process, self.importance = process, importance
-        self._workers = workers or os.cpu_count() or 1
-        self._crowds: list[Crowd] = []
-        self._local = threading.local()
-        self._lock = threading.Lock()
-        self._stopping = threading.Event()
-
-    @property
-    def steps(self) -> int:
-        return sum(crowd.steps for crowd in self._crowds)
-
-    @property
-    def work(self) -> int:
-        return sum(crowd.work for crowd in self._crowds)
-
-    def crowd(self, plan: Plan | None = None) -> Crowd:
-        """The crowd of this thread, which knows what the pilot has learnt."""
-        if not hasattr(self._local, "crowd"):
-            with self._lock:
-                self._local.crowd = Crowd(self._process, self.importance)
-                self._local.crowd.heartbeat = self._heartbeat
-                self._crowds.append(self._local.crowd)
-                self._local.knows = None
-        if plan is None:
-            self._local.knows = None
-        elif self._local.knows is not plan.importance:
-            self.importance.restore(self._local.crowd.model.cells, plan.importance)
-            self._local.crowd.merits = dense(plan.merits) if plan.merits else np.empty(0)
-            self._local.knows = plan.importance
-        return self._local.crowd
-
-    def _heartbeat(self) -> None:
-        if self._stopping.is_set():
-            raise KeyboardInterrupt
-
-    def replicate(self, plan: Plan, seed: int, branch: int, numbers: Iterable[int]):
-        """Replications in order of their numbers, whatever the number of threads."""
-        return self.map(lambda number: replicate(self.crowd(plan), plan, seed, branch, number), numbers)
-
-    def map(self, function, numbers: Iterable[int]):
-        """What a function makes of each number, in their order."""
-        pool = ThreadPoolExecutor(self._workers)
-        try:
-            futures = [pool.submit(function, number) for number in numbers]
-            for future in futures:
-                yield future.result()
-        except BaseException:
-            self._stopping.set()
-            raise
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)

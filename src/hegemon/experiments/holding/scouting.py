@@ -156,7 +156,7 @@ def explore(team, seed: int, budget: int, precision: float, tell: Callable) -> S
     hidden, expedition = 1.0, 0
     while True:
         parties = range(PARTIES * expedition, PARTIES * (expedition + 1))
-        new = list(team.map(lambda party: scout(team.crowd(), seed, party, budget, tell), parties))
+        new = list(team.scout(seed, parties, budget, tell))
         plans += new
         plan = together(importance, plans)
         rate, scatter, fit, work = tried(plan)

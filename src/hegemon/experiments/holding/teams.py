@@ -1,0 +1,178 @@
+"""Who walks: threads of this process, or workers of the experiments' executors elsewhere; the numbers are the same."""
+
+import os
+import pickle
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+
+import numpy as np
+
+from hegemon.errors import InvalidInput, Unfinished
+from hegemon.experiments.executors.pool import open_pool
+from hegemon.experiments.fingerprints import code_fingerprint, protocol_fingerprint
+from hegemon.experiments.holding.ensemble import Plan, Replication, dense, replicate
+from hegemon.experiments.holding.importance import find_importance
+from hegemon.experiments.holding.process import Crowd, Process
+from hegemon.experiments.holding.scouting import scout
+from hegemon.models.configuration import Configuration
+from hegemon.protocols.loading import find_protocol, name_of
+
+MOST_DEATHS = 3  # of workers, before the work is given up
+
+
+class Team:
+    """One crowd for each thread: kernels hold no lock, and the table of pairs is shared."""
+
+    def __init__(self, process: Process, importance, workers: int | None = None):
+        self._process, self.importance = process, importance
+        self._workers = workers or os.cpu_count() or 1
+        self._crowds: list[Crowd] = []
+        self._local = threading.local()
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+
+    @property
+    def steps(self) -> int:
+        return sum(crowd.steps for crowd in self._crowds)
+
+    @property
+    def work(self) -> int:
+        return sum(crowd.work for crowd in self._crowds)
+
+    def crowd(self, plan: Plan | None = None) -> Crowd:
+        """The crowd of this thread, which knows what the pilot has learnt."""
+        if not hasattr(self._local, "crowd"):
+            with self._lock:
+                self._local.crowd = Crowd(self._process, self.importance)
+                self._local.crowd.heartbeat = self._heartbeat
+                self._crowds.append(self._local.crowd)
+                self._local.knows = None
+        if plan is None:
+            self._local.knows = None
+        elif self._local.knows is not plan.importance:
+            self.importance.restore(self._local.crowd.model.cells, plan.importance)
+            self._local.crowd.merits = dense(plan.merits) if plan.merits else np.empty(0)
+            self._local.knows = plan.importance
+        return self._local.crowd
+
+    def _heartbeat(self) -> None:
+        if self._stopping.is_set():
+            raise KeyboardInterrupt
+
+    def scout(self, seed: int, parties: Iterable[int], budget: float, tell: Callable) -> Iterator[Plan]:
+        """What each party found, in their order."""
+        return self._map(lambda party: scout(self.crowd(), seed, party, budget, tell), parties)
+
+    def replicate(self, plan: Plan, seed: int, branch: int, numbers: Iterable[int]) -> Iterator[Replication]:
+        """Replications in order of their numbers, whatever the number of threads."""
+        return self._map(lambda number: replicate(self.crowd(plan), plan, seed, branch, number), numbers)
+
+    def _map(self, function, numbers: Iterable[int]) -> Iterator:
+        pool = ThreadPoolExecutor(self._workers)
+        try:
+            futures = [pool.submit(function, number) for number in numbers]
+            for future in futures:
+                yield future.result()
+        except BaseException:
+            self._stopping.set()
+            raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def close(self, finished: bool) -> None:
+        """Nothing to do: threads end with their work."""
+
+
+class Cluster(Team):
+    """The same through an executor. What parties and replications need travels as plain values."""
+
+    def __init__(self, process: Process, importance, cluster: str, workers: int | None = None):
+        super().__init__(process, importance, 1)
+        protocol = process.protocol
+        parameters = {name: protocol.values[name] for name in protocol.parameter_declarations}
+        name = name_of(type(protocol))
+        if name is None:
+            raise InvalidInput(
+                f"{protocol.id} is defined where no other process finds it; put its class into a file of its own"
+            )
+        codes = np.asarray(process.start, np.int64).tolist()
+        given = name, protocol.n, parameters, process.topology, codes, importance.name, _code_of(protocol)
+        self._question = pickle.dumps(given)
+        self._pool = open_pool(cluster, workers)
+        self._executor = self._pool.start()
+        self._steps = self._work = 0
+
+    @property
+    def steps(self) -> int:
+        return super().steps + self._steps
+
+    @property
+    def work(self) -> int:
+        return super().work + self._work
+
+    def scout(self, seed, parties, budget, tell):
+        tell(f"scouts out ({self._pool.name})", 0)
+        return self._gather([("scout", seed, party, budget) for party in parties])
+
+    def replicate(self, plan, seed, branch, numbers):
+        return self._gather([("replicate", plan, seed, branch, number) for number in numbers])
+
+    def _gather(self, tasks: list[tuple]) -> Iterator:
+        """Answers in the order of tasks; what went with a worker that died is done again by another."""
+        deaths = 0
+        futures = [self._executor.submit(work, self._question, *task) for task in tasks]
+        for place in range(len(tasks)):
+            while True:
+                try:
+                    answer, steps, worked = futures[place].result()
+                    break
+                except self._pool.lost as error:
+                    deaths += 1
+                    if deaths > MOST_DEATHS:
+                        raise Unfinished(
+                            "a worker was ended by the system again and again, probably for lack of memory; run the "
+                            "same command again to go on, with fewer --workers"
+                        ) from error
+                    self._executor = self._pool.start()
+                    futures[place:] = [
+                        old
+                        if old.done() and old.exception() is None
+                        else self._executor.submit(work, self._question, *task)
+                        for old, task in zip(futures[place:], tasks[place:], strict=True)
+                    ]
+            self._steps, self._work = self._steps + steps, self._work + worked
+            yield answer
+
+    def close(self, finished: bool) -> None:
+        self._pool.close() if finished else self._pool.abandon()
+
+
+def work(question: bytes, kind: str, *given) -> tuple:
+    """On a worker: a party of scouts or a replication, with the steps and the work that it took."""
+    team = _team_of(question)
+    crowd = team.crowd()
+    steps, worked = crowd.steps, crowd.work
+    answer: Plan | Replication
+    if kind == "scout":
+        seed, party, budget = given
+        answer = scout(crowd, seed, party, budget, lambda stage, count: None)
+    else:
+        plan, seed, branch, number = given
+        answer = replicate(team.crowd(plan), plan, seed, branch, number)
+    return answer, crowd.steps - steps, crowd.work - worked
+
+
+@lru_cache(maxsize=2)
+def _team_of(question: bytes) -> Team:
+    name, n, parameters, topology, codes, importance, code = pickle.loads(question)
+    protocol = find_protocol(name)(n=n, **{key: value for key, value in parameters.items() if value is not None})
+    if _code_of(protocol) != code:
+        raise InvalidInput("this worker has other code or libraries than the driver; install the same on both")
+    start = Configuration(protocol.space, agents=protocol.space.decode_array(np.array(codes)))
+    return Team(Process(protocol, topology, start), find_importance(importance, protocol), 1)
+
+
+def _code_of(protocol) -> tuple[str, str]:
+    return protocol_fingerprint(type(protocol)), code_fingerprint()
