@@ -99,3 +99,7 @@ def write_all(files: dict) -> Exception | None:
             except Exception as error:
                 failure = failure or error
     return failure
+
+
+def counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from hegemon.analysis.pictures import check_picture_path
 from hegemon.cli import options
-from hegemon.cli.common import console, figure, print_json
+from hegemon.cli.common import console, counted, figure, print_json
 from hegemon.cli.options import OUTPUT, option
 from hegemon.experiments.precision import parse_precision
 from hegemon.experiments.result_pictures import draw_results
@@ -186,7 +186,8 @@ def show_status(root: Path, json: bool) -> None:
         print_json(content)
         return
     screen = console()
-    screen.print(f"{root}: {done:,} of {goal:,} trials, {content['finished']:,} of {len(states):,} cases finished")
+    finished = f"{content['finished']:,} of {counted(len(states), 'case')} finished"
+    screen.print(f"{root}: {done:,} of {goal:,} trials, {finished}")
     for driver in working:
         rate = driver.get("measured", 0) / max(driver.get("seconds", 0), 0.1)
         screen.print(f"working: {driver['machine']['host']}, {driver['pool']}, {pace(rate)}")

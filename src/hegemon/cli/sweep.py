@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hegemon.cli import failures, options
+from hegemon.cli.common import counted
 from hegemon.cli.options import MOST_SEED, MOST_TRIALS, MOST_WORKERS, integer, text
 from hegemon.cli.results import pace, report, show_status
 from hegemon.errors import InvalidInput
@@ -172,10 +173,6 @@ class LiveStudy(StudyListener):
             table.add_row(state.case.label(), f"{state.done:,}", f"{state.goal:,}", known, state.error or each)
         rest = f"… and {len(busy) - LIVE_CASES:,} more cases" if len(busy) > LIVE_CASES else ""
         return Group(Text(self._headline(driver)), table, Text(rest))
-
-
-def counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def known_so_far(known: tuple[float, float, float] | None) -> str:
