@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from hegemon.errors import InvalidInput
-from hegemon.exact import solving
+from hegemon.exact import graph_kernels, solving
 from hegemon.exact.graph_kernels import components, distances, is_bottom
 from hegemon.exact.solving import LinearSystem
 
@@ -28,6 +28,15 @@ def rows(size, arcs):
     return size, offsets, np.array([head for _, head in arcs], np.int32)
 
 
+@pytest.fixture(params=[True, False], ids=["plain", "compiled"], autouse=True, scope="module")
+def plain(request):
+    """Small graphs are gone through in plain Python, and here by the kernels as well."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not request.param:
+            patch.setattr(graph_kernels, "LITTLE", -1)
+        yield
+
+
 @given(graphs())
 @settings(max_examples=200, deadline=None)
 def test_components_agree_with_scipy_and_are_in_reverse_topological_order(graph):
@@ -42,7 +51,7 @@ def test_components_agree_with_scipy_and_are_in_reverse_topological_order(graph)
     tails = np.repeat(np.arange(size), np.diff(offsets))
     assert (label[targets] <= label[tails]).all()
     leaving = {label[t] for t, h in zip(tails, targets, strict=True) if label[t] != label[h]}
-    assert is_bottom(label, number, offsets, targets).tolist() == [c not in leaving for c in range(number)]
+    assert is_bottom(offsets, targets, label, number).tolist() == [c not in leaving for c in range(number)]
 
 
 @given(graphs(), st.data())

@@ -1,5 +1,6 @@
 """Whether a configuration is in a set, and what the observables say of it: whole configurations at once."""
 
+from collections import Counter
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -7,6 +8,11 @@ import numpy as np
 from hegemon.compute.compilation import specialize
 from hegemon.compute.records import marks, one_of
 from hegemon.engines.stopping import Stop
+
+# Of the first agents, so many, it is found out in plain Python which conditions they satisfy: a single run asks little,
+# and has its answers before a kernel would be compiled.
+FEW_AGENTS = 4096
+_asked: Counter = Counter()
 
 # ruff: noqa: F821 - `marks_of`, `predicate` and `value` are bound by specialize
 
@@ -63,8 +69,24 @@ class Membership:
 
     def marks(self, agents) -> np.ndarray:
         mark = np.zeros(len(agents), np.uint8 if len(self.stop.conditions) <= 8 else np.uint32)
+        if _asked[self._mark_records] + len(agents) <= FEW_AGENTS:
+            _asked[self._mark_records] += len(agents)
+            try:
+                mark[:] = self._plain_marks(agents)
+                return mark
+            except Exception:
+                pass  # the kernel fails as well, and whoever called it words that
         self._mark_records(agents, self.protocol.compiled_p, mark)
         return mark
+
+    def _plain_marks(self, agents) -> list[int]:
+        namespace, p = self.protocol.space.namespace, self.protocol.p
+        codes = self.protocol.space.encode_array(agents).tolist()
+        found = {}
+        for code in set(codes):
+            state = namespace(code)
+            found[code] = sum(bool(holds(state, p)) << k for k, holds in enumerate(self.stop.conditions))
+        return [found[code] for code in codes]
 
     def counts(self, agents, weights=None) -> np.ndarray:
         """How many agents satisfy each condition; `weights` says how many agents each record stands for."""

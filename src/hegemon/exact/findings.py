@@ -101,7 +101,7 @@ def is_reached(chain: Chain, name: str, inside: np.ndarray, claimed: bool) -> Fi
         covers = "every configuration" if chain.is_whole else "the start"
         return Finding("reached", name, True, claimed, f"reached with probability 1 from {covers}")
     label, order, number = graph_kernels.components(chain.offsets, chain.targets, ~able)
-    bottom = graph_kernels.is_bottom(label, number, chain.offsets, chain.targets)
+    bottom = graph_kernels.is_bottom(chain.offsets, chain.targets, label, number)
     sizes = np.bincount(label[order], minlength=number)
     if chain.is_whole:
         smallest = np.flatnonzero(bottom)[np.argmin(sizes[bottom])]
@@ -118,7 +118,7 @@ def is_computed(chain: Chain, inside: np.ndarray, value: str, name: str) -> Find
     """The right output is reached and kept: every bottom component lies inside the set."""
     everywhere = np.ones(chain.size, bool)
     label, _, number = graph_kernels.components(chain.offsets, chain.targets, everywhere)
-    bottom = graph_kernels.is_bottom(label, number, chain.offsets, chain.targets)
+    bottom = graph_kernels.is_bottom(chain.offsets, chain.targets, label, number)
     wrong = np.flatnonzero(bottom[label] & ~inside)
     if not len(wrong):
         return Finding("predicate", name, True, True, f"{value}: the right output is reached and kept")

@@ -1,13 +1,27 @@
-"""Compiled questions about the graph of a chain: components, reachability, shortest ways."""
+"""Questions about the graph of a chain: components, reachability, shortest ways."""
+
+from functools import wraps
 
 import numpy as np
 
 from hegemon.compute.caching import kernel
 
 UNSEEN = -1
+LITTLE = 10_000  # transitions that Python has gone through before a kernel would be compiled
 
 
-@kernel
+def graph_kernel(function):
+    """Compiled for all but small graphs: the same code either way."""
+    compiled = kernel(function)
+
+    @wraps(function)
+    def ask(offsets, targets, *given):
+        return (function if len(targets) <= LITTLE else compiled)(offsets, targets, *given)
+
+    return ask
+
+
+@graph_kernel
 def components(offsets, targets, active):
     """Strongly connected components of the active part (Tarjan 1972), as labels and as one ordering.
 
@@ -60,8 +74,8 @@ def components(offsets, targets, active):
     return label, order[:listed], found
 
 
-@kernel
-def is_bottom(label, number, offsets, targets):
+@graph_kernel
+def is_bottom(offsets, targets, label, number):
     """Which components no transition leaves."""
     bottom = np.ones(number, np.bool_)
     for v in range(len(label)):
@@ -72,7 +86,7 @@ def is_bottom(label, number, offsets, targets):
     return bottom
 
 
-@kernel
+@graph_kernel
 def distances(offsets, targets, sources, active):
     """Breadth-first from all sources along active nodes: how far, and from where; -1 where never."""
     size = len(active)
@@ -98,7 +112,7 @@ def distances(offsets, targets, sources, active):
     return distance, parent
 
 
-@kernel
+@graph_kernel
 def leaves(offsets, targets, weights, inside):
     """For every configuration inside, the first entry of positive weight that leads outside; else -1."""
     first = np.full(len(inside), -1, np.int64)
