@@ -8,6 +8,7 @@ from scipy import stats
 
 import hegemon as hg
 from hegemon.compute.randomness import stream
+from hegemon.engines.population import events
 from hegemon.engines.population.adaptive import Adaptive
 from hegemon.engines.population.events import Events
 from hegemon.engines.stopping import never
@@ -166,3 +167,30 @@ def test_waiting_times_add_up():
     run = hg.simulate(protocol, graph="path:2000", seed=1)
     assert run.reached
     assert run.steps == pytest.approx(1999 * 1999, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "n", "graph"),
+    [
+        (hg.Ring, 12, None),
+        (hg.QuickElimination, 8, "star:8"),
+        (hg.FischerJiang, 7, None),
+    ],
+)
+def test_plain_python_and_the_kernel_find_the_same_active_arcs(kind, n, graph, monkeypatch):
+    protocol = kind(n=n)
+    topology = topology_for(protocol, graph)
+    shares = set()
+    for seed in range(5):
+        configuration = protocol.initial("random", np.random.default_rng(seed), topology=topology)
+        found = []
+        for few in (-1, events.FEW_ARCS):
+            monkeypatch.setattr(events, "FEW_ARCS", few)
+            events._asked.clear()
+            engine = Events(protocol, topology, configuration, never(protocol), stream(1))
+            arcs, active = engine._arcs, int(engine._clock[events.ACTIVE])
+            assert sum(events._asked.values()) == (0 if few < 0 else len(arcs.ends))
+            found.append((active, arcs.active[:active].tolist(), arcs.where.tolist()))
+        assert found[0] == found[1]
+        shares.add(engine.active_share)
+    assert len(shares) > 1

@@ -5,6 +5,7 @@ are active can change only around the two agents of an event. With coins an arc 
 changes something; they are tossed when it is drawn, so that some events change nothing.
 """
 
+from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,10 @@ from hegemon.models.configuration import Configuration
 PER_ARC = 40  # bytes
 MOST_COINS = 256  # values of the coins, all of which are tried whenever an agent has changed
 AHEAD = 16  # events: how far ahead memory is asked for
+# Of the first arcs, so many, plain Python finds out which are active: a run that turns to another engine has its answer
+# before a kernel would be compiled.
+FEW_ARCS = 1024
+_asked: Counter = Counter()
 # The clock: the step, the step of the next event (-1: not drawn), how many arcs are active, the arc tried last, and
 # how many events there were.
 STEP, NEXT, ACTIVE, TRIED, EVENTS = range(5)
@@ -250,7 +255,24 @@ class Events(Engine):
         self._population = configuration.agents.copy()
         self._counts = self._membership.counts(self._population)
         self._clock[NEXT] = -1
+        if _asked[self._find] + len(self._arcs.ends) <= FEW_ARCS:
+            _asked[self._find] += len(self._arcs.ends)
+            try:
+                return self._find_plainly()
+            except Exception:
+                pass  # the kernel fails as well, and that is worded
         self._run(self._find)
+
+    def _find_plainly(self) -> None:
+        """As `find_active`."""
+        codes = self.space.encode_array(self._population)
+        pairs = [(int(codes[i]), int(codes[j])) for i, j in self._arcs.ends]
+        outcomes = {pair: self.protocol.outcomes(*pair) for pair in set(pairs)}
+        active = [k for k, pair in enumerate(pairs) if any(after != pair for after in outcomes[pair])]
+        self._arcs.where[:] = -1
+        self._arcs.where[active] = np.arange(len(active))
+        self._arcs.active[: len(active)] = active
+        self._clock[ACTIVE], self._clock[TRIED] = len(active), len(pairs) - 1
 
     def advance(self, limit: int) -> bool:
         """Run towards `limit`, or exactly to the first step that meets the counted stop; whether it is met."""
