@@ -188,6 +188,8 @@ def test_an_ensemble_that_has_not_settled_is_noticed():
         found = [replicate(crowd, asked, 1, 2, k) for k in range(8)]
         assert replications.settled([one.rate for one in found], [one.early for one in found], 0.5) == answer
     assert not replications.settled([0.0, 0.1, -0.1], [-math.inf] * 3, 0.5)
+    with np.errstate(invalid="raise"):
+        assert not replications.settled([-math.inf] * 3, [0.0, 0.1, -0.1], 0.5)
 
 
 def test_replications_that_scatter_are_taken_together():

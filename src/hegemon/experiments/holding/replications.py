@@ -61,7 +61,7 @@ def settled(rates: Sequence[float], early: Sequence[float], precision: float, do
     """
     mean, _ = relative(rates)
     before, _ = relative(early)
-    if before == -math.inf:
+    if -math.inf in (mean, before):
         return False
     differences = np.exp(np.asarray(rates) - mean) - np.exp(np.asarray(early) - before)
     noise = float(differences.std(ddof=1)) / math.sqrt(len(differences))
