@@ -16,6 +16,7 @@ from tests.fuzz.lines import OPTIONS, Line, line
 SILENCE = 60.0  # seconds without a word: a hang
 LONG = 90.0  # seconds of work that shows its progress: ended, and fine
 CODES = {0, 1, 2}
+PROGRESS = ("…", "[")  # how a word of progress begins: what is done, or [3/26] of it
 LONGEST = 600  # characters of the one sentence
 
 
@@ -89,7 +90,7 @@ class Worker:
 
 def flaw(asked: Line, answer: dict) -> str:
     """What no line may do, however wrong it is."""
-    said = [text for text in answer["err"].splitlines() if not text.startswith("…")]
+    said = [text for text in answer["err"].splitlines() if not text.startswith(PROGRESS)]
     if answer["code"] not in CODES:
         return f"exit code {answer['code']}: {' '.join(said)[-LONGEST:]} {details(said)}"
     if "Traceback" in answer["err"]:
@@ -150,7 +151,7 @@ def _serve() -> None:
 
     class Ear(io.StringIO):
         def write(self, text):
-            if text.startswith("…"):
+            if text.startswith(PROGRESS):
                 print("progress", file=channel, flush=True)
             return super().write(text)
 

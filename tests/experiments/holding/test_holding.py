@@ -255,7 +255,7 @@ def test_the_rarest_trait_names_the_cell():
 @pytest.mark.full
 def test_two_importances_agree_on_time_optimal():
     protocol = hg.TimeOptimal(n=4, r_max=8, b_max=8)
-    found = holding(protocol, precision=0.3)
+    found = holding(protocol, precision=0.3, seed=1)  # how often intervals cover is asked elsewhere
     assert found.kind == "estimate" and covers(found, exact(protocol))
     other = holding(protocol, precision=0.3, importance="surprise", seed=1)
     assert other.kind == "estimate" and covers(other, exact(protocol)) and agree(found, other)
