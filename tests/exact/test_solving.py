@@ -28,7 +28,7 @@ def rows(size, arcs):
     return size, offsets, np.array([head for _, head in arcs], np.int32)
 
 
-@pytest.fixture(params=[True, False], ids=["plain", "compiled"], autouse=True, scope="module")
+@pytest.fixture(params=[True, False], ids=["plain", "compiled"], scope="module")
 def plain(request):
     """Small graphs are gone through in plain Python, and here by the kernels as well."""
     with pytest.MonkeyPatch.context() as patch:
@@ -39,7 +39,7 @@ def plain(request):
 
 @given(graphs())
 @settings(max_examples=200, deadline=None)
-def test_components_agree_with_scipy_and_are_in_reverse_topological_order(graph):
+def test_components_agree_with_scipy_and_are_in_reverse_topological_order(plain, graph):
     size, offsets, targets = graph
     label, order, number = components(offsets, targets, np.ones(size, bool))
     matrix = csr_array((np.ones(len(targets)), targets, offsets), (size, size))
@@ -56,7 +56,7 @@ def test_components_agree_with_scipy_and_are_in_reverse_topological_order(graph)
 
 @given(graphs(), st.data())
 @settings(max_examples=100, deadline=None)
-def test_distances_agree_with_scipy(graph, data):
+def test_distances_agree_with_scipy(plain, graph, data):
     size, offsets, targets = graph
     source = data.draw(st.integers(0, size - 1))
     matrix = csr_array((np.ones(len(targets)), targets, offsets), (size, size))
