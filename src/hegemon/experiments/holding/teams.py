@@ -1,11 +1,11 @@
 """Who walks: threads of this process, or workers of the experiments' executors elsewhere; the numbers are the same."""
 
 import os
-import pickle
 import threading
+import uuid
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,10 +16,27 @@ from hegemon.experiments.holding.ensemble import Plan, Replication, dense, repli
 from hegemon.experiments.holding.importance import find_importance
 from hegemon.experiments.holding.process import Crowd, Process
 from hegemon.experiments.holding.scouting import scout
+from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.protocols.loading import find_protocol, name_of
 
 MOST_DEATHS = 3  # of workers, before the work is given up
+
+
+class Question(NamedTuple):
+    """What a worker must know; its name tells it apart, so that a worker prepares once for all its tasks."""
+
+    id: str
+    protocol: str
+    n: int
+    parameters: dict
+    topology: Topology
+    start: np.ndarray
+    importance: str
+    code: tuple[str, str]
+
+
+_prepared: dict[str, "Team"] = {}  # on a worker, for the question of late
 
 
 class Team:
@@ -97,9 +114,9 @@ class Cluster(Team):
             raise InvalidInput(
                 f"{protocol.id} is defined where no other process finds it; put its class into a file of its own"
             )
-        codes = np.asarray(process.start, np.int64).tolist()
+        codes = np.asarray(process.start, np.int64)
         given = name, protocol.n, parameters, process.topology, codes, importance.name, _code_of(protocol)
-        self._question = pickle.dumps(given)
+        self._question = Question(uuid.uuid4().hex, *given)
         self._pool = open_pool(cluster, workers)
         self._executor = self._pool.start()
         self._steps = self._work = 0
@@ -149,7 +166,7 @@ class Cluster(Team):
         self._pool.close() if finished else self._pool.abandon()
 
 
-def work(question: bytes, kind: str, *given) -> tuple:
+def work(question: Question, kind: str, *given) -> tuple:
     """On a worker: a party of scouts or a replication, with the steps and the work that it took."""
     team = _team_of(question)
     crowd = team.crowd()
@@ -164,14 +181,18 @@ def work(question: bytes, kind: str, *given) -> tuple:
     return answer, crowd.steps - steps, crowd.work - worked
 
 
-@lru_cache(maxsize=2)
-def _team_of(question: bytes) -> Team:
-    name, n, parameters, topology, codes, importance, code = pickle.loads(question)
-    protocol = find_protocol(name)(n=n, **{key: value for key, value in parameters.items() if value is not None})
-    if _code_of(protocol) != code:
-        raise InvalidInput("this worker has other code or libraries than the driver; install the same on both")
-    start = Configuration(protocol.space, agents=protocol.space.decode_array(np.array(codes)))
-    return Team(Process(protocol, topology, start), find_importance(importance, protocol), 1)
+def _team_of(question: Question) -> Team:
+    if question.id not in _prepared:
+        kind = find_protocol(question.protocol)
+        given = {key: value for key, value in question.parameters.items() if value is not None}
+        protocol = kind(n=question.n, **given)
+        if _code_of(protocol) != question.code:
+            raise InvalidInput("this worker has other code or libraries than the driver; install the same on both")
+        start = Configuration(protocol.space, agents=protocol.space.decode_array(question.start))
+        team = Team(Process(protocol, question.topology, start), find_importance(question.importance, protocol), 1)
+        _prepared.clear()
+        _prepared[question.id] = team
+    return _prepared[question.id]
 
 
 def _code_of(protocol) -> tuple[str, str]:
