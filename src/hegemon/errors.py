@@ -1,6 +1,8 @@
 """The one exception that bad input raises, and its kin for what broke on the way. The command line prints the sentence
 and exits with 2, or with 3."""
 
+from collections.abc import Iterable
+
 
 class InvalidInput(ValueError):
     """A value from outside that cannot be used: the message names it, what is allowed, and a way out."""
@@ -8,3 +10,15 @@ class InvalidInput(ValueError):
 
 class Unfinished(InvalidInput):
     """Nothing is wrong with what was asked, but it could not be finished: a disk is full, a scheduler is gone."""
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """` (did you mean all-leaders?)` for a word that is nearly one of those known; nothing if it is far from all."""
+    import difflib  # only a mistake needs it
+
+    def plain(text: str) -> str:
+        return text[:60].lower().replace("_", "-").strip("-")
+
+    names = {plain(name): name for name in known}
+    near = difflib.get_close_matches(plain(str(word)), names, n=1, cutoff=0.6)
+    return f" (did you mean {names[near[0]]}?)" if near else ""

@@ -114,3 +114,47 @@ def test_powers_of_ten_are_plain_texts():
     figure.canvas.draw()
     labels = {label.get_text() for label in axis.get_yticklabels()}
     assert {"0", "10⁵", "−10⁵"} <= labels and not any("$" in label for label in labels)
+
+
+def test_what_is_counted_has_whole_ticks_in_a_history_too():
+    figure = pictures.picture_of_runs([run([2, 1, 1], [1, 1, 3])], "ring").figure
+    figure.draw_without_rendering()
+    for axis in figure.axes:
+        assert all(float(place).is_integer() for place in axis.get_yticks()), axis.get_ylabel()
+
+
+def test_axes_on_which_nothing_moves_are_left_out_and_told_below():
+    (axis,) = pictures.picture_of_runs([run([1, 1, 1], [3, 2, 7])], "ring").figure.axes
+    assert axis.get_ylabel() == "value" and axis.lines
+    assert axis.get_legend().get_title().get_text() == "throughout: leaders 1, bullets 0, never 0"
+    (still,) = pictures.picture_of_runs([run([1, 1, 1], [3, 3, 3])], "ring").figure.axes
+    assert still.lines and still.get_ylabel() == "agents"  # nothing moves at all: lines, not an empty frame
+
+
+def test_no_decade_is_drawn_in_which_there_is_nothing():
+    axes = pictures.picture_of_runs([run([2, 1, 1], [70, 900, 2000])], "timer").figure.axes
+    assert axes[1].get_yscale() == "symlog" and axes[1].get_ylim()[0] == 10
+    assert axes[0].get_ylim()[0] == 0
+
+
+def test_nothing_is_cut_at_the_edge(tmp_path):
+    """A legend of two rows makes the axes lower, other numbers appear beside them, and the label needs more room."""
+    words = ("leaders", "checkers", "electors", "synchronizers")
+    steps = np.arange(60) * 10
+    table = pandas.DataFrame({"step": steps, "parallel_time": steps / 10})
+    for k, word in enumerate(words):
+        table[word] = 21 * np.linspace(0, 1, 60) ** (k + 1)
+    table.attrs["units"] = dict.fromkeys(words, "agents")
+    one = Run("time-optimal", 10, "steps", 590, True, 1, "agents", "", 0, 0, history=table)
+    picture = pictures.picture_of_runs([one], "time-optimal")
+    picture.save(tmp_path / "run.png")
+    (axis,), frame = picture.figure.axes, picture.figure.bbox
+    for part in (axis.yaxis.label, axis.xaxis.label, axis.title, axis.get_legend()):
+        box = part.get_window_extent()
+        assert box.x0 >= frame.x0 and box.x1 <= frame.x1 and box.y0 >= frame.y0 and box.y1 <= frame.y1, part
+
+
+def test_trials_without_records_show_how_long_they_took():
+    bare = [replace(run([2, 1], [1, 1], trial=k), history=None, steps=k + 5) for k in range(4)]
+    (axis,) = pictures.picture_of_runs(bare, "ranking, n = 6").figure.axes
+    assert axis.get_title(loc="left") == "ranking, n = 6: 4 of 4 trials met the stop" and axis.lines

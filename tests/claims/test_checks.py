@@ -163,3 +163,8 @@ def test_verdicts_in_words():
     assert tally([HOLDS] * 25 + [VIOLATED]) == "25 claims hold, 1 is violated"
     assert tally([HOLDS, UNDECIDED, UNDECIDED]) == "1 claim holds, 2 are not decided by this data"
     assert tally([VIOLATED]) == "1 claim is violated" and tally([]) == "no claim was finished"
+
+
+def test_all_and_none_are_not_read_as_one_and_nothing():
+    for successes, said in ((2000, "all of 2,000"), (0, "none of 2,000"), (500, "0.25 of 2,000")):
+        assert checks.share_at_least("what", successes, 2000, 0.5).measured.startswith(f"{said} [")

@@ -215,6 +215,10 @@ def test_the_report_is_one_file_with_everything_in_it(finished, tmp_path):
     assert "<td data-name='verdict'>" in text and text.index("id='contents'") < text.index("id='overview'")
     for row in re.findall(r"<table class='cards'><thead><tr>(.*?)</tr>", text):
         assert row.startswith("<th>verdict</th>")  # first, so that a narrow screen never cuts it off
+    whole = (
+        f"--quick --only {','.join(claim.id for claim in claims)} --seed {SEED}"  # what was not asked is not claimed
+    )
+    assert whole in text
     assert "2 claims hold" in text and f"--quick --only {claims[0].id} --seed {SEED}" in text
     assert text.count("<img") == sum(len(record["plots"]) for record in records)
     assert "http://" not in text and "https://" not in text and "src='data:" in text

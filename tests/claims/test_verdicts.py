@@ -4,7 +4,9 @@ import pytest
 
 from hegemon.claims.laboratory import Laboratory
 from hegemon.claims.papers import ring, sublinear, survey, time_optimal, toolbox, trains
+from hegemon.claims.papers.long_holding import outlasting
 from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED
+from hegemon.protocols.time_optimal import TimeOptimal
 from hegemon.protocols.trains.protocol import Trains
 from tests.claims import broken
 
@@ -41,7 +43,9 @@ CASES = {
         [{"protocol": broken.BlindTimeOptimal}],
     ),
     "thm17.holding": (
-        time_optimal.holding, {"sizes": {1: (8, 16)}, "trials": 40, "tiny": (16,), "exact": (3,), "default": {1: (3,)}},
+        time_optimal.holding,
+        {"sizes": {1: (8, 16)}, "trials": {1: 40}, "tiny": (16,), "exact": (3,), "default": {1: (3,)},
+         "plain": {1: (16,)}},
         [{"protocol": broken.BlindTimeOptimal}],
     ),
     "to.table1": (
@@ -155,6 +159,12 @@ WRONG = [
 def test_a_broken_protocol_is_violated(name, wrong):
     experiment, sizes, _ = CASES[name]
     assert experiment(Laboratory(workers=1), **sizes, **wrong).verdict == VIOLATED
+
+
+def test_plain_runs_tell_a_leader_that_is_kept_from_one_that_is_lost():
+    lab, sizes = Laboratory(workers=1), {1: (16,)}
+    assert [check.verdict for check in outlasting(lab, TimeOptimal, sizes)] == [HOLDS]
+    assert [check.verdict for check in outlasting(lab, broken.BlindTimeOptimal, sizes)] == [VIOLATED]
 
 
 def test_more_coins_than_two_bits_are_noticed():

@@ -45,6 +45,13 @@ def test_a_sound_protocol_is_told_so(capsys, monkeypatch, engines):
     assert expected | {"functions", "all pairs", "set safe"} <= {row["what"] for row in content["checks"]}
 
 
+def test_leaders_are_counted_where_there_are_any(capsys, monkeypatch):
+    monkeypatch.setattr(authoring, "engines", lambda *_: ("agents",))
+    for protocol, said in (("epidemic", "300 steps"), ("pairwise", "300 steps, 1 leader")):
+        code, content = as_json(capsys, "check", protocol, "--n", "3")
+        assert code == 0 and content["checks"][-1]["found"] == f"compiles and runs: {said}"
+
+
 FLAWS = {
     ("a.leader = 2", "functions"): "leader = 2",
     ("a.leader = 1", "set safe"): "claims to be closed, but a step leaves the set",

@@ -81,3 +81,24 @@ def test_the_oldest_typer_works_with_the_newest_click(tmp_path):
     )
     done = subprocess.run([python, "-c", program], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+
+
+def completed(tmp_path, *arguments, **environment):
+    """What a shell hears that asks for completions."""
+    program = [sys.executable, "-c", "import sys; sys.argv[0] = 'hegemon'; " + HEGEMON, *arguments]
+    environment = os.environ | {"SHELL": "/bin/bash", "HOME": str(tmp_path)} | environment
+    return subprocess.run(program, capture_output=True, text=True, env=environment, timeout=120)
+
+
+def test_a_shell_completes_commands_options_and_protocols(tmp_path):
+    for words, found in (("hegemon ru", "run"), ("hegemon run --tri", "--trials"), ("hegemon run pairw", "pairwise")):
+        asked = {"_HEGEMON_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+        done = completed(tmp_path, **asked)
+        assert (done.returncode, done.stdout.split(), done.stderr) == (0, [found], "")
+
+
+def test_the_script_of_completion_is_shown_without_complaint(tmp_path):
+    done = completed(tmp_path, "--show-completion")
+    if "shellingham" in done.stderr or not done.stdout:
+        return  # no shell is seen above this process, which is all that can be said
+    assert done.returncode == 0 and "_HEGEMON_COMPLETE" in done.stdout and done.stderr == ""

@@ -5,8 +5,11 @@ import json
 
 import pytest
 
+import hegemon as hg
 from hegemon.cli.main import main
+from hegemon.cli.run_report import drawn_title
 from hegemon.runs import trials
+from hegemon.runs.setting import topology_for
 from tests.cli import sentences
 
 MAJORITY = '''
@@ -199,3 +202,22 @@ def test_an_interrupt_keeps_what_is_finished(capsys, monkeypatch):
     assert content["interrupted"] and 3 <= len(content["trials"]) < 1000
     assert content["trials"][0]["reached"]
     assert captured.err == f"hegemon: interrupted after {len(content['trials'])} of 100000 trials\n"
+
+
+def test_a_graph_of_a_protocol_without_leaders_counts_none():
+    for protocol, said in ((hg.Epidemic(n=4), "steps"), (hg.Pairwise(n=4), "steps; leaders: 1")):
+        run = hg.simulate(protocol, seed=1)
+        title = drawn_title(protocol, topology_for(protocol, None), run)
+        assert title == f"{protocol.id} on complete:4 after {run.steps} {said}"
+
+
+def test_what_is_not_recorded_is_not_promised_to_be_drawn(capsys, tmp_path):
+    line = ["run", "sublinear-ranking", "--n", "4", "--plot", str(tmp_path / "p.png")]
+    assert main(line) == 2 and "--trials 20" in capsys.readouterr().err
+    assert main([*line, "--trials", "3", "--max-steps", "2000"]) in (0, 1) and (tmp_path / "p.png").exists()
+    assert main([*line[:4], "--every", "5"]) == 2 and "--every" in capsys.readouterr().err
+
+
+def test_nodes_of_a_rounds_protocol_are_counted_as_nodes():
+    assert hg.simulate(hg.BFW(n=5), observe=True).history.attrs["units"]["leaders"] == "nodes"
+    assert hg.simulate(hg.Pairwise(n=5), observe=True).history.attrs["units"]["leaders"] == "agents"

@@ -3,7 +3,8 @@
 import operator
 
 import pytest
-from numba.core import types
+from numba.core import ir, types
+from numba.core.compiler import run_frontend
 from numba.core.registry import cpu_target
 
 from hegemon.compute import resolving
@@ -49,3 +50,20 @@ def test_others_who_use_numba_meet_it_unchanged(asked):
     with resolving.remembered(), resolving.remembered():
         assert types.BaseFunction.get_call_type is not before
     assert types.BaseFunction.get_call_type is before
+
+
+def test_the_variables_of_a_statement_are_those_that_numba_finds():
+    def mixed(a, b):
+        total = 0
+        for k, (x, y) in enumerate(zip(a, b)):  # noqa: B905 - Numba knows no `strict`
+            total += max(x, y, key=None) if k else a[k:][0]
+            b[k] = -total
+        return total, [a, b]
+
+    blocks = run_frontend(mixed).blocks.values()
+    statements = [statement for block in blocks for statement in block.body]
+    statements += [one.value for one in statements if isinstance(one, ir.Assign) and isinstance(one.value, ir.Expr)]
+    slow = [statement.list_vars() for statement in statements]
+    with resolving.remembered():
+        assert [statement.list_vars() for statement in statements] == slow
+    assert sum(map(len, slow)) > 50

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import njit
 from scipy import stats
 
+from hegemon.compute.ingredients import ingredient
 from hegemon.compute.randomness import next_double, stream
 from hegemon.compute.sampling import (
     _log_table,
@@ -22,19 +22,19 @@ from tests.compute.agreement import SIGNIFICANCE, fits_law, fits_smooth_law, log
 SAMPLES = 60_000
 
 
-@njit
+@ingredient()
 def draw_hypergeometric(state, good, bad, draws, sample):
     for k in range(len(sample)):
         sample[k] = hypergeometric(state, good, bad, draws)
 
 
-@njit
+@ingredient()
 def draw_binomial(state, trials, p, sample):
     for k in range(len(sample)):
         sample[k] = binomial(state, trials, p)
 
 
-@njit
+@ingredient()
 def draw_with_replacement(state, good, bad, draws, sample):
     """The deliberately biased sampler: an agent may be drawn twice."""
     for k in range(len(sample)):
@@ -170,11 +170,12 @@ def test_binomial_at_huge_arguments(trials, numerator, denominator):
     assert fits_smooth_law(drawn(draw_binomial, trials, p), log_probability, mean, deviation) > SIGNIFICANCE
 
 
-@njit
+@ingredient()
 def take_many(state, counts, draws, sample):
     rest = np.empty(len(counts), np.int64)
     for k in range(len(sample)):
-        rest[:] = counts
+        for i in range(len(counts)):  # to assign the whole array would compile for as long as all the rest
+            rest[i] = counts[i]
         take(state, rest, len(rest), counts.sum(), draws, sample[k])
         if (rest + sample[k] != counts).any():
             return False
@@ -192,7 +193,7 @@ def test_take_draws_without_replacement():
     assert fits_law(merged, *hypergeometric_law(97, 203, 70)) > SIGNIFICANCE
 
 
-@njit
+@ingredient()
 def throw_many(state, trials, weights, sample):
     for k in range(len(sample)):
         multinomial(state, trials, weights, sample[k])

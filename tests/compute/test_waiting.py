@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import njit
 from scipy import stats
 
+from hegemon.compute.ingredients import ingredient
 from hegemon.compute.randomness import next_double, next_pair, stream
 from hegemon.compute.waiting import FOREVER, cost_of_run, fresh_run, null_run
 from tests.compute.agreement import SIGNIFICANCE, fits_law, log_factorial
@@ -16,13 +16,13 @@ from tests.compute.agreement import SIGNIFICANCE, fits_law, log_factorial
 SAMPLES = 60_000
 
 
-@njit
+@ingredient()
 def draw_runs(state, n, used, limit, sample):
     for k in range(len(sample)):
         sample[k] = fresh_run(state, n, used, limit)
 
 
-@njit
+@ingredient()
 def draw_waits(state, chance, sample):
     for k in range(len(sample)):
         sample[k] = null_run(state, chance)
@@ -83,7 +83,7 @@ def test_the_test_catches_runs_that_are_two_percent_too_long():
     assert stats.kstest(through_its_own_law(sample, 2**50, 0), "uniform").pvalue < SIGNIFICANCE
 
 
-@njit
+@ingredient()
 def walk_runs(state, n, sample):
     """What the run length is by definition: interactions until an agent is met again."""
     met = np.full(n, -1)
@@ -102,7 +102,7 @@ def test_the_law_is_that_of_meeting_agents():
     assert fits_law(drawn(walk_runs, 50), *run_law(50)) > SIGNIFICANCE
 
 
-@njit
+@ingredient()
 def draw_runs_with_loops(state, n, sample):
     """Deliberately biased: an agent may meet itself, as if pairs were two independent choices."""
     met = np.full(n, -1)

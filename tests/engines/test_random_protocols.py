@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import hegemon as hg
-from hegemon.engines import choice
 from hegemon.engines.population import adaptive_complete, agents
 from tests.compute.agreement import chi_square
 from tests.engines.random_protocols import ABSENT, STEPS, STOPS, Case, Reference
@@ -92,7 +91,7 @@ class Forgetful(agents.Agents):
 
 @pytest.mark.parametrize("twin", [Late, Forgetful])
 def test_a_broken_twin_is_caught(twin, monkeypatch):
-    monkeypatch.setitem(choice.ENGINES, "agents", twin)
+    monkeypatch.setattr(agents, "Agents", twin)
     cases = [Case(k, FEW if twin is Late else (f"steps:{STEPS}",)) for k in range(4)]
     assert worst(cases, ("agents",), 300)["agents"][0] < SMALLEST
 

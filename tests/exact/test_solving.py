@@ -112,8 +112,8 @@ def leaky_chains(draw):
     return np.array(offsets), np.array(targets, np.int32), np.array(weights, np.int32), denominator
 
 
-@given(leaky_chains(), st.sampled_from(["sweeps", "elimination", "krylov"]))
-@settings(max_examples=150, deadline=None)
+@given(leaky_chains(), st.sampled_from(["sweeps", "elimination", "krylov", "factors"]))
+@settings(max_examples=200, deadline=None)
 def test_expected_steps_are_right_and_the_error_bound_holds(chain, method):
     offsets, targets, weights, denominator = chain
     active = np.arange(len(offsets) - 1) > 0
@@ -121,8 +121,10 @@ def test_expected_steps_are_right_and_the_error_bound_holds(chain, method):
     with pytest.MonkeyPatch.context() as patch:
         if method != "sweeps":
             system._hard = set(np.flatnonzero(np.diff(system.bounds) > 1).tolist())
-        if method == "krylov":
+        if method in ("krylov", "factors"):
             patch.setattr(solving, "LARGEST_ELIMINATED", 0)
+        if method == "factors":
+            patch.setattr(solving, "RESTARTS", 0)  # GMRES does nothing
         solution = system.expected_steps()
     for v, expected in exact_solution(offsets, targets, weights, denominator, active).items():
         assert abs(Fraction(float(solution.values[v])) - expected) <= Fraction(solution.error) * expected
@@ -150,5 +152,24 @@ def test_long_waits_are_exact(denominator):
 def test_what_cannot_be_computed_is_said(monkeypatch):
     arrays = np.array([0, 1, 2]), np.array([0, 0], np.int32), np.array([3, 1], np.int32)
     monkeypatch.setattr(solving, "REQUIRED", -1.0)
-    with pytest.raises(InvalidInput, match="too large to be computed reliably"):
+    with pytest.raises(InvalidInput, match="could not be computed reliably"):
         LinearSystem(*arrays, 3, np.array([False, True])).expected_steps()
+
+
+@pytest.mark.parametrize("room, answered", [(2e8, True), (0, False)])
+def test_where_krylov_methods_stall_factors_solve_if_they_fit(monkeypatch, room, answered):
+    """Seven seats in a circle, each left for the next with a chance of 1/2, and from seat 0 for ever with 1/1000."""
+    size = 7
+    arcs = [(v, head) for v in range(size) for head in sorted({v, (v + 1) % size})]
+    _, offsets, targets = rows(size, arcs)
+    weights = np.full(len(arcs), 500, np.int32)
+    weights[0] = 499
+    for name, value in (("LARGEST_ELIMINATED", 0), ("RESTARTS", 0), ("SWEEPS", 0), ("LARGEST_FACTORS", room)):
+        monkeypatch.setattr(solving, name, value)
+    system = LinearSystem(offsets, targets, weights, 1000, np.ones(size, bool))
+    if answered:
+        expected = exact_solution(offsets, targets, weights, 1000, np.ones(size, bool))
+        assert system.expected_steps().values == pytest.approx([float(expected[v]) for v in range(size)], rel=1e-12)
+    else:
+        with pytest.raises(InvalidInput, match="could not be computed reliably"):
+            system.expected_steps()

@@ -158,7 +158,7 @@ def test_a_large_population_is_looked_at_a_few_times_per_unit_of_time():
     looked = []
 
     class Watcher:
-        observables: dict = {}
+        units: dict = {}
 
         def measure(self, configuration):
             looked.append(configuration)

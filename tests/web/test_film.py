@@ -116,6 +116,7 @@ def test_without_ffmpeg_a_video_is_refused_before_the_film_is_made(tmp_path, mon
 def test_a_space_time_diagram_shows_every_agent_at_every_moment(tmp_path):
     film = shoot(Session(hg.Ring(n=12), seed=3), max_steps=40)
     picture = space_time(film)
+    assert all(float(place).is_integer() for place in picture.figure.axes[0].get_xticks())  # no half agents
     (axis,) = picture.figure.axes
     cells = axis.images[0].get_array()
     assert cells.shape == (41, 12, 3)

@@ -53,6 +53,7 @@ class Picture:
 
     def _repr_png_(self) -> bytes:
         content = io.BytesIO()
+        settle(self.figure)
         self.figure.savefig(content, format="png", dpi=RESOLUTION / 2)
         return content.getvalue()
 
@@ -159,10 +160,17 @@ def logarithmic(axis, direction: str) -> None:
         plain_ticks(line)
 
 
+def settle(figure) -> None:
+    """Lay the figure out once more: a legend makes its axes smaller, and then the numbers beside them may be wider
+    than those that room was made for."""
+    figure.draw_without_rendering()
+
+
 def save(figure, path) -> None:
     """Written beside and moved into place, so that no half picture is ever left."""
     import matplotlib
 
+    settle(figure)
     with matplotlib.rc_context({"svg.hashsalt": "hegemon"}):
         write_with(path, lambda place: figure.savefig(place, dpi=RESOLUTION, metadata=_undated(place)))
 
@@ -176,13 +184,19 @@ def picture_of_runs(runs, title: str) -> Picture:
     """What was watched, a panel for every unit: the median over the trials and a band around it; and, with several
     trials, the share that met the stop by each time."""
     panels = split_by_unit(runs)
-    figure, axes = new_figure(max(1, len(panels)) + (len(runs) > 1))
-    for axis, (unit, names) in zip(axes, panels.items(), strict=False):
-        draw_history(axis, runs, names, unit)
+    moving = {unit: names for unit, names in panels.items() if any(moves(runs, name) for name in names)}
+    shown = moving or dict(list(panels.items())[:1])
+    still = [name for unit, names in panels.items() if unit not in shown for name in names]
+    figure, axes = new_figure(max(1, len(shown) + (len(runs) > 1)))
+    for axis, (unit, names) in zip(axes, shown.items(), strict=False):
+        draw_history(axis, runs, names, unit, still if axis is axes[0] else [])
     over = f": median and {BAND[0]:.0%}–{BAND[1]:.0%} of {len(runs):,} trials" if len(runs) > 1 else ""
-    axes[0].set_title(title + over, loc="left")
     if len(runs) > 1:
         draw_times(axes[-1], runs)
+    if shown:
+        axes[0].set_title(title + over, loc="left")
+    else:  # nothing was recorded: how long the trials took is all there is
+        axes[0].set_title(f"{title}: {axes[0].get_title(loc='left')}", loc="left")
     return Picture(figure)
 
 
@@ -196,9 +210,14 @@ def split_by_unit(runs) -> dict[str, list[str]]:
     return panels
 
 
-def draw_history(axis, runs, names: Sequence[str], unit: str) -> None:
+def moves(runs, name: str) -> bool:
+    return any(run.history[name].nunique() > 1 for run in runs)
+
+
+def draw_history(axis, runs, names: Sequence[str], unit: str, besides: Sequence[str] = ()) -> None:
+    """The curves of one unit; what never changes is told below instead, `besides` too, unless nothing changes."""
     time = "parallel_time" if runs[0].unit == "steps" else "step"
-    moving = [name for name in names if any(run.history[name].nunique() > 1 for run in runs)]
+    moving = [name for name in names if moves(runs, name)] or list(names)
     largest = 0.0
     for k, name in enumerate(moving):
         grid, low, middle, high = curve(runs, time, name)
@@ -207,14 +226,19 @@ def draw_history(axis, runs, names: Sequence[str], unit: str) -> None:
         if len(runs) > 1:
             axis.fill_between(grid, low, high, color=style["color"], alpha=0.18, linewidth=0)
         largest = max(largest, float(np.max(high)))
+    lowest = min((run.history[name].min() for run in runs for name in moving), default=0)
+    axis.set_ylim(bottom=min(0, lowest))
     if largest > 200:
         axis.set_yscale("symlog", linthresh=1)
         powers_of_ten(axis.yaxis)
-    lowest = min((run.history[name].min() for run in runs for name in moving), default=0)
-    axis.set_ylim(bottom=min(0, lowest))
+        if lowest >= 10:  # no decade is drawn in which there is nothing
+            axis.set_ylim(bottom=10 ** math.floor(math.log10(lowest)))
+    elif all(run.history[name].dtype.kind in "iu" for run in runs for name in moving):
+        whole_ticks(axis.yaxis, 6)
     axis.set_xlabel("parallel time (steps / n)" if runs[0].unit == "steps" else f"time ({runs[0].unit})")
     axis.set_ylabel(unit)
-    still = [f"{name.replace('_', ' ')} {runs[0].history[name].iloc[0]:g}" for name in names if name not in moving]
+    quiet = [*(name for name in names if name not in moving), *besides]
+    still = [f"{name.replace('_', ' ')} {runs[0].history[name].iloc[0]:g}" for name in quiet]
     legend_below(axis, note=f"throughout: {', '.join(still)}" if still else "")
 
 

@@ -82,7 +82,8 @@ def always(what: str, good: int, trials: int, claimed: str = "always", least: in
         return Check(what, claimed, f"failed in {trials - good:,} of {trials:,}", VIOLATED, good / trials)
     interval = clopper_pearson(good, trials, CONFIDENCE)
     verdict = HOLDS if trials >= least else UNDECIDED
-    return Check(what, claimed, f"in all {trials:,} tried", verdict, 1.0, interval)
+    tried = f"in all {trials:,} tried" if trials != 1 else "in the only one tried"
+    return Check(what, claimed, tried, verdict, 1.0, interval)
 
 
 def share_at_least(what: str, successes: int, trials: int, bound: float, claimed: str | None = None) -> Check:
@@ -99,7 +100,8 @@ def share_at_most(what: str, successes: int, trials: int, bound: float, claimed:
 
 def share(what: str, successes: int, trials: int, claimed: str, against: float, support: float) -> Check:
     figure, interval = successes / trials, clopper_pearson(successes, trials, CONFIDENCE)
-    measured = f"{figure:.4g} of {trials:,} {span(interval)}"
+    share = {0.0: "none", 1.0: "all"}.get(figure, f"{figure:.4g}")  # "1 of 2,000" would read as a single one
+    measured = f"{share} of {trials:,} {span(interval)}"
     return alone(what, claimed, measured, figure, interval, against, support)
 
 

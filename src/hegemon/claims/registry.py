@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 
 HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "not decided by this data"
 
@@ -149,13 +149,13 @@ def choose(only: str | None = None, paper: str | None = None) -> list[Claim]:
     """The claims that a command asks for: by ids, by paper, or all of them."""
     claims = all_claims()
     if paper is not None and paper not in PAPERS:
-        raise InvalidInput(f"there is no paper {paper!r}; choose {', '.join(PAPERS)}")
+        raise InvalidInput(f"there is no paper {paper!r}; choose {', '.join(PAPERS)}{meant(paper, PAPERS)}")
     chosen = list(claims)
     if only is not None:
         chosen = [name.strip() for name in only.split(",") if name.strip()]
         for name in chosen:
             if name not in claims:
-                raise InvalidInput(f"there is no claim {name!r}; choose {', '.join(claims)}")
+                raise InvalidInput(f"there is no claim {name!r}; choose {', '.join(claims)}{meant(name, claims)}")
     found = [claims[name] for name in dict.fromkeys(chosen) if paper in (None, claims[name].paper)]
     if not found:
         raise InvalidInput(f"no claim of the paper {paper} is among {only}; leave one of the two out")

@@ -8,7 +8,7 @@ from pathlib import Path
 from hegemon.claims.checks import CONFIDENCE
 from hegemon.claims.family import LEVEL, by_chance, judged_records
 from hegemon.claims.plots import picture
-from hegemon.claims.registry import HOLDS, PAPERS, UNDECIDED, VIOLATED, Check, Outcome, outcome_of, tally
+from hegemon.claims.registry import HOLDS, PAPERS, UNDECIDED, VIOLATED, Check, Outcome, all_claims, outcome_of, tally
 from hegemon.files import write_text
 
 MARKS = {HOLDS: ("holds", "✓"), VIOLATED: ("violated", "✗"), UNDECIDED: ("open", "?")}
@@ -83,6 +83,8 @@ def opening(records, scale, seed, seconds) -> str:
     rows = sum(record["rows"] for record in records)
     where = f"{platform.machine()}, Python {platform.python_version()}"
     papers = len({r["paper"] for r in records})
+    names = [name(record) for record in records]
+    chosen = "" if set(names) == set(all_claims()) else f" --only {escape(','.join(names))}"
     return (
         "<h1>Leader election in anonymous networks: the claims, measured</h1>"
         f"<p>{number_of(len(records), 'published statement')} from {number_of(papers, 'paper')}, put to the test on "
@@ -90,7 +92,7 @@ def opening(records, scale, seed, seconds) -> str:
         "instances are small enough to enumerate; elsewhere simulation of the exact process, with intervals.</p>"
         f"<p class='tally'>{escape(tally([record['verdict'] for record in records]))}</p>"
         f"<p class='small'>Scale <b>{escape(scale)}</b>, seed {seed}, {seconds:,.0f} s of work, {date.today()}, "
-        f"{escape(where)}. Made by <code>hegemon reproduce --{escape(scale)} --seed {seed}</code>.</p>"
+        f"{escape(where)}. Made by <code>hegemon reproduce --{escape(scale)}{chosen} --seed {seed}</code>.</p>"
     )
 
 

@@ -19,6 +19,9 @@ from hegemon.experiments.worker import sees_folder
 
 NOTE_SECONDS = 1.0
 MOST_DEATHS = 3  # of workers, before the work is given up
+LONGEST = (  # begun first, so that nobody waits long at the end
+    "to.table1", "ring.table1", "trains.thm1.2", "survey.timer", "ring.thm1", "to.thm17.holding", "sub.thm3",
+)  # fmt: skip
 
 
 class ClaimsListener:
@@ -97,16 +100,17 @@ def _run_all(waiting, scale, folder: ClaimsFolder, pool: Pool, seed, listener, r
         "out": str(folder.root.resolve()),
         "name": folder.name,
         "seed": seed,
-        "workers": pool.slots(),
     }
 
-    upcoming = deque(_from_both_ends(waiting))
+    upcoming = deque(_in_order(waiting))
     ended = False
     try:
         while upcoming or running:
             while upcoming and len(running) < max(1, pool.slots()):
                 claim = upcoming.popleft()
-                future = executor.submit(work_on_claim, {**task, "claim": claim.id})
+                # A thread is a core: as long as every core has a claim, further threads only wait for one another.
+                threads = 1 if upcoming else pool.slots()
+                future = executor.submit(work_on_claim, {**task, "claim": claim.id, "workers": threads})
                 running[future] = claim
                 future.add_done_callback(answers.put)
                 listener.started(claim)
@@ -140,10 +144,11 @@ def _run_all(waiting, scale, folder: ClaimsFolder, pool: Pool, seed, listener, r
         pool.close() if ended else pool.abandon()
 
 
-def _from_both_ends(claims: list) -> list:
-    """First, last, second …: neighbours share kernels, and two workers seldom compile the same at the same time."""
-    ordered: list[Claim] = []
-    rest = deque(claims)
+def _in_order(claims: list) -> list:
+    """The longest; then first, last, second …: neighbours share kernels, and two workers seldom compile the same at the
+    same time."""
+    ordered: list[Claim] = [claim for name in LONGEST for claim in claims if claim.id == name]
+    rest = deque(claim for claim in claims if claim.id not in LONGEST)
     while rest:
         ordered.append(rest.popleft() if len(ordered) % 2 == 0 else rest.pop())
     return ordered

@@ -12,7 +12,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 
 DEFAULT_HEALTH = "127.0.0.1:0"
 
@@ -40,8 +40,16 @@ def main(arguments: list[str] | None = None) -> int:
         return error.code if isinstance(error.code, int) else 2
 
 
+class Words(argparse.ArgumentParser):
+    """A parser that refuses in one sentence, as every other command does."""
+
+    def error(self, message: str):
+        known = [name for action in self._actions for name in action.option_strings]
+        raise InvalidInput(f"{message}{meant(message.rpartition(': ')[2], known)}; see {self.prog} --help")
+
+
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(
+    made = Words(
         prog="hegemon agent",
         description="Be one member of a network that elects a leader. SIGHUP reads peers and keys again.",
         epilog="Examples:\n  hegemon agent --new-key key\n"

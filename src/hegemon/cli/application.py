@@ -24,7 +24,7 @@ COMMANDS = {
     ),
     "check": (
         "authoring:check_protocol",
-        ("hegemon check my_protocol.py", "hegemon check my_protocol.py:Mine --n 8 --set k=3"),
+        ("hegemon check my_protocol.py", "hegemon check my_protocol.py:MyProtocol --n 8 --set patience=5"),
     ),
     "sweep": (
         "sweep:sweep_study",
@@ -68,7 +68,7 @@ COMMANDS = {
         "network:run_network",
         (
             "hegemon network time-optimal --n 16 --for 20",
-            'hegemon network timer --n 8 --faults "3 kill leader" --for 10 --json',
+            'hegemon network time-optimal --n 8 --faults "5 kill leader" --for 20 --json',
         ),
     ),
     "agent": (

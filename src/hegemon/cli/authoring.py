@@ -10,11 +10,12 @@ from typing import Annotated, Any
 import typer
 
 from hegemon.cli import failures, options
-from hegemon.cli.common import console, facts, maker, new_table, print_json
+from hegemon.cli.common import console, counted, facts, maker, new_table, print_json
 from hegemon.cli.options import integer, option
 from hegemon.cli.progress import Progress
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 from hegemon.files import reserve, write_text
+from hegemon.models.authors import declared
 
 MODELS = ("population", "rounds", "messages")
 ALL_PAIRS = 40_000  # pairs of states that are all tried; of more, as many at random
@@ -27,7 +28,7 @@ def new_protocol(
 ):
     """Write a commented protocol of your own, which runs, verifies and plots at once."""
     if model not in MODELS:
-        raise InvalidInput(f"--model {model} is not known; choose {', '.join(MODELS)}")
+        raise InvalidInput(f"--model {model} is not known; choose {', '.join(MODELS)}{meant(model, MODELS)}")
     place = Path(file)
     if place.suffix != ".py":
         raise InvalidInput(f"{file} must end in .py, such as my_protocol.py")
@@ -63,9 +64,13 @@ def check_protocol(
 
         made = maker(protocol, set_)(n)
         topology = topology_for(made, graph)
+        startless = False  # or without a course that could be tried
         for what, attempt in attempts(made, topology):
+            if startless and what.startswith("engine "):
+                break  # it would say the same again
             shown.show(f"trying {what}", len(rows))
             rows.append(tried(what, attempt))
+            startless |= what in (f"start {made.default_start}", "decisions") and not rows[-1]["ok"]
             if what == "functions" and not rows[-1]["ok"]:
                 break  # nothing else can be trusted
     ok = all(row["ok"] for row in rows)
@@ -97,7 +102,7 @@ def attempts(protocol, topology) -> Iterator[tuple[str, Callable[[], str]]]:
     if protocol.model == "population":
         yield "all pairs", lambda: check_pairs(protocol)
     if protocol.model in ("population", "rounds"):
-        for name in protocol.starts:
+        for name in dict.fromkeys([*protocol.starts, *filter(None, [protocol.default_start])]):
             yield f"start {name}", partial(check_start, protocol, topology, name)
         for name, chosen in protocol.sets.items():
             if chosen.closed:
@@ -165,7 +170,8 @@ def check_closure(protocol, topology, name: str) -> str:
     if not finding.holds:
         steps = finding.counterexample.interactions if finding.counterexample else ()
         how = f", for instance by {steps[-1].sentence()}" if steps else ""
-        raise InvalidInput(f"{name} claims to be closed, but {finding.sentence}{how}")
+        place = declared(type(protocol), name)
+        raise InvalidInput(f"{name} claims to be closed, but {finding.sentence}{how}{place}")
     return f"closed: {finding.sentence}"
 
 
@@ -205,4 +211,5 @@ def check_engine(protocol, topology, engine: str) -> str:
     if protocol.model != "messages":
         course = {"until": f"{protocol.time_unit}:{STEPS[protocol.time_unit]}"}
     run = simulate(protocol, graph=topology, engine=engine, **course)
-    return f"compiles and runs: {run.steps:,} {run.unit}, {run.leaders} leaders"
+    led = "" if run.leaders is None else f", {counted(run.leaders, 'leader')}"
+    return f"compiles and runs: {run.steps:,} {run.unit}{led}"

@@ -7,7 +7,7 @@ from hegemon.cli import guard
 from hegemon.cli.options import MOST_AGENTS, whole
 from hegemon.cli.output import console, facts, new_table, plain, print_json
 from hegemon.display import figure
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 from hegemon.files import reserve
 
 __all__ = ["build", "console", "deliver", "facts", "figure", "new_table", "outputs", "plain", "print_json"]
@@ -43,9 +43,11 @@ def maker(name: str, settings) -> Callable:
     for key in values:
         if key == "n":
             raise InvalidInput("--set n=… is not the way to say how many agents there are; give --n N")
-        if key not in chosen.parameter_declarations:
-            known = ", ".join(chosen.parameter_declarations) or "none"
-            raise InvalidInput(f"{chosen.id} has no parameter {key!r}; its parameters are: {known}")
+        if key not in (declared := chosen.parameter_declarations):
+            known = ", ".join(declared) or "none"
+            raise InvalidInput(
+                f"{chosen.id} has no parameter {key!r}; its parameters are: {known}{meant(key, declared)}"
+            )
 
     def make(n: int):
         try:

@@ -10,8 +10,9 @@
 import os
 import tempfile
 import traceback
+from typing import Any
 
-from hegemon.errors import InvalidInput, Unfinished
+from hegemon.errors import InvalidInput, Unfinished, meant
 
 YES, NO, BAD_INPUT, UNFINISHED = 0, 1, 2, 3
 LONGEST = 400  # characters of a sentence; a value from outside may be any length
@@ -33,12 +34,12 @@ class Interrupted(BaseException):
 def sentence(error: BaseException) -> tuple[int, str]:
     """The exit code and the one sentence that an exception becomes."""
     if isinstance(error, InvalidInput | Refused):
-        text, place = str(error), place_in_users_file(error.__cause__) if error.__cause__ else ""
+        text, place = str(error), place_in_users_file(error.__cause__ or error, called=error.__cause__ is None)
         if place and f"line {place.rpartition('line ')[2].split(',')[0]}" not in text:
             text += f" ({place})"
         return UNFINISHED if isinstance(error, Unfinished) else BAD_INPUT, short(text)
     if hasattr(error, "format_message"):  # a wrong option, in whichever class this Typer has for it
-        return BAD_INPUT, short(f"{error.format_message()} (see hegemon --help)")
+        return BAD_INPUT, short(misused(error))
     if isinstance(error, MemoryError):
         return UNFINISHED, short(f"not enough memory ({error}); take a smaller n, fewer trials or fewer workers")
     if isinstance(error, RecursionError):
@@ -51,11 +52,25 @@ def sentence(error: BaseException) -> tuple[int, str]:
     return UNFINISHED, f"something unexpected went wrong ({what}); the details are in {place}"
 
 
-def place_in_users_file(error: BaseException) -> str:
-    """Where in a user's own file an exception passed last, as `file.py, line 8, in validate`; "" if nowhere."""
-    for frame in reversed(list(traceback.walk_tb(error.__traceback__))):
+def misused(error: Any) -> str:
+    """What is wrong with an option or a command, the nearest one that there is, and whose --help tells more."""
+    context = getattr(error, "ctx", None)
+    path = getattr(context, "command_path", "") or "hegemon"
+    said, given = error.format_message(), getattr(error, "option_name", None)
+    if given and context:
+        known = [name for one in context.command.params for name in (*one.opts, *one.secondary_opts)]
+        said = f"{path} has no option {given}{meant(given, known)}"
+    return f"{said.rstrip('.')}{' See' if said.endswith('?') else '; see'} {path} --help"
+
+
+def place_in_users_file(error: BaseException, called: bool = False) -> str:
+    """Where in a user's own file an exception passed last, as `file.py, line 8, in validate`; "" if nowhere. With
+    `called`, only where something of the laboratory was called: what users refuse themselves is their own sentence."""
+    for depth, frame in enumerate(reversed(list(traceback.walk_tb(error.__traceback__)))):
         scope = frame[0].f_globals
         if str(scope.get("__name__", "")).startswith("hegemon_user_"):
+            if called and depth == 0:
+                return ""
             return f"{scope.get('__file__')}, line {frame[1]}, in {frame[0].f_code.co_name}"
     return ""
 

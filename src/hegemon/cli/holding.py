@@ -21,11 +21,21 @@ def hold_leader(
     ] = "safe",
     relative: Annotated[
         float,
-        option("--relative", help="how precise: within so much, such as 10%", metavar="PERCENT", read=options.percent),
+        option(
+            "--relative",
+            help="how precise: within so much",
+            metavar="PERCENT",
+            read=options.percent,
+            show_default="10%",
+        ),
     ] = 0.1,
     importance: Annotated[
         str,
-        option("--importance", help="what tells configurations apart: auto, rarity, surprise, danger", metavar="NAME"),
+        option(
+            "--importance",
+            help="what tells configurations apart: auto, rarity, surprise, derived, danger",
+            metavar="NAME",
+        ),
     ] = "auto",
     compare: Annotated[
         str | None, option("--compare", help="measure again with another importance", metavar="NAME")

@@ -8,6 +8,8 @@ import sys
 from hegemon.cli import failures, guard
 from hegemon.cli.output import Sheet
 
+COMPLETION = {"--show-completion", "--install-completion"}  # which Typer answers, and ends
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and answer the exit code (see failures.py); as a program, exit with it."""
@@ -37,13 +39,16 @@ def perform(arguments: list[str]) -> int:
         from hegemon.cli.application import application
 
         words = [*arguments, *os.environ.get("COMP_WORDS", os.environ.get("_TYPER_COMPLETE_ARGS", "")).split()]
-        code = application(words)(args=arguments or ["--help"], standalone_mode=False) or failures.YES
+        command = application(words)
+        code = command(args=arguments or ["--help"], standalone_mode=False, prog_name="hegemon") or failures.YES
         if code == 128 + signal.SIGINT:  # what Typer makes of an interrupt
             raise KeyboardInterrupt
         sys.stdout.flush()
     except BaseException as error:  # a user's file may raise anything
-        if isinstance(error, SystemExit) and any("COMPLETE" in name for name in os.environ):
-            code, text = 0, ""  # the shell has its completions
+        if isinstance(error, SystemExit) and (
+            COMPLETION & {*arguments} or any("COMPLETE" in name for name in os.environ)
+        ):
+            code, text = int(error.code or 0), ""  # the shell has its completions, or the script that asks for them
         elif isinstance(error, KeyboardInterrupt | failures.Interrupted) or type(error).__name__ == "Abort":
             code, text = guard.exit_code(), str(error) or "interrupted"
         else:

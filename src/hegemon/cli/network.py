@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from hegemon.cli import guard, options
-from hegemon.cli.common import build, console, facts, figure, print_json
+from hegemon.cli.common import build, console, counted, facts, figure, print_json
 from hegemon.cli.options import MOST_AGENTS, MOST_SEED, decimal, integer, option
 
 LOOKS_PER_SECOND = 20
@@ -44,8 +44,8 @@ def run_network(
 ):  # fmt: skip
     """Run a protocol among real processes on this machine, watch it elect a leader, disturb it, watch it heal.
 
-    In the live view, k kills a member, K the leader; r restarts, p pauses, o resumes, c corrupts, x cuts off, h
-    heals (capitals: the leader); q ends. Members, key and sockets exist as long as the command runs.
+    In the live view, k kills a member, r restarts, p pauses, o resumes, c corrupts, x cuts off, h heals.
+    Capitals strike the leader; q ends. Members, key and sockets exist as long as the command runs.
     """
     from hegemon.network.faults import parse_faults
     from hegemon.network.swarm import Swarm
@@ -196,7 +196,7 @@ def print_summary(content: dict) -> None:
         "protocol": f"{content['protocol']}, n = {content['n']}, on {content['graph']}",
         "ran": f"{content['seconds']:.1f} s, {figure(content['interactions'])} interactions "
         f"({figure(content['interactions_per_second'])} per second)",
-        "now": f"{content['members']} members, {content['leaders']} leaders",
+        "now": f"{counted(content['members'], 'member')}, {counted(content['leaders'], 'leader')}",
         "elections": figure(content["elections"]),
         "one leader": f"{100 * content['one_leader_share']:.1f} % of the looks",
         "refused, dropped": f"{figure(content['refused'])} exchanges, {figure(content['dropped'])} datagrams",

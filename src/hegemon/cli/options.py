@@ -174,17 +174,24 @@ def path(name: str, help: str):
     return option(name, help=help, metavar="FILE", panel=OUTPUT)
 
 
-def argument(metavar: str, help: str):
+def argument(metavar: str, help: str, complete: Callable[[str], list[str]] | None = None):
     """What stands without an option; --help calls it a text, where Typer would say <str>."""
 
     def read(word):
         return word
 
     read.__name__ = "text"
-    return typer.Argument(metavar=metavar, help=help, parser=read)
+    return typer.Argument(metavar=metavar, help=help, parser=read, autocompletion=complete)
 
 
-A_PROTOCOL = argument("PROTOCOL", "an id of `hegemon list`, or your_file.py:YourClass")
+def ids(incomplete: str) -> list[str]:
+    """The protocols of the catalogue that a shell may complete a word to."""
+    from hegemon.protocols import CATALOGUE
+
+    return [name for name in CATALOGUE if name.startswith(incomplete)]
+
+
+A_PROTOCOL = argument("PROTOCOL", "an id of `hegemon list`, or your_file.py:YourClass", complete=ids)
 Protocol = Annotated[str, A_PROTOCOL]
 N = Annotated[int | None, integer("--n", "number of agents, such as 1000 or 1e6", low=1, high=MOST_AGENTS)]
 Set = Annotated[list[str] | None, option("--set", help="parameter; repeatable", metavar="NAME=VALUE")]

@@ -9,7 +9,7 @@ from hegemon.cli.common import PICTURES, build, deliver, notes_on, outputs, prin
 from hegemon.cli.options import MESSAGES, POPULATION, RECORDING, ROUNDS, integer, integers, option, path
 from hegemon.cli.resuming import make_keeper, resumed
 from hegemon.cli.run_report import print_report, report, writers
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 from hegemon.files import reserve
 
 
@@ -133,6 +133,13 @@ def run(
         }
         if chosen.model == "messages":
             course = {"wake": wake or "all", "max_steps": max_steps, "engine": engine}
+        elif chosen.model == "objects":
+            refuse({"observe": observe, "every": every, "at": at, "history": history}, chosen, "--trials and --plot")
+            if plot and trials == 1:
+                raise InvalidInput(
+                    f"--plot draws nothing of one trial of {chosen.id}, whose states are Python objects and are not "
+                    "recorded; give --trials 20, and it draws how long they took"
+                )
         elif plot or history or observe or every or at:
             course["observe"] = choose_observables(chosen, observe)
             course["every"] = every
@@ -199,7 +206,9 @@ def choose_observables(protocol, names: str | None) -> dict:
     chosen = [name.strip() for name in names.split(",")]
     for name in chosen:
         if name not in offered:
-            raise InvalidInput(f"{protocol.id} has no observable {name!r}; choose {', '.join(offered)}")
+            raise InvalidInput(
+                f"{protocol.id} has no observable {name!r}; choose {', '.join(offered)}{meant(name, offered)}"
+            )
     return {name: offered[name] for name in chosen}
 
 

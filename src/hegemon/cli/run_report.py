@@ -94,6 +94,12 @@ def print_trials(screen, rows: list[dict]) -> None:
         screen.print(f"… and {len(rows) - SHOWN_TRIALS:,} more trials (--json prints all)")
 
 
+def drawn_title(protocol, topology, run) -> str:
+    """What a drawn graph is of; a protocol that elects nobody has no leaders to be counted."""
+    led = "" if run.leaders is None else f"; leaders: {run.leaders}"
+    return f"{protocol.id} on {topology.name} after {run.steps:,} {run.unit}{led}"
+
+
 def writers(protocol, topology, finished, *, plot, history, final, draw) -> dict:
     """How each output file that was asked for is written."""
     if not finished.runs:
@@ -102,7 +108,7 @@ def writers(protocol, topology, finished, *, plot, history, final, draw) -> dict
     from hegemon.files import publish
 
     first = finished.runs[0]
-    title = f"{protocol.id} on {topology.name} after {first.steps:,} {first.unit}; leaders: {first.leaders}"
+    title = drawn_title(protocol, topology, first)
 
     def write_history(place) -> None:
         with publish(place) as file:

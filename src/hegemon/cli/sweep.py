@@ -14,7 +14,7 @@ from rich.text import Text
 
 from hegemon.cli import failures, options
 from hegemon.cli.common import counted
-from hegemon.cli.options import MOST_SEED, MOST_TRIALS, MOST_WORKERS, integer, text
+from hegemon.cli.options import MESSAGES, MOST_SEED, MOST_TRIALS, MOST_WORKERS, POPULATION, integer, text
 from hegemon.cli.results import pace, report, show_status
 from hegemon.errors import InvalidInput
 from hegemon.experiments.axes import parse_axis
@@ -33,14 +33,20 @@ def sweep_study(
     n: Annotated[str | None, text("--n", "numbers of agents: 100,1e3 or 1e2..1e6:log, 64..512:x2", "RANGE")] = None,
     set_: Annotated[list[str] | None, text("--set", "parameter=values: tau=1,2,4; repeatable", "NAME=VALUES")] = None,
     graph: Annotated[list[str] | None, text("--graph", "ring, regular:{n},4, a file; repeatable", "GRAPH")] = None,
-    start: Annotated[str | None, text("--start", "starts, such as random,no-leader", "START,…")] = None,
-    wake: Annotated[str | None, text("--wake", "messages: all,one-by-one,random or files", "NAME,…")] = None,
-    until: Annotated[list[str] | None, text("--until", "safe, steps:K, a set, all(…); repeatable", "STOP")] = None,
+    start: Annotated[str | None, text("--start", "starts, such as random,no-leader", "START,…", POPULATION)] = None,
+    wake: Annotated[str | None, text("--wake", "all,one-by-one,random or files", "NAME,…", MESSAGES)] = None,
+    until: Annotated[
+        list[str] | None, text("--until", "safe, steps:K, a set, all(…); repeatable", "STOP", POPULATION)
+    ] = None,
     max_steps: Annotated[str | None, text("--max-steps", "give up a trial after so many", "INTEGER")] = None,
     engine: Annotated[str | None, text("--engine", "auto, or names of engines", "NAME,…")] = None,
-    fault: Annotated[list[str] | None, text("--fault", "none, or step=K,agents=J; repeatable", "FAULT")] = None,
-    loss: Annotated[str | None, text("--loss", "shares of lost interactions: 0,0.1", "SHARE,…")] = None,
-    one_sided: Annotated[str | None, text("--one-sided", "of the others that are one-sided", "SHARE,…")] = None,
+    fault: Annotated[
+        list[str] | None, text("--fault", "none, or step=K,agents=J; repeatable", "FAULT", POPULATION)
+    ] = None,
+    loss: Annotated[str | None, text("--loss", "shares of lost interactions: 0,0.1", "SHARE,…", POPULATION)] = None,
+    one_sided: Annotated[
+        str | None, text("--one-sided", "of the others that are one-sided", "SHARE,…", POPULATION)
+    ] = None,
     zip_: Annotated[list[str] | None, text("--zip", "axes that move side by side: n,tau", "NAME,…")] = None,
     cases: Annotated[str | None, text("--cases", "a CSV table of cases, one column per axis", "FILE")] = None,
     trials: Annotated[

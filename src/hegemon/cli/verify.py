@@ -9,7 +9,7 @@ from hegemon.cli import failures, guard, options, verify_messages
 from hegemon.cli.common import build, console, facts, figure, maker, new_table, notes_on, outputs, print_json, write_all
 from hegemon.cli.options import integer, option, path
 from hegemon.cli.progress import Progress
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 
 MOST_AGENTS = 12  # of a configuration that are printed
 MEMORY = 4.0  # GiB
@@ -45,9 +45,6 @@ def verify_protocol(
         float, option("--memory", help="GiB that the chain may take", metavar="NUMBER",
                       read=options.positive("memory", 1e6))
     ] = MEMORY,
-    checkpoint: Annotated[
-        str | None, path("--checkpoint", "a chain too large to be stored goes on from this file (.npz)")
-    ] = None,
     schedule: Annotated[
         str,
         option("--schedule", help="random, adversary or fair; for rounds central or distributed", metavar="SCHEDULE"),
@@ -55,9 +52,12 @@ def verify_protocol(
     loss: options.Loss = None,
     one_sided: options.OneSided = None,
     wake: Annotated[
-        str | None, option("--wake", help="message passing: all, one-by-one, random or a file", metavar="NAME")
+        str | None, option("--wake", help="all, one-by-one, random or a file", metavar="NAME", panel=options.MESSAGES)
     ] = None,
     symmetry: Annotated[bool, typer.Option(help="count configurations up to symmetry")] = True,
+    checkpoint: Annotated[
+        str | None, path("--checkpoint", "a chain too large to be stored goes on from this file (.npz)")
+    ] = None,
     distribution: Annotated[str | None, path("--distribution", "write it as CSV")] = None,
     counterexample: Annotated[str | None, path("--counterexample", "write the first (.json)")] = None,
     export_: Annotated[
@@ -149,7 +149,7 @@ def check_every_graph(protocol: str, most: int, settings, name: str, json: bool,
 
 def check_export(form: str | None, out: str | None) -> None:
     if form and form not in FORMATS:
-        raise InvalidInput(f"--export {form!r} is not known; choose {', '.join(FORMATS)}")
+        raise InvalidInput(f"--export {form!r} is not known; choose {', '.join(FORMATS)}{meant(form, FORMATS)}")
     if bool(form) != bool(out):
         raise InvalidInput("--export and --out belong together: say in which format and into which file")
 

@@ -18,10 +18,11 @@ def watch_protocol(
     set_: options.Set = None,
     graph: options.Graph = None,
     start: Annotated[
-        str | None, option("--start", help="a named start, a file, or a story of verify", metavar="START")
+        str | None,
+        option("--start", help="a named start, a file, a story of verify", metavar="START", panel=options.POPULATION),
     ] = None,
     wake: Annotated[
-        str | None, option("--wake", help="messages: all, one-by-one, random or a file", metavar="NAME")
+        str | None, option("--wake", help="all, one-by-one, random or a file", metavar="NAME", panel=options.MESSAGES)
     ] = None,
     seed: options.Seed = 0,
     engine: Annotated[str, option("--engine", help="auto, or the name of an engine", metavar="NAME")] = "auto",

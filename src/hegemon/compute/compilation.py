@@ -18,8 +18,8 @@ from hegemon.compute.fingerprints import fingerprint, free_variables
 from hegemon.compute.ingredients import ingredient
 
 # For functions that allocate nothing: arrays are not reference-counted, which would otherwise cost more than
-# the work of a small function, and division follows IEEE 754.
-LEAN: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
+# the work of a small function, division follows IEEE 754, and the compiler looks for no sums of whole arrays.
+LEAN: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_rewrites": True}
 lean = ingredient(**LEAN)
 
 

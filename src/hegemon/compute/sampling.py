@@ -27,10 +27,21 @@ _STIRLING_ERRORS = np.array(
 
 
 @lean
+def smaller(a, b):
+    """As `min`, which Numba compiles to machine code by itself for every type, three times as long."""
+    return a if a <= b else b
+
+
+@lean
+def larger(a, b):
+    return a if a >= b else b
+
+
+@lean
 def stirling_error(x):
     """ln x! - (x ln x - x + ln(2 pi x) / 2), for a whole number x >= 1."""
     if x < 16:
-        return _STIRLING_ERRORS[int(x)]
+        return _STIRLING_ERRORS[np.int64(x)]
     y = 1.0 / (float(x) * float(x))
     return (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y / 1188)))) / x
 
@@ -70,7 +81,7 @@ def _candidate(state, width):
         u = v / certain - (_SQUEEZE + 0.5)
         u = (0.5 if u >= 0 else -0.5) - u
         v = next_double(state) * certain
-    edge = max(0.5 - abs(u), 1e-17)
+    edge = larger(0.5 - abs(u), 1e-17)
     return (2 * a / edge + b) * u, v * (1.125 + 1.4 / (b - 3.4)) / (a / (edge * edge) + b)
 
 
@@ -159,11 +170,12 @@ def hypergeometric(state, good, bad, draws):
         return np.int64(draws)
     # Three mirrors of the two-by-two table: left out for drawn, bad for good, drawn for good.
     total = good + bad
-    fewer = min(draws, total - draws)
+    fewer = smaller(draws, total - draws)
     if fewer == 0:
         return np.int64(good)
-    rarer = min(good, bad)
-    count = _hypergeometric(state, max(rarer, fewer), total - max(rarer, fewer), min(rarer, fewer))
+    rarer = smaller(good, bad)
+    more = larger(rarer, fewer)
+    count = _hypergeometric(state, more, total - more, smaller(rarer, fewer))
     if rarer != good:
         count = fewer - count
     if fewer != draws:
@@ -243,7 +255,7 @@ def multinomial(state, trials, weights, counts):
     weight = weights.sum()
     last = len(weights) - 1
     for i in range(last):
-        counts[i] = binomial(state, trials, min(weights[i] / weight, 1.0)) if trials else 0
+        counts[i] = binomial(state, trials, smaller(weights[i] / weight, 1.0)) if trials else 0
         trials -= counts[i]
         weight -= weights[i]
     counts[last] = trials

@@ -6,7 +6,7 @@ import numpy as np
 
 from hegemon.compute.compilation import lean
 from hegemon.compute.randomness import next_open_double, next_word
-from hegemon.compute.sampling import deviance
+from hegemon.compute.sampling import deviance, larger, smaller
 
 FOREVER = np.int64(2**63 - 1)
 _WORD = 1.0 / 2**64
@@ -34,7 +34,7 @@ def null_wait(state, chance):
     if chance > _RARE:
         return np.floor(math.log(next_open_double(state)) / -_minus_log(chance))
     # All 64 bits count: a uniform near zero must be fine-grained.
-    return np.floor(math.log1p(-min((next_word(state) + 0.5) * _WORD, _LARGEST)) / -_minus_log(chance))
+    return np.floor(math.log1p(-smaller((next_word(state) + 0.5) * _WORD, _LARGEST)) / -_minus_log(chance))
 
 
 @lean
@@ -91,7 +91,7 @@ def fresh_run(state, n, used, limit):
     q = math.sqrt(p * p * (1 + p / 3) + 2 * wait / n)
     q *= 1 - q / 6
     guess = 0.5 * (n * (q - p) + 1 - p / q)
-    length = min(np.int64(max(guess, 0.0)), longest)
+    length = smaller(np.int64(larger(guess, 0.0)), longest)
     cost = cost_of_run(n, used, length)
     while True:
         if cost < wait:
@@ -105,11 +105,11 @@ def fresh_run(state, n, used, limit):
                 length += 1
                 cost += step
                 continue
-            length = np.int64(min(length + jump, float(longest)))
+            length = np.int64(smaller(length + jump, float(longest)))
         else:
             step = _cost_of_next(n, used + 2.0 * (length - 1))
-            length -= np.int64(max(1.0, (cost - wait) / step))
+            length -= np.int64(larger(1.0, (cost - wait) / step))
             if length == 0 or cost - step < wait:
                 break
         cost = cost_of_run(n, used, length)
-    return min(length, limit)
+    return smaller(length, limit)

@@ -62,12 +62,14 @@ def react(scratch, parameters, layout, told):
 @intrinsic
 def call_meeting(typing_context, gate, first, second, coin):
     """Call the function at address gate[0] with both codes, the coins and the addresses gate[1..4]; it answers into
-    gate[TOLD..]."""
+    gate[TOLD..]. The gate is an array, or its address."""
 
     def generate(context, builder, signature, arguments):
         word = ir.IntType(64)
-        gate_value = context.make_array(signature.args[0])(context, builder, arguments[0])
-        addresses = [builder.load(builder.gep(gate_value.data, [ir.IntType(32)(k)])) for k in range(5)]
+        first_word = arguments[0]
+        if isinstance(gate, types.Array):
+            first_word = context.make_array(gate)(context, builder, first_word).data
+        addresses = [builder.load(builder.gep(first_word, [ir.IntType(32)(k)])) for k in range(5)]
         kind = ir.FunctionType(word, [word] * 7)
         function = builder.inttoptr(addresses[0], kind.as_pointer())
         return builder.call(function, [*arguments[1:], *addresses[1:]])

@@ -121,6 +121,12 @@ class Watcher:
                 self._kernels |= {name: (kernel, which) for which, name in enumerate(alike)}
         self._measured: WeakKeyDictionary = WeakKeyDictionary()  # a fast-forward shows the same ones again and again
 
+    @property
+    def units(self) -> dict[str, str]:
+        """What each observable counts; those that are counted in rounds are called nodes."""
+        counted = {"agents": "nodes"} if self.protocol.model == "rounds" else {}
+        return {name: counted.get(seen.unit, seen.unit) for name, seen in self.observables.items()}
+
     def measure(self, configuration) -> dict:
         if configuration not in self._measured:
             agents, weights = configuration.weighted()

@@ -39,7 +39,7 @@ class Prospects:
     def is_silent(self, engine) -> bool:
         """No two agents that can meet change anything."""
         self._most_pairs = FIRST_PAIRS + engine.step // STEPS_PER_PAIR
-        codes, counts = engine.occupancy()
+        codes, counts = engine.recent_occupancy()
         if len(codes) > MOST_STATES:
             return False
         try:
@@ -58,7 +58,7 @@ class Prospects:
         may meet itself if at least two agents are in it, or if some interaction adds agents to it.
         """
         self._most_pairs = FIRST_PAIRS + engine.step // STEPS_PER_PAIR
-        codes, counts = engine.occupancy()
+        codes, counts = engine.recent_occupancy()
         if len(codes) > MOST_STATES or not self.stop.conditions:
             return False
         held = dict(zip(codes.tolist(), counts.tolist(), strict=True))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 from hegemon.models.conditions import is_condition, parse_set
 from hegemon.models.expressions import whole_number
 from hegemon.models.sets import ConfigurationSet
@@ -58,7 +58,7 @@ def parse_stop(until, protocol) -> Stop:
     known = ", ".join([*protocol.sets, "broken" if protocol.elects_leader else "", f"{unit}:K"]).replace(", ,", ",")
     raise InvalidInput(
         f"until {text!r} is not known to {protocol.id}; choose {known}, or a condition such as "
-        f'"count({protocol.fields[0].name} == 1) == 1"'
+        f'"count({protocol.fields[0].name} == 1) == 1"{meant(text, (*protocol.sets, "broken"))}'
     )
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from hegemon.compute.compilation import specialize
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 from hegemon.exact.chain import Chain
 from hegemon.exact.numbering import count_marked
 from hegemon.models.conditions import is_condition, parse_set
@@ -53,7 +53,7 @@ def named_set(protocol, name: str) -> ConfigurationSet:
     known = ", ".join(protocol.sets) or "none"
     raise InvalidInput(
         f"{protocol.id} has no set {name!r}; its sets are {known}, or write a condition such as "
-        f'"count({protocol.fields[0].name} == 1) == 1"'
+        f'"count({protocol.fields[0].name} == 1) == 1"{meant(name, protocol.sets)}'
     )
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from hegemon import files
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 from hegemon.exact.chain import Chain
 
 LARGEST_PICTURE = 2000  # configurations: beyond, no layout program draws a DOT file
@@ -19,7 +19,9 @@ LARGEST_PICTURE = 2000  # configurations: beyond, no layout program draws a DOT 
 def export(chain: Chain, form: str, path, labels: dict[str, np.ndarray], target: str) -> list[Path]:
     """Write the chain; answers the files written. `labels` are sets by name, `target` the one rewards end at."""
     if form not in FORMATS:
-        raise InvalidInput(f"the export format {form!r} is not known; choose {', '.join(FORMATS)}")
+        raise InvalidInput(
+            f"the export format {form!r} is not known; choose {', '.join(FORMATS)}{meant(form, FORMATS)}"
+        )
     path = files.reserve(path)
     labels = {"init": initial(chain), **{_word(name): inside for name, inside in labels.items()}}
     return FORMATS[form](chain, path, labels, (~labels[_word(target)]).astype(int))

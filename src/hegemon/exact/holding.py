@@ -80,21 +80,26 @@ def holding_times(chain: Chain, name: str, inside: np.ndarray, leaders, starts: 
     )
 
 
-def break_interactions(chain: Chain, start: int, active: np.ndarray, number: int = 3):
-    """How holding from this configuration ends: the pairs of states whose meeting ends it, most likely first."""
-    size, space = chain.size, chain.space
-    if not isinstance(space, Configurations):  # in a round no single pair ends it
-        return
+def visits(chain: Chain, start: int, active: np.ndarray) -> np.ndarray:
+    """How often each configuration is visited, on average, from this start until the leader is lost."""
     columns = matrix(chain.keeps, chain.targets, chain.offsets).tocsc()
     backwards = LinearSystem(columns.indptr.astype(np.int64), columns.indices, columns.data, chain.denominator, active)
-    begin = np.zeros(size)
+    begin = np.zeros(chain.size)
     begin[start] = chain.denominator
-    visits, _ = backwards.refined(begin)
+    return backwards.refined(begin)[0]
+
+
+def break_interactions(chain: Chain, start: int, active: np.ndarray, number: int = 3):
+    """How holding from this configuration ends: the pairs of states whose meeting ends it, most likely first."""
+    space = chain.space
+    if not isinstance(space, Configurations):  # in a round no single pair ends it
+        return
+    often = visits(chain, start, active)
     first, second, changes = space.model.first, space.model.second, space.model.changes
     sources, targets = space.topology.sources.astype(np.int64), space.topology.targets.astype(np.int64)
-    rows = np.flatnonzero(active & (visits > 0))
+    rows = np.flatnonzero(active & (often > 0))
     ends = np.zeros(changes.shape)
-    kernels.add_breaks(chain.codes[rows], visits[rows] / chain.denominator, sources, targets, changes, ends)
+    kernels.add_breaks(chain.codes[rows], often[rows] / chain.denominator, sources, targets, changes, ends)
     ends /= ends.sum()  # it ends with probability 1; only rounding says otherwise
     for flat in np.argsort(-ends, axis=None)[:number]:
         row, b = divmod(int(flat), space.q)

@@ -97,7 +97,9 @@ def inner(a, b):
 def gmres(offsets, columns, values, right, x, kept, restarts, tolerance):
     """Improve x as a solution of A x = b by GMRES after Gauss-Seidel (Saad and Schultz 1986), `kept` vectors at a time.
 
-    Compiled as one piece: with vectors of some ten thousand numbers, calls from Python cost more than the work.
+    Compiled as one piece: with vectors of some ten thousand numbers, calls from Python cost more than the work. In
+    plain loops: where one array is assigned to a part of another, Numba compiles a sentence about shapes, for longer
+    than all of this.
     """
     size = len(right)
     nothing = np.zeros(size)
@@ -106,16 +108,20 @@ def gmres(offsets, columns, values, right, x, kept, restarts, tolerance):
     first = swept_residual(offsets, columns, values, right, nothing)
     enough = tolerance * np.sqrt(inner(first, first))
     for _ in range(restarts):
-        basis[0] = swept_residual(offsets, columns, values, right, x)
-        length = np.sqrt(inner(basis[0], basis[0]))
+        now = swept_residual(offsets, columns, values, right, x)
+        length = np.sqrt(inner(now, now))
         if not length > enough:
             break
-        basis[0] /= length
-        rest[:] = 0.0
+        for k in range(size):
+            basis[0, k] = now[k] / length
+        for k in range(1, kept + 1):
+            rest[k] = 0.0
         rest[0] = length
         used = 0
         for j in range(kept):
-            new = -swept_residual(offsets, columns, values, nothing, basis[j])
+            new = swept_residual(offsets, columns, values, nothing, basis[j])
+            for k in range(size):
+                new[k] = -new[k]
             for i in range(j + 1):
                 triangle[i, j] = inner(basis[i], new)
                 for k in range(size):
@@ -135,7 +141,8 @@ def gmres(offsets, columns, values, right, x, kept, restarts, tolerance):
             used = j + 1
             if abs(rest[j + 1]) <= enough or length == 0.0:
                 break
-            basis[j + 1] = new / length
+            for k in range(size):
+                basis[j + 1, k] = new[k] / length
         for i in range(used - 1, -1, -1):
             for j in range(i + 1, used):
                 rest[i] -= triangle[i, j] * rest[j]

@@ -20,7 +20,7 @@ from hegemon.exact import recomputed_kernels as kernels
 from hegemon.exact.chain import GIB
 from hegemon.exact.configurations import Configurations
 from hegemon.exact.containment import contains_rows, contains_turned_rows, named_set
-from hegemon.exact.solving import REQUIRED, ROUNDING
+from hegemon.exact.solving import REQUIRED, ROUNDING, unreliable
 from hegemon.exact.sweeping import Direction, Extrapolation
 
 PER_KEY = 0.25  # bytes: the map of representatives, and how many come before each word of it
@@ -179,10 +179,7 @@ class RecomputedChain:
         residual, highest = (max(column, default=0.0) for column in zip(*found, strict=True))
         error = residual + 8 * ROUNDING * (1 + 2 * highest)  # a dozen roundings of numbers of this size
         if not error < REQUIRED:
-            raise InvalidInput(
-                f"the expected steps are too large to be computed reliably (relative error {error:.2g}); take a "
-                "smaller n or smaller parameters"
-            )
+            raise unreliable(error)
         return values, error / (1 - error) + ROUNDING
 
     def reach_probability(self, inside: np.ndarray, able: np.ndarray) -> np.ndarray:

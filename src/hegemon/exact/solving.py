@@ -21,6 +21,15 @@ SWEEPS = 20_000_000  # configurations swept by Gauss-Seidel before another metho
 SHRINKS = 1e-4  # by so much a solution must reduce the residual in every component that is swept
 LARGEST_ELIMINATED = 2500  # configurations of one component: elimination works on a full matrix
 KRYLOV, RESTARTS = 40, 60
+STALLED = 1e-4  # of the right side, left by GMRES: then factors are tried
+FILLING, LARGEST_FACTORS = 50, 2e8  # times as many entries as the matrix has; entries in all, 12 bytes each
+
+
+def unreliable(error: float) -> InvalidInput:
+    return InvalidInput(
+        f"the expected steps could not be computed reliably: their relative error is at most {error:.2g}, and "
+        f"{REQUIRED:g} is required; take a smaller n or smaller parameters"
+    )
 
 
 @dataclass(frozen=True)
@@ -41,15 +50,13 @@ class LinearSystem:
         self.bounds = np.searchsorted(label[self.order], np.arange(number + 1))
         self._hard: set[int] = set()  # the components that sweeps alone do not settle
         self._factors: dict = {}
+        self._triangles: dict = {}  # of the components at which GMRES stalls
 
     def expected_steps(self) -> Solution:
         """The solution for b = 1."""
         values, error = self.refined(self.denominator * self.active)
         if not error < REQUIRED:
-            raise InvalidInput(
-                f"the expected steps are too large to be computed reliably (relative error {error:.2g}); "
-                "take a smaller n or smaller parameters"
-            )
+            raise unreliable(error)
         return Solution(values, error / (1 - error) + ROUNDING)
 
     def refined(self, numerators: np.ndarray) -> tuple[np.ndarray, float]:
@@ -104,7 +111,8 @@ class LinearSystem:
         """By elimination without subtractions, or for a large component by GMRES after Gauss-Seidel.
 
         What makes sweeps slow is one eigenvalue close to 1, the rare escape from the component: Krylov
-        methods remove a few such eigenvalues at once, and elimination does not mind.
+        methods remove a few such eigenvalues at once, and elimination does not mind. Where GMRES stalls, as on long
+        cycles, the matrix is factored as far as memory allows.
         """
         self._hard.add(component)
         members = self.order[self.bounds[component] : self.bounds[component + 1]]
@@ -123,8 +131,14 @@ class LinearSystem:
             self._factors[component] = (identity - self._inner(members) / self.denominator).tocsr()
         block = self._factors[component]
         scale = float(np.abs(known).max(initial=0.0)) or 1.0
-        block_of = block.indptr, block.indices, block.data
-        x[members] = gmres(*block_of, known / scale, guess / scale, KRYLOV, RESTARTS, 1e-8) * scale
+        if component not in self._triangles:
+            block_of = block.indptr, block.indices, block.data
+            x[members] = gmres(*block_of, known / scale, guess / scale, KRYLOV, RESTARTS, 1e-8) * scale
+            if np.abs(known - block @ x[members]).max() <= STALLED * scale:
+                return
+            self._triangles[component] = _triangles(block)
+        if self._triangles[component] is not None:
+            x[members] = self._triangles[component].solve(known)
 
     def _inner(self, members):
         """The weights within a component."""
@@ -132,3 +146,17 @@ class LinearSystem:
 
     def _rows(self, members):
         return matrix(self.weights, self.targets, self.offsets)[members].astype(float)
+
+
+def _triangles(block):
+    """Triangular factors that fill at most their share of memory, which makes them inexact; None where that is too
+    little to be of use. What they solve badly, refinement shows."""
+    from scipy.sparse.linalg import spilu
+
+    filling = min(FILLING, LARGEST_FACTORS / max(1, block.nnz))
+    if filling < 2:
+        return None
+    try:
+        return spilu(block.tocsc(), drop_tol=0, fill_factor=filling, diag_pivot_thresh=0)
+    except (MemoryError, RuntimeError):  # a pivot that is exactly zero
+        return None

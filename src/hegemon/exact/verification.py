@@ -8,7 +8,7 @@ from typing import overload
 import numpy as np
 
 from hegemon import display
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 from hegemon.exact import findings as ask
 from hegemon.exact.adversary import POPULATION, ROUNDS, Adversary
 from hegemon.exact.chain import MEMORY, Chain, estimate
@@ -236,7 +236,7 @@ def parse_property(text: str | None, protocol) -> tuple[tuple[str, ...], str]:
         if text not in protocol.sets and not is_condition(text):
             raise InvalidInput(
                 f"the property {text!r} is not known; give a question ({', '.join(QUESTIONS)}), a set "
-                f"({', '.join(protocol.sets)}) or QUESTION:SET"
+                f"({', '.join(protocol.sets)}) or QUESTION:SET{meant(question, (*QUESTIONS, *protocol.sets))}"
             )
         named_set(protocol, text)
         return QUESTIONS[:-1], text
@@ -263,7 +263,10 @@ def _verify_schedule(protocol, name, schedule, graph, start, memory, progress, b
     """One question: what the worst schedule does. Agents have names, because a schedule speaks of them."""
     known = POPULATION if protocol.model == "population" else ROUNDS
     if schedule not in known:
-        raise InvalidInput(f"the schedule {schedule!r} is not one of {protocol.id}; choose random, {', '.join(known)}")
+        raise InvalidInput(
+            f"the schedule {schedule!r} is not one of {protocol.id}; choose random, {', '.join(known)}"
+            f"{meant(schedule, known)}"
+        )
     case = Instance(protocol, graph, start, False, memory, progress)
     if isinstance(case.chain, RecomputedChain):
         raise InvalidInput("schedules need the chain to be stored; raise the memory, or take smaller parameters")

@@ -15,7 +15,7 @@ from typing import Any
 
 from hegemon.compute.randomness import GRAPH, generator
 from hegemon.engines.stopping import parse_stop
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 from hegemon.experiments.fingerprints import code_fingerprint, file_digest, protocol_fingerprint
 from hegemon.graphs.families import parse
 from hegemon.graphs.topology import Topology
@@ -130,6 +130,7 @@ class Case:
                 known = ", ".join(protocol.starts)
                 raise InvalidInput(
                     f"{protocol.id} has no start {start!r}; choose {known}, or give a .json or .csv file"
+                    f"{meant(start, protocol.starts)}"
                 )
         if self.graph and "{n}" in self.graph:
             raise InvalidInput(f"the graph {self.graph} speaks of n, and n is not given; give --n")

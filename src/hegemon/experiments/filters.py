@@ -6,7 +6,7 @@ Columns, numbers, quoted texts, true and false; == != < <= > >= and `in (…)`; 
 import ast
 import operator
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 
 LONGEST = 1_000
 COMPARISONS = {
@@ -85,6 +85,8 @@ def _value(node, table, text):
 
 def _column(node, table, text):
     if not isinstance(node, ast.Name) or node.id not in table.columns:
-        known = ", ".join(table.columns)
-        raise InvalidInput(f"--where {text!r}: there is no column {ast.unparse(node)!r}; the columns are {known}")
+        known, word = ", ".join(table.columns), ast.unparse(node)
+        raise InvalidInput(
+            f"--where {text!r}: there is no column {word!r}; the columns are {known}{meant(word, table.columns)}"
+        )
     return table[node.id]

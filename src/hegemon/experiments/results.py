@@ -21,7 +21,7 @@ from hegemon.analysis.scaling import (
     exponent,
 )
 from hegemon.analysis.statistics import CONFIDENCE, sample_quantile, summarize, wilson
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 from hegemon.experiments.filters import choose_rows
 from hegemon.experiments.precision import TIMES, Precision
 from hegemon.experiments.store.folder import Folder
@@ -72,7 +72,9 @@ def summarize_table(
     by = [name if f"{name}_given" not in table.columns else f"{name}_given" for name in by]
     for name in (*by, of):
         if name not in table.columns:
-            raise InvalidInput(f"there is no column {name!r}; the columns are {', '.join(table.columns)}")
+            raise InvalidInput(
+                f"there is no column {name!r}; the columns are {', '.join(table.columns)}{meant(name, table.columns)}"
+            )
     if of not in measured_columns(table) or table[of].dtype.kind not in "iufb":
         raise InvalidInput(f"{of} is no measured number; choose {', '.join(_numbers(table))}")
     rows = []

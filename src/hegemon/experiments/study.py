@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 from hegemon.experiments.axes import combine, parse_axis, read_cases
 from hegemon.experiments.case import Case, absolute
 from hegemon.experiments.precision import MOST, parse_precision
@@ -62,8 +62,11 @@ class Study:
         grown = {name: list(values) for name, values in self.axes.items()}
         for name, values in axes.items():
             if name not in grown or any(name in names for names in self.zipped):
-                known = ", ".join(name for name in grown if not any(name in names for names in self.zipped))
-                raise InvalidInput(f"the study cannot be extended along {name!r}; its free axes are: {known}")
+                free = [name for name in grown if not any(name in names for names in self.zipped)]
+                raise InvalidInput(
+                    f"the study cannot be extended along {name!r}; its free axes are: {', '.join(free)}"
+                    f"{meant(name, free)}"
+                )
             grown[name] += [value for value in values if value not in grown[name]]
             if all(isinstance(value, int | float) for value in grown[name]):
                 grown[name].sort()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 from hegemon.graphs.files import from_file, from_networkx
 from hegemon.graphs.random import gnp, random_regular
 from hegemon.graphs.topology import LARGEST_COMPLETE, LARGEST_IN_MEMORY, Topology, frozen, require_room
@@ -124,6 +124,7 @@ def parse(spec: str, n: int | None, rng: np.random.Generator) -> Topology:
         raise InvalidInput(
             f"the topology {_shown(spec)} is neither a known family nor an existing file: use one "
             f"of {', '.join(map(_usage, FAMILIES))}, or the path of an edge list or GraphML"
+            f"{meant(family, FAMILIES)}"
         )
     if n is not None and topology.n != n:
         raise InvalidInput(

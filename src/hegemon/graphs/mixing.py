@@ -12,9 +12,10 @@ from functools import lru_cache
 import numpy as np
 from scipy.sparse import csr_array
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 from hegemon.graphs.families import as_topology
 
+METHODS = ("auto", "exact", "spectral")
 LARGEST_EXACT = 3000  # nodes: the exact computation multiplies n x n matrices
 LARGEST_QUICK = 512  # nodes: where `auto` is exact
 STEPS = 1000  # of the Lanczos iteration
@@ -51,8 +52,11 @@ def mixing_time(topology, lazy: bool | None = None, method: str = "auto") -> Mix
     lazy = topology.is_bipartite if lazy is None else lazy
     if topology.is_bipartite and not lazy:
         raise InvalidInput(f"{topology.name} is bipartite, where only the lazy walk mixes; take the lazy walk")
-    if method not in ("auto", "exact", "spectral"):
-        raise InvalidInput(f"the method {method!r} for the mixing time is not known; choose auto, exact or spectral")
+    if method not in METHODS:
+        raise InvalidInput(
+            f"the method {method!r} for the mixing time is not known; choose {', '.join(METHODS)}"
+            f"{meant(method, METHODS)}"
+        )
     if method == "exact" and not topology.is_complete and topology.n > LARGEST_EXACT:
         raise InvalidInput(
             f"the exact mixing time needs at most {LARGEST_EXACT} nodes and {topology.name} has {topology.n}; "

@@ -1,15 +1,19 @@
 """What a protocol's author wrote: where it is, and a failure in it as one sentence with file and line."""
 
+import ast
+import inspect
 import os
 import sys
 import sysconfig
+import textwrap
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 
 PACKAGE = Path(__file__).parent.parent
 LIBRARIES = tuple({sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")})
@@ -40,10 +44,53 @@ def where(function: Callable, line: int | None = None) -> str:
     return f"{os.path.basename(code.co_filename)}, line {line or code.co_firstlineno}"
 
 
+def declared(cls: type, *names: str) -> str:
+    """` (file, line N)` where a class of an author's own declares a name in its body, such as "State", "leader"; the
+    line of the class itself if it is not found there, and nothing for the laboratory's classes or without a file."""
+    fallback = ""
+    for kind in cls.__mro__:
+        if kind.__module__.startswith(("hegemon.", "builtins")):
+            continue
+        try:
+            lines, first = inspect.getsourcelines(kind)
+            found: ast.AST | None = ast.parse(textwrap.dedent("".join(lines))).body[0]
+        except (OSError, TypeError, SyntaxError):  # typed into a console, or changed since
+            continue
+        fallback = fallback or f" ({_file(kind)}, line {first})"
+        for name in names:
+            found = next((node for node in getattr(found, "body", ()) if name in _declares(node)), None)
+        if found is not None:
+            return f" ({_file(kind)}, line {first + getattr(found, 'lineno', 1) - 1})"
+    return fallback
+
+
+def _file(kind: type) -> str:
+    return os.path.basename(inspect.getsourcefile(kind) or "")
+
+
+def _declares(node: ast.stmt) -> set[str]:
+    """The names that a statement of a class body gives a value or an annotation."""
+    if isinstance(node, ast.ClassDef | ast.FunctionDef):
+        return {node.name}
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
 def sentence(error: BaseException) -> str:
     """What an exception says, short and on one line."""
+    what, known = _readable(error.obj) if isinstance(error, AttributeError) else ("", [])
+    if known:
+        name = str(getattr(error, "name", ""))
+        return f"there is no {what} {name!r}; the {what}s are {', '.join(known)}{meant(name, known)}"
     said = " ".join(str(error).split())
     return f"{type(error).__name__}: {said[:200]}" if said else type(error).__name__
+
+
+def _readable(thing: Any) -> tuple[str, list[str]]:
+    """What an author's function may read of a state, or of the parameters."""
+    if isinstance(thing, SimpleNamespace):
+        return "field", list(vars(thing))
+    return "parameter", list(getattr(thing, "_fields", ()))
 
 
 def _is_authored(filename: str) -> bool:

@@ -4,6 +4,8 @@ All of it is known when the class is defined, so it is refused there, before any
 """
 
 import inspect
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ import numpy as np
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import KINDS
 from hegemon.models.assumptions import Assumption
-from hegemon.models.authors import where
+from hegemon.models.authors import declared, where
 from hegemon.models.fields import require_name
 
 RESERVED_STARTS = {"all": "all configurations"}
@@ -37,16 +39,20 @@ def check_declaration(cls: Any) -> None:
             if name in reserved:
                 raise InvalidInput(
                     f"{owner}: a {what} cannot be named {name!r}, which means {reserved[name]}; rename it"
+                    f"{declared(cls, name if what != 'start' else f'start_{name}'.replace('-', '_'))}"
                 )
     base = next(parent for parent in cls.__mro__ if parent.__module__.startswith("hegemon.models"))
     for name in (*cls.parameter_declarations, *cls.sets, *cls.observables):
         require_name(name, owner, "member")
         if name == "n" or name.startswith("_") or hasattr(base, name) or name == "self":
-            raise InvalidInput(f"{owner}: {name!r} already has a meaning for every protocol; choose another name")
+            raise InvalidInput(
+                f"{owner}: {name!r} already has a meaning for every protocol; choose another name{declared(cls, name)}"
+            )
     for field in cls.fields:
-        _check_field(field.name, owner)
+        _check_field(field.name, owner, partial(declared, cls, "State", field.name))
         if field.name in cls.parameter_declarations:
-            raise InvalidInput(f"{owner}: {field.name} is both a field and a parameter")
+            place = declared(cls, "State", field.name)
+            raise InvalidInput(f"{owner}: {field.name} is both a field and a parameter; rename one of them{place}")
     if not isinstance(cls.assumes, tuple) or not all(isinstance(item, Assumption) for item in cls.assumes):
         raise InvalidInput(f'{owner}: assumes must be a tuple such as (Assumption("n is odd", "n % 2 == 1"),)')
     if cls.needs_graph not in ("", *KINDS):
@@ -54,28 +60,29 @@ def check_declaration(cls: Any) -> None:
     _check_functions(cls, owner)
 
 
-def _check_field(name: str, owner: str) -> None:
+def _check_field(name: str, owner: str, place: Callable[[], str]) -> None:
     if name in RESERVED_FIELDS:
-        raise InvalidInput(f"{owner}: a field cannot be named {name!r}, which means {RESERVED_FIELDS[name]}; rename it")
+        means = RESERVED_FIELDS[name]
+        raise InvalidInput(f"{owner}: a field cannot be named {name!r}, which means {means}; rename it{place()}")
     if name in RECORD_ATTRIBUTES or name.startswith("_"):
-        raise InvalidInput(f"{owner}: a field cannot be named {name!r}, which records of NumPy use; rename it")
+        raise InvalidInput(f"{owner}: a field cannot be named {name!r}, which records of NumPy use; rename it{place()}")
 
 
 def _check_functions(cls: Any, owner: str) -> None:
     for name, expected in cls.functions.items():
         function = getattr(cls, name, None)
         if function is not None:
-            _require_arguments(function, expected, f"{owner}: {name}", f"def {name}({expected})")
+            require_arguments(function, expected, f"{owner}: {name}", f"def {name}({expected})")
     for name, start in cls.starts.items():
         written = f"def start_{name.replace('-', '_')}"
         arguments = "self, rng, topology" if cls.reads_graph else "self, rng"
-        _require_arguments(start, arguments, f"{owner}: the start {name}", f"{written}({arguments})")
+        require_arguments(start, arguments, f"{owner}: the start {name}", f"{written}({arguments})")
     graph = "nodes, offsets, targets, p" if cls.reads_graph else "agents, p"
     for name, chosen in cls.sets.items():
         for count in chosen.counts:
-            _require_arguments(count.condition, "a, p", f"{owner}: a condition of the set {name}", "lambda a, p: …")
+            require_arguments(count.condition, "a, p", f"{owner}: a condition of the set {name}", "lambda a, p: …")
         for predicate in chosen.whole:
-            _require_arguments(predicate, graph, f"{owner}: a predicate of the set {name}", f"def predicate({graph})")
+            require_arguments(predicate, graph, f"{owner}: a predicate of the set {name}", f"def predicate({graph})")
     for name, observable in cls.observables.items():
         forms = ["nodes, offsets, targets, p"] if observable.reduce == "overall" else ["a, p"]
         if cls.reads_graph and observable.reduce != "overall":
@@ -84,7 +91,7 @@ def _check_functions(cls: Any, owner: str) -> None:
             raise _wrong(observable.value, f"{owner}: the observable {name}", f"a function of ({forms[0]})")
 
 
-def _require_arguments(function: Any, expected: str, what: str, instead: str) -> None:
+def require_arguments(function: Any, expected: str, what: str, instead: str) -> None:
     if not accepts(function, expected):
         raise _wrong(function, what, instead)
 

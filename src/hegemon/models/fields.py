@@ -26,7 +26,13 @@ def declared_fields(state_class, owner: str, what: str = "State") -> tuple[Field
             f"{owner}.{what} is {state_class!r}, which is not a class; write `class {what}:` with fields"
         )
     fields: list[Field] = []
-    for name, domain in inspect.get_annotations(state_class, eval_str=True).items():
+    annotated = inspect.get_annotations(state_class, eval_str=True)
+    for name, value in vars(state_class).items():
+        if isinstance(value, Domain) and name not in annotated:
+            raise InvalidInput(
+                f"{owner}.{what}.{name} is given with `=`; a field is declared with a colon, `{name}: …`"
+            )
+    for name, domain in annotated.items():
         require_name(name, f"{owner}.{what}", "field")
         if not isinstance(domain, Domain):
             raise InvalidInput(

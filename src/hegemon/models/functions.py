@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 from hegemon.models.expressions import calculate, parse, value_of
 from hegemon.models.grammar import Call, Comparison, Logic, Name, Number, Operation, Quoted, Tree, shown
 
@@ -188,7 +188,10 @@ class SyntaxBuilder:
             return Part(_attribute("a", name), *self.protocol.space.bounds[name])
         if name not in values:
             known = ", ".join([*self.fields, *values])
-            raise InvalidInput(f"a condition speaks of {name!r}; {self.protocol.id} knows {known}")
+            raise InvalidInput(
+                f"a condition speaks of {name!r}; {self.protocol.id} knows {known}"
+                f"{meant(name, (*self.fields, *values))}"
+            )
         value = value_of(Name(name), values)
         return _checked(_attribute("p", name), value, value)
 

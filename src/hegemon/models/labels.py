@@ -7,10 +7,10 @@ constants, and in those of every plain function that it calls, before anybody ru
 import dis
 import types
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 from hegemon.models.authors import where
 from hegemon.models.fields import Field
 
@@ -22,8 +22,10 @@ def with_integers(function: Callable, fields: tuple[Field, ...], owner: str) -> 
     The same function is answered every time, so that it is compiled once.
     """
     choices = {field.name: field.domain.names for field in fields if field.domain.names}
-    if not choices or not isinstance(function, types.FunctionType):
+    if not isinstance(function, types.FunctionType):
         return function
+    if not choices and not any(_names_of(item) - {function.__doc__} for item in function.__code__.co_consts):
+        return function  # at a glance: it has no text besides what it says of itself
     return _Replacement(choices, {field.name for field in fields}, owner).of(function)
 
 
@@ -69,13 +71,13 @@ class _Replacement:
 
     def _mentions(self, code: types.CodeType) -> bool:
         """Whether the code has a name of a value, or any text where such a name belongs."""
-        if any(texts & self.names or field in self.choices for _, texts, field in self._texts(code)):
+        if any(texts & self.names or field for _, texts, field in self._texts(code)):
             return True
         return any(self._mentions(item) for item in code.co_consts if isinstance(item, types.CodeType))
 
     def _texts(self, code: types.CodeType) -> Iterator[tuple[dis.Instruction, set[str], str | None]]:
         """Every load of a text, or of several in a tuple, with the field that it is compared with or written to."""
-        steps = [step for step in dis.get_instructions(code) if step.opname != "CACHE"]
+        steps = _steps(code)
         for index, step in enumerate(steps):
             if step.opname in ("LOAD_CONST", "RETURN_CONST") and (texts := _names_of(step.argval)):
                 yield step, texts, self._field_beside(steps, index)
@@ -83,8 +85,13 @@ class _Replacement:
     def _code(self, function: Any, code: types.CodeType) -> types.CodeType:
         constants = list(code.co_consts)
         for step, texts, field in self._texts(code):
-            if texts & self.names or field in self.choices:
+            if texts & self.names or field:
                 place = where(function, step.positions.lineno if step.positions else None)
+                if field and field not in self.choices and not texts & self.names:
+                    raise InvalidInput(
+                        f"{self.owner}: {field} is a number, and {step.argval!r} is a text ({place}); write the "
+                        'number, or declare the field as a Choice("…", "…")'
+                    )
                 value = self._integers(step.argval, field, place)
                 index = step.arg or 0
                 if constants[index] not in (step.argval, value):
@@ -93,7 +100,7 @@ class _Replacement:
         inner = [self._code(function, item) if isinstance(item, types.CodeType) else item for item in constants]
         return code.replace(co_consts=tuple(inner))
 
-    def _field_beside(self, steps: list, index: int) -> str | None:
+    def _field_beside(self, steps: tuple, index: int) -> str | None:
         """The field that a constant is compared with or written to, as far as the code shows it."""
         after = [step for step in steps[index + 1 : index + 5] if step.opname != "COPY"]
         operations = [step.opname for step in after] + ["", "", ""]
@@ -114,7 +121,10 @@ class _Replacement:
         if field in self.choices:
             if constant not in self.choices[field]:
                 known = ", ".join(self.choices[field])
-                raise InvalidInput(f"{self.owner}: {field} has no value {constant!r} ({place}); it has {known}")
+                raise InvalidInput(
+                    f"{self.owner}: {field} has no value {constant!r} ({place}); it has {known}"
+                    f"{meant(constant, self.choices[field])}"
+                )
             return self.choices[field].index(constant)
         meanings = {names.index(constant) for names in self.choices.values() if constant in names}
         if len(meanings) != 1:
@@ -122,8 +132,14 @@ class _Replacement:
         return meanings.pop()
 
 
+@cache
+def _steps(code: types.CodeType) -> tuple[dis.Instruction, ...]:
+    """Taken apart once: the functions of a protocol share those that they call."""
+    return tuple(step for step in dis.get_instructions(code) if step.opname != "CACHE")
+
+
 def _global_names(code: types.CodeType) -> set[str]:
-    names = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    names = {step.argval for step in _steps(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     return names.union(*(_global_names(item) for item in code.co_consts if isinstance(item, types.CodeType)))
 
 

@@ -20,6 +20,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from hegemon.errors import InvalidInput
+from hegemon.models.declarations import require_arguments
 from hegemon.models.fields import Field, declared_fields
 from hegemon.models.protocol import Protocol
 from hegemon.models.purity import require_pure
@@ -127,6 +128,8 @@ class MessageProtocol(Protocol):
             function: Any = getattr(type(self), name, None)
             if not callable(function):
                 raise InvalidInput(f"{type(self).__name__} needs `def {name}(self, node, …)`")
+            arguments = "self, node, rng" if name == "begin" else "self, node, inbox, rng"
+            require_arguments(function, arguments, f"{type(self).__name__}: {name}", f"def {name}({arguments})")
             require_pure(function, f"{self.id}: {name}", "its only randomness is `rng`")
         super().__init__(n, **given)
 

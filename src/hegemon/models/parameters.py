@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 from hegemon.models.expressions import evaluate
 from hegemon.models.grammar import short, shown
 
@@ -54,7 +54,10 @@ class Parameter:
         if value is None or value in self.choices:
             return value
         if not self.takes_numbers:
-            raise InvalidInput(f"{owner}: {name} = {shown(value)} is not allowed; choose {self.allowed(values)}")
+            raise InvalidInput(
+                f"{owner}: {name} = {shown(value)} is not allowed; choose {self.allowed(values)}"
+                f"{meant(value, self.choices)}"
+            )
         if isinstance(value, str):
             try:
                 value = evaluate(value, values)

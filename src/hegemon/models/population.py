@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from hegemon.errors import InvalidInput
+from hegemon.models.authors import declared
 from hegemon.models.coins import CoinProtocol
 from hegemon.models.purity import require_pure
 from hegemon.models.soundness import check_functions, check_transition
@@ -29,7 +30,10 @@ class PopulationProtocol(CoinProtocol):
 
     def __init__(self, n: int, **given):
         if not self.fields or not hasattr(self, "interact"):
-            raise InvalidInput(f"{type(self).__name__} needs a `class State:` with fields and `def interact(a, b, p)`")
+            raise InvalidInput(
+                f"{type(self).__name__} needs a `class State:` with fields and `def interact(a, b, p)`"
+                f"{declared(type(self))}"
+            )
         super().__init__(n, **given)
         if self.coins.size > LARGEST_COINS:
             raise InvalidInput(f"{self.id}: an interaction draws one of {self.coins.size:.2e} values, more than 2**62")

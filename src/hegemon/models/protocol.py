@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 from hegemon.models.assumptions import Assumption
-from hegemon.models.authors import authored, kind
+from hegemon.models.authors import authored, declared, kind
 from hegemon.models.configuration import Configuration
 from hegemon.models.declarations import check_declaration
 from hegemon.models.expressions import evaluate
@@ -25,7 +25,7 @@ from hegemon.models.parameters import Parameter
 from hegemon.models.sets import ConfigurationSet
 from hegemon.models.soundness import require_sound
 from hegemon.models.start_files import StartFile, opened
-from hegemon.models.state import StateSpace
+from hegemon.models.state import StateSpace, WrongField
 
 
 def output_leader(a, p):
@@ -117,11 +117,20 @@ class Protocol:
         self.n = int(n)
         unknown = set(given) - set(self.parameter_declarations)
         if unknown:
-            known = ", ".join(self.parameter_declarations) or "none"
-            raise InvalidInput(f"{self.id} has no parameter {sorted(unknown)[0]!r}; its parameters are: {known}")
+            known, word = ", ".join(self.parameter_declarations) or "none", sorted(unknown)[0]
+            raise InvalidInput(
+                f"{self.id} has no parameter {word!r}; its parameters are: {known}"
+                f"{meant(word, self.parameter_declarations)}"
+            )
         self.values = {"n": self.n}
         for name, declaration in self.parameter_declarations.items():
-            value = declaration.resolve(name, given.get(name), self.values, self.id)
+            try:
+                value = declaration.resolve(name, given.get(name), self.values, self.id)
+            except InvalidInput as error:
+                if given.get(name) is not None:
+                    raise
+                place = declared(type(self), name)
+                raise InvalidInput(f"{error}; that is its default{place}" if place else str(error)) from None
             self.values[name] = value
             setattr(self, name, value)
         for assumption in self.assumes:
@@ -158,7 +167,10 @@ class Protocol:
 
     @cached_property
     def space(self) -> StateSpace:
-        return StateSpace(self.fields, self.values, self.id, tuple(self.inputs))
+        try:
+            return StateSpace(self.fields, self.values, self.id, tuple(self.inputs))
+        except WrongField as error:
+            raise InvalidInput(f"{error}{declared(type(self), 'State', error.field)}") from None
 
     @property
     def states(self) -> int:
@@ -220,16 +232,23 @@ class Protocol:
             return require_given(self, Configuration.load(self.space, start, self.n, as_multiset), name)
         if name not in self.starts:
             known = ", ".join(self.starts)
-            raise InvalidInput(f"{self.id} has no start {name!r}; choose {known}, or give a .json or .csv file")
+            place = declared(type(self), "default_start") if name == self.default_start else ""
+            raise InvalidInput(
+                f"{self.id} has no start {name!r}; choose {known}, or give a .json or .csv file"
+                f"{meant(name, self.starts)}{place}"
+            )
         what = f"{self.id}: the start {name}"
         with authored(what, "a start answers a list of Groups or an array of records"):
             made = self.starts[name](self, rng, topology) if self.reads_graph else self.starts[name](self, rng)
-        return require_inputs(self, Configuration.answered(made, self.space, self.n, rng, as_multiset, what), what)
+        try:
+            return require_inputs(self, Configuration.answered(made, self.space, self.n, rng, as_multiset, what), what)
+        except InvalidInput as error:
+            raise InvalidInput(f"{error}{declared(type(self), f'start_{name}'.replace('-', '_'))}") from None
 
     def set_named(self, name: str) -> ConfigurationSet:
         if name not in self.sets:
             known = ", ".join(self.sets) or "none"
-            raise InvalidInput(f"{self.id} has no set {name!r}; its sets are: {known}")
+            raise InvalidInput(f"{self.id} has no set {name!r}; its sets are: {known}{meant(name, self.sets)}")
         return self.sets[name]
 
     def listed(self, name: str, topology) -> np.ndarray:

@@ -25,7 +25,7 @@ IMPURE_MODULES = {
 }  # fmt: skip
 IMPURE_BUILTINS = {
     "open", "input", "eval", "exec", "compile", "id", "hash", "globals", "locals", "breakpoint", "exit", "quit",
-    "__import__",
+    "__import__", "print",
 }  # fmt: skip
 FIXED = (int, float, complex, str, bytes, bool, type(None), range, frozenset, type, np.generic, np.dtype, np.ufunc,
          enum.Enum, types.ModuleType, types.BuiltinFunctionType, types.MethodDescriptorType, types.GenericAlias,
@@ -106,7 +106,7 @@ def _used(value: Any, path: str, following: list, place: str, seen: set) -> Iter
             break
         value, path = getattr(value, step.argval), f"{path}.{step.argval}"
     if impure(value):
-        yield f"calls {path} ({place})"
+        yield f"calls {path} ({place}){' (run --trace tells what happens)' if value is print else ''}"
     elif changeable(value):
         yield f"reads {path}, {'an array' if isinstance(value, np.ndarray) else 'an object'} that can change ({place})"
     elif not _of_a_library(value):

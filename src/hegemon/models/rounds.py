@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hegemon.errors import InvalidInput
-from hegemon.models.authors import where
+from hegemon.models.authors import declared, where
 from hegemon.models.protocol import Protocol
 from hegemon.models.purity import require_pure
 from hegemon.models.soundness import check_functions, check_transition
@@ -57,6 +57,7 @@ class RoundsProtocol(Protocol):
         if not self.fields or not hasattr(self, "update"):
             raise InvalidInput(
                 f"{type(self).__name__} needs a `class State:` with fields and `def update(me, neighbours, coins, p)`"
+                f"{declared(type(self))}"
             )
         super().__init__(n, **given)
 
@@ -153,7 +154,8 @@ class RoundsProtocol(Protocol):
             near = states_of(situation)[1:]
             self.update(self.space.namespace(situation[0]), near, situation[-1], self.p)
             if [self.space.code(state) for state in near] != list(situation[1:-1]):
-                raise InvalidInput(f"{self.id}: update changes a neighbour; it may only change its own state")
+                place = where(self.update)
+                raise InvalidInput(f"{self.id}: update changes a neighbour; it may only change its own state ({place})")
 
     def _updated(self, states, coins) -> int:
         self.update(states[0], states[1:], coins, self.p)

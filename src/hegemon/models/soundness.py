@@ -105,7 +105,8 @@ def _outcome(protocol: Any, name: str, situation: tuple, states_of: Callable, ca
             answer = call(states, situation)
         if answer is not None:
             raise InvalidInput(
-                f"{what} answers {kind(answer)}; it changes the states that it is given and returns nothing"
+                f"{what} answers {kind(answer)}; it changes the states that it is given and returns nothing "
+                f"({where(getattr(protocol, name))})"
             )
         for state in states:
             if surplus := sorted(set(vars(state)) - set(protocol.space.names)):
@@ -116,7 +117,26 @@ def _outcome(protocol: Any, name: str, situation: tuple, states_of: Callable, ca
                 raise InvalidInput(f"{what} changes {changed[0]}, which is an input and stays as it was told")
         return [protocol.space.code(state) for state in states]
     except InvalidInput as error:
-        raise InvalidInput(f"{with_place(error, getattr(protocol, name))} ({shown(situation)})") from None
+        function, line = getattr(protocol, name), None
+        if field := getattr(error, "field", ""):
+            line = _line_that_writes(protocol, field, states_of(situation), situation, call)
+        told = f"{error} ({where(function, line)})" if line else with_place(error, function)
+        raise InvalidInput(f"{told} ({shown(situation)})") from None
+
+
+def _line_that_writes(protocol: Any, field: str, states: list, situation: tuple, call: Callable) -> int | None:
+    """The first line that wrote what the field cannot hold: once more, with states that look who writes."""
+    low, high = protocol.space.bounds.get(field, (1, 0))  # nothing fits what is not a field
+    lines: list[int] = []
+
+    class Watched(SimpleNamespace):
+        def __setattr__(self, name: str, value: Any) -> None:
+            object.__setattr__(self, name, value)
+            if name == field and not (isinstance(value, int | np.integer) and low <= value <= high):
+                lines.append(sys._getframe(1).f_lineno)
+
+    call([Watched(**vars(state)) for state in states], situation)
+    return lines[0] if lines else None
 
 
 def with_place(error: InvalidInput, function: Callable) -> str:

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 from hegemon.models.fields import Field, signed_type
 from hegemon.models.grammar import shown
 
@@ -23,7 +23,7 @@ MOST_DECODED = 5000  # states that are remembered as fields
 
 
 class WrongField(InvalidInput):
-    """A transition wrote what a field cannot hold; whoever knows the transition can say where."""
+    """A field is declared, or written, as it cannot be; whoever knows the author's file can say where."""
 
     def __init__(self, sentence: str, field: str):
         super().__init__(sentence)
@@ -54,9 +54,9 @@ class StateSpace:
             try:
                 low, high = field.domain.bounds(values)
             except InvalidInput as error:
-                raise InvalidInput(f"{owner}: the range of {field.name}: {error}") from None
+                raise WrongField(f"{owner}: the range of {field.name}: {error}", field.name) from None
             if high < low:
-                raise InvalidInput(f"{owner}: field {field.name} has the empty range {low}..{high}")
+                raise WrongField(f"{owner}: field {field.name} has the empty range {low}..{high}", field.name)
             self.bounds[field.name] = (low, high)
         self.size = sum(variant.size for variant in self.variants)
         if self.size >= 2**62:
@@ -169,7 +169,9 @@ class StateSpace:
 
     def require_field(self, name) -> None:
         if name not in self.names:
-            raise InvalidInput(f"{self.owner} has no field {name!r}; its fields are {', '.join(self.names)}")
+            raise InvalidInput(
+                f"{self.owner} has no field {name!r}; its fields are {', '.join(self.names)}{meant(name, self.names)}"
+            )
 
     def values(self, state) -> dict:
         """Every field of a record or a namespace, absent ones included, as plain integers."""

@@ -43,6 +43,6 @@ class Countdown(PopulationProtocol):
     safe = everywhere(is_low).described("every value is at most `bottom` (Lemma 3)", closed=True)
     close = everywhere(is_close).described("every value is at least top - spread (Lemma 4)")
 
-    lowest = minimum(value)
-    average = mean(value)
-    highest = maximum(value)
+    lowest = minimum(value, "the lowest value")
+    average = mean(value, "the average value")
+    highest = maximum(value, "the highest value")

@@ -114,5 +114,5 @@ class FischerJiang(PopulationProtocol):
     leaderless = nowhere(is_leader).described("no leader, and none will come without the oracle", closed=True)
 
     leaders = count(is_leader, "agents that are leaders")
-    bullets = count(lambda a, p: a.bullet == 1)
-    shields = count(has_shield)
+    bullets = count(lambda a, p: a.bullet == 1, "agents with a bullet")
+    shields = count(has_shield, "agents with a shield")

@@ -78,4 +78,4 @@ class QuickElimination(PopulationProtocol):
 
     leaders = count(is_leader, "agents that are leaders")
     undecided = count(lambda a, p: a.leader == 1 and a.done == 0, "leaders still flipping")
-    highest_level = maximum(level)
+    highest_level = maximum(level, "the highest level of an agent")

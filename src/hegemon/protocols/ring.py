@@ -183,7 +183,7 @@ class Ring(PopulationProtocol):
     )
 
     leaders = count(is_leader, "agents that are leaders")
-    live_bullets = count(lambda a, p: a.bullet == LIVE)
-    dummy_bullets = count(lambda a, p: a.bullet == DUMMY)
-    signals = count(lambda a, p: a.signal == 1)
-    largest_dist = maximum(lambda a, p: a.dist)
+    live_bullets = count(lambda a, p: a.bullet == LIVE, "agents with a live bullet")
+    dummy_bullets = count(lambda a, p: a.bullet == DUMMY, "agents with a dummy bullet")
+    signals = count(lambda a, p: a.signal == 1, "agents with a signal")
+    largest_dist = maximum(lambda a, p: a.dist, "the largest distance that an agent believes in")

@@ -87,5 +87,5 @@ class Timer(PopulationProtocol):
     )
 
     leaders = count(is_leader, "agents that are leaders")
-    lowest_timer = minimum(timer)
-    highest_timer = maximum(timer)
+    lowest_timer = minimum(timer, "the lowest timer")
+    highest_timer = maximum(timer, "the highest timer")

@@ -106,4 +106,4 @@ class WarTimer(PopulationProtocol):
 
     leaders = count(is_leader, "agents that are leaders")
     infected = count(lambda a, p: a.virus > 0, "agents with a virus")
-    lowest_timer = minimum(lambda a, p: a.timer)
+    lowest_timer = minimum(lambda a, p: a.timer, "the lowest timer")

@@ -56,5 +56,5 @@ class History:
         import pandas  # only here: it takes half a second to load
 
         table = pandas.DataFrame({name: list(column) for name, column in self._columns.items()})
-        table.attrs["units"] = {name: watched.unit for name, watched in self._watcher.observables.items()}
+        table.attrs["units"] = self._watcher.units
         return table

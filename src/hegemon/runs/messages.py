@@ -7,7 +7,7 @@ from hegemon.engines.messages.engine import MessageEngine
 from hegemon.engines.messages.initiators import WakeUp
 from hegemon.engines.messages.nodes import Nodes
 from hegemon.engines.messages.tokens import TokensEngine
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 from hegemon.models.messages import Contacts, Tokens
 from hegemon.runs.checkpoint import Checkpoint
 from hegemon.runs.run import Run
@@ -68,7 +68,9 @@ def choose_engine(name: str, protocol, topology, wake: WakeUp) -> tuple[type[Mes
             return fast, f"it follows the protocol's pattern of {fast.name} at compiled speed"
         return Nodes, "the engine for every message-passing protocol"
     if name not in ENGINES:
-        raise InvalidInput(f"engine {name!r} is not known for message passing; choose auto, {', '.join(ENGINES)}")
+        raise InvalidInput(
+            f"engine {name!r} is not known for message passing; choose auto, {', '.join(ENGINES)}{meant(name, ENGINES)}"
+        )
     if ENGINES[name] not in (Nodes, fast):
         raise InvalidInput(f"engine {name} does not know the course of {protocol.id}; use auto or nodes")
     if ENGINES[name] is fast and not fast.suits(topology, wake):

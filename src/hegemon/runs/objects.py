@@ -2,10 +2,11 @@
 
 import random
 from collections.abc import Callable
+from weakref import WeakKeyDictionary
 
 from hegemon.compute.randomness import START, generator
 from hegemon.engines.population.objects import Objects
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 from hegemon.models.expressions import parse, whole_number
 from hegemon.models.functions import names_in
 from hegemon.models.grammar import Logic, Name, Tree, shown
@@ -13,6 +14,8 @@ from hegemon.models.sets import ConfigurationSet
 from hegemon.runs.checkpoint import Checkpoint
 from hegemon.runs.run import Run
 from hegemon.runs.setting import topology_for
+
+_tried: WeakKeyDictionary = WeakKeyDictionary()  # protocols, and the starts from which they were tried
 
 
 def simulate_objects(
@@ -38,7 +41,10 @@ def simulate_objects(
     met, limit = _stop(until, protocol, max_steps)
     name = str(start or protocol.default_start)
     agents = protocol.agents_of(name, generator(seed, trial, START))
-    protocol.check_interact(random.Random(0), agents)
+    tried = _tried.setdefault(protocol, set())
+    if name not in tried:  # once for all trials: it takes longer than many a run
+        protocol.check_interact(random.Random(0), agents)
+        tried.add(name)
     running = Objects(protocol, topology, agents, seed, trial)
     if checkpoint and checkpoint.state:
         running.thaw(checkpoint.state["engine"])
@@ -80,6 +86,7 @@ def _stop(until, protocol, max_steps: int | None):
         raise InvalidInput(
             f"until {shown(text)} is not known to {protocol.id}; choose steps:K, or {', '.join(protocol.sets)}, joined "
             "by `and`, `or`, `not`: its states are Python objects, which a text cannot count"
+            f"{meant(text, protocol.sets)}"
         )
     return lambda agents: _truth(tree, lambda name: protocol.holds(protocol.sets[name], agents)), max_steps
 

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any, Never
 
 from hegemon import display
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 from hegemon.models.protocol import Protocol
 from hegemon.models.sets import ConfigurationSet
 from hegemon.runs.checkpoint import Checkpoint
@@ -97,7 +97,8 @@ def simulate(
 
 def unknown_option(function: str, unknown: dict, door: Callable) -> InvalidInput:
     known = [name for name, one in inspect.signature(door).parameters.items() if one.kind is one.KEYWORD_ONLY]
-    return InvalidInput(f"{function} has no option {next(iter(unknown))!r}; its options are {', '.join(known)}")
+    word = next(iter(unknown))
+    return InvalidInput(f"{function} has no option {word!r}; its options are {', '.join(known)}{meant(word, known)}")
 
 
 def run_model(protocol, given: dict[str, Any]) -> Run:

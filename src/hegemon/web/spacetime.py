@@ -5,7 +5,7 @@ Made for rings, paths and rounds, where neighbours stand side by side and signal
 
 import numpy as np
 
-from hegemon.analysis.pictures import INK, Picture, new_figure
+from hegemon.analysis.pictures import INK, Picture, new_figure, whole_ticks
 from hegemon.errors import InvalidInput
 from hegemon.web.colours import rgb, seen
 
@@ -36,6 +36,7 @@ def space_time(film: dict) -> Picture:
     extent = (-0.5, greeting["n"] - 0.5, steps[-1] + half, -half)
     axis.imshow(cells, extent=extent, aspect="auto", interpolation="nearest")
     axis.grid(False)
+    whole_ticks(axis.xaxis, 8)
     axis.set_xlabel("agent")
     axis.set_ylabel(f"time ({greeting['unit']})")
     axis.set_title(f"{greeting['protocol']} on {greeting['graph']}", loc="left")

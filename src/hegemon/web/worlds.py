@@ -13,7 +13,7 @@ import numpy as np
 from hegemon.compute.philox import coins_from, word_at
 from hegemon.compute.randomness import KERNEL, next_below, next_index, next_pair, stream
 from hegemon.engines.batch.batch import Batch
-from hegemon.engines.choice import ENGINES
+from hegemon.engines.choice import engine_named
 from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
 from hegemon.engines.population.agents import Agents
@@ -73,9 +73,7 @@ class AgentWorld(World):
                 raise InvalidInput(f"engine {name!r} does not run {self.protocol.id}; choose auto or {Rounds.name}")
             chosen, reason = Rounds, "the engine of rounds, every round made"
         elif name != "auto":
-            if name not in ENGINES:
-                raise InvalidInput(f"engine {name!r} is not known; choose auto, {', '.join(ENGINES)}")
-            chosen, reason = ENGINES[name], "as asked"
+            chosen, reason = engine_named(name), "as asked"
         elif n > LARGEST_RASTER and self.topology.is_complete:
             chosen, reason = Batch, "more agents than can be seen one by one: counts"
         else:

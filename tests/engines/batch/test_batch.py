@@ -312,7 +312,7 @@ def test_whoever_visits_all_pairs_gets_room_for_what_they_make():
     multiset = census.Multiset(protocol, never("none"))
     multiset.load(codes, counts, np.zeros(16, np.int64))
     rooms = []
-    while (chance := specialize(chance_of_change, allocates=False)(multiset.census, 16, 100)) < 0:
+    while (chance := specialize(chance_of_change, allocates=False)(multiset.addresses, 16, 100)) < 0:
         rooms.append(multiset.capacity)
         assert len(rooms) < 20, f"no room is ever enough: {rooms}"
         multiset.make_room(chance)

@@ -63,7 +63,7 @@ def test_the_command(capsys):
     assert main([*asked, "--hold", "1d", "--interactions-per-second", "20"]) == 0
     assert "years" in capsys.readouterr().out
     assert main(["advise", "--n-at-most", "1000", "--hold", "1e12"]) == 0
-    assert "at least 10^12.36" in capsys.readouterr().out
+    assert "10^16.07" in capsys.readouterr().out
     assert main([*asked, "--hold", "1d"]) == 2
     assert "--interactions-per-second" in capsys.readouterr().err
     assert main([*asked, "--hold", "long"]) == 2

@@ -12,10 +12,10 @@ import hegemon as hg
 from hegemon.cli.main import main
 from hegemon.compute.randomness import stream
 from hegemon.errors import InvalidInput
-from hegemon.experiments.holding import replications, sketch
+from hegemon.experiments.holding import derived, replications, sketch
 from hegemon.experiments.holding.ensemble import dense, replicate
 from hegemon.experiments.holding.holding import agree, holding
-from hegemon.experiments.holding.importance import Danger, Rarity
+from hegemon.experiments.holding.importance import Danger, Rarity, find_importance
 from hegemon.experiments.holding.kernels import lose
 from hegemon.experiments.holding.merits import LARGEST_PART, Generation, merits, tamed
 from hegemon.experiments.holding.process import LEAST, Crowd, Process, no_losses
@@ -63,7 +63,7 @@ def test_coverage(repetitions):
 def scouted(protocol, importance, seed: int):
     """A crowd that is guided by what one party of scouts found, and the plan that they made."""
     crowd = Crowd(Process(protocol), importance)
-    plan = scout(crowd, seed, 0, CHEAP, lambda *_: None)
+    plan = scout(crowd, seed, 0, CHEAP, lambda *_: None).plan
     if plan.merits:
         crowd.merits = dense(plan.merits)
     return crowd, plan
@@ -250,6 +250,31 @@ def test_the_rarest_trait_names_the_cell():
     cells = [sketch.rarest_trait(population, tables, 0.0, False) for population in (usual, odd, odder)]
     assert len(set(cells)) == 3
     assert tables.rarity.min() == 0 and np.isclose(tables.rarity, 9.0).any()
+
+
+def test_a_derived_importance_knows_danger_from_few_agents_and_leads_to_the_exact_value():
+    process = Process(hg.Timer(n=20, s=20))
+    assert derived.small(process.protocol).parameters == {"N": 4, "s": 20}  # what was given is kept, N follows n
+    tables = sketch.blank(process)._replace(rarity=derived.levels(process))
+
+    def level(*timers: int) -> float:
+        states = [SimpleNamespace(leader=0, timer=t) for t in timers]
+        population = [process.space.code(state) for state in states + [states[0]] * (20 - len(states))]
+        return float(tables.rarity[sketch.rarest_trait(population, tables, 0.0, False)])
+
+    ladder = [level(*[high] * 18, low, low) for high, low in ((20, 20), (14, 4), (6, 2), (2, 0))]
+    assert ladder == sorted(ladder) and ladder[-1] > ladder[0]
+    found = holding(SHORT, seed=1, precision=0.3, budget=CHEAP, importance="derived")
+    assert found.kind == "estimate" and found.importance == "derived" and covers(found, exact(SHORT))
+
+
+def test_what_cannot_be_derived_is_refused():
+    with pytest.raises(InvalidInput, match="too many to derive"):
+        find_importance("derived", hg.Timer(n=10, s=400))
+    with pytest.raises(InvalidInput, match="never loses its leader"):
+        find_importance("derived", hg.Pairwise(n=5))
+    with pytest.raises(InvalidInput, match="no start named 'safe'"):
+        find_importance("derived", hg.AG(n=5))
 
 
 @pytest.mark.full

@@ -173,7 +173,7 @@ CLAIMS = (
         "If all agents start as leaders and of two leaders that meet one yields, one leader is left after exactly "
         "(n − 1)² steps in expectation.",
         pairwise,
-        quick={"exact": (2, 3, 5, 10, 20), "sizes": (10, 100, 300), "trials": 400, "most": 800, "relative": 0.05},
+        quick={"exact": (2, 3, 5, 10, 20), "sizes": (10, 200), "trials": 500, "most": 1500, "relative": 0.04},
         full={"exact": (2, 3, 5, 10, 20, 50), "sizes": (10, 100, 1000), "trials": 1000,
               "most": 4000, "relative": 0.02},
     ),

@@ -18,7 +18,7 @@ from hegemon.claims.drawing import laws, means
 from hegemon.claims.laboratory import Sample, counted, pooled
 from hegemon.claims.papers import toolbox
 from hegemon.claims.papers.compared import ENDLESS, Row, cited_line, every_run_ends, measure, table
-from hegemon.claims.papers.long_holding import with_default_timers
+from hegemon.claims.papers.long_holding import outlasting, with_default_timers
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series, Table
 from hegemon.exact.verification import verify
 from hegemon.protocols.cai_izumi_wada import CaiIzumiWada
@@ -100,14 +100,14 @@ def small_timers(protocol, n: int, tau: int):
     return protocol(n=n, tau=tau, r_max=2 * m * tau, r_mid=m * tau, b_max=2 * m * tau)
 
 
-def holding(lab, protocol=TimeOptimal, *, sizes, trials, tiny, exact, default) -> Outcome:
+def holding(lab, protocol=TimeOptimal, *, sizes, trials, tiny, exact, default, plain) -> Outcome:
     """The leader is kept for Omega(n^tau) parallel time, from the lowest timers that are safe."""
     checks, curves = [], []
     options = {"start": "barely-safe", "until": "broken", "max_steps": 10**10}
     for tau, chosen in sizes.items():
         held = []
         for n in chosen:
-            held.append(lab.times(small_timers(protocol, n, tau), trials, **options).scaled(1 / n))
+            held.append(lab.times(small_timers(protocol, n, tau), trials[tau], **options).scaled(1 / n))
             bound = f"at least n^τ = {n**tau:,}"
             checks.append(mean_at_least(f"τ = {tau}, n = {n}: parallel holding time", held[-1], n**tau, bound))
         checks.append(power_at_least(f"τ = {tau}: growth of holding", chosen, held, tau, f"at least n^{tau}"))
@@ -126,18 +126,20 @@ def holding(lab, protocol=TimeOptimal, *, sizes, trials, tiny, exact, default) -
     for n in tiny:
         m = math.ceil(math.log2(n))
         case = protocol(n=n, r_max=m, r_mid=m // 2, b_max=m)
-        shortest.append(lab.times(case, trials, **options).scaled(1 / n))
+        shortest.append(lab.times(case, trials[1], **options).scaled(1 / n))
     curves.append(means("r_max = log n (too short)", tiny, shortest))
     plot = Plot(
         "Holding with deliberately small timers", "n", "parallel time until the leader is lost", curves, True, True
     )
     long, gap = with_default_timers(lab, protocol, default)
+    long += outlasting(lab, protocol, plain)
     powers = ", ".join(f"n^{brief(c.figure)} at τ = {t}" for t, c in zip(sizes, _growth(checks), strict=True))
     notes = (
         "The runs begin in barely-safe: one leader, every timer as low as the safe set allows, and only the leader "
         "knows of itself, the start that is known to hold shortest. The default timers (r_max = b_max = 6τ log n) hold "
         "a leader for longer than can be waited for: that is computed, or measured by a weighted ensemble, from the "
-        "start safe. A third of them is already enough for the claim; a sixth of them, at τ = 1, no longer: the "
+        "start safe; with more agents or a larger τ, plain runs show at least what is claimed, as far as that can be "
+        "waited for. A third of them is already enough for the claim; a sixth of them, at τ = 1, no longer: the "
         "constants matter."
     )
     headline = f"holding grows like {powers} with timers of 2τ log n"
@@ -249,7 +251,7 @@ CLAIMS = toolbox.CLAIMS + (
         "From every configuration, P_TO(τ) reaches a safe configuration within O(τ n log n) expected steps; it uses "
         "O(τ log n) states.",
         convergence,
-        quick={"sizes": (32, 256, 2048), "taus": (1, 2, 4), "trials": (80, 80, 48),
+        quick={"sizes": (32, 256, 2048), "taus": (1, 2, 4), "trials": (48, 48, 32),
                "start_sizes": (32, 256, 2048), "start_trials": 48, "power": 3},
         full={"sizes": (100, 1000, 10_000, 100_000, 1_000_000, 10_000_000), "taus": (1, 2, 4),
               "trials": (400, 400, 200, 80, 32, 12), "start_sizes": (100, 1000, 10_000, 100_000),
@@ -262,10 +264,11 @@ CLAIMS = toolbox.CLAIMS + (
         "Holding for Ω(n^τ) parallel time",
         "From every safe configuration P_TO(τ) keeps the same unique leader for an expected Ω(n^τ) parallel time.",
         holding,
-        quick={"sizes": {1: (8, 16, 32), 2: (4, 8)}, "trials": 20, "tiny": (16, 64, 256), "exact": (3,),
-               "default": {1: (3,)}},
-        full={"sizes": {1: (8, 16, 32, 64), 2: (4, 8)}, "trials": 60, "tiny": (16, 64, 256, 1024, 4096),
-              "exact": (3, 4), "default": {1: (3, 8, 16, 32, 64), 2: (3, 8)}},
+        quick={"sizes": {1: (8, 16, 32), 2: (4, 8)}, "trials": {1: 40, 2: 8}, "tiny": (16, 64, 256), "exact": (3,),
+               "default": {1: (3,)}, "plain": {1: (64,)}},
+        full={"sizes": {1: (8, 16, 32, 64), 2: (4, 8)}, "trials": {1: 60, 2: 60}, "tiny": (16, 64, 256, 1024, 4096),
+              "exact": (3, 4), "default": {1: (3, 8, 30, 100), 2: (3, 8), 3: (3,)},
+              "plain": {1: (1000, 10_000), 2: (30, 100, 1000), 3: (8, 30, 100)}},
     ),
     Claim(
         "to.table1",
@@ -278,7 +281,7 @@ CLAIMS = toolbox.CLAIMS + (
         table1,
         quick={"slow": (8, 16, 32, 64), "linear": (16, 32, 64, 128), "names": (8, 16, 32, 64),
                "logarithmic": (4, 8, 16), "medium": (16, 32, 64), "wars": (32, 128, 256),
-               "fast": (16, 64, 256, 1024), "trials": (40, 20, 60, 40, 30, 30, 120),
+               "fast": (16, 64, 256, 1024), "trials": (40, 20, 80, 40, 30, 30, 80),
                "timeouts": ((16, 96, 20), (64, 48, 20), (256, 8, 16))},
         full={"slow": (8, 16, 32, 64, 128, 256), "linear": (64, 128, 256, 512, 1024), "names": (16, 64, 256, 1024),
               "logarithmic": (4, 8, 16, 32), "medium": (16, 32, 64, 128, 256, 512),

@@ -6,7 +6,7 @@ import numpy as np
 
 from hegemon.analysis.scaling import N_LOG, N_LOG_SQUARED, Law
 from hegemon.claims.checks import follows, mean_is, share_at_least
-from hegemon.claims.drawing import laws, means, shares, sizes_table
+from hegemon.claims.drawing import law_line, laws, means, shares, sizes_table
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series
 from hegemon.models.configuration import Configuration, Group
 from hegemon.protocols.countdown import Countdown
@@ -41,6 +41,7 @@ def epidemic(lab, protocol=Epidemic, *, sizes, trials, most, tail) -> Outcome:
     rows = lab.trials(protocol(n=n), number, max_steps=10 * int(limit), label="one-source, tail")
     steps = [row["steps"] if row["reached"] else math.inf for row in rows]
     checks.append(tail_check(f"n = {n}: everyone has the maximum within 3 n ln n steps (k = 1)", steps, limit, n))
+    rival = law_line(f"∝ {N_LOG_SQUARED.name} (rival)", N_LOG_SQUARED, sizes, samples)
     plot = Plot(
         "Until everyone has the largest value",
         "n",
@@ -53,6 +54,12 @@ def epidemic(lab, protocol=Epidemic, *, sizes, trials, most, tail) -> Outcome:
                 "(n−1)·H(n−1), exact",
                 list(sizes),
                 [(n - 1) * harmonic(n - 1) / float(N_LOG.of(n)) for n in sizes],
+                kind="line",
+            ),
+            Series(
+                rival.label,
+                rival.x,
+                [y / float(N_LOG.of(n)) for n, y in zip(rival.x, rival.y, strict=True)],
                 kind="line",
             ),
         ],
@@ -203,7 +210,7 @@ CLAIMS = (
         "When every leader has decided its level, exactly one leader has the maximum level with probability at "
         "least 1/16, however many leaders there were.",
         quick_elimination,
-        quick={"sizes": (4, 16, 128, 1024), "trials": 200},
+        quick={"sizes": (4, 16, 128, 1024), "trials": 80},
         full={"sizes": (4, 16, 128, 1024, 10_000), "trials": 2000},
     ),
 )  # fmt: skip

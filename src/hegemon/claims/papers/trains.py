@@ -174,7 +174,7 @@ CLAIMS = (
         "poly(n) rounds (n³ log n for N = log n + O(1)), with Θ(log N) bits and two random bits per node and round.",
         theorem,
         quick={"graphs": ("path:16", "star:16", "grid:4x4", "regular:16,4"), "trials": 6, "sizes": (8, 16, 32, 64),
-               "growth_trials": 30, "updates": 300},
+               "growth_trials": 16, "updates": 300},
         full={"graphs": ("path:64", "star:64", "grid:8x8", "regular:64,4", "hypercube:6", "lollipop:20,20"),
               "trials": 30, "sizes": (8, 16, 32, 64, 128, 256, 512, 1024), "growth_trials": 60, "updates": 5000},
     ),

@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hegemon.compute.bundles import addresses
 from hegemon.compute.compilation import specialize
 from hegemon.engines.batch.census import Multiset
-from hegemon.engines.batch.epoch import COUNTS, SPARE, new_log, new_workspace, plan
+from hegemon.engines.batch.epoch import SPARE, Course, new_log, new_workspace, plan
 from hegemon.engines.batch.kernels import NEAR, TOO_COSTLY, run_epochs
-from hegemon.engines.batch.order import follow_epoch, new_room, ordered
+from hegemon.engines.batch.order import follow_epoch, ordered
 from hegemon.engines.batch.skipping import (
     EVENT,
     LIMIT,
@@ -25,6 +26,7 @@ from hegemon.engines.batch.skipping import (
     SILENT,
     SWITCH,
     chance_of_change,
+    new_table,
     skip,
 )
 from hegemon.engines.engine import Engine
@@ -75,9 +77,10 @@ class Batch(Engine):
         self._multiset = Multiset(protocol, stop)
         kernels = (specialize(kernel, allocates=False) for kernel in (run_epochs, skip, follow_epoch))
         self._run_epochs, self._skip, self._follow_epoch = kernels
-        self._room = new_room(len(stop.conditions))
         self._no_log = new_log(0, 0)
-        self._tally = np.zeros(COUNTS + 2 * len(stop.conditions), np.int64)
+        moving = (np.zeros(size, np.int64) for size in (len(stop.conditions), len(stop.conditions), 2))
+        self._held = np.zeros(len(stop.conditions), np.int64)
+        self._course = Course(rng, self._held, stop.low, stop.high, *moving)
         self._base = 0  # the step that the census describes
         self._ahead = 0  # how far into the next epoch `step` is
         self._skipping = False
@@ -110,15 +113,13 @@ class Batch(Engine):
         self._unchecked = 0
         marks = self._membership.marks(self.space.decode_array(codes))
         self._multiset.load(codes, counts, marks)
-        self._held = self._membership.counts_from(marks, counts)
+        self._held[:] = self._membership.counts_from(marks, counts)
         self._make_workspace()
 
     def _make_workspace(self) -> None:
         capacity = self._multiset.capacity
         self._workspace = new_workspace(capacity, min(TOUCHED, 2 * self.n) + SPARE, min(DECK, self.n))
-        side = min(capacity, 1024)
-        sizes = (side, np.int64), (capacity, np.int64), (side**2, np.int8), (side, np.int64)
-        self._table = [np.zeros(size, kind) for size, kind in sizes]
+        self._table = new_table(capacity, self._pending, self._drawn_far)
 
     def advance(self, limit: int) -> bool:
         """Run towards `limit`, or exactly to the first step that meets the stop; whether it is met."""
@@ -142,9 +143,12 @@ class Batch(Engine):
                 self._skipping = not self._skipping
             elif ended == LONG:
                 self._far = int(self._drawn_far[0])
+            elif ended == LIMIT and not self._skipping:
+                self._ahead = budget - int(done)  # into an epoch that does not meet the stop: nobody needs to look
+                return False
             elif ended != LIMIT and ended != NEAR:
                 return ended == MET
-            elif not self._skipping:
+            elif ended == NEAR:
                 there = self._look(limit - self._base)
                 if there.met:
                     self._go(there)
@@ -164,16 +168,15 @@ class Batch(Engine):
 
     def _pass_epochs(self, budget, log=None):
         return self._run_epochs(
-            self._multiset.census, self._workspace, log or self._no_log, self.rng, self.n, budget, self._held,
-            self.stop.low, self.stop.high, self._tally, self._unchecked, self.affordable, PATIENCE,
+            self._multiset.addresses, addresses(self._workspace), addresses(log or self._no_log),
+            addresses(self._course), self.n, budget, self._unchecked, self.affordable, PATIENCE,
         )  # fmt: skip
 
     def _skip_ahead(self, budget):
-        occupied = self._multiset.occupied
-        event = EVENT + PER_STATE * occupied
+        event = EVENT + PER_STATE * self._multiset.occupied
         return self._skip(
-            self._multiset.census, *self._table, self._workspace.kept, self.rng, self.n, self._pending, self._drawn_far,
-            budget, self._held, self.stop.low, self.stop.high, int(PATIENCE / event) + 1,
+            self._multiset.addresses, addresses(self._table), addresses(self._workspace), addresses(self._course),
+            self.n, budget, int(PATIENCE / event) + 1,
         )  # fmt: skip
 
     def _look(self, upto: int) -> Preview:
@@ -181,14 +184,16 @@ class Batch(Engine):
         before = self.rng.copy()
         log, length = self._written_epoch()
         after = self.rng.copy()
+        self.rng[:] = before
         counts, held = self._multiset.counts.copy(), self._held.copy()
+        log, tree = ordered(log)
         step, met = self._follow_epoch(
-            self._multiset.census, *ordered(log), self._room, before, length, min(upto, length), held,
-            self.stop.low, self.stop.high,
+            self._multiset.addresses, addresses(log), addresses(self._course), addresses(tree), length,
+            min(upto, length),
         )  # fmt: skip
-        there = self._multiset.counts.copy()
-        self._multiset.counts[:], self.rng[:] = counts, before
-        return Preview(int(step), length, bool(met), there, held, after)
+        there = Preview(int(step), length, bool(met), self._multiset.counts.copy(), self._held.copy(), after)
+        self._multiset.counts[:], self._held[:] = counts, held
+        return there
 
     def _go(self, there: Preview) -> None:
         self._base, self._ahead = self._base + there.step, 0
@@ -219,6 +224,10 @@ class Batch(Engine):
         codes, counts, _ = self._multiset.contents(self._look(self._ahead).counts if self._ahead else None)
         return Configuration(self.space, codes=codes, counts=counts)
 
+    def recent_occupancy(self):
+        """Of the step at which the present epoch began: no look into it is needed."""
+        return self._multiset.contents()[:2]
+
     def snapshot(self):
         codes, counts, _ = self._multiset.contents()
         waits = self._pending.copy(), self._far, self._skipping, self._silent
@@ -237,7 +246,7 @@ def activity(protocol, stop, codes, counts) -> float:
     multiset = Multiset(protocol, stop)
     multiset.load(codes, counts, marks)
     while True:
-        chance = specialize(chance_of_change, allocates=False)(multiset.census, len(codes), protocol.n)
+        chance = specialize(chance_of_change, allocates=False)(multiset.addresses, len(codes), protocol.n)
         if chance >= 0:
             return chance
         multiset.make_room(chance)

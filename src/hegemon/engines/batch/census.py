@@ -5,10 +5,9 @@ of pairs, one for each value of the coins. Nothing depends on the number of poss
 in use.
 """
 
-from collections import namedtuple
-
 import numpy as np
 
+from hegemon.compute.bundles import addresses, bundle
 from hegemon.compute.compilation import lean
 from hegemon.compute.randomness import next_below
 from hegemon.engines.meeting import TOLD, Meeting, call_meeting
@@ -25,13 +24,15 @@ KNOWN = 1 << 48
 CHANGED = 1 << 49  # the multiset is another one, or a watched agent
 MARKED = 1 << 50  # a count of the stop may be another one
 
-# head: the gate of `call_meeting`, the number of slots in use, the watched mark, how many values the
-# coins of an interaction have.
-# states: one row each for the counts, codes and marks of the slots, and for the slots ranked by code: kernels
-# draw in this order, so that no draw depends on when a state was met first.
-Census = namedtuple("Census", "head states pairs places")
-SIZE, WATCH, COINS = TOLD + 4, TOLD + 5, TOLD + 6
-COUNT, CODE, MARK, RANKED = 0, 1, 2, 3
+# head: the gate of `call_meeting`, the number of slots in use, the watched mark, how many values the coins of an
+# interaction have, how many slots there is room for, whether pairs are kept, how many counts the stop has.
+# counts, codes, marks: of the slots. ranked: the slots by code; kernels draw in this order, so that no draw depends on
+# when a state was met first.
+Census, open_census = bundle(
+    "Census", head=np.int64, counts=np.int64, codes=np.int64, marks=np.int64, ranked=np.int64, pairs=np.int64,
+    places=np.int32,
+)  # fmt: skip
+SIZE, WATCH, COINS, CAPACITY, TABLED, CONDITIONS = range(TOLD + 4, TOLD + 10)
 
 
 @lean
@@ -43,55 +44,55 @@ def home(code, mask):
 @lean
 def slot_of(census, code, mark):
     """The slot of a state, a new one if need be; FULL if there is none left."""
-    states, places = census.states, census.places
-    mask = len(places) - 1
+    head, codes, ranked, places = census.head, census.codes, census.ranked, census.places
+    mask = 4 * head[CAPACITY] - 1
     place = home(code, mask)
     while places[place] != 0:
         slot = np.int64(places[place] - 1)
-        if states[CODE, slot] == code:
+        if codes[slot] == code:
             return slot
         place = (place + 1) & mask
-    slot = census.head[SIZE]
-    if slot == states.shape[1]:
+    slot = head[SIZE]
+    if slot == head[CAPACITY]:
         return np.int64(FULL)
-    census.head[SIZE] += 1
+    head[SIZE] = slot + 1
     places[place] = slot + 1
-    states[CODE, slot], states[MARK, slot], states[COUNT, slot] = code, mark, 0
+    codes[slot], census.marks[slot], census.counts[slot] = code, mark, 0
     rank = slot
-    while rank and states[CODE, states[RANKED, rank - 1]] > code:
-        states[RANKED, rank] = states[RANKED, rank - 1]
+    while rank and codes[ranked[rank - 1]] > code:
+        ranked[rank] = ranked[rank - 1]
         rank -= 1
-    states[RANKED, rank] = slot
+    ranked[rank] = slot
     return slot
 
 
 @lean
 def learn(census, i, j, coin):
     """What slots i and j become with these coins; negative if there is no slot left or the interaction fails."""
-    head, states = census.head, census.states
-    if call_meeting(head, states[CODE, i], states[CODE, j], coin) < 0:
+    head, marks = census.head, census.marks
+    if call_meeting(head, census.codes[i], census.codes[j], coin) < 0:
         return np.int64(BROKEN)
     first = slot_of(census, head[TOLD], head[TOLD + 2])
     second = slot_of(census, head[TOLD + 1], head[TOLD + 3])
     if first < 0 or second < 0:
         return np.int64(FULL)
     entry = KNOWN | (first << SLOT_BITS) | second
-    if states[MARK, i] != states[MARK, first] or states[MARK, j] != states[MARK, second]:
+    if marks[i] != marks[first] or marks[j] != marks[second]:
         entry |= MARKED
         if is_watched(census, entry, i, j):
             entry |= CHANGED
     if (first != i or second != j) and (first != j or second != i):
         entry |= CHANGED  # two agents that swap their states leave the multiset as it is
-    if len(census.pairs):
-        census.pairs[(coin * states.shape[1] + i) * states.shape[1] + j] = entry
+    if head[TABLED]:
+        census.pairs[(coin * head[CAPACITY] + i) * head[CAPACITY] + j] = entry
     return entry
 
 
 @lean
 def look_up(census, i, j, coin):
     """What slots i and j become when their coins show the value with this number."""
-    side = census.states.shape[1]
-    entry = census.pairs[(coin * side + i) * side + j] if len(census.pairs) else np.int64(0)
+    side = census.head[CAPACITY]
+    entry = census.pairs[(coin * side + i) * side + j] if census.head[TABLED] else np.int64(0)
     return entry if entry else learn(census, i, j, coin)
 
 
@@ -131,7 +132,7 @@ def second_of(entry):
 @lean
 def change_of(census, entry, i, j, k):
     """By how much the interaction of slots i and j changes the stop's k-th count."""
-    marks = census.states[MARK]
+    marks = census.marks
     after = (marks[first_of(entry)] >> k & 1) + (marks[second_of(entry)] >> k & 1)
     return after - (marks[i] >> k & 1) - (marks[j] >> k & 1)
 
@@ -139,7 +140,7 @@ def change_of(census, entry, i, j, k):
 @lean
 def is_watched(census, entry, i, j):
     """Whether the interaction of slots i and j changes the watched mark of one of the two agents."""
-    marks = census.states[MARK]
+    marks = census.marks
     return ((marks[i] ^ marks[first_of(entry)]) | (marks[j] ^ marks[second_of(entry)])) & census.head[WATCH] != 0
 
 
@@ -148,7 +149,7 @@ def count_occupied(census):
     """The number of states that agents are in."""
     occupied = 0
     for slot in range(census.head[SIZE]):
-        if census.states[COUNT, slot]:
+        if census.counts[slot]:
             occupied += 1
     return occupied
 
@@ -170,7 +171,7 @@ class Multiset:
 
     def __init__(self, protocol, stop):
         self._meeting = Meeting(protocol, stop)
-        self._watch = stop.watch
+        self._watch, self._conditions = stop.watch, len(stop.conditions)
         self._crowded: tuple | None = None  # the agents for whom there was no room the last time
 
     def load(self, codes, counts, marks) -> None:
@@ -184,20 +185,22 @@ class Multiset:
 
     def _fill(self, capacity: int, codes, counts, marks) -> None:
         coins = self._meeting.protocol.coins.size
-        pairs = np.zeros(coins * capacity**2 if coins * capacity**2 <= LARGEST_TABLE**2 else 0, np.int64)
-        head = np.zeros(TOLD + 7, np.int64)
+        tabled = coins * capacity**2 <= LARGEST_TABLE**2
+        head = np.zeros(TOLD + 10, np.int64)
         self._meeting.open(head)
-        head[WATCH], head[COINS] = self._watch, coins
-        head[SIZE] = size = len(codes)
-        states = np.zeros((4, capacity), np.int64)
-        states[COUNT, :size], states[CODE, :size], states[MARK, :size] = counts, codes, marks
-        states[RANKED, :size] = np.arange(size)
-        self.census = Census(head, states, pairs, places_of(codes, 4 * capacity))
+        size = len(codes)
+        head[SIZE:] = size, self._watch, coins, capacity, tabled, self._conditions
+        rows = np.zeros((4, capacity), np.int64)
+        for row, values in zip(rows, (counts, codes, marks, np.arange(size)), strict=True):
+            row[:size] = values
+        pairs = np.zeros(coins * capacity**2 if tabled else 0, np.int64)
+        self.census = Census(head, *rows, pairs, places_of(codes, 4 * capacity))
+        self.addresses = addresses(self.census)
 
     @property
     def counts(self) -> np.ndarray:
         """How many agents are in each slot's state."""
-        return self.census.states[COUNT]
+        return self.census.counts
 
     @property
     def occupied(self) -> int:
@@ -206,7 +209,7 @@ class Multiset:
 
     @property
     def capacity(self) -> int:
-        return self.census.states.shape[1]
+        return len(self.census.counts)
 
     def make_room(self, error) -> None:
         """After FULL: twice the room, unless forgetting the states that no agent is in may make enough.
@@ -227,8 +230,8 @@ class Multiset:
 
     def contents(self, counts=None):
         """Codes, ascending, counts and marks of the states that agents are in; of other counts if given."""
-        states = self.census.states
+        census = self.census
         counts = self.counts if counts is None else counts
-        slots = states[RANKED, : self.census.head[SIZE]]
+        slots = census.ranked[: census.head[SIZE]]
         slots = slots[counts[slots] > 0]
-        return states[CODE, slots], counts[slots], states[MARK, slots]
+        return census.codes[slots], counts[slots], census.marks[slots]

@@ -8,20 +8,20 @@ untouched population without replacement and matched at random.
 """
 
 import math
-from collections import namedtuple
 
 import numpy as np
 
+from hegemon.compute.bundles import bundle
 from hegemon.compute.compilation import lean
 from hegemon.compute.randomness import next_below, next_double, next_index
-from hegemon.compute.sampling import binomial, hypergeometric, take
+from hegemon.compute.sampling import binomial, hypergeometric, larger, smaller, take
 from hegemon.compute.waiting import fresh_run
 from hegemon.engines.batch.census import (
+    CAPACITY,
     CHANGED,
     COINS,
-    COUNT,
+    CONDITIONS,
     MARKED,
-    RANKED,
     SIZE,
     change_of,
     first_of,
@@ -34,33 +34,42 @@ from hegemon.engines.batch.census import (
 # Relative costs, in nanoseconds where they were measured; only their ratios matter.
 COLLISION, DRAW, CARD = 130.0, 55.0, 8.0
 
-# table: rows over the occupied slots. touched: the slots of touched agents. deck: responders to be dealt. kept: a
+# room: for how many touched agents, for how many cards. order to saved: over the occupied slots. pair: of an
+# interaction that is carried out by itself. touched: the slots of touched agents. deck: responders to be dealt. kept: a
 # generator to come back to.
-Workspace = namedtuple("Workspace", "table touched deck kept")
-ORDER, BOUND, GUIDE, REMOVED, REST, FIRSTS, SECONDS, SAVED, PAIR = range(9)
+Workspace, open_workspace = bundle(
+    "Workspace", room=np.int64, order=np.int64, bound=np.int64, guide=np.int64, removed=np.int64, rest=np.int64,
+    firsts=np.int64, seconds=np.int64, saved=np.int64, pair=np.int64, touched=np.int32, deck=np.int32, kept=np.uint64,
+)  # fmt: skip
 
-# What an epoch did. sizes: the entries used. written: position, initiator, responder and coins of every interaction
-# carried out by itself; taken: a hash set of their positions. kinds: number, initiator, responder and coins of all
-# others. rng: draws positions, and is set when the epoch begins. Without room nothing is written down.
-Log = namedtuple("Log", "sizes written taken kinds rng")
-POSITION, FIRST, SECOND, COIN, NUMBER = 0, 1, 2, 3, 0
+# What an epoch did. sizes: the entries used, and the mask of `taken`; if that is 0 nothing is written down. written:
+# position, initiator, responder and coins of every interaction carried out by itself, WIDTH numbers each; taken: a hash
+# set of their positions. kinds: number, initiator, responder and coins of all others. rng: draws positions, and is set
+# when the epoch begins.
+Log, open_log = bundle("Log", sizes=np.int64, written=np.int64, taken=np.int64, kinds=np.int64, rng=np.uint64)
+POSITION, FIRST, SECOND, COIN, WIDTH, NUMBER = 0, 1, 2, 3, 4, 0
+WRITTEN, KINDS, MASK = 0, 1, 2
+
+# What a run carries along. held: the stop's counts, which end it between low and high; grown, shrunk: by how much they
+# did in an epoch. tally: how many interactions of an epoch changed something; how many a watched mark.
+Course, open_course = bundle(
+    "Course", rng=np.uint64, held=np.int64, low=np.int64, high=np.int64, grown=np.int64, shrunk=np.int64, tally=np.int64
+)
+EFFECTIVE, WATCHED = 0, 1
 
 SPARE = 8  # what one more collision may need
 
-# The tally of an epoch: interactions that changed something; that changed a watched mark; then how often each
-# count of the stop grew, and how often each shrank.
-EFFECTIVE, WATCHED, COUNTS = 0, 1, 2
+
+def new_workspace(capacity: int, touched: int, deck: int):
+    rows = [np.zeros(capacity, np.int64) for _ in range(9)]
+    hands = np.zeros(touched, np.int32), np.zeros(deck, np.int32)
+    return Workspace(np.array([touched, deck]), *rows, *hands, np.zeros(4, np.uint64))
 
 
-def new_workspace(capacity: int, touched: int, deck: int) -> Workspace:
-    sizes = ((9, capacity), np.int64), (touched, np.int32), (deck, np.int32), (4, np.uint64)
-    return Workspace(*(np.zeros(size, kind) for size, kind in sizes))
-
-
-def new_log(written: int, kinds: int) -> Log:
+def new_log(written: int, kinds: int):
     hashed = 1 << (4 * written).bit_length()
-    rows = [np.zeros((4, size), np.int64) for size in (written, kinds)]
-    return Log(np.zeros(2, np.int64), rows[0], np.zeros(hashed, np.int64), rows[1], np.zeros(4, np.uint64))
+    rows = [np.zeros(WIDTH * size, np.int64) for size in (written, kinds)]
+    return Log(np.array([0, 0, hashed - 1]), rows[0], np.zeros(hashed, np.int64), rows[1], np.zeros(4, np.uint64))
 
 
 @lean
@@ -75,32 +84,33 @@ def plan(occupied, n):
     root = math.sqrt(n)
     by_cards = CARD + math.sqrt(8 * COLLISION * fixed) / root
     by_rows = math.sqrt(8 * COLLISION * rows) / root
-    setup = rows if by_rows < by_cards else fixed
-    return max(1, np.int64(root * math.sqrt(setup / (2 * COLLISION)))), min(by_rows, by_cards)
+    setup, cost = (rows, by_rows) if by_rows < by_cards else (fixed, by_cards)
+    length = np.int64(root * math.sqrt(setup / (2 * COLLISION)))
+    return length if length > 1 else np.int64(1), cost
 
 
 @lean
-def note(census, tally, entry, i, j, times):
+def note(census, course, entry, i, j, times):
     """Add `times` interactions of slots i and j to the tally."""
     if entry & CHANGED:
-        tally[EFFECTIVE] += times
+        course.tally[EFFECTIVE] += times
     if entry & MARKED:
         if is_watched(census, entry, i, j):
-            tally[WATCHED] += times
-        conditions = (len(tally) - COUNTS) // 2
-        for k in range(conditions):
-            change = change_of(census, entry, i, j, k)
-            tally[COUNTS + k + (conditions if change < 0 else 0)] += abs(change) * times
+            course.tally[WATCHED] += times
+        for k in range(census.head[CONDITIONS]):
+            change = change_of(census, entry, i, j, k) * times
+            if change > 0:
+                course.grown[k] += change
+            else:
+                course.shrunk[k] -= change
 
 
 @lean
 def write_down(log, position, i, j, coin):
     """This interaction, carried out by itself, took place at this step of the epoch."""
-    size = log.sizes[0]
-    log.written[POSITION, size], log.written[FIRST, size], log.written[SECOND, size] = position, i, j
-    log.written[COIN, size] = coin
-    log.sizes[0] += 1
-    mask = len(log.taken) - 1
+    put(log.written, log.sizes[WRITTEN], position, i, j, coin)
+    log.sizes[WRITTEN] += 1
+    mask = log.sizes[MASK]
     place = position & mask
     while log.taken[place]:
         place = (place + 1) & mask
@@ -108,9 +118,15 @@ def write_down(log, position, i, j, coin):
 
 
 @lean
+def put(entries, index, first, i, j, coin):
+    at = WIDTH * index
+    entries[at], entries[at + FIRST], entries[at + SECOND], entries[at + COIN] = first, i, j, coin
+
+
+@lean
 def some_delayed_position(log, before):
     """When a delayed interaction took place: uniform over the steps before that are not written down."""
-    mask = len(log.taken) - 1
+    mask = log.sizes[MASK]
     while True:
         position = 1 + next_below(log.rng, before - 1)
         place = position & mask
@@ -121,55 +137,57 @@ def some_delayed_position(log, before):
 
 
 @lean
-def lay_out(census, table, n):
+def lay_out(census, workspace, n):
     """The occupied slots and the means to draw from them; answers how many, and the width of the guide."""
+    bound = workspace.bound
     occupied, total = 0, 0
     for rank in range(census.head[SIZE]):
-        slot = census.states[RANKED, rank]
-        count = census.states[COUNT, slot]
+        slot = census.ranked[rank]
+        count = census.counts[slot]
         if count:
             total += count
-            table[ORDER, occupied], table[BOUND, occupied], table[REMOVED, occupied] = slot, total, 0
+            workspace.order[occupied], bound[occupied], workspace.removed[occupied] = slot, total, 0
             occupied += 1
-    shift = max(0, 1 + int(math.log2(n / min(2.0 * occupied, float(table.shape[1])))))
+    shift = larger(0, 1 + np.int64(math.log2(n / smaller(2.0 * occupied, float(census.head[CAPACITY])))))
     k = 0
     for entry in range(((n - 1) >> shift) + 1):
-        while table[BOUND, k] <= entry << shift:
+        while bound[k] <= entry << shift:
             k += 1
-        table[GUIDE, entry] = k
+        workspace.guide[entry] = k
     return occupied, shift
 
 
 @lean
-def draw_untouched(table, rng, n, shift):
+def draw_untouched(workspace, rng, n, shift):
     """Take one agent out of the untouched population: its slot.
 
     An agent is a number below n; of each state the first so many were removed before.
     """
+    bound, removed = workspace.bound, workspace.removed
     while True:
         x = next_below(rng, n)
-        k = table[GUIDE, x >> shift]
-        while x >= table[BOUND, k]:
+        k = workspace.guide[x >> shift]
+        while x >= bound[k]:
             k += 1
-        if x - (table[BOUND, k - 1] if k else 0) >= table[REMOVED, k]:
-            table[REMOVED, k] += 1
-            return table[ORDER, k]
+        if x - (bound[k - 1] if k else 0) >= removed[k]:
+            removed[k] += 1
+            return workspace.order[k]
 
 
 @lean
-def collide(census, workspace, log, rng, n, length, tally):
+def collide(census, workspace, log, course, n, length):
     """The epoch up to its end, with the delayed interactions still to be carried out.
 
     Answers the steps made, the number of occupied slots, how many steps are delayed, and the number of touched
     agents; negative steps are an error. The epoch ends early when the list of touched agents is full, or when as
     many interactions were carried out by themselves.
     """
-    table, touched = workspace.table, workspace.touched
-    writing = len(log.taken) > 1
-    occupied, shift = lay_out(census, table, n)
+    touched, pair, rng = workspace.touched, workspace.pair, course.rng
+    writing = log.sizes[MASK] > 0
+    room = workspace.room[0] - SPARE
+    occupied, shift = lay_out(census, workspace, n)
     delayed = made = agents = alone = np.int64(0)
-    pair = table[PAIR]
-    while agents < len(touched) - SPARE and alone < len(touched) - SPARE:
+    while agents < room and alone < room:
         run = fresh_run(rng, n, 2 * delayed + agents, length - made)
         delayed += run
         made += run
@@ -180,7 +198,7 @@ def collide(census, workspace, log, rng, n, length, tally):
         # Of the pairs with an agent that was met: both were, or only the initiator, or only the responder.
         both = (met - 1.0) / (2.0 * n - met - 1.0)
         u = next_double(rng)
-        fresh = -1 if u < both else int(u < 0.5 + 0.5 * both)
+        fresh = -1 if u < both else np.int64(u < 0.5 + 0.5 * both)
         for side in range(2):
             if side == fresh:
                 continue
@@ -190,12 +208,12 @@ def collide(census, workspace, log, rng, n, length, tally):
                 agents -= 1
                 touched[x] = touched[agents]
                 continue
-            i, j = draw_untouched(table, rng, n, shift), draw_untouched(table, rng, n, shift)
+            i, j = draw_untouched(workspace, rng, n, shift), draw_untouched(workspace, rng, n, shift)
             coin = toss(census, rng)
             entry = look_up(census, i, j, coin)
             if entry < 0:
                 return entry, occupied, delayed, agents
-            note(census, tally, entry, i, j, 1)
+            note(census, course, entry, i, j, 1)
             if writing:
                 write_down(log, some_delayed_position(log, made), i, j, coin)
             delayed -= 1
@@ -205,13 +223,13 @@ def collide(census, workspace, log, rng, n, length, tally):
             touched[agents] = first_of(entry) if other else second_of(entry)
             agents += 1
         if fresh >= 0:
-            pair[fresh] = draw_untouched(table, rng, n, shift)
+            pair[fresh] = draw_untouched(workspace, rng, n, shift)
         i, j = pair[0], pair[1]
         coin = toss(census, rng)
         entry = look_up(census, i, j, coin)
         if entry < 0:
             return entry, occupied, delayed, agents
-        note(census, tally, entry, i, j, 1)
+        note(census, course, entry, i, j, 1)
         if writing:
             write_down(log, made, i, j, coin)
         touched[agents], touched[agents + 1] = first_of(entry), second_of(entry)
@@ -221,33 +239,31 @@ def collide(census, workspace, log, rng, n, length, tally):
 
 
 @lean
-def carry_out(census, log, tally, i, j, coin, times):
+def carry_out(census, log, course, i, j, coin, times):
     """Put the outcome of `times` delayed interactions with these coins back into the population; 0, or an error."""
     entry = look_up(census, i, j, coin)
     if entry < 0:
         return entry
-    census.states[COUNT, first_of(entry)] += times
-    census.states[COUNT, second_of(entry)] += times
+    census.counts[first_of(entry)] += times
+    census.counts[second_of(entry)] += times
     if entry & (CHANGED | MARKED):
-        note(census, tally, entry, i, j, times)
-    if log.kinds.shape[1]:
-        kind = log.sizes[1]
-        log.kinds[NUMBER, kind], log.kinds[FIRST, kind], log.kinds[SECOND, kind] = times, i, j
-        log.kinds[COIN, kind] = coin
-        log.sizes[1] += 1
+        note(census, course, entry, i, j, times)
+    if log.sizes[MASK]:
+        put(log.kinds, log.sizes[KINDS], times, i, j, coin)
+        log.sizes[KINDS] += 1
     return np.int64(0)
 
 
 @lean
-def carry_out_all(census, log, rng, tally, i, j, times):
+def carry_out_all(census, log, course, i, j, times):
     """Toss the coins of `times` delayed interactions, how many show which value, and carry them out."""
     values = census.head[COINS]
     for coin in range(values):
         left = values - coin
-        here = binomial(rng, times, 1.0 / left) if left > 1 else times
+        here = binomial(course.rng, times, 1.0 / left) if left > 1 else times
         times -= here
         if here:
-            error = carry_out(census, log, tally, i, j, coin, here)
+            error = carry_out(census, log, course, i, j, coin, here)
             if error < 0:
                 return error
         if times == 0:
@@ -256,19 +272,20 @@ def carry_out_all(census, log, rng, tally, i, j, times):
 
 
 @lean
-def match(census, workspace, log, rng, tally, occupied, delayed):
+def match(census, workspace, log, course, occupied, delayed):
     """Match initiators and responders at random: whole rows of pairs where many agents share a state, cards
     dealt from a shuffled deck where few do. Answers 0, or an error."""
-    table, deck = workspace.table, workspace.deck
+    order, firsts, seconds, deck = workspace.order, workspace.firsts, workspace.seconds, workspace.deck
+    rng = course.rng
     many = occupied * DRAW / CARD
     for k in range(occupied):
-        need, pool = table[FIRSTS, k], delayed
-        if need <= many and delayed <= len(deck):
+        need, pool = firsts[k], delayed
+        if need <= many and delayed <= workspace.room[1]:
             continue
         delayed -= need
-        table[FIRSTS, k] = 0
+        firsts[k] = 0
         for m in range(occupied):
-            here = table[SECONDS, m]
+            here = seconds[m]
             if need == 0:
                 break
             if here == 0:
@@ -277,52 +294,53 @@ def match(census, workspace, log, rng, tally, occupied, delayed):
             pool -= here
             if times:
                 need -= times
-                table[SECONDS, m] = here - times
-                i, j = table[ORDER, k], table[ORDER, m]
-                error = carry_out_all(census, log, rng, tally, i, j, times)
+                seconds[m] = here - times
+                i, j = order[k], order[m]
+                error = carry_out_all(census, log, course, i, j, times)
                 if error < 0:
                     return error
     size = 0
     for m in range(occupied):
-        for _ in range(table[SECONDS, m]):
-            deck[size] = table[ORDER, m]
+        for _ in range(seconds[m]):
+            deck[size] = order[m]
             size += 1
     dealt = 0
     for k in range(occupied):
-        i = table[ORDER, k]
-        for _ in range(table[FIRSTS, k]):
+        i = order[k]
+        for _ in range(firsts[k]):
             chosen = dealt + next_index(rng, size - dealt)
             j = np.int64(deck[chosen])
             deck[chosen] = deck[dealt]
             dealt += 1
-            error = carry_out(census, log, tally, i, j, toss(census, rng), 1)
+            error = carry_out(census, log, course, i, j, toss(census, rng), 1)
             if error < 0:
                 return error
     return np.int64(0)
 
 
 @lean
-def epoch(census, workspace, log, rng, n, length, tally):
+def epoch(census, workspace, log, course, n, length):
     """At most `length` interactions, all of them carried out; the steps made, or a negative error."""
-    for k in range(len(tally)):
-        tally[k] = 0
-    made, occupied, delayed, agents = collide(census, workspace, log, rng, n, length, tally)
+    course.tally[EFFECTIVE] = course.tally[WATCHED] = 0
+    for k in range(census.head[CONDITIONS]):
+        course.grown[k] = course.shrunk[k] = 0
+    made, occupied, delayed, agents = collide(census, workspace, log, course, n, length)
     if made < 0:
         return made
-    table = workspace.table
+    bound, removed, rest = workspace.bound, workspace.removed, workspace.rest
     total = n
     before = 0
     for k in range(occupied):
-        table[REST, k] = table[BOUND, k] - before - table[REMOVED, k]
-        before = table[BOUND, k]
-        total -= table[REMOVED, k]
-    take(rng, table[REST], occupied, total, delayed, table[FIRSTS])
-    take(rng, table[REST], occupied, total - delayed, delayed, table[SECONDS])
+        rest[k] = bound[k] - before - removed[k]
+        before = bound[k]
+        total -= removed[k]
+    take(course.rng, rest, occupied, total, delayed, workspace.firsts)
+    take(course.rng, rest, occupied, total - delayed, delayed, workspace.seconds)
     for k in range(occupied):
-        census.states[COUNT, table[ORDER, k]] = table[REST, k]
-    error = match(census, workspace, log, rng, tally, occupied, delayed)
+        census.counts[workspace.order[k]] = rest[k]
+    error = match(census, workspace, log, course, occupied, delayed)
     if error < 0:
         return error
     for k in range(agents):
-        census.states[COUNT, workspace.touched[k]] += 1
+        census.counts[workspace.touched[k]] += 1
     return made

@@ -6,21 +6,44 @@ likely. The spreading is a binary tree: a node splits its interactions between t
 A node's random numbers depend on the epoch and the interval alone, so every look at an epoch sees one order.
 """
 
-from collections import namedtuple
-
 import numpy as np
 from numba import uint64
 
+from hegemon.compute.bundles import bundle
 from hegemon.compute.compilation import lean
 from hegemon.compute.sampling import hypergeometric
-from hegemon.engines.batch.census import COUNT, MARKED, change_of, first_of, is_watched, look_up, second_of
-from hegemon.engines.batch.epoch import COIN, FIRST, NUMBER, POSITION, SECOND
+from hegemon.engines.batch.census import (
+    CONDITIONS,
+    MARKED,
+    change_of,
+    first_of,
+    is_watched,
+    look_up,
+    open_census,
+    second_of,
+)
+from hegemon.engines.batch.epoch import (
+    COIN,
+    FIRST,
+    KINDS,
+    NUMBER,
+    POSITION,
+    SECOND,
+    WIDTH,
+    WRITTEN,
+    open_course,
+    open_log,
+)
 
 POSITIONS, ORDER = 1, 2  # purposes of the streams behind an epoch's order
 DEPTH = 66  # of the tree
 
-# For the way through the tree: the nodes still to visit, what the stop's counts may do, and generators.
-Room = namedtuple("Room", "lows highs begins grown shrunk rng key")
+# The way through the tree. lows, highs, begins: of the nodes still to visit. kinds, numbers: which of the log's kinds
+# are in a node, and how many of each. rng, key: generators.
+Tree, open_tree = bundle(
+    "Tree", lows=np.int64, highs=np.int64, begins=np.int64, kinds=np.int32, numbers=np.int64, rng=np.uint64,
+    key=np.uint64,
+)  # fmt: skip
 
 
 @lean
@@ -40,73 +63,77 @@ def derive(key, first, second, state):
 
 
 @lean
-def could_meet(held, low, high, grown, shrunk, watched):
+def could_meet(course, conditions, watched):
     """Whether counts that grow and shrink by so much, in unknown order, may pass through the stop."""
     if watched:
         return True
     moved = False
-    for k in range(len(held)):
-        moved = moved or grown[k] or shrunk[k]
-        if held[k] + grown[k] < low[k] or held[k] - shrunk[k] > high[k]:
+    for k in range(conditions):
+        held, grown, shrunk = course.held[k], course.grown[k], course.shrunk[k]
+        moved = moved or grown != 0 or shrunk != 0
+        if held + grown < course.low[k] or held - shrunk > course.high[k]:
             return False
     return moved
 
 
 @lean
-def apply(census, held, done, e, times):
-    """Repeat what the log says in column e, so often; whether the stop's counts or a watched mark moved."""
-    i, j = done[FIRST, e], done[SECOND, e]
-    entry = look_up(census, i, j, done[COIN, e])
-    counts = census.states[COUNT]
+def apply(census, course, entries, e, times):
+    """Repeat what entry e of the log says, so often; whether the stop's counts or a watched mark moved."""
+    i, j = entries[WIDTH * e + FIRST], entries[WIDTH * e + SECOND]
+    entry = look_up(census, i, j, entries[WIDTH * e + COIN])
+    counts = census.counts
     counts[i] -= times
     counts[j] -= times
     counts[first_of(entry)] += times
     counts[second_of(entry)] += times
-    moved = False
+    moved = watched = False
     if entry & MARKED:
-        for k in range(len(held)):
+        watched = is_watched(census, entry, i, j)
+        for k in range(census.head[CONDITIONS]):
             change = change_of(census, entry, i, j, k)
-            held[k] += change * times
+            course.held[k] += change * times
             moved = moved or change != 0
-    return moved, bool(entry & MARKED) and is_watched(census, entry, i, j)
+    return moved, watched
 
 
 @lean
-def is_near(census, log, held, low, high, kinds, numbers, begin, end, first, last, grown, shrunk):
+def is_near(census, log, course, tree, begin, end, first, last):
     """Whether the stop may be met by the kinds begin..end and the written interactions first..last."""
-    for k in range(len(held)):
-        grown[k] = shrunk[k] = 0
+    conditions = census.head[CONDITIONS]
+    for k in range(conditions):
+        course.grown[k] = course.shrunk[k] = 0
     watched = False
     for e in range(begin, end + last - first):
         if e < end:
-            done, column, times = log.kinds, np.int64(kinds[e]), numbers[e]
+            entries, at, times = log.kinds, WIDTH * np.int64(tree.kinds[e]), tree.numbers[e]
         else:
-            done, column, times = log.written, np.int64(first + e - end), np.int64(1)
-        i, j = done[FIRST, column], done[SECOND, column]
-        entry = look_up(census, i, j, done[COIN, column])
+            entries, at, times = log.written, WIDTH * (first + e - end), np.int64(1)
+        i, j = entries[at + FIRST], entries[at + SECOND]
+        entry = look_up(census, i, j, entries[at + COIN])
         if entry & MARKED:
             watched = watched or is_watched(census, entry, i, j)
-            for k in range(len(held)):
-                change = change_of(census, entry, i, j, k)
+            for k in range(conditions):
+                change = change_of(census, entry, i, j, k) * times
                 if change > 0:
-                    grown[k] += change * times
+                    course.grown[k] += change
                 else:
-                    shrunk[k] -= change * times
-    return could_meet(held, low, high, grown, shrunk, watched)
+                    course.shrunk[k] -= change
+    return could_meet(course, conditions, watched)
 
 
 @lean
-def split(rng, kinds, numbers, begin, end, left_size):
+def split(tree, begin, end, left_size):
     """Divide the interactions of a node: `left_size` of them go to the left half, at random.
 
     The right half stays at `begin`, the left half follows it; answers where the left begins and ends.
     """
+    kinds, numbers = tree.kinds, tree.numbers
     total = 0
     for e in range(begin, end):
         total += numbers[e]
     kept, moved = begin, end
     for e in range(begin, end):
-        here = hypergeometric(rng, numbers[e], total - numbers[e], left_size)
+        here = hypergeometric(tree.rng, numbers[e], total - numbers[e], left_size)
         total -= numbers[e]
         left_size -= here
         there = numbers[e] - here
@@ -122,12 +149,12 @@ def split(rng, kinds, numbers, begin, end, left_size):
 
 
 @lean
-def up_to(positions, step):
-    """How many of the positions, which ascend, are at most `step`."""
-    low, high = 0, len(positions)
+def up_to(log, step):
+    """How many of the interactions that were written down, in the order of time, took place by `step`."""
+    low, high = 0, log.sizes[WRITTEN]
     while low < high:
         middle = (low + high) // 2
-        if positions[middle] <= step:
+        if log.written[WIDTH * middle + POSITION] <= step:
             low = middle + 1
         else:
             high = middle
@@ -135,67 +162,60 @@ def up_to(positions, step):
 
 
 @lean
-def is_met(held, low, high):
-    for k in range(len(held)):
-        if held[k] < low[k] or held[k] > high[k]:
+def is_met(course, conditions):
+    for k in range(conditions):
+        if course.held[k] < course.low[k] or course.held[k] > course.high[k]:
             return False
     return True
 
 
-def follow_epoch(census, log, kinds, numbers, room, before, length, upto, held, low, high):
+def follow_epoch(census, log, course, tree, length, upto):
     """Go through the epoch from its first step to step `upto`, or to the first that meets the stop.
 
-    `before` is the generator with which the epoch began. What was written down ascends in time; `kinds` and `numbers`
-    begin with the other interactions and have room for the tree. The census holds the population before the epoch, and
-    afterwards that of the step where the way ends. Answers that step and whether the stop is met there.
+    The course's generator is the one with which the epoch began. What was written down ascends in time; the tree begins
+    with the other interactions. The census holds the population before the epoch, and afterwards that of the step where
+    the way ends. Answers that step and whether the stop is met there.
     """
-    positions = log.written[POSITION]
+    census, log, course, tree = open_census(census), open_log(log), open_course(course), open_tree(tree)
     # Nodes still to visit, the next one on top: interval (lows, highs], its kinds from `begins` up to the next.
-    lows, highs, begins, grown, shrunk = room.lows, room.highs, room.begins, room.grown, room.shrunk
-    lows[0], highs[0], begins[0], begins[1] = 0, length, 0, log.sizes[1]
+    lows, highs, begins = tree.lows, tree.highs, tree.begins
+    lows[0], highs[0], begins[0], begins[1] = 0, length, 0, log.sizes[KINDS]
     top = 0
-    rng, key = room.rng, room.key
-    derive(before, ORDER, 0, key)
+    derive(course.rng, ORDER, 0, tree.key)
     while top >= 0:
         low_step, high_step, begin, end = lows[top], highs[top], begins[top], begins[top + 1]
         if low_step >= upto:
             break
-        first, last = up_to(positions, low_step), up_to(positions, high_step)
+        first, last = up_to(log, low_step), up_to(log, high_step)
         single = high_step - low_step == 1
-        if single or (
-            high_step <= upto
-            and not is_near(census, log, held, low, high, kinds, numbers, begin, end, first, last, grown, shrunk)
-        ):
+        if single or (high_step <= upto and not is_near(census, log, course, tree, begin, end, first, last)):
             moved, watched = False, False
             for e in range(begin, end):
-                moved, watched = apply(census, held, log.kinds, np.int64(kinds[e]), numbers[e])
+                moved, watched = apply(census, course, log.kinds, np.int64(tree.kinds[e]), tree.numbers[e])
             for e in range(first, last):
-                moved, watched = apply(census, held, log.written, e, 1)
-            if single and (watched or (moved and is_met(held, low, high))):
+                moved, watched = apply(census, course, log.written, e, 1)
+            if single and (watched or (moved and is_met(course, census.head[CONDITIONS]))):
                 return high_step, True
             top -= 1
             continue
         middle = (low_step + high_step) // 2
-        derive(key, low_step, high_step, rng)
-        to_the_left = middle - low_step - (up_to(positions, middle) - first)
-        left, left_end = split(rng, kinds, numbers, begin, end, to_the_left)
+        derive(tree.key, low_step, high_step, tree.rng)
+        to_the_left = middle - low_step - (up_to(log, middle) - first)
+        left, left_end = split(tree, begin, end, to_the_left)
         lows[top], begins[top + 1] = middle, left  # the right half, below
         top += 1
         lows[top], highs[top], begins[top + 1] = low_step, middle, left_end
     return upto, False
 
 
-def new_room(conditions: int) -> Room:
-    """Room for a stop of so many counts."""
-    sizes = (DEPTH, np.int64), (DEPTH, np.int64), (DEPTH + 1, np.int64), (conditions, np.int64), (conditions, np.int64)
-    return Room(*(np.empty(size, kind) for size, kind in (*sizes, (4, np.uint64), (4, np.uint64))))
-
-
 def ordered(log):
-    """The log with what was written down in the order of time, and room for the tree of all else."""
-    written, size = log.sizes
-    by_time = np.argsort(log.written[POSITION, :written])
-    room = 2 * size + min(DEPTH * size, log.kinds[NUMBER, :size].sum()) + 2
+    """The log with what was written down in the order of time, and the tree of all else."""
+    written, size = log.sizes[WRITTEN], log.sizes[KINDS]
+    alone = log.written.reshape(-1, WIDTH)[:written]
+    alone = alone[np.argsort(alone[:, POSITION])]
+    together = log.kinds.reshape(-1, WIDTH)[:size, NUMBER]
+    room = 2 * size + min(DEPTH * size, together.sum()) + 2
     kinds, numbers = np.empty(room, np.int32), np.empty(room, np.int64)
-    kinds[:size], numbers[:size] = np.arange(size), log.kinds[NUMBER, :size]
-    return log._replace(written=np.ascontiguousarray(log.written[:, by_time])), kinds, numbers
+    kinds[:size], numbers[:size] = np.arange(size), together
+    nodes = (np.empty(DEPTH + 1, np.int64) for _ in range(3))
+    return log._replace(written=alone), Tree(*nodes, kinds, numbers, np.empty(4, np.uint64), np.empty(4, np.uint64))

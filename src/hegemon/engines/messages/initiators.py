@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 
 SCHEDULES = ("all", "one-by-one", "random")
 
@@ -50,7 +50,9 @@ class WakeUp:
 def read_schedule(path) -> list:
     """A JSON list of rounds, or a text with one round per line."""
     if not Path(path).is_file():
-        raise InvalidInput(f"wake {str(path)!r} is neither a file nor one of {', '.join(SCHEDULES)}")
+        raise InvalidInput(
+            f"wake {str(path)!r} is neither a file nor one of {', '.join(SCHEDULES)}{meant(str(path), SCHEDULES)}"
+        )
     return _read(Path(path), Path(path).stat().st_mtime_ns)
 
 

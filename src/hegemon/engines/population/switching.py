@@ -25,6 +25,9 @@ class Switching(Engine):
     def occupancy(self):
         return self._now.occupancy()
 
+    def recent_occupancy(self):
+        return self._now.recent_occupancy()
+
     def note_silence(self) -> None:
         self._now.note_silence()
 

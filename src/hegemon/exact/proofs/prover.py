@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass, field
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 from hegemon.exact.proofs import checker
 from hegemon.exact.proofs.certificates import certificate
 from hegemon.exact.proofs.counterexamples import LARGEST, smallest_counterexample
@@ -112,7 +112,7 @@ def prove(
     """
     begin = time.perf_counter()
     if graphs not in GRAPHS:
-        raise InvalidInput(f"graphs = {graphs!r} is not known; choose {' or '.join(GRAPHS)}")
+        raise InvalidInput(f"graphs = {graphs!r} is not known; choose {' or '.join(GRAPHS)}{meant(graphs, GRAPHS)}")
     given = dict(parameters or {})
     parts: list[SystemStatements] = []
     waiting: list[tuple[Fact, ...]] = [()]
@@ -170,7 +170,7 @@ def _asked(property: str | None, system: System):
     if property not in protocol.sets and "(" not in property:
         raise InvalidInput(
             f"the property {property!r} is not known; give a question ({', '.join(QUESTIONS)}), a set "
-            f"({', '.join(protocol.sets)}) or QUESTION:SET"
+            f"({', '.join(protocol.sets)}) or QUESTION:SET{meant(question, (*QUESTIONS, *protocol.sets))}"
         )
     yield from (("closed", property), ("reached", property))
 

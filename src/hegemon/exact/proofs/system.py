@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, meant
 from hegemon.exact.configurations import transition_tables
 from hegemon.exact.containment import named_set
 from hegemon.exact.proofs.symbols import Affine, DependsOnSize, Fact, Unknown
@@ -102,9 +102,10 @@ class System:
         """An instance whose n, and all that follows from it, is a symbol."""
         unknown = set(given) - set(protocol_class.parameter_declarations)
         if unknown:
-            known = ", ".join(protocol_class.parameter_declarations) or "none"
+            known, word = ", ".join(protocol_class.parameter_declarations) or "none", sorted(unknown)[0]
             raise InvalidInput(
-                f"{protocol_class.id} has no parameter {sorted(unknown)[0]!r}; its parameters are: {known}"
+                f"{protocol_class.id} has no parameter {word!r}; its parameters are: {known}"
+                f"{meant(word, protocol_class.parameter_declarations)}"
             )
         protocol = object.__new__(protocol_class)
         protocol.n = Affine("n", size=1, facts=inputs)
@@ -217,7 +218,10 @@ class System:
             return Start(name, constraints=self.set_named(name))
         if name not in protocol.starts:
             known = ", ".join(["all", *protocol.starts])
-            raise InvalidInput(f"{protocol.id} has no start {name!r}; choose {known}, or write a condition")
+            raise InvalidInput(
+                f"{protocol.id} has no start {name!r}; choose {known}, or write a condition"
+                f"{meant(name, protocol.starts)}"
+            )
         try:
             groups = protocol.starts[name](protocol, Unknown("the drawn start"))
             found = tuple((self._support(group), self._affine_count(group.count)) for group in groups)

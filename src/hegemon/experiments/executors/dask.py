@@ -3,6 +3,7 @@
 import logging
 import math
 import os
+import signal
 import time
 from concurrent.futures import CancelledError, Executor
 from contextlib import suppress
@@ -45,6 +46,8 @@ class Dask(Pool):
                 self._cluster = LocalCluster(count, threads_per_worker=1, dashboard_address="127.0.0.1:0")
             where = self._cluster or self._address
             self._client = client = Client(where, timeout=PATIENCE_SECONDS, set_as_default=False)
+            if self._cluster is not None:
+                client.run(_ignore_interrupts)
             logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # of a scheduler that is lost we tell
         except (OSError, ValueError, TimeoutError) as error:
             raise InvalidInput(f"there is no Dask scheduler at {self._address} ({error}); start it first") from None
@@ -73,6 +76,11 @@ class Dask(Pool):
             with suppress(TimeoutError, OSError):  # it goes with this process in any case
                 if one is not None:
                     one.close(timeout=2)
+
+
+def _ignore_interrupts() -> None:
+    """On a worker of our own: a terminal sends Ctrl-C to all, and it is for the driver; workers fill the screen."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 class Batches(Gathering):

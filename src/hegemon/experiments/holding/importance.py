@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from hegemon.compute.compilation import part
-from hegemon.errors import InvalidInput
-from hegemon.experiments.holding import sketch
+from hegemon.errors import InvalidInput, meant
+from hegemon.experiments.holding import derived, sketch
 
-NAMES = ("rarity", "surprise", "danger")
+NAMES = ("rarity", "surprise", "derived", "danger")
 LEVELS = 1024  # degrees of rarity, one for every factor of e
 STEPS = 8  # cells of a danger between its usual low and high
 
@@ -106,6 +106,37 @@ class Surprise(Rarity):
 
 
 @dataclass(frozen=True)
+class Derived(Surprise):
+    """From the exact chain of a few agents: at every moment, a cell for each degree of danger."""
+
+    name: ClassVar[str] = "derived"
+    sentence: ClassVar[str] = "cells by the chance of a loss in the exact chain of a few agents, carried over"
+
+    def compiled(self, process) -> tuple:
+        cell, tables = super().compiled(process)
+        tables.rarity[:] = derived.levels(process)
+        return cell, tables
+
+    def begin(self, cells) -> None:
+        """What is dangerous is known."""
+
+    def refresh(self, cells) -> None:
+        pass
+
+    def forget(self, cells, share: float) -> None:
+        pass
+
+    def record(self, cells) -> dict:
+        return {}
+
+    def restore(self, cells, record: dict) -> None:
+        pass
+
+    def joined(self, records: list[dict]) -> dict:
+        return {}
+
+
+@dataclass(frozen=True)
 class Danger:
     """The author's own: `danger = lambda agents, p: …` in the protocol's class, a number that grows towards a loss."""
 
@@ -150,8 +181,13 @@ def find_importance(name: str, protocol):
         return Rarity()
     if name == "surprise":
         return Surprise()
+    if name == "derived":
+        derived.chances(derived.small(protocol))  # what cannot be derived is refused now
+        return Derived()
     if name != "danger":
-        raise InvalidInput(f"the importance {name[:40]!r} is not known; choose auto, {', '.join(NAMES)}")
+        raise InvalidInput(
+            f"the importance {name[:40]!r} is not known; choose auto, {', '.join(NAMES)}{meant(name, NAMES)}"
+        )
     if getattr(protocol, "danger", None) is None:
         raise InvalidInput(
             f"{protocol.id} gives no danger of its own; write `danger = lambda agents, p: …` in its class, "

@@ -36,6 +36,7 @@ class WalkTables(NamedTuple):
     scratch: np.ndarray  # two wide records
     cells: Any
     tried: np.ndarray  # the codes of the pair that met last
+    bits: int  # of a code
     look: int  # steps between two looks
 
 
@@ -72,13 +73,14 @@ class Losses(NamedTuple):
 
 
 def pair_complete(arcs, n, s0, s1, s2, s3):
-    """Who meets next, and the state of the generator then: local, as `turn` says."""
+    """Who meets next, and the state of the generator then: local, as `turn` says. Numbers have no sign: for others the
+    compiler asks at every access whether they count from the end."""
     while True:
         word, s0, s1, s2, s3 = turn(s0, s1, s2, s3)
         first, second = products_of(word, n)
         if is_fair(first, n) and is_fair(second, n - 1):
             i, j = pair_of(first, second)
-            return i, j, s0, s1, s2, s3
+            return uint64(i), uint64(j), s0, s1, s2, s3
 
 
 def pair_arcs(arcs, n, s0, s1, s2, s3):
@@ -86,37 +88,40 @@ def pair_arcs(arcs, n, s0, s1, s2, s3):
         word, s0, s1, s2, s3 = turn(s0, s1, s2, s3)
         product = (word >> uint64(32)) * uint64(len(arcs))
         if is_fair(product, len(arcs)):
-            arc = np.int64(product >> uint64(32))
-            return np.int64(arcs[arc, 0]), np.int64(arcs[arc, 1]), s0, s1, s2, s3
+            arc = product >> uint64(32)
+            return uint64(arcs[arc, 0]), uint64(arcs[arc, 1]), s0, s1, s2, s3
 
 
 def compute(a, b, model):
-    """Both codes after a and b have met, in one number; negative if a field left its range."""
-    scratch = model.scratch
-    decode(a, scratch[0], model.layout)
-    decode(b, scratch[1], model.layout)
+    """What two codes become, in one number: both codes, a bit that it is known, and one that an output changes. 0 if a
+    field left its range."""
+    scratch, outputs, bits = model.scratch, model.outputs, uint64(model.bits)
+    decode(np.int64(a), scratch[0], model.layout)
+    decode(np.int64(b), scratch[1], model.layout)
     interact(scratch[0], scratch[1], model.parameters[0])
     after_a, after_b = encode(scratch[0], model.layout), encode(scratch[1], model.layout)
     if after_a < 0 or after_b < 0:
-        return np.int64(-1)
-    return (after_a << 31) | after_b
+        return uint64(0)
+    flags = uint64(1)
+    if outputs[a] != outputs[after_a] or outputs[b] != outputs[after_b]:
+        flags |= uint64(2)
+    return (((flags << bits) | uint64(after_a)) << bits) | uint64(after_b)
 
 
 def recall_from_table(a, b, model):
-    """The same from the table of pairs, if it is there; -1 if not."""
-    entry = np.int64(model.table[a * len(model.outputs) + b]) - 1
-    return ((entry >> 16) << 31) | (entry & 0xFFFF) if entry >= 0 else np.int64(-1)
+    """The same from the table of pairs, if it is there; 0 if not."""
+    return uint64(model.table[a * uint64(len(model.outputs)) + b])
 
 
-def remember_in_table(a, b, model, after):
-    model.table[a * len(model.outputs) + b] = 1 + (((after >> 31) << 16) | (after & 0xFFFF))
+def remember_in_table(a, b, model, entry):
+    model.table[a * uint64(len(model.outputs)) + b] = entry
 
 
 def recall_nothing(a, b, model):
-    return np.int64(-1)
+    return uint64(0)
 
 
-def remember_nothing(a, b, model, after):
+def remember_nothing(a, b, model, entry):
     pass
 
 
@@ -146,21 +151,22 @@ def lose(losses, weight, a, b, after_a, after_b):
 
 def walk(population, model, rng, steps, weight, losses):
     """So many steps of the process that begins anew whenever the leader is lost."""
-    n = len(population)
+    n, bits = len(population), uint64(model.bits)
+    code, changes = (uint64(1) << bits) - uint64(1), uint64(2) << (bits + bits)
     s0, s1, s2, s3 = rng[0], rng[1], rng[2], rng[3]
     for _ in range(steps):
         i, j, s0, s1, s2, s3 = pair(model.arcs, n, s0, s1, s2, s3)
-        a, b = np.int64(population[i]), np.int64(population[j])
-        after = recall(a, b, model)
-        if after < 0:
+        a, b = uint64(population[i]), uint64(population[j])
+        entry = recall(a, b, model)
+        if entry == 0:
             model.tried[0], model.tried[1] = a, b
-            after = compute(a, b, model)
-            if after < 0:
+            entry = compute(a, b, model)
+            if entry == 0:
                 return FAILED
-            remember(a, b, model, after)
-        after_a, after_b = after >> 31, after & 0x7FFFFFFF
+            remember(a, b, model, entry)
+        after_a, after_b = (entry >> bits) & code, entry & code
         population[i], population[j] = after_a, after_b
-        if model.outputs[a] != model.outputs[after_a] or model.outputs[b] != model.outputs[after_b]:
+        if entry & changes:
             lose(losses, weight, a, b, after_a, after_b)
             for k in range(n):
                 population[k] = model.start[k]

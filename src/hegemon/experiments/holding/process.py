@@ -7,7 +7,8 @@ import numpy as np
 from hegemon.compute.compilation import part, specialize
 from hegemon.compute.randomness import stream
 from hegemon.compute.records import codec, widened
-from hegemon.engines.population.agents import LARGEST_TABLE
+from hegemon.engines.population.pairs import CODE as TABLE_CODE
+from hegemon.engines.population.pairs import LARGEST_TABLE
 from hegemon.engines.refusal import refuse_interaction
 from hegemon.errors import InvalidInput
 from hegemon.exact.instance import fixed_start
@@ -21,7 +22,7 @@ SLICE = 5_000_000  # steps of compiled work between two looks at the clock
 MOST_WALKERS = 200_000
 MEMORY = 5e8  # bytes that the walkers of one ensemble may take: the same whatever the machine, as the numbers are
 LEAST = 50  # walkers in all, for each that a cell has
-LOOK = 50  # a look costs as much as so many steps
+LOOK, LOOK_AT = 60, 0.4  # a look costs as much as so many steps, and so many for every agent
 STARTERS = 256  # walkers that an ensemble begins with
 KEPT = 256  # meetings that lost the leader, of one ensemble
 
@@ -102,7 +103,8 @@ class Crowd:
         self.start = process.start.astype(process.kind)
         self.model = WalkTables(
             self.start, arcs, process.table, process.outputs, protocol.compiled_p, layout,
-            np.zeros(2, widened(process.space.dtype)), cells, np.zeros(2, np.int64), protocol.n,
+            np.zeros(2, widened(process.space.dtype)), cells, np.zeros(2, np.int64),
+            TABLE_CODE if process.in_table else MOST_STATES.bit_length(), protocol.n,
         )  # fmt: skip
         bytes_each = 2 * protocol.n * np.dtype(process.kind).itemsize + 200
         self.most = int(np.clip(MEMORY / bytes_each, 1000, MOST_WALKERS))
@@ -166,7 +168,7 @@ class Crowd:
             )
             first = last
         self.steps += self.size * self.model.look
-        self.work += self.size * (self.model.look + LOOK)
+        self.work += self.size * self.cost_of_look
         least, most = LEAST * each, min(walkers, self.most)
         total, self.cells = self._divide(
             self._now, self.size, each, least, most, self.merits, self._key, self.time, self.sorting
@@ -178,6 +180,11 @@ class Crowd:
         self._deal(self._now, self._then, self.cells, self._key, self.time, self.sorting)
         self._now, self._then, self.size = self._then, self._now, int(total)
         self.time += 1
+
+    @property
+    def cost_of_look(self) -> int:
+        """The work of a walker from one look to the next."""
+        return self.model.look + LOOK + int(LOOK_AT * self.process.protocol.n)
 
     @property
     def weights(self) -> np.ndarray:

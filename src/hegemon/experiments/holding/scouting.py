@@ -9,6 +9,7 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,10 +20,12 @@ from hegemon.experiments.holding.process import Crowd
 from hegemon.experiments.holding.replications import FIRST, GOOD, relative, settled, student
 
 PARTIES = 2
-SHORTEST = 64  # iterations of the first round
+LOOKS, SHORT = 4, 8  # looks in a unit of parallel time, and steps between two of them at least
+SHORTEST = 64  # units of parallel time of the first round
 ROUNDS = 3  # with losses, before walkers are guided
 GUIDED_ROUNDS = 4
 SCOUTS, GUIDES = 65_536, 16_384  # walkers at most, before and after that
+SCOUTING, GUIDING = 6 * 10**9, 3 * 10**9  # work of a round at most, before and after that
 REFRESHES = 10  # of the rarities, in one round
 FADING = 0.01  # what was seen in one round counts so much in the next
 STEADY = 1.2  # a round is long enough if it reaches at most so many times the cells of the one before
@@ -33,6 +36,14 @@ TRIALS = 4  # replications that try a plan
 MOST_HIDDEN = 0.1  # of the losses may be by ways that no party found
 EXPEDITIONS = 3  # at most
 ATTEMPTS = 6  # to make ensembles large and long enough
+
+
+class Party(NamedTuple):
+    """What one party of scouts came home with: its plan, and the losses per step along the ways that it found, as a
+    logarithm; nothing lost is minus infinity."""
+
+    plan: Plan
+    rate: float
 
 
 @dataclass(frozen=True)
@@ -53,12 +64,14 @@ class Scouted:
         return cls(**(record | {"plan": Plan(**record["plan"])}))
 
 
-def scout(crowd: Crowd, seed: int, party: int, budget: float, tell: Callable) -> Plan:
+def scout(crowd: Crowd, seed: int, party: int, budget: float, tell: Callable) -> Party:
     """One party: rounds with walkers in all cells alike until losses are found, then rounds that follow these."""
-    importance = crowd.importance
+    importance, n = crowd.importance, crowd.process.protocol.n
     clones = 2 ** (party // PARTIES)  # later expeditions are larger
-    each, look, length = importance.each * clones, crowd.process.protocol.n, SHORTEST
+    each, look = importance.each * clones, max(n // LOOKS, min(n, SHORT))
+    length = SHORTEST * n // look
     found: list[np.ndarray] = []
+    rates: list[float] = []
     begun = crowd.work
     crowd.merits = np.empty(0)
     importance.begin(crowd.model.cells)
@@ -66,8 +79,12 @@ def scout(crowd: Crowd, seed: int, party: int, budget: float, tell: Callable) ->
     def begin(times: int) -> None:
         crowd.begin(crowd.process.key(seed, PILOT, 1 + party, times), look, SPREAD * length)
 
-    def travel(walkers: int, learns: bool) -> bool:
-        """One round; whether anything was lost."""
+    def afforded(walkers: int, work: int) -> int:
+        """So many walkers, or as many as this work allows in a round."""
+        return clones * min(walkers, work // (length * crowd.cost_of_look))
+
+    def travel(walkers: int, learns: bool) -> float:
+        """One round; the logarithm of the losses per step."""
         generations = []
         crowd.count_anew()
         for time in range(length):
@@ -82,13 +99,13 @@ def scout(crowd: Crowd, seed: int, party: int, budget: float, tell: Callable) ->
         merit = merits(generations, importance.keys(crowd.model.cells)) if importance.guides else None
         if merit is not None:
             found.append(merit)
-        return crowd.lost > -math.inf
+        return crowd.lost - math.log(length * look)
 
     begin(0)
     cells = finer = rounds = 0
     while rounds < ROUNDS and crowd.work - begun < SHARE / PARTIES * budget:
         importance.forget(crowd.model.cells, FADING)
-        lost = travel(clones * SCOUTS, learns=True)
+        lost = travel(afforded(SCOUTS, SCOUTING), learns=True) > -math.inf
         if crowd.cells > STEADY * cells:
             length *= 2 if cells else 1
             rounds = 0
@@ -101,11 +118,13 @@ def scout(crowd: Crowd, seed: int, party: int, budget: float, tell: Callable) ->
         cells = crowd.cells
     for _ in range(GUIDED_ROUNDS if found else 0):
         crowd.merits = np.mean(found, axis=0)
-        travel(clones * GUIDES, learns=False)
-    return Plan(
-        each, clones * GUIDES, look, length, length, cells, importance.record(crowd.model.cells),
+        rates.append(travel(afforded(GUIDES, GUIDING), learns=False))
+    plan = Plan(
+        each, afforded(GUIDES, GUIDING), look, length, length, cells, importance.record(crowd.model.cells),
         sparse(np.mean(found, axis=0)) if found else {},
     )  # fmt: skip
+    late = rates[len(rates) // 2 :]  # the first of them still learnt much
+    return Party(plan, relative(late)[0] if late else -math.inf)
 
 
 def together(importance, plans: list[Plan]) -> Plan:
@@ -157,12 +176,13 @@ def explore(team, seed: int, budget: int, precision: float, tell: Callable) -> S
     while True:
         parties = range(PARTIES * expedition, PARTIES * (expedition + 1))
         new = list(team.scout(seed, parties, budget, tell))
-        plans += new
+        plans += [one.plan for one in new]
         plan = together(importance, plans)
+        tell("trying what both parties found", len(plans))
         rate, scatter, fit, work = tried(plan)
         if importance.guides and rate > -math.inf:
-            rates = [math.exp(tried(one)[0] - rate) for one in new]
-            hidden = unseen(rates[0], rates[1], 1.0)
+            first, second = (math.exp(one.rate - rate) for one in new)
+            hidden = unseen(first, second, 1.0)
         expedition += 1
         done = hidden <= MOST_HIDDEN or not importance.guides
         if done or expedition == EXPEDITIONS or team.work > SHARE * budget / 2:

@@ -28,12 +28,13 @@ NEGLIGIBLE = 37.0  # a weight that is e^-37 of another adds nothing to it
 class Sketch(NamedTuple):
     """What the compiled cell reads, and scratch."""
 
-    classes: np.ndarray  # of every state
-    values: np.ndarray
+    places: np.ndarray  # of every state, in the table of numbers: its class and its value there
     orders: np.ndarray  # 1, 2, 4, …: which of the lowest agents of a class are looked at
     rarity: np.ndarray  # [moment, trait]
     seen: np.ndarray  # the logarithm of the weight that each was seen with, for the next rarity
-    numbers: np.ndarray  # [class, value]: how many agents; the last column is their sum: scratch
+    numbers: np.ndarray  # [class, value]: how many agents; scratch
+    halves: np.ndarray  # the same of every other agent, without rows: two counters wait for each other less than one
+    sizes: np.ndarray  # of every class: scratch
 
 
 def added(first, second):
@@ -49,28 +50,46 @@ def note(sketch, moment, trait, rarest, weight, learns):
     return trait if rarest < 0 or sketch.rarity[moment, trait] > sketch.rarity[moment, rarest] else rarest
 
 
+def gather(sketch, moment, trait, rarest, weight, learns):
+    """One trait: another number is added to its own."""
+    sketch.seen[moment, trait] += weight
+    return trait
+
+
+def sum_up(codes, sketch, numbers):
+    """Of every trait at every moment, the sum of the numbers of the configurations that have it; `note` is `gather`."""
+    for row in range(len(codes)):
+        rarest_trait(codes[row], sketch, numbers[row], True)
+
+
 def rarest_trait(population, sketch, weight, learns):
     """The moment of a configuration and its rarest trait; `weight` is a logarithm."""
-    numbers, orders = sketch.numbers, sketch.orders
-    classes, values = numbers.shape[0], numbers.shape[1] - 1
-    for c in range(classes):
-        for v in range(values + 1):
-            numbers[c, v] = 0
-    for i in range(len(population)):
-        code = population[i]
-        numbers[sketch.classes[code], sketch.values[code]] += 1
-        numbers[sketch.classes[code], values] += 1
+    numbers, orders, sizes = sketch.numbers, sketch.orders, sketch.sizes
+    classes, values = numbers.shape
+    first, second = sketch.halves[0], sketch.halves[1]
+    for place in range(len(first)):
+        first[place] = second[place] = 0
+    n = len(population)
+    for i in range(0, n - 1, 2):
+        first[sketch.places[population[i]]] += 1
+        second[sketch.places[population[i + 1]]] += 1
+    if n % 2:
+        first[sketch.places[population[n - 1]]] += 1
     crowd, total = 0, 0
-    for c in range(1, classes):
-        if numbers[c, values] > numbers[crowd, values]:
+    for c in range(classes):
+        sizes[c] = 0
+        for v in range(values):
+            numbers[c, v] = first[c * values + v] + second[c * values + v]
+            sizes[c] += numbers[c, v]
+        if sizes[c] > sizes[crowd]:
             crowd = c
     for v in range(values):
         total += v * numbers[crowd, v]
-    moment = crowd * KNOTS + total * KNOTS // (numbers[crowd, values] * values)
+    moment = crowd * KNOTS + total * KNOTS // (sizes[crowd] * values)
     traits = (len(orders) + 1) * values + COUNTS
     rarest = -1
     for c in range(classes):
-        size, base = numbers[c, values], c * traits
+        size, base = sizes[c], c * traits
         power = 0
         while size >> power:
             power += 1
@@ -124,9 +143,10 @@ def blank(process) -> Sketch:
     while number * KNOTS * number * ((len(orders) + 1) * bins + COUNTS) > LARGEST and bins > 2:
         bins //= 2
     shape = number * KNOTS, number * ((len(orders) + 1) * bins + COUNTS)
+    places = classes * bins + np.minimum((values * bins).astype(np.int64), bins - 1)
     return Sketch(
-        classes, np.minimum((values * bins).astype(np.int64), bins - 1), orders, np.full(shape, UNSEEN),
-        np.full(shape, NOTHING), np.zeros((number, bins + 1), np.int64),
+        places.astype(np.uint32), orders, np.full(shape, UNSEEN), np.full(shape, NOTHING),
+        np.zeros((number, bins), np.int32), np.zeros((2, number * bins), np.int32), np.zeros(number, np.int64),
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from hegemon.experiments.fingerprints import code_fingerprint, protocol_fingerpr
 from hegemon.experiments.holding.ensemble import Plan, Replication, dense, replicate
 from hegemon.experiments.holding.importance import find_importance
 from hegemon.experiments.holding.process import Crowd, Process
-from hegemon.experiments.holding.scouting import scout
+from hegemon.experiments.holding.scouting import Party, scout
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.protocols.loading import find_protocol, name_of
@@ -78,7 +78,7 @@ class Team:
         if self._stopping.is_set():
             raise KeyboardInterrupt
 
-    def scout(self, seed: int, parties: Iterable[int], budget: float, tell: Callable) -> Iterator[Plan]:
+    def scout(self, seed: int, parties: Iterable[int], budget: float, tell: Callable) -> Iterator[Party]:
         """What each party found, in their order."""
         return self._map(lambda party: scout(self.crowd(), seed, party, budget, tell), parties)
 
@@ -171,7 +171,7 @@ def work(question: Question, kind: str, *given) -> tuple:
     team = _team_of(question)
     crowd = team.crowd()
     steps, worked = crowd.steps, crowd.work
-    answer: Plan | Replication
+    answer: Party | Replication
     if kind == "scout":
         seed, party, budget = given
         answer = scout(crowd, seed, party, budget, lambda stage, count: None)

@@ -1,0 +1,65 @@
+"""What --help shows: numbers as numbers, options by model, and examples that work as they are printed."""
+
+import shlex
+
+import pytest
+import typer
+
+from hegemon.cli.application import COMMANDS, application
+from hegemon.cli.main import main
+
+BY_MODEL = {
+    "start": "Population and rounds models", "fault": "Population and rounds models",
+    "loss": "Population and rounds models", "one_sided": "Population and rounds models",
+    "wake": "Messages model", "variant": "Messages model", "mixing_time": "Messages model",
+}  # fmt: skip
+EVERY_MODEL = {"verify", "prove", "holding", "network"}  # whose --start is part of the question itself
+
+
+@pytest.fixture(scope="module")
+def commands():
+    return typer.main.get_command(application(list(COMMANDS))).commands
+
+
+def test_options_are_grouped_by_the_model_that_they_mean_something_to(commands):
+    wrong = [
+        (name, option.name)
+        for name, command in commands.items()
+        for option in command.params
+        if option.name in BY_MODEL and not (option.name == "start" and name in EVERY_MODEL)
+        if option.rich_help_panel != BY_MODEL[option.name]
+    ]
+    assert not wrong
+
+
+def test_numbers_are_shown_as_numbers(commands):
+    for name, command in commands.items():
+        for option in command.params:
+            shown = option.metavar or option.type.name
+            if option.name in ("n", "trials", "seed", "workers", "max_steps", "port", "budget"):
+                assert shown in ("INTEGER", "INTEGER,…", "RANGE"), (name, option.name)
+            assert "str" not in shown.lower().split() and shown.upper() != "TEXT", (name, option.name)
+
+
+def test_every_command_ends_with_two_examples(capsys):
+    for name, (_, examples) in COMMANDS.items():
+        assert len(examples) == 2 and all(line.split()[:2] == ["hegemon", name] for line in examples)
+
+
+AT_ONCE = ("list", "show", "new", "mixing-time", "advise")  # what they ask for takes no time
+
+
+@pytest.mark.parametrize("name", AT_ONCE)
+def test_examples_work_as_they_are_printed(capsys, monkeypatch, tmp_path, name):
+    monkeypatch.chdir(tmp_path)
+    for line in COMMANDS[name][1]:
+        assert main(shlex.split(line)[1:]) == 0, line
+
+
+def test_the_examples_of_check_speak_of_the_file_that_new_writes(capsys, monkeypatch, tmp_path):
+    from hegemon.cli import authoring
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(authoring, "engines", lambda *_: ())  # what is asked is whether the words fit
+    for line in (COMMANDS["new"][1][0], *COMMANDS["check"][1]):
+        assert main([*shlex.split(line)[1:]]) == 0, line

@@ -1,0 +1,79 @@
+"""Whatever is misspelt is answered with the nearest word that there is, on the command line and from Python alike."""
+
+import pytest
+
+import hegemon as hg
+from hegemon.cli import failures
+from hegemon.cli.main import main
+from hegemon.errors import meant
+from tests.cli import sentences
+
+MISSPELT = {
+    "run parwise --n 5": "pairwise",
+    "runn pairwise": "run",
+    "run pairwise --n 5 --trails 3": "--trials",
+    "list --jsn": "--json",
+    "run time-optimal --n 5 --set tua=2": "tau",
+    "prove pairwise --set nn=2": "",
+    "run pairwise --graph rnig:5": "ring",
+    "run pairwise --n 5 --start al-leaders": "all-leaders",
+    "sweep pairwise --n 5 --start al-leaders": "all-leaders",
+    "prove pairwise --start al-leaders": "all-leaders",
+    "run pairwise --n 5 --until saef": "safe",
+    "run pairwise --n 5 --until count(laeder==1)==1": "leader",
+    "run pairwise --n 5 --engine agnets": "agents",
+    "run referees --n 9 --engine nods": "nodes",
+    "run referees --n 9 --variant explict": "explicit",
+    "run referees --n 9 --wake rnadom": "random",
+    "run pairwise --n 5 --observe leeders": "leaders",
+    "run timer --n 5 --fault step=5,agents=2,tmier=3": "timer",
+    "verify pairwise --n 3 --property clsoed": "closed",
+    "verify ring --n 3 --property closed:C_BP": "C_PB",
+    "verify pairwise --n 3 --schedule fiar": "fair",
+    "verify pairwise --n 3 --export pirsm --out x": "prism",
+    "prove pairwise --property raeched": "reached",
+    "prove pairwise --graphs conected": "connected",
+    "holding timer --n 5 --importance rairty": "rarity",
+    "mixing-time ring:9 --method spectrl": "spectral",
+    "reproduce --only survey.pairwse": "survey.pairwise",
+    "reproduce --paper rnig": "ring",
+    "new mine.py --model populaton": "population",
+}
+
+
+@pytest.mark.parametrize("line", MISSPELT)
+def test_the_nearest_word_is_suggested(capsys, monkeypatch, tmp_path, line):
+    monkeypatch.chdir(tmp_path)
+    assert main(line.split()) == failures.BAD_INPUT
+    (said,) = sentences(capsys.readouterr().err)
+    suggestion = said.lower().replace("'", "").partition("did you mean ")[2].partition("?")[0]
+    assert suggestion == MISSPELT[line].lower(), said
+
+
+def test_the_same_words_from_python():
+    for protocol, options in ((hg.Pairwise, {"start": "al-leaders"}), (hg.Timer, {"until": "saef"})):
+        with pytest.raises(hg.InvalidInput, match="did you mean (all-leaders|safe)"):
+            hg.simulate(protocol(n=4), **options)
+    with pytest.raises(hg.InvalidInput, match=r"did you mean tau\?"):
+        hg.TimeOptimal(n=9, tua=2)
+    with pytest.raises(hg.InvalidInput, match=r"did you mean seed\?"):
+        hg.simulate(hg.Pairwise(n=4), sede=1)
+
+
+def test_a_word_far_from_all_suggests_nothing():
+    assert meant("bogus", ["--loss", "--n", "--set"]) == "" and meant("x" * 10_000, ["safe"]) == ""
+    assert meant("R_MAX", ["r_mid", "r_max"]) == " (did you mean r_max?)"
+
+
+def test_a_wrong_option_names_the_command_whose_help_tells_more(capsys):
+    assert main(["verify", "pairwise", "--bogus"]) == failures.BAD_INPUT
+    assert "hegemon verify has no option --bogus; see hegemon verify --help" in capsys.readouterr().err
+
+
+def test_a_member_refuses_in_one_sentence_too(capsys):
+    from hegemon.cli.agent import main as be_member
+
+    for arguments, said in ((["timer", "--pers", "x"], "--pers"), (["timer", "--n", "many"], "many")):
+        assert be_member(arguments) == failures.BAD_INPUT
+        (sentence,) = capsys.readouterr().err.splitlines()
+        assert said in sentence and sentence.endswith("see hegemon agent --help")
