@@ -1,5 +1,7 @@
 """Protocols by name: the nearest is suggested, and a user's file can do no more harm than a sentence."""
 
+import os
+
 import pytest
 
 from hegemon import protocols
@@ -82,3 +84,21 @@ def test_two_files_of_one_name_are_two_modules(tmp_path):
     assert found[0] is not found[1] and found[0].__module__ != found[1].__module__
     with pytest.raises(InvalidInput, match="defines no protocol 'Yours'; it defines: Mine"):
         find_protocol(f"{tmp_path / 'a' / 'mine.py'}:Yours")
+
+
+def test_an_edit_within_the_second_that_keeps_the_size_is_seen(tmp_path):
+    path = tmp_path / "mine.py"
+    for moment, doc in enumerate(("One.", "Two.")):
+        path.write_text(GOOD.replace("class Mine(PopulationProtocol):", f"class Mine(PopulationProtocol):\n    '{doc}'\n"))
+        os.utime(path, ns=(10**18 + moment, 10**18 + moment))
+        assert find_protocol(str(path)).__doc__ == doc
+    assert not (tmp_path / "__pycache__").exists()
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_everything_that_show_lists_says_what_it_is(name):
+    kind = CATALOGUE[name]
+    silent = [observed for observed, one in kind.observables.items() if not one.doc]
+    silent += [start for start, function in kind.starts.items() if not function.__doc__]
+    silent += [chosen for chosen, one in kind.sets.items() if not one.doc]
+    assert not silent

@@ -6,8 +6,9 @@ import importlib.util
 import inspect
 import sys
 import traceback
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 from hegemon.errors import InvalidInput
 from hegemon.models.authors import place, sentence
@@ -65,6 +66,15 @@ def _unknown(name: str) -> str:
     return f"there is no protocol {shown!r}; choose {', '.join(CATALOGUE)}, or write your_file.py:YourClass"
 
 
+class _AsWritten(SourceFileLoader):
+    """Reads the file itself: bytecode kept of it is taken for fresh where an edit came within the second and left the
+    size as it was, and the protocol before the edit would answer."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
+
+
 def _load(file: str) -> ModuleType:
     path = Path(file)
     try:
@@ -77,7 +87,7 @@ def _load(file: str) -> ModuleType:
         raise InvalidInput(f"{file[:60]!r} is not the name of a readable file ({sentence(error)})") from None
     # the folder belongs to the name: two files of one name in different folders are two modules
     module_name = f"hegemon_user_{path.stem}_{hashlib.sha256(resolved.encode('utf-8', 'replace')).hexdigest()[:8]}"
-    spec = importlib.util.spec_from_file_location(module_name, path)
+    spec = importlib.util.spec_from_file_location(module_name, path, loader=_AsWritten(module_name, resolved))
     if spec is None or spec.loader is None:
         raise InvalidInput(f"{path} cannot be loaded as Python; give a file that ends with .py")
     module = importlib.util.module_from_spec(spec)
@@ -87,7 +97,8 @@ def _load(file: str) -> ModuleType:
     except KeyboardInterrupt:
         raise
     except InvalidInput as error:
-        raise InvalidInput(f"{path}{_line(error, path)}: {error}") from None
+        told = f"{path.name}, line " in str(error)  # the very line, where there is one
+        raise InvalidInput(f"{path}{'' if told else _line(error, path)}: {error}") from None
     except SyntaxError as error:
         raise InvalidInput(f"{path}, line {error.lineno}: {error.msg}; mend the file") from None
     except BaseException as error:  # a file may also raise SystemExit or GeneratorExit
@@ -97,5 +108,6 @@ def _load(file: str) -> ModuleType:
 
 def _line(error: BaseException, path: Path) -> str:
     """The line of the file itself at which it fails; of another file of the author's, its name too."""
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    own = {str(path), str(path.resolve())}  # Python knows a file by its whole path
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename in own]
     return f", line {lines[-1]}" if lines else place(error)
