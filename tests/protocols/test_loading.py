@@ -89,7 +89,7 @@ def test_two_files_of_one_name_are_two_modules(tmp_path):
 def test_an_edit_within_the_second_that_keeps_the_size_is_seen(tmp_path):
     path = tmp_path / "mine.py"
     for moment, doc in enumerate(("One.", "Two.")):
-        path.write_text(GOOD.replace("class Mine(PopulationProtocol):", f"class Mine(PopulationProtocol):\n    '{doc}'\n"))
+        path.write_text(GOOD.replace("    class State:", f"    '{doc}'\n\n    class State:"))
         os.utime(path, ns=(10**18 + moment, 10**18 + moment))
         assert find_protocol(str(path)).__doc__ == doc
     assert not (tmp_path / "__pycache__").exists()
