@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas
 import pytest
 
 import hegemon as hg
 from hegemon.analysis import pictures
 from hegemon.analysis.graph_pictures import first_sentence, lattice_shape, place_nodes, wraps
 from hegemon.errors import InvalidInput
+from hegemon.runs.history import Watched
 from hegemon.runs.run import Run
 
 UNITS = {"leaders": "agents", "bullets": "agents", "largest_dist": "value", "never": "agents"}
@@ -17,10 +17,9 @@ UNITS = {"leaders": "agents", "bullets": "agents", "largest_dist": "value", "nev
 
 def run(leaders, dist, trial=0) -> Run:
     steps = np.arange(len(leaders)) * 10
-    table = pandas.DataFrame({"step": steps, "parallel_time": steps / 10, "leaders": leaders})
-    table["bullets"], table["largest_dist"], table["never"] = table["leaders"] // 2, dist, 0
-    table.attrs["units"] = UNITS
-    return Run("ring", 10, "steps", int(steps[-1]), True, 1, "agents", "", 0, trial, history=table)
+    columns = {"step": steps, "parallel_time": steps / 10, "leaders": np.array(leaders)}
+    columns |= {"bullets": columns["leaders"] // 2, "largest_dist": np.array(dist), "never": np.zeros_like(steps)}
+    return Run("ring", 10, "steps", int(steps[-1]), True, 1, "agents", "", 0, trial, watched=Watched(columns, UNITS))
 
 
 def test_counts_and_distances_have_axes_of_their_own(tmp_path):
@@ -141,11 +140,10 @@ def test_nothing_is_cut_at_the_edge(tmp_path):
     """A legend of two rows makes the axes lower, other numbers appear beside them, and the label needs more room."""
     words = ("leaders", "checkers", "electors", "synchronizers")
     steps = np.arange(60) * 10
-    table = pandas.DataFrame({"step": steps, "parallel_time": steps / 10})
-    for k, word in enumerate(words):
-        table[word] = 21 * np.linspace(0, 1, 60) ** (k + 1)
-    table.attrs["units"] = dict.fromkeys(words, "agents")
-    one = Run("time-optimal", 10, "steps", 590, True, 1, "agents", "", 0, 0, history=table)
+    columns = {"step": steps, "parallel_time": steps / 10}
+    columns |= {word: 21 * np.linspace(0, 1, 60) ** (k + 1) for k, word in enumerate(words)}
+    watched = Watched(columns, dict.fromkeys(words, "agents"))
+    one = Run("time-optimal", 10, "steps", 590, True, 1, "agents", "", 0, 0, watched=watched)
     picture = pictures.picture_of_runs([one], "time-optimal")
     picture.save(tmp_path / "run.png")
     (axis,), frame = picture.figure.axes, picture.figure.bbox
@@ -155,6 +153,6 @@ def test_nothing_is_cut_at_the_edge(tmp_path):
 
 
 def test_trials_without_records_show_how_long_they_took():
-    bare = [replace(run([2, 1], [1, 1], trial=k), history=None, steps=k + 5) for k in range(4)]
+    bare = [replace(run([2, 1], [1, 1], trial=k), watched=None, steps=k + 5) for k in range(4)]
     (axis,) = pictures.picture_of_runs(bare, "ranking, n = 6").figure.axes
     assert axis.get_title(loc="left") == "ranking, n = 6: 4 of 4 trials met the stop" and axis.lines

@@ -168,7 +168,7 @@ def test_a_large_population_is_looked_at_a_few_times_per_unit_of_time():
     while step < 40 * n:
         history.record(step, None)
         step = history.next_step(step)
-    assert 100 <= len(looked) <= 4 * 40 and 100 <= len(history.table()) <= 201
+    assert 100 <= len(looked) <= 4 * 40 and 100 <= len(history.watched().frame) <= 201
 
 
 def test_max_steps_cuts_a_run_off():

@@ -202,16 +202,15 @@ def picture_of_runs(runs, title: str) -> Picture:
 
 def split_by_unit(runs) -> dict[str, list[str]]:
     """What has been watched, by what it counts: a number of agents and a distance never share an axis."""
-    table = runs[0].history
-    units = {} if table is None else table.attrs.get("units", {})
+    watched = runs[0].watched
     panels: dict[str, list[str]] = {}
-    for name in [] if table is None else [c for c in table.columns if c not in ("step", "parallel_time")]:
-        panels.setdefault(units.get(name, "value"), []).append(name)
+    for name in [] if watched is None else [c for c in watched.columns if c not in ("step", "parallel_time")]:
+        panels.setdefault(watched.units.get(name, "value"), []).append(name)
     return panels
 
 
 def moves(runs, name: str) -> bool:
-    return any(run.history[name].nunique() > 1 for run in runs)
+    return any(np.ptp(run.watched.columns[name]) > 0 for run in runs)
 
 
 def draw_history(axis, runs, names: Sequence[str], unit: str, besides: Sequence[str] = ()) -> None:
@@ -226,19 +225,19 @@ def draw_history(axis, runs, names: Sequence[str], unit: str, besides: Sequence[
         if len(runs) > 1:
             axis.fill_between(grid, low, high, color=style["color"], alpha=0.18, linewidth=0)
         largest = max(largest, float(np.max(high)))
-    lowest = min((run.history[name].min() for run in runs for name in moving), default=0)
+    lowest = min((run.watched.columns[name].min() for run in runs for name in moving), default=0)
     axis.set_ylim(bottom=min(0, lowest))
     if largest > 200:
         axis.set_yscale("symlog", linthresh=1)
         powers_of_ten(axis.yaxis)
         if lowest >= 10:  # no decade is drawn in which there is nothing
             axis.set_ylim(bottom=10 ** math.floor(math.log10(lowest)))
-    elif all(run.history[name].dtype.kind in "iu" for run in runs for name in moving):
+    elif all(run.watched.columns[name].dtype.kind in "iu" for run in runs for name in moving):
         whole_ticks(axis.yaxis, 6)
     axis.set_xlabel("parallel time (steps / n)" if runs[0].unit == "steps" else f"time ({runs[0].unit})")
     axis.set_ylabel(unit)
     quiet = [*(name for name in names if name not in moving), *besides]
-    still = [f"{name.replace('_', ' ')} {runs[0].history[name].iloc[0]:g}" for name in quiet]
+    still = [f"{name.replace('_', ' ')} {runs[0].watched.columns[name][0]:g}" for name in quiet]
     legend_below(axis, note=f"throughout: {', '.join(still)}" if still else "")
 
 
@@ -247,13 +246,13 @@ def curve(runs, time: str, name: str):
 
     Between two looks a number stays what it was at the first; a run that has ended stays where it ended.
     """
-    longest = max(float(run.history[time].iloc[-1]) for run in runs)
-    grid = np.linspace(0, longest, POINTS) if len(runs) > 1 else runs[0].history[time].to_numpy(float)
+    longest = max(float(run.watched.columns[time][-1]) for run in runs)
+    grid = np.linspace(0, longest, POINTS) if len(runs) > 1 else runs[0].watched.columns[time].astype(float)
     values = np.empty((len(runs), len(grid)))
     for row, run in enumerate(runs):
-        at = run.history[time].to_numpy(float)
+        at = run.watched.columns[time]
         seen = np.clip(np.searchsorted(at, grid, side="right") - 1, 0, None)
-        values[row] = run.history[name].to_numpy(float)[seen]
+        values[row] = run.watched.columns[name][seen]
     return grid, *np.quantile(values, (BAND[0], 0.5, BAND[1]), axis=0)
 
 

@@ -26,8 +26,8 @@ def report(protocol, topology, course, seed: int, finished) -> dict:
         "interrupted": finished.interrupted,
         "wall_seconds": round(finished.wall_seconds, 3),
     }
-    if first is not None and first.history is not None:
-        content["history"] = first.history.to_dict(orient="list")
+    if first is not None and first.watched is not None:
+        content["history"] = {name: column.tolist() for name, column in first.watched.columns.items()}
     return content
 
 

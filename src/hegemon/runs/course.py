@@ -132,7 +132,7 @@ def _record(protocol, topology, driver, chosen: Choice, met, last_fault, seed, t
         seed=seed,
         trial=trial,
         configuration=final if keep else None,
-        history=history.table() if history else None,
+        watched=history.watched() if history else None,
         measures=measures,
         interrupted=driver.interrupted,
         ended=driver.ended,

@@ -1,6 +1,11 @@
 """What was watched along a run: rows at given steps, at regular ones, or spread evenly over a run of any length."""
 
 from array import array
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
@@ -8,6 +13,25 @@ from hegemon.models.configuration import Configuration
 POINTS = 100  # rows of an evenly spread history: between so many and twice as many
 LARGE = 100_000  # agents, whose steps are so fast that watching them closely would cost more than making them
 MOST_ROWS = 1_000_000  # of any other
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class Watched:
+    """The rows of a history, column by column, and what each column counts."""
+
+    columns: dict[str, np.ndarray]
+    units: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def frame(self) -> "pandas.DataFrame":
+        import pandas  # only here: it takes a quarter of a second to load
+
+        table = pandas.DataFrame(self.columns)
+        table.attrs["units"] = self.units
+        return table
 
 
 class History:
@@ -51,10 +75,6 @@ class History:
             for name, column in self._columns.items():
                 self._columns[name] = array(column.typecode, [column[k] for k in kept])
 
-    def table(self):
-        """The rows as a dataframe."""
-        import pandas  # only here: it takes half a second to load
-
-        table = pandas.DataFrame({name: list(column) for name, column in self._columns.items()})
-        table.attrs["units"] = self._watcher.units
-        return table
+    def watched(self) -> Watched:
+        """What was recorded so far."""
+        return Watched({name: np.array(column) for name, column in self._columns.items()}, self._watcher.units)

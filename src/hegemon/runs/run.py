@@ -7,6 +7,7 @@ from hegemon import display
 from hegemon.analysis import pictures
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
+from hegemon.runs.history import Watched
 
 if TYPE_CHECKING:
     import pandas
@@ -35,7 +36,8 @@ class Run:
 
     One record for all models: `unit` says what `steps` counts (steps or rounds), and `measures` holds what
     only some models measure (messages, recovery), under the names that JSON uses. `ended` says why a run was
-    given up that could not have met its stop; `configuration` is where it ended, if that was kept.
+    given up that could not have met its stop; `configuration` is where it ended, if that was kept, and `watched` what
+    was recorded on the way.
     """
 
     protocol: str
@@ -49,10 +51,15 @@ class Run:
     seed: int
     trial: int
     configuration: Configuration | None = None
-    history: "pandas.DataFrame | None" = None
+    watched: Watched | None = None
     measures: dict = field(default_factory=dict)
     interrupted: bool = False
     ended: str = ""
+
+    @property
+    def history(self) -> "pandas.DataFrame | None":
+        """What was recorded, as a dataframe with a row per look."""
+        return None if self.watched is None else self.watched.frame
 
     @property
     def rounds(self) -> int:
@@ -76,8 +83,8 @@ class Run:
 
     def _repr_html_(self) -> str:
         about = {"n": self.n, **self.record(), "engine": f"{self.engine} ({self.reason})", "seed": self.seed}
-        watched = pictures.as_html(self.plot()) if self.history is not None else ""
-        return display.heading(self.protocol) + display.facts(about) + watched
+        drawn = pictures.as_html(self.plot()) if self.watched is not None else ""
+        return display.heading(self.protocol) + display.facts(about) + drawn
 
 
 def plot_runs(runs: "list[Run]") -> "pictures.Picture":
@@ -88,6 +95,6 @@ def plot_runs(runs: "list[Run]") -> "pictures.Picture":
     title = f"{first.protocol}, n = {first.n:,}"
     if "messages" in first.measures:
         return pictures.picture_of_elections(runs, title)
-    if first.history is None and len(runs) == 1:
+    if first.watched is None and len(runs) == 1:
         raise InvalidInput("nothing was recorded; run again with observe=True, and then plot")
     return pictures.picture_of_runs(runs, title)

@@ -60,7 +60,7 @@ class Trials:
         for name, value in self.summary.items():
             inner = value if isinstance(value, dict) else {"": value}
             content |= {f"{name} {key}".replace("_", " ").strip(): interval(item) for key, item in inner.items()}
-        drawn = pictures.as_html(self.plot()) if len(self.runs) > 1 or first.history is not None else ""
+        drawn = pictures.as_html(self.plot()) if len(self.runs) > 1 or first.watched is not None else ""
         rows = display.table([run.record() for run in self.runs])
         return display.heading(first.protocol) + display.facts(content) + drawn + rows
 
