@@ -21,7 +21,6 @@ from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
 
-MOST_REPLICATIONS = 4096
 BUDGET = 10**11  # steps
 LAST = 12  # lines of a path that are shown
 
@@ -169,7 +168,7 @@ def holding(
         team.close(finished)
     rates, early = [one.rate for one in found], [one.early for one in found]
     vouched = leads.vouched and scouted.hidden <= MOST_HIDDEN and replications.settled(rates, early, precision)
-    answer = replications.answer(rates, scouted.plain_steps, scouted.plain_losses, vouched)
+    answer = replications.answer(rates, scouted.plain_steps, scouted.plain_losses, scouted.scatter, vouched)
     return Holding(
         protocol=protocol,
         graph=process.topology.name,
@@ -202,10 +201,10 @@ def _measure(
             found.append(one)
             kept.save(scouted, found)
             tell("replications", len(found), goal)
-        needed = replications.enough([one.rate for one in found], precision)
+        needed = replications.enough([one.rate for one in found], precision, scouted.scatter)
         spent = sum(one.work for one in found)
         affordable = max(FIRST, (budget - scouted.work) * len(found) // max(1, spent))
-        goal = min(needed, affordable, MOST_REPLICATIONS)
+        goal = min(needed, affordable, replications.MOST_REPLICATIONS)
     return scouted, found
 
 

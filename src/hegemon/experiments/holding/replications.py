@@ -5,9 +5,15 @@ how many are needed; the interval keeps the scatter of the first stage and its d
 the data before going on costs no coverage (Stein 1945). The holding time is 1 over the mean rate: the interval is
 inverted, nothing is averaged after inversion.
 
+A replication multiplies the shares that pass from cell to cell, so its logarithm is nearly normal, and its law has a
+long tail of which a few replications see too little. Hence the scatter is also computed as that of a log-normal law,
+with what is uncertain about it (Olsson 2005). And whether they scatter little enough to be trusted is not left to the
+replications alone, whose heaviest may be missing by luck: those that tried the plan before them must say so too.
+
 Where replications scatter too much for Student's law, one fact remains: an unbiased estimate that is never negative
 exceeds 40 times its mean with probability at most 1/40 (Markov), which gives an upper bound of the holding time. The
-lower bound is then that of plain steps. That interval is wide, and means what it says.
+lower bound is then that of plain steps. That interval is wide, and means what it says. Where they scatter little but
+ways to the loss may be hidden from all of them, the upper end of their interval is that bound.
 """
 
 import math
@@ -21,6 +27,7 @@ TRUSTED = 0.5  # the largest relative scatter for which Student's interval is us
 GOOD = 0.35  # the largest that is wished for
 MOST_TOGETHER = 16  # replications whose mean is taken for one, where single ones scatter too much
 MOST_DOUBT = 0.5  # a larger difference (of logarithms) is never put down to chance
+MOST_REPLICATIONS = 4096
 MARKOV = 40  # 1 over the risk on one side
 
 
@@ -68,23 +75,36 @@ def settled(rates: Sequence[float], early: Sequence[float], precision: float, do
     return abs(mean - before) <= max(min(0.2, math.log1p(precision) / 2), min(doubt * noise, MOST_DOUBT))
 
 
-def together(rates: Sequence[float]) -> np.ndarray:
-    """The replications; or the means of as many groups as the first stage has, where single ones scatter too much."""
+def together(rates: Sequence[float], tried: float) -> tuple[np.ndarray, int]:
+    """The replications; or the means of as many groups as the first stage has, where single ones scatter too much. And
+    how many each stands for."""
     values = np.asarray(rates, float)
     size = len(values) // FIRST
-    if size < 2 or max(relative(values)[1], relative(values[:FIRST])[1]) <= TRUSTED:
-        return values
-    return np.array([relative(group)[0] for group in values[: size * FIRST].reshape(FIRST, size)])
+    if size < 2 or max(relative(values)[1], relative(values[:FIRST])[1], tried) <= TRUSTED:
+        return values, 1
+    return np.array([relative(group)[0] for group in values[: size * FIRST].reshape(FIRST, size)]), size
 
 
-def enough(rates: Sequence[float], precision: float) -> int:
-    """How many replications in all bring the interval to within a factor of 1 + precision."""
-    _, scatter = relative(rates[:FIRST])
-    if scatter > TRUSTED:
+def width(values: np.ndarray, number: int) -> float:
+    """Half of the 95 % interval of the logarithm of the mean of so many, from the scatter of the first stage."""
+    first = values[:FIRST]
+    variance = float(first.var(ddof=1))
+    scatter = max(relative(first)[1] ** 2, math.expm1(variance))
+    return student(0.975, FIRST - 1) * math.sqrt(scatter / number + variance**2 / (2 * (number - 1)))
+
+
+def enough(rates: Sequence[float], precision: float, tried: float = 0.0) -> int:
+    """How many replications in all bring the interval to within a factor of 1 + precision; `tried` is the scatter of
+    those that tried the plan."""
+    first = np.asarray(rates[:FIRST], float)
+    scatter = max(relative(first)[1], tried)
+    if scatter > TRUSTED or first.min() == -math.inf:
         size = min(MOST_TOGETHER, (scatter / GOOD) ** 2)
         return max(len(rates), FIRST * math.ceil(size))
-    wanted = student(0.975, FIRST - 1) * scatter / math.log1p(precision)
-    return max(FIRST, math.ceil(wanted**2))
+    number = FIRST
+    while width(first, number) > math.log1p(precision) and number < MOST_REPLICATIONS:
+        number += 1 + number // 100
+    return number
 
 
 def plain_bound(steps: int, losses: int) -> float:
@@ -94,18 +114,21 @@ def plain_bound(steps: int, losses: int) -> float:
     return math.log(steps) - math.log(float(chi2.ppf(0.975, 2 * losses + 2)) / 2)
 
 
-def answer(rates: Sequence[float], plain_steps: int, plain_losses: int, vouched: bool = True) -> Answer:
+def answer(
+    rates: Sequence[float], plain_steps: int, plain_losses: int, tried: float = 0.0, vouched: bool = True
+) -> Answer:
     """From the logarithms of independent rates; `vouched`: they are unbiased and no way is hidden from them all.
 
     Else they are too low on average, or right, and the upper end holds.
     """
-    values = together(rates)
+    values, size = together(rates, tried)
     mean, scatter = relative(values)
     _, first = relative(values[:FIRST])
-    if vouched and max(scatter, first) <= TRUSTED:
-        width = student(0.975, FIRST - 1) * first / math.sqrt(len(values))
-        return Answer("estimate", -mean, -mean - width, -mean + width, scatter)
+    agree = max(scatter, first, tried / math.sqrt(size)) <= TRUSTED and values.min() > -math.inf
+    half = width(values, len(values)) if agree else math.log(MARKOV)
+    if agree and vouched:
+        return Answer("estimate", -mean, -mean - half, -mean + half, scatter)
     low = plain_bound(plain_steps, plain_losses)
     if mean == -math.inf:
         return Answer("bound", None, low, None, scatter)
-    return Answer("at most", -mean, low, math.log(MARKOV) - mean, scatter)
+    return Answer("at most", -mean, low, half - mean, scatter)

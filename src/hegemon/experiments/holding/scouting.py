@@ -48,12 +48,14 @@ class Party(NamedTuple):
 
 @dataclass(frozen=True)
 class Scouted:
-    """What all came to: the plan, plain steps and losses, and an estimate of the share of losses that is hidden."""
+    """What all came to: the plan, plain steps and losses, an estimate of the share of losses that is hidden, and the
+    scatter of the replications that tried the plan."""
 
     plan: Plan
     plain_steps: int
     plain_losses: int
     hidden: float
+    scatter: float
     work: int
 
     def record(self) -> dict:
@@ -197,4 +199,4 @@ def explore(team, seed: int, budget: int, precision: float, tell: Callable) -> S
         clones = max(1, round(math.sqrt(more)))
         plan = plan.times(clones, longer * max(1.0, more / clones))
         _, scatter, fit, work = tried(plan)
-    return Scouted(plan, plain_steps, plain_losses, hidden, team.work)
+    return Scouted(plan, plain_steps, plain_losses, hidden, scatter, team.work)
