@@ -85,20 +85,19 @@ def print_report(content: dict) -> None:
         rows["holds"] = "longer than can be measured here: no replication lost its leader"
         rows["lower bound"] = f"{power(log10['low'])} steps, with 97.5 % confidence, from plain steps"
     else:
-        rows["holds"] = (
-            f"{power(log10['steps'])} steps on average, {power_over(log10['steps'], content['n'])} parallel time"
-        )
+        only, value = ("at most ", log10["high"]) if content["kind"] == "at most" else ("", log10["steps"])
+        rows["holds"] = f"{only}{power(value)} steps on average, {power_over(value, content['n'])} parallel time"
         rows["95 % interval"] = f"{power(log10['low'])} … {power(log10['high'])} steps"
     if content["kind"] == "at most":
         rows["what that says"] = (
-            "replications scatter too much, or ways to the loss may be hidden: the upper end rests on Markov's "
-            "inequality, the lower end on plain steps alone"
+            f"replications say {power(log10['steps'])}, but they scatter too much, or ways to the loss may be hidden: "
+            "the upper end holds, and the lower end is from plain steps alone"
         )
     rows["importance"] = f"{content['importance']}: {content['importance_is']}"
     rows["ensemble"] = (
         f"{figure(content['cells'])} cells, {figure(content['walkers'])} walkers, {figure(content['iterations'])} looks"
     )
-    if content["kind"] != "bound" and content["importance"] != "danger":
+    if content["kind"] != "bound" and content["hidden"] is not None:
         rows["hidden"] = f"about {content['hidden']:.1%} of the losses, by ways that neither of two pilots found"
     rows["replications"] = f"{figure(content['replications'])}, with {figure(content['losses'])} losses in all"
     rows["simulated"] = f"{figure(content['simulated_steps'])} steps" + saved(content["saved"])

@@ -36,6 +36,7 @@ class Holding:
     start: str
     importance: str
     sentence: str
+    vouched: bool  # whether the importance leads along every way, so that what is hidden can be estimated
     scouted: Scouted
     answer: Answer
     replications: tuple[Replication, ...]
@@ -97,7 +98,7 @@ class Holding:
             "iterations": plan.length,
             "plain_steps": scouted.plain_steps,
             "plain_losses": scouted.plain_losses,
-            "hidden": scouted.hidden,
+            "hidden": scouted.hidden if self.vouched else None,
             "replications": len(self.replications),
             "scatter": answer.scatter if math.isfinite(answer.scatter) else None,
             "losses": sum(one.losses for one in self.replications),
@@ -148,7 +149,7 @@ def holding(
     The result has `steps_expected`, `interval`, `record()`, and `kind`:
     "estimate"  an interval of Student's kind from independent replications;
     "at most"   replications scatter too much for it, or the importance is one that may miss a way to the loss: the
-                upper end holds, the lower end is from plain steps;
+                upper end holds, the lower end is from plain steps, and `steps_expected` is what replications say;
     "bound"     no loss was seen; only a lower bound is known.
     """
     begin = time.perf_counter()
@@ -175,6 +176,7 @@ def holding(
         start=start if isinstance(start, str) else "given",
         importance=leads.name,
         sentence=leads.sentence,
+        vouched=leads.vouched,
         scouted=scouted,
         answer=answer,
         replications=tuple(found),
