@@ -4,8 +4,10 @@ import importlib
 from typing import Annotated
 
 import typer
+from typer.core import TyperCommand
 
 from hegemon.cli import failures
+from hegemon.errors import InvalidInput
 
 # name: the function, and two examples that --help ends with
 COMMANDS = {
@@ -131,8 +133,21 @@ def application(words: list[str]) -> typer.Typer:
         command = load(place) if name in words else _unloaded
         epilog = "Examples:\n\n" + "\n\n".join(examples)
         sentence = None if name in words else SENTENCES[name]
-        app.command(name, help=sentence, epilog=epilog, context_settings=RAW if name == "agent" else HELPFUL)(command)
+        kind, settings = (TyperCommand, RAW) if name == "agent" else (Once, HELPFUL)
+        app.command(name, cls=kind, help=sentence, epilog=epilog, context_settings=settings)(command)
     return app
+
+
+class Once(TyperCommand):
+    """A command that refuses a second value of an option that takes one: the last would win in silence."""
+
+    def parse_args(self, ctx, args):
+        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        for one in given:
+            takes_one = one.param_type_name == "option" and not (one.multiple or one.is_flag)
+            if takes_one and given.count(one) > 1:
+                raise InvalidInput(f"{one.opts[0]} is given {given.count(one)} times and takes one value; give it once")
+        return super().parse_args(ctx, args)
 
 
 def show_version(wanted: bool) -> None:
