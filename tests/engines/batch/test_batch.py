@@ -10,7 +10,7 @@ from scipy import stats
 import hegemon as hg
 from hegemon.compute.compilation import specialize
 from hegemon.compute.randomness import KERNEL, stream
-from hegemon.engines.batch import census
+from hegemon.engines.batch import batch, census
 from hegemon.engines.batch.batch import Batch, activity
 from hegemon.engines.batch.kernels import plan
 from hegemon.engines.batch.skipping import chance_of_change
@@ -169,6 +169,21 @@ def test_records_of_one_epoch_belong_to_one_run():
                       at=list(range(7_900_000, 7_903_000, 100)))  # fmt: skip
     growth = np.diff(run.history["informed"])
     assert (growth >= 0).all() and (growth <= 100).all() and growth.sum() > 0
+
+
+@pytest.mark.parametrize("touched", [batch.TOUCHED, 4], ids=["whole epochs", "epochs that end early"])
+def test_a_run_that_is_cut_off_is_where_it_says(touched, monkeypatch):
+    """Epochs end early when the list of touched agents is full: a limit beyond their end is none inside them."""
+    monkeypatch.setattr(batch, "TOUCHED", touched)
+    protocol, given = hg.Epidemic(n=10**4), {"engine": "batch", "seed": 2}
+    whole = hg.simulate(protocol, until="count(x == 1) >= 5000", **given)
+    for limit in [*range(whole.steps - 40, whole.steps + 40, 7), *range(100, whole.steps, whole.steps // 25)]:
+        cut = hg.simulate(protocol, until="count(x == 1) >= 5000", max_steps=limit, **given)
+        there = hg.simulate(protocol, until=f"steps:{limit}", observe=True, **given)
+        assert (cut.reached, cut.steps) == (limit >= whole.steps, min(limit, whole.steps))
+        if not cut.reached:
+            assert multiset(cut.configuration) == multiset(there.configuration)
+            assert there.history["informed"].iloc[-1] < 5000
 
 
 def test_a_table_of_pairs_is_only_a_memory(monkeypatch):

@@ -60,7 +60,7 @@ def run_epochs(census, workspace, log, course, n, budget, unchecked, affordable,
             return made, done
         conditions = census.head[CONDITIONS]
         near = could_meet(course, conditions, course.tally[WATCHED] > 0)
-        if unchecked == 0 and (near or length > budget - done):
+        if unchecked == 0 and (near or made > budget - done):  # it may have ended before its length
             restore(census, workspace, size)
             copy(kept, rng, 4)
             return (NEAR if near else LIMIT), done
