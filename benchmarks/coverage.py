@@ -36,8 +36,8 @@ def repeat(number: int, seed: int) -> Repetition:
     protocol, graph, start = INSTANCES[number]
     found = hg.holding(protocol, graph=graph, start=start, seed=seed, precision=0.5, budget=10**7, workers=1)
     low, high = found.interval
-    value = found.steps_expected
-    factor = math.nan if value is None else value / exact(number)
+    said = found.answer.log_steps
+    factor = math.nan if said is None else math.exp(said - math.log(exact(number)))
     covers = low <= exact(number) <= (math.inf if high is None else high)
     return Repetition(covers, found.kind == "estimate", factor)
 

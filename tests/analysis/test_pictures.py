@@ -152,6 +152,18 @@ def test_nothing_is_cut_at_the_edge(tmp_path):
         assert box.x0 >= frame.x0 and box.x1 <= frame.x1 and box.y0 >= frame.y0 and box.y1 <= frame.y1, part
 
 
+def test_trials_that_ended_before_a_look_are_left_out_of_its_curves():
+    early = replace(run([2, 1], [1, 1], trial=0), watched=Watched({}, {}))
+    axes = pictures.picture_of_runs([early, run([9, 5, 1], [3, 2, 7], trial=1)], "ring").figure.axes
+    assert [axis.get_ylabel() for axis in axes] == ["agents", "value", "share of trials"] and axes[0].lines
+
+
+def test_what_differs_between_trials_is_no_constant():
+    axes = pictures.picture_of_runs([run([3, 3, 3], [1, 1, 1]), run([7, 7, 7], [1, 1, 1], trial=1)], "ring").figure.axes
+    assert [text.get_text() for text in axes[0].get_legend().get_texts()] == ["leaders", "bullets"]
+    assert "leaders" not in axes[0].get_legend().get_title().get_text()
+
+
 def test_trials_without_records_show_how_long_they_took():
     bare = [replace(run([2, 1], [1, 1], trial=k), watched=None, steps=k + 5) for k in range(4)]
     (axis,) = pictures.picture_of_runs(bare, "ranking, n = 6").figure.axes

@@ -40,6 +40,7 @@ def refused(capsys, *arguments) -> str:
         (["run", "timer", "--n", "5", "--set", "s=" + "9" * 5000], "5000 characters"),
         (["run", "pairwise", "--n", "5", "--seed", "1e30"], "seed = 1e30"),
         (["run", "pairwise", "--n", "5", "--plot", "/"], "must end in"),
+        (["agent", "timer", "--n", "5", "--n", "6"], "--n is given more than once"),
         (["run", "pairwise", "--n", "5", "--n", "6"], "--n is given 2 times"),
         (["reproduce", "--only", "to.lemma2", "--only", "to.lemma3"], "--only is given 2 times"),
         (["run", "pairwise", "--n", "5", "--history", "x" * 300 + ".csv"], "cannot be written"),

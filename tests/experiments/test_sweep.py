@@ -312,7 +312,7 @@ def test_an_interrupt_says_that_nothing_is_lost(tmp_path, capsys, monkeypatch):
         (["pairwise", "--n", "8", "--wake", "all"], "wake"),
         (["pairwise", "--n", "8", "--cases", "no.csv"], "no.csv"),
         (["pairwise", "--n", "8", "--out", os.devnull], os.devnull),
-        (["pairwise", "--n", "8", "--graph", "ring", "--engine", "agents", "--n", "8,8"], "twice"),
+        (["pairwise", "--graph", "ring", "--engine", "agents", "--n", "8,8"], "twice"),
         (["--status", "nowhere"], "nowhere"),
         (["--extend", "nowhere"], "nowhere"),
         ([], "protocol"),

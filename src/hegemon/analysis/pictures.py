@@ -183,14 +183,15 @@ def _undated(place: Path) -> dict[str, Any]:
 def picture_of_runs(runs, title: str) -> Picture:
     """What was watched, a panel for every unit: the median over the trials and a band around it; and, with several
     trials, the share that met the stop by each time."""
-    panels = split_by_unit(runs)
-    moving = {unit: names for unit, names in panels.items() if any(moves(runs, name) for name in names)}
+    seen = [run for run in runs if run.watched is not None and run.watched.columns]  # others ended before a look
+    panels = split_by_unit(seen)
+    moving = {unit: names for unit, names in panels.items() if any(moves(seen, name) for name in names)}
     shown = moving or dict(list(panels.items())[:1])
     still = [name for unit, names in panels.items() if unit not in shown for name in names]
     figure, axes = new_figure(max(1, len(shown) + (len(runs) > 1)))
     for axis, (unit, names) in zip(axes, shown.items(), strict=False):
-        draw_history(axis, runs, names, unit, still if axis is axes[0] else [])
-    over = f": median and {BAND[0]:.0%}–{BAND[1]:.0%} of {len(runs):,} trials" if len(runs) > 1 else ""
+        draw_history(axis, seen, names, unit, still if axis is axes[0] else [])
+    over = f": median and {BAND[0]:.0%}–{BAND[1]:.0%} of {len(seen):,} trials" if len(seen) > 1 else ""
     if len(runs) > 1:
         draw_times(axes[-1], runs)
     if shown:
@@ -202,15 +203,19 @@ def picture_of_runs(runs, title: str) -> Picture:
 
 def split_by_unit(runs) -> dict[str, list[str]]:
     """What has been watched, by what it counts: a number of agents and a distance never share an axis."""
-    watched = runs[0].watched
     panels: dict[str, list[str]] = {}
-    for name in [] if watched is None else [c for c in watched.columns if c not in ("step", "parallel_time")]:
-        panels.setdefault(watched.units.get(name, "value"), []).append(name)
+    if not runs:
+        return panels
+    columns, units = runs[0].watched.columns, runs[0].watched.units
+    for name in [column for column in columns if column not in ("step", "parallel_time")]:
+        panels.setdefault(units.get(name, "value"), []).append(name)
     return panels
 
 
 def moves(runs, name: str) -> bool:
-    return any(np.ptp(run.watched.columns[name]) > 0 for run in runs)
+    """Whether it is not one number throughout all runs."""
+    values = np.concatenate([run.watched.columns[name] for run in runs])
+    return bool((values != values[0]).any())
 
 
 def draw_history(axis, runs, names: Sequence[str], unit: str, besides: Sequence[str] = ()) -> None:

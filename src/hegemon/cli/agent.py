@@ -40,8 +40,24 @@ def main(arguments: list[str] | None = None) -> int:
         return error.code if isinstance(error.code, int) else 2
 
 
+class Once(argparse.Action):
+    """One value; a second one is refused: the last would win in silence."""
+
+    given = False
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        if self.given:
+            raise InvalidInput(f"{option_string} is given more than once and takes one value; give it once")
+        self.given = True
+        setattr(namespace, self.dest, values)
+
+
 class Words(argparse.ArgumentParser):
     """A parser that refuses in one sentence, as every other command does."""
+
+    def __init__(self, **given):
+        super().__init__(**given)
+        self.register("action", None, Once)
 
     def error(self, message: str):
         known = [name for action in self._actions for name in action.option_strings]

@@ -142,7 +142,7 @@ class Once(TyperCommand):
     """A command that refuses a second value of an option that takes one: the last would win in silence."""
 
     def parse_args(self, ctx, args):
-        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        given = [] if ctx.resilient_parsing else self.make_parser(ctx).parse_args(args=list(args))[2]  # a shell asks
         for one in given:
             takes_one = one.param_type_name == "option" and not (one.multiple or one.is_flag)
             if takes_one and given.count(one) > 1:

@@ -90,7 +90,7 @@ def print_report(content: dict) -> None:
         rows["95 % interval"] = f"{power(log10['low'])} … {power(log10['high'])} steps"
     if content["kind"] == "at most":
         rows["what that says"] = (
-            f"replications say {power(log10['steps'])}, but they scatter too much, or ways to the loss may be hidden: "
+            f"replications say {power(log10['said'])}, but they scatter too much, or ways to the loss may be hidden: "
             "the upper end holds, and the lower end is from plain steps alone"
         )
     rows["importance"] = f"{content['importance']}: {content['importance_is']}"
@@ -108,7 +108,7 @@ def print_report(content: dict) -> None:
         other = content["compared"]
         verdict = "they agree" if content["agree"] else "they DISAGREE: a way to the loss is missed by the longer one"
         rows[f"with {other['importance']}"] = (
-            f"{power(other['log10']['steps'])} steps, {power(other['log10']['low'])} … {power(other['log10']['high'])} "
+            f"{power(other['log10']['said'])} steps, {power(other['log10']['low'])} … {power(other['log10']['high'])} "
             f"({other['kind']}): {verdict}"
         )
     screen = console()

@@ -213,6 +213,11 @@ def test_scattered_replications_give_bounds_that_hold():
     hidden = replications.answer(even, 10**6, 0, vouched=False)  # what is hidden can only add losses
     assert hidden.kind == "at most" and hidden.log_low == pytest.approx(plain)
     assert hidden.log_high == replications.answer(even, 10**6, 0).log_high
+    falling = replications.answer(even, 10**6, 0, steady=False, vouched=False)
+    assert falling.kind == "at most" and falling.log_high > 20 + math.log(replications.MARKOV)
+    silent = [*even[:7], -math.inf]  # one that lost nothing: only means of several are of use
+    assert replications.answer(silent, 10**6, 0).kind == "at most" and replications.enough(silent, 0.5) == 16
+    assert replications.answer(silent + even[:8], 10**6, 0).kind == "estimate"
 
 
 def test_replications_are_trusted_only_if_those_before_them_agreed_too():
@@ -285,10 +290,18 @@ def test_a_derived_importance_knows_danger_from_few_agents_and_vouches_for_no_mo
     assert ladder == sorted(ladder) and ladder[-1] > ladder[0]
     found = holding(SHORT, seed=1, precision=0.3, budget=CHEAP, importance="derived")
     assert found.kind == "at most" and found.importance == "derived" and covers(found, exact(SHORT))
-    assert found.interval[1] < 2 * found.steps_expected  # what it missed makes the time shorter: its upper end holds
+    assert found.steps_expected is None and found.record()["log10"]["steps"] is None
+    assert found.answer.log_high < found.answer.log_steps + math.log(2)  # what it missed can only add losses
+
+
+class SixOrMore(hg.Timer):
+    id = "six-or-more"
+    smallest_n = 6
 
 
 def test_what_cannot_be_derived_is_refused():
+    with pytest.raises(InvalidInput, match="needs 6 agents"):
+        find_importance("derived", SixOrMore(n=8, s=4))
     with pytest.raises(InvalidInput, match="too many to derive"):
         find_importance("derived", hg.Timer(n=10, s=400))
     with pytest.raises(InvalidInput, match="never loses its leader"):
@@ -321,8 +334,8 @@ def test_what_cannot_be_asked_is_refused():
 
 
 def test_the_command(capsys):
-    asked = ["holding", "timer", "--n", "3", "--budget", "1e7", "-q"]
-    assert main([*asked, "--set", "s=12", "--relative", "30%", "--json"]) == 0
+    asked = ["holding", "timer", "--n", "3", "-q"]
+    assert main([*asked, "--set", "s=12", "--relative", "30%", "--budget", "1e7", "--json"]) == 0
     content = json.loads(capsys.readouterr().out)
     assert content["low"] <= exact(SHORT) <= content["high"] and content["kind"] == "estimate"
     assert content["walkers"] >= LEAST and content["cells"] <= content["walkers"]

@@ -8,6 +8,7 @@ visited, is carried over to n agents: a configuration is as dangerous as the mos
 
 import math
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -34,21 +35,31 @@ def small(protocol):
         values[name] = value
     if START not in protocol.starts:
         raise InvalidInput(f"{protocol.id} has no start named {START!r}, from which an importance could be derived")
-    for n in SIZES:
-        if n < protocol.smallest_n:
-            continue
+    sizes = [n for n in SIZES if n >= protocol.smallest_n]
+    for n in sizes:
         one = type(protocol)(n, **given)
         if math.comb(n + one.space.size - 1, n) <= MOST_CONFIGURATIONS:
             return one
+    if not sizes:
+        raise InvalidInput(
+            f"{protocol.id} needs {protocol.smallest_n} agents, and an importance is derived from at most {SIZES[0]}; "
+            "take rarity or surprise"
+        )
     raise InvalidInput(
         f"{protocol.id} with {one.space.size} states has more than {MOST_CONFIGURATIONS:,} configurations of {n} "
         "agents: too many to derive an importance from; take rarity or surprise"
     )
 
 
-@cache
 def chances(protocol) -> tuple[sketch.Sketch, np.ndarray, np.ndarray]:
     """Of few agents: how they are sketched, the mean chance of a loss and the visits, by moment and trait."""
+    kind: Any = type(protocol)
+    return _chances(kind, tuple(sorted(protocol.values.items())))
+
+
+@cache
+def _chances(kind: Any, values: tuple) -> tuple[sketch.Sketch, np.ndarray, np.ndarray]:
+    protocol = kind(**{name: value for name, value in values if value is not None})
     answer = verify(protocol, graph=f"complete:{protocol.n}", start=START, property="holding")
     chain, times, begin = answer.case.chain, answer.holding.values, answer.case.starts[START]
     if not math.isfinite(times[begin]):

@@ -49,8 +49,8 @@ class Holding:
 
     @property
     def steps_expected(self) -> float | None:
-        """None where only a bound is known; infinite where floating point ends: `answer.log_steps` goes on."""
-        return _exp(self.answer.log_steps)
+        """None where only bounds are known; infinite where floating point ends: `answer.log_steps` goes on."""
+        return _exp(self.answer.log_steps) if self.kind == "estimate" else None
 
     @property
     def interval(self) -> tuple[float | None, float | None]:
@@ -71,10 +71,11 @@ class Holding:
     def record(self) -> dict:
         scouted, plan, answer = self.scouted, self.scouted.plan, self.answer
         n = self.protocol.n
+        known = answer.log_steps if self.kind == "estimate" else None
         log10 = [None if x is None or x == -math.inf else x / math.log(10) for x in
-                 (answer.log_steps, answer.log_low, answer.log_high)]  # fmt: skip
+                 (known, answer.log_low, answer.log_high, answer.log_steps)]  # fmt: skip
         low, high = self.interval
-        value = self.steps_expected
+        value, said = self.steps_expected, _exp(answer.log_steps)
         return {
             "protocol": self.protocol.id,
             "n": n,
@@ -85,7 +86,7 @@ class Holding:
             "steps": value,
             "low": low,
             "high": high,
-            "log10": {"steps": log10[0], "low": log10[1], "high": log10[2]},
+            "log10": {"steps": log10[0], "low": log10[1], "high": log10[2], "said": log10[3]},
             "parallel_time": None if value is None else value / n,
             "confidence": 0.95,
             "precision": self.precision,
@@ -106,7 +107,7 @@ class Holding:
             "path": self.path.lines()[-LAST:] if self.path else None,
             "path_steps": len(self.path.interactions) if self.path else None,
             "simulated_steps": self.steps,
-            "saved": None if value is None else value * len(self.replications) / max(1, self.steps),
+            "saved": None if said is None else said * len(self.replications) / max(1, self.steps),
             "seed": self.seed,
             "seconds": self.seconds,
         }
@@ -149,7 +150,7 @@ def holding(
     The result has `steps_expected`, `interval`, `record()`, and `kind`:
     "estimate"  an interval of Student's kind from independent replications;
     "at most"   replications scatter too much for it, or the importance is one that may miss a way to the loss: the
-                upper end holds, the lower end is from plain steps, and `steps_expected` is what replications say;
+                upper end holds, the lower end is from plain steps; what replications say is `answer.log_steps`;
     "bound"     no loss was seen; only a lower bound is known.
     """
     begin = time.perf_counter()
@@ -168,8 +169,14 @@ def holding(
     finally:
         team.close(finished)
     rates, early = [one.rate for one in found], [one.early for one in found]
-    vouched = leads.vouched and scouted.hidden <= MOST_HIDDEN and replications.settled(rates, early, precision)
-    answer = replications.answer(rates, scouted.plain_steps, scouted.plain_losses, scouted.scatter, vouched)
+    answer = replications.answer(
+        rates,
+        scouted.plain_steps,
+        scouted.plain_losses,
+        scouted.scatter,
+        steady=replications.settled(rates, early, precision),
+        vouched=leads.vouched and scouted.hidden <= MOST_HIDDEN,
+    )
     return Holding(
         protocol=protocol,
         graph=process.topology.name,

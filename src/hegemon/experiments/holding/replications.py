@@ -80,7 +80,8 @@ def together(rates: Sequence[float], tried: float) -> tuple[np.ndarray, int]:
     how many each stands for."""
     values = np.asarray(rates, float)
     size = len(values) // FIRST
-    if size < 2 or max(relative(values)[1], relative(values[:FIRST])[1], tried) <= TRUSTED:
+    scatter = max(relative(values)[1], relative(values[:FIRST])[1], tried)
+    if size < 2 or (scatter <= TRUSTED and values.min() > -math.inf):
         return values, 1
     return np.array([relative(group)[0] for group in values[: size * FIRST].reshape(FIRST, size)]), size
 
@@ -115,18 +116,21 @@ def plain_bound(steps: int, losses: int) -> float:
 
 
 def answer(
-    rates: Sequence[float], plain_steps: int, plain_losses: int, tried: float = 0.0, vouched: bool = True
+    rates: Sequence[float],
+    plain_steps: int,
+    plain_losses: int,
+    tried: float = 0.0,
+    steady: bool = True,
+    vouched: bool = True,
 ) -> Answer:
-    """From the logarithms of independent rates; `vouched`: they are unbiased and no way is hidden from them all.
-
-    Else they are too low on average, or right, and the upper end holds.
-    """
+    """From the logarithms of independent rates; `steady`: the ensembles had settled, and `vouched`: no way to a loss is
+    hidden from them all. Were one, they would be too low, and the upper end would hold."""
     values, size = together(rates, tried)
     mean, scatter = relative(values)
     _, first = relative(values[:FIRST])
     agree = max(scatter, first, tried / math.sqrt(size)) <= TRUSTED and values.min() > -math.inf
-    half = width(values, len(values)) if agree else math.log(MARKOV)
-    if agree and vouched:
+    half = width(values, len(values)) if agree and steady else math.log(MARKOV)
+    if agree and steady and vouched:
         return Answer("estimate", -mean, -mean - half, -mean + half, scatter)
     low = plain_bound(plain_steps, plain_losses)
     if mean == -math.inf:
