@@ -4,10 +4,10 @@ import base64
 import io
 import textwrap
 
-from hegemon.analysis.pictures import COLOURS, LINES, MARKERS, legend_below, logarithmic, new_figure
+from hegemon.analysis.pictures import COLOURS, LINES, MARKERS, legend_below, logarithmic, new_figure, settle
 from hegemon.claims.registry import Plot
 
-TITLE = 44  # letters of a line that fit above a picture
+TITLE, SIDE = 44, 26  # letters of a line that fit above a picture, and beside it
 
 
 def draw(axis, plot: Plot) -> None:
@@ -33,7 +33,7 @@ def draw(axis, plot: Plot) -> None:
         axis.set_ylim(bottom=0)
     axis.set_title("\n".join(textwrap.wrap(plot.title, TITLE)), loc="left")
     axis.set_xlabel(plot.xlabel)
-    axis.set_ylabel(plot.ylabel)
+    axis.set_ylabel("\n".join(textwrap.wrap(plot.ylabel, SIDE)))
     legend_below(axis, columns=2)
 
 
@@ -50,6 +50,7 @@ def picture(plot: Plot) -> str:
 def _picture(plot: Plot) -> str:
     figure, (axis,) = new_figure(1, width=5.4, height=4.4)
     draw(axis, plot)
+    settle(figure)
     buffer = io.BytesIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})
     return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()
