@@ -11,8 +11,9 @@ def test_long_labels_are_whole(monkeypatch):
     def settled(figure):
         settle(figure)
         (axis,) = figure.axes
-        laid_out.append(axis.get_legend())
-        for part in (axis.yaxis.label, axis.xaxis.label, axis.title, axis.get_legend()):
+        laid_out.append(figure)
+        texts = axis.get_legend().get_texts()
+        for part in (axis.yaxis.label, axis.xaxis.label, *texts):
             box = part.get_window_extent()
             assert box.x0 >= 0 and box.x1 <= figure.bbox.x1 and box.y0 >= 0 and box.y1 <= figure.bbox.y1, part
         assert axis.yaxis.label.get_window_extent().height <= axis.bbox.height
