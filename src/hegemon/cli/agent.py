@@ -40,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
         return error.code if isinstance(error.code, int) else 2
 
 
-class Once(argparse.Action):
+class SingleValue(argparse.Action):
     """One value; a second one is refused: the last would win in silence."""
 
     given = False
@@ -57,7 +57,7 @@ class Words(argparse.ArgumentParser):
 
     def __init__(self, **given):
         super().__init__(**given)
-        self.register("action", None, Once)
+        self.register("action", None, SingleValue)
 
     def error(self, message: str):
         known = [name for action in self._actions for name in action.option_strings]
