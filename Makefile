@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types suite test-full docs bench clean chromium
+.PHONY: demo test lint types suite test-full coverage docs bench clean chromium
 
 # pip would compile all bytecode by itself, mostly of modules that nobody loads: Python does it where they are used.
 # "no" is how pip reads the variable: compile? no.
@@ -45,6 +45,9 @@ suite: $(VENV)/installed-test chromium lint
 
 test-full: $(VENV)/installed-test $(VENV)/installed-docs chromium
 	$(BIN)/python -m pytest
+
+coverage: $(VENV)/installed-coverage chromium  # branch coverage of everything but kernels, which are compiled
+	$(BIN)/python -m pytest -m 'not full' --cov --cov-report=term --cov-report=html:build/coverage
 
 docs: $(VENV)/installed-docs  # build/site: every page, every link and every picture checked
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

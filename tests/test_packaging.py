@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from hegemon import __version__
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 PYTHONS = ("3.11", "3.12", "3.13")
@@ -31,10 +33,10 @@ def requirement(text: str) -> tuple[str, str]:
 
 
 def disagreements(recipe: str, citation: str) -> list[str]:
-    """What the conda recipe and the citation say otherwise than pyproject.toml."""
+    """Where the conda recipe and the citation differ from the project."""
     found = []
     for name, text in (("the recipe", recipe), ("the citation", citation)):
-        if re.search(r"^\s*version: (.*)$", text, re.M)[1] != PROJECT["version"]:
+        if re.search(r"^\s*version: (.*)$", text, re.M)[1] != __version__:
             found.append(f"version in {name}")
     run = re.search(r"^  run:\n((?:    - .*\n)*)", recipe, re.M)[1]
     conda = dict(requirement(line.strip(" -")) for line in run.splitlines())

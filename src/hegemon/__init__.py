@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from hegemon.errors import InvalidInput
 
+__version__ = "0.2.0"
+
 if TYPE_CHECKING:  # the same names, for type checkers and editors
     from hegemon import network as network
     from hegemon.analysis.pictures import Picture as Picture
@@ -108,7 +110,7 @@ _WRITING = (
     "everywhere", "exactly", "maximum", "mean", "minimum", "nowhere", "overall", "whole",
 )  # fmt: skip
 _HOMES |= {"Topology": "hegemon.graphs.topology"} | dict.fromkeys(_WRITING, "hegemon.models")
-__all__ = ["InvalidInput", "network", *_HOMES]
+__all__ = ["InvalidInput", "network", *_HOMES]  # noqa: PLE0604 - the names are strings
 
 
 def __getattr__(name: str) -> Any:
@@ -125,4 +127,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     protocols = importlib.import_module("hegemon.protocols").CATALOGUE.values()
-    return sorted({*globals(), *__all__, *(protocol.__name__ for protocol in protocols)})
+    return sorted({"__doc__", "__version__", *__all__, *(protocol.__name__ for protocol in protocols)})

@@ -23,11 +23,11 @@ class Guesses:
 
 
 def test_a_stand_in_is_never_shown_under_the_authors_names(monkeypatch):
-    sizes = {name: (8, 16) for name in ("slow", "linear", "names", "logarithmic", "medium", "wars", "fast")}
+    sizes = dict.fromkeys(("slow", "linear", "names", "logarithmic", "medium", "wars", "fast"), (8, 16))
     outcome = time_optimal.table1(Guesses(), **sizes, trials=(9,) * 7, timeouts=((8, 9, 2),))
     monkeypatch.setattr(ring, "with_oracle", lambda lab, protocol, n, trials, start: lab.times(protocol(n=n), trials))
-    sizes = {name: (9, 15) for name in ("sizes", "oracle_sizes", "odd_sizes", "every_sizes")}
-    trials = {name: 5 for name in ("trials", "oracle_trials", "odd_trials", "every_trials")}
+    sizes = dict.fromkeys(("sizes", "oracle_sizes", "odd_sizes", "every_sizes"), (9, 15))
+    trials = dict.fromkeys(("trials", "oracle_trials", "odd_trials", "every_trials"), 5)
     tables = [outcome.tables[0], ring.table1(Guesses(), **sizes, **trials).tables[0]]
     lines = [dict(zip(table.columns, line, strict=True)) for table in tables for line in table.rows]
     assert len(lines) == 8 + 5

@@ -125,7 +125,7 @@ def test_seeds_and_keys_are_made_from_plain_content_only(tmp_path):
     with pytest.raises(TypeError):
         laboratory.trials(Pairwise(n=10), 2, until=exactly(1, lambda a, p: a.leader == 1))
     with pytest.raises(TypeError):
-        laboratory.remember([exactly(1, len)], lambda: [])
+        laboratory.remember([exactly(1, len)], list)
 
 
 TWICE = """

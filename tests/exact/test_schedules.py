@@ -46,7 +46,7 @@ def by_hand(protocol, arcs, size, table):
     graph = nx.DiGraph()
     graph.add_nodes_from(c for c in inside if not inside[c])
     dead = False
-    longest = {c: 0 for c in inside}
+    longest = dict.fromkeys(inside, 0)
     for c in list(graph):
         moves = [d for arc in arcs if (d := step(c, arc, size, table)) != c]
         dead |= not moves

@@ -65,7 +65,7 @@ def test_all_means(engine, protocol, start, until):
 
 
 def test_every_engine_took_some_case():
-    taken = {engine: 0 for engine in ENGINES}
+    taken = dict.fromkeys(ENGINES, 0)
     for engine in ENGINES:
         for protocol, start, until in (QUICK[0], (hg.Ring(n=3, N=3), "all-leaders", "safe")):
             try:

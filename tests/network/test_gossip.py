@@ -51,7 +51,7 @@ def test_only_the_order_of_identities_matters():
         def pair(names, picks=picks, beats=beats):
             return [{"me": names[picks[2 * k]], "best": names[picks[2 * k + 1]], "beat": beats[k]} for k in (0, 1)]
 
-        told = {place: code for place, code in zip(places, codes, strict=True)}
+        told = dict(zip(places, codes, strict=True))
         after = long.transition(*pair(places))
         shortened = tuple({**one, "me": told[one["me"]], "best": told[one["best"]]} for one in after)
         assert shortened == tuple(short.transition(*pair(codes)))

@@ -148,8 +148,10 @@ def section(record, scale: str, seed: int) -> str:
         checks_table(outcome),
         *(table(one.title, one.columns, one.rows) for one in outcome.tables),
         f"<p>{escape(outcome.notes)}</p>" if outcome.notes else "",
-        f"<p class='small'>{number_of(record['rows'], 'row')} in <code>data/{name(record)}.csv</code>, "
-        f"{record['seconds']:,.0f} s. Made by <code>{escape(command)}</code>. <a href='#contents'>Contents</a></p>",
+        (
+            f"<p class='small'>{number_of(record['rows'], 'row')} in <code>data/{name(record)}.csv</code>, "
+            f"{record['seconds']:,.0f} s. Made by <code>{escape(command)}</code>. <a href='#contents'>Contents</a></p>"
+        ),
     ]
     return "".join(parts)
 

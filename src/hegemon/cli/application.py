@@ -152,9 +152,9 @@ class Once(TyperCommand):
 
 def show_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        from hegemon import __version__
 
-        print(f"hegemon {version('hegemon')}")
+        print(f"hegemon {__version__}")
         raise typer.Exit
 
 

@@ -46,7 +46,7 @@ def replay(protocol, graph, seed, trial=0):
 
 @pytest.mark.parametrize(("protocol", "graph"), CASES, ids=IDS)
 def test_the_rounds_are_those_of_plain_python(protocol, graph):
-    for k, (_, nodes) in zip(range(0, 41), replay(protocol, graph, seed=4), strict=False):
+    for k, (_, nodes) in zip(range(41), replay(protocol, graph, seed=4), strict=False):
         if k % 8 == 0:
             run = hg.simulate(protocol, graph=graph, seed=4, until=f"rounds:{k}", fast_forward=False)
             assert run.steps == k
