@@ -9,7 +9,7 @@ from hegemon.cli.main import main
 LINE = ["holding", "timer", "--n", "3", "--set", "s=3", "--relative", "40%", "--budget", "3e6", "--quiet"]
 
 
-@pytest.mark.parametrize("importance, bounded", [("rarity", False), ("derived", True)])
+@pytest.mark.parametrize("importance, bounded", [("rarity", False)])
 def test_an_upper_end_is_told_as_one(capsys, importance, bounded):
     assert main([*LINE, "--importance", importance]) == 0
     rows = dict(line.split("  ", 1) for line in capsys.readouterr().out.splitlines() if "  " in line.strip())

@@ -33,7 +33,7 @@ def hold_leader(
         str,
         option(
             "--importance",
-            help="what tells configurations apart: auto, rarity, surprise, derived, danger",
+            help="what tells configurations apart: auto, rarity, surprise",
             metavar="NAME",
         ),
     ] = "auto",
@@ -57,7 +57,7 @@ def hold_leader(
 
         chosen, topology = build(protocol, n, graph, set_, seed)
         if compare:
-            find_importance(compare, chosen)  # refused now, not after the first measurement
+            find_importance(compare)  # refused now, not after the first measurement
         found = holding(
             chosen, graph=topology, start=start, precision=relative, importance=importance, seed=seed, budget=budget,
             workers=workers, cluster=cluster, checkpoint=checkpoint, path=path_ is not None, progress=shown.show,
@@ -97,7 +97,7 @@ def print_report(content: dict) -> None:
     rows["ensemble"] = (
         f"{figure(content['cells'])} cells, {figure(content['walkers'])} walkers, {figure(content['iterations'])} looks"
     )
-    if content["kind"] != "bound" and content["hidden"] is not None:
+    if content["kind"] != "bound":
         rows["hidden"] = f"about {content['hidden']:.1%} of the losses, by ways that neither of two pilots found"
     rows["replications"] = f"{figure(content['replications'])}, with {figure(content['losses'])} losses in all"
     rows["simulated"] = f"{figure(content['simulated_steps'])} steps" + saved(content["saved"])

@@ -24,9 +24,7 @@ class PopulationProtocol(CoinProtocol):
     interact: Callable  # (a, b, p) -> None, or (a, b, p, coins) -> None
 
     model = "population"
-    functions = {
-        "interact": "a, b, p", "output": "a, p", "label": "a, p", "highlight": "a, p", "danger": "agents, p",
-    }  # fmt: skip
+    functions = {"interact": "a, b, p", "output": "a, p", "label": "a, p", "highlight": "a, p"}
 
     def __init__(self, n: int, **given):
         if not self.fields or not hasattr(self, "interact"):

@@ -1,7 +1,5 @@
 """Loosely-stabilizing election by timeout: leaders keep everybody's timer high."""
 
-import numpy as np
-
 from hegemon.models import (
     Bit,
     Group,
@@ -72,15 +70,6 @@ class Timer(PopulationProtocol):
         """One leader, every timer as low as the safe set allows."""
         low = (self.s + 1) // 2
         return [Group(1, {"leader": 1, "timer": low}), Group(self.n - 1, {"leader": 0, "timer": low})]
-
-    def danger(agents, p):
-        """Before a timeout some k followers must run down meeting only each other: the less likely, the fewer they
-        are and the higher the k-th lowest timer is."""
-        timers, n = np.sort(agents["timer"].copy()), len(agents)
-        least = float(p.s * n)
-        for k in range(2, n):
-            least = min(least, timers[k - 1] * k * (n - k) / ((k - 1) * (1 + 4 / k**2)))
-        return -least
 
     safe = (exactly(1, is_leader) & everywhere(timer_is_high)).described(
         "exactly one leader, and every timer is at least s/2; held for long, not for ever"

@@ -25,16 +25,7 @@ class Candle(PopulationProtocol):
         low = {"leader": 0, "wax": 0}
         return [Group(1, {"leader": 1, "wax": self.height}), Group(self.n - 1, low)]
 
-    danger = lambda agents, p: -(agents["wax"] * agents["leader"]).sum()  # noqa: E731
-
     safe = exactly(1, lambda a, p: a.leader == 1) & everywhere(lambda a, p: a.leader == 0 or a.wax == p.height)
-
-
-class Misled(Timer):
-    """The same protocol with an importance that says nothing about the loss."""
-
-    id = "misled"
-    danger = lambda agents, p: agents["leader"][0] * 1.0 + agents["timer"][0] % 3  # noqa: E731
 
 
 # protocol, graph, start; exact holding from 120 to 1.5e20 steps

@@ -12,16 +12,16 @@ import hegemon as hg
 from hegemon.cli.main import main
 from hegemon.compute.randomness import stream
 from hegemon.errors import InvalidInput
-from hegemon.experiments.holding import derived, replications, sketch
+from hegemon.experiments.holding import replications, sketch
 from hegemon.experiments.holding.ensemble import dense, replicate
 from hegemon.experiments.holding.holding import agree, holding
-from hegemon.experiments.holding.importance import Danger, Rarity, find_importance
+from hegemon.experiments.holding.importance import Rarity
 from hegemon.experiments.holding.kernels import lose
 from hegemon.experiments.holding.merits import LARGEST_PART, Generation, merits, tamed
 from hegemon.experiments.holding.process import LEAST, Crowd, Process, no_losses
 from hegemon.experiments.holding.scouting import scout, unseen
 
-from .instances import INSTANCES, Candle, Misled
+from .instances import INSTANCES, Candle
 
 SHORT = hg.Timer(n=3, s=12)
 CHEAP = 10**7  # steps of a pilot
@@ -95,18 +95,6 @@ def test_an_estimate_is_unbiased_and_one_that_invents_weight_is_caught():
     protocol = hg.Timer(n=3, s=8)
     assert unbiased(estimates(protocol, Rarity(), 40))
     assert not unbiased(estimates(protocol, Rarity(), 40, broken=inventive))
-
-
-@pytest.mark.full
-def test_a_bad_importance_gives_no_wrong_interval():
-    protocol, truth = Misled(n=3, s=5), exact(hg.Timer(n=3, s=5))
-    assert unbiased(estimates(protocol, Danger(), 100))
-    given = {"budget": 10**8, "workers": 1, "importance": "danger"}
-    assert sum(covers(holding(protocol, seed=seed, **given), truth) for seed in range(40)) >= 35
-    blind, truth = Misled(n=3, s=12), exact(SHORT)
-    found = [holding(blind, seed=seed, **given) for seed in range(10)]
-    assert sum(covers(one, truth) for one in found) >= 9
-    assert all(one.kind != "estimate" for one in found)
 
 
 def test_every_cell_keeps_its_weight_on_average_and_a_forgetful_roulette_is_caught():
@@ -276,40 +264,6 @@ def test_the_rarest_trait_names_the_cell():
     assert tables.rarity.min() == 0 and np.isclose(tables.rarity, 9.0).any()
 
 
-def test_a_derived_importance_knows_danger_from_few_agents_and_vouches_for_no_more():
-    process = Process(hg.Timer(n=20, s=20))
-    assert derived.small(process.protocol).parameters == {"N": 4, "s": 20}  # what was given is kept, N follows n
-    tables = sketch.blank(process)._replace(rarity=derived.levels(process))
-
-    def level(*timers: int) -> float:
-        states = [SimpleNamespace(leader=0, timer=t) for t in timers]
-        population = [process.space.code(state) for state in states + [states[0]] * (20 - len(states))]
-        return float(tables.rarity[sketch.rarest_trait(population, tables, 0.0, False)])
-
-    ladder = [level(*[high] * 18, low, low) for high, low in ((20, 20), (14, 4), (6, 2), (2, 0))]
-    assert ladder == sorted(ladder) and ladder[-1] > ladder[0]
-    found = holding(SHORT, seed=1, precision=0.3, budget=CHEAP, importance="derived")
-    assert found.kind == "at most" and found.importance == "derived" and covers(found, exact(SHORT))
-    assert found.steps_expected is None and found.record()["log10"]["steps"] is None
-    assert found.answer.log_high < found.answer.log_steps + math.log(2)  # what it missed can only add losses
-
-
-class SixOrMore(hg.Timer):
-    id = "six-or-more"
-    smallest_n = 6
-
-
-def test_what_cannot_be_derived_is_refused():
-    with pytest.raises(InvalidInput, match="needs 6 agents"):
-        find_importance("derived", SixOrMore(n=8, s=4))
-    with pytest.raises(InvalidInput, match="too many to derive"):
-        find_importance("derived", hg.Timer(n=10, s=400))
-    with pytest.raises(InvalidInput, match="never loses its leader"):
-        find_importance("derived", hg.Pairwise(n=5))
-    with pytest.raises(InvalidInput, match="no start named 'safe'"):
-        find_importance("derived", hg.AG(n=5))
-
-
 @pytest.mark.full
 def test_two_importances_agree_on_time_optimal():
     protocol = hg.TimeOptimal(n=4, r_max=8, b_max=8)
@@ -317,8 +271,6 @@ def test_two_importances_agree_on_time_optimal():
     assert found.kind == "estimate" and covers(found, exact(protocol))
     other = holding(protocol, precision=0.3, importance="surprise", seed=1)
     assert other.kind == "estimate" and covers(other, exact(protocol)) and agree(found, other)
-    timer = hg.Timer(n=4, s=9)
-    assert agree(holding(timer, precision=0.3), holding(timer, precision=0.3, importance="danger"))
 
 
 def test_what_cannot_be_asked_is_refused():
@@ -339,9 +291,8 @@ def test_the_command(capsys):
     content = json.loads(capsys.readouterr().out)
     assert content["low"] <= exact(SHORT) <= content["high"] and content["kind"] == "estimate"
     assert content["walkers"] >= LEAST and content["cells"] <= content["walkers"]
-    for wrong in (["--relative", "lots"], ["--compare", "nope"]):
+    for wrong in (["--relative", "lots"], ["--compare", "danger"]):
         assert main([*asked, *wrong]) == 2
-    assert main(["holding", "time-optimal", "--n", "30", "-q", "--compare", "danger"]) == 2  # before any work
     assert main([*asked, "--set", "s=60", "--relative", "100%", "--budget", "3e8"]) == 0
     assert "e2" in capsys.readouterr().out
 

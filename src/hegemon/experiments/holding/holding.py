@@ -36,7 +36,6 @@ class Holding:
     start: str
     importance: str
     sentence: str
-    vouched: bool  # whether the importance leads along every way, so that what is hidden can be estimated
     scouted: Scouted
     answer: Answer
     replications: tuple[Replication, ...]
@@ -99,7 +98,7 @@ class Holding:
             "iterations": plan.length,
             "plain_steps": scouted.plain_steps,
             "plain_losses": scouted.plain_losses,
-            "hidden": scouted.hidden if self.vouched else None,
+            "hidden": scouted.hidden,
             "replications": len(self.replications),
             "scatter": answer.scatter if math.isfinite(answer.scatter) else None,
             "losses": sum(one.losses for one in self.replications),
@@ -149,8 +148,8 @@ def holding(
 
     The result has `steps_expected`, `interval`, `record()`, and `kind`:
     "estimate"  an interval of Student's kind from independent replications;
-    "at most"   replications scatter too much for it, or the importance is one that may miss a way to the loss: the
-                upper end holds, the lower end is from plain steps; what replications say is `answer.log_steps`;
+    "at most"   replications scatter too much for it, or ways to the loss may be hidden: the upper end
+                holds, the lower end is from plain steps; what replications say is `answer.log_steps`;
     "bound"     no loss was seen; only a lower bound is known.
     """
     begin = time.perf_counter()
@@ -160,7 +159,7 @@ def holding(
     _refuse_for_ever(protocol, start)
     process = Process(protocol, graph, start)
     kept = KeptReplications(checkpoint, protocol, process, importance, seed)
-    leads = find_importance(importance, protocol)
+    leads = find_importance(importance)
     team = Cluster(process, leads, cluster, workers) if cluster else Team(process, leads, workers)
     finished = False
     try:
@@ -175,7 +174,7 @@ def holding(
         scouted.plain_losses,
         scouted.scatter,
         steady=replications.settled(rates, early, precision),
-        vouched=leads.vouched and scouted.hidden <= MOST_HIDDEN,
+        vouched=scouted.hidden <= MOST_HIDDEN,
     )
     return Holding(
         protocol=protocol,
@@ -183,7 +182,6 @@ def holding(
         start=start if isinstance(start, str) else "given",
         importance=leads.name,
         sentence=leads.sentence,
-        vouched=leads.vouched,
         scouted=scouted,
         answer=answer,
         replications=tuple(found),

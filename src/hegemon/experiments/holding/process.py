@@ -82,7 +82,7 @@ class Crowd:
         else:
             pair = kernels.pair_arcs
             arcs = np.stack([topology.sources, topology.targets], axis=1).astype(np.int32)
-        made: dict[str, Any] = {"records": records, "allocates": importance.allocates}
+        made: dict[str, Any] = {"records": records, "allocates": False}
         compute = part(kernels.compute, records, interact=protocol.interact, encode=encode, decode=decode)
         memories: dict[str, Any]
         if process.in_table:

@@ -98,7 +98,7 @@ def scout(crowd: Crowd, seed: int, party: int, budget: float, tell: Callable) ->
             tell("finding what is rare" if learns else "following losses", crowd.cells)
         if learns:
             importance.refresh(crowd.model.cells)
-        merit = merits(generations, importance.keys(crowd.model.cells)) if importance.guides else None
+        merit = merits(generations, importance.keys(crowd.model.cells))
         if merit is not None:
             found.append(merit)
         return crowd.lost - math.log(length * look)
@@ -182,11 +182,11 @@ def explore(team, seed: int, budget: int, precision: float, tell: Callable) -> S
         plan = together(importance, plans)
         tell("trying what both parties found", len(plans))
         rate, scatter, fit, work = tried(plan)
-        if importance.guides and rate > -math.inf:
+        if rate > -math.inf:
             first, second = (math.exp(one.rate - rate) for one in new)
             hidden = unseen(first, second, 1.0)
         expedition += 1
-        done = hidden <= MOST_HIDDEN or not importance.guides
+        done = hidden <= MOST_HIDDEN
         if done or expedition == EXPEDITIONS or team.work > SHARE * budget / 2:
             break
     wished = min(GOOD, math.sqrt(4 * FIRST) * math.log1p(precision) / student(0.975, FIRST - 1))

@@ -50,18 +50,6 @@ def note(sketch, moment, trait, rarest, weight, learns):
     return trait if rarest < 0 or sketch.rarity[moment, trait] > sketch.rarity[moment, rarest] else rarest
 
 
-def gather(sketch, moment, trait, rarest, weight, learns):
-    """One trait: another number is added to its own."""
-    sketch.seen[moment, trait] += weight
-    return trait
-
-
-def sum_up(codes, sketch, numbers):
-    """Of every trait at every moment, the sum of the numbers of the configurations that have it; `note` is `gather`."""
-    for row in range(len(codes)):
-        rarest_trait(codes[row], sketch, numbers[row], True)
-
-
 def rarest_trait(population, sketch, weight, learns):
     """The moment of a configuration and its rarest trait; `weight` is a logarithm."""
     numbers, orders, sizes = sketch.numbers, sketch.orders, sketch.sizes

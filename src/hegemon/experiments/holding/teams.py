@@ -189,7 +189,7 @@ def _team_of(question: Question) -> Team:
         if _code_of(protocol) != question.code:
             raise InvalidInput("this worker has other code or libraries than the driver; install the same on both")
         start = Configuration(protocol.space, agents=protocol.space.decode_array(question.start))
-        team = Team(Process(protocol, question.topology, start), find_importance(question.importance, protocol), 1)
+        team = Team(Process(protocol, question.topology, start), find_importance(question.importance), 1)
         _prepared.clear()
         _prepared[question.id] = team
     return _prepared[question.id]
