@@ -5,6 +5,7 @@ import shlex
 
 import hegemon as hg
 from hegemon.cli.main import main
+from hegemon.web.repeating import command_of
 
 
 def codes(session) -> tuple:
@@ -34,7 +35,7 @@ def again(session, folder) -> dict:
 
     file = folder / "disturbances.json"
     file.write_text(json.dumps({"disturbances": session.disturbances()}))
-    words = shlex.split(session.command(str(file)))
+    words = shlex.split(command_of(session, str(file)))
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         assert main([*words[1:], "--json"]) == 0

@@ -90,7 +90,7 @@ def shoot(
     spacing, tail, deadline = 1, None, math.inf
     while True:
         readings = session.readings()
-        picture = frame(session, command=session.command(), disturbances=len(session.disturbances()), **readings)
+        picture = frame(session, **readings)
         recorder.stride = 1
         if recorder.add(*picture):
             spacing *= 2

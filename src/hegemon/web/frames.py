@@ -12,6 +12,7 @@ import numpy as np
 
 from hegemon.web.colours import KINDS, looks
 from hegemon.web.layout import edges, places
+from hegemon.web.repeating import command_of
 
 
 def greeting(session) -> dict:
@@ -78,6 +79,7 @@ def frame(session, **head) -> tuple[dict, bytes]:
     """The head and the picture of now."""
     world = session.world
     head = {"step": session.step, "last": session.last, "note": session.note, "silent": world.is_silent, **head}
+    head |= {"command": command_of(session), "disturbances": session.disturbed}
     if world.kind == "bands":
         head["bands"] = [[byte, str(count)] for byte, count in world.bands()]
         return head, b""

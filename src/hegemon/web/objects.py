@@ -13,7 +13,7 @@ from hegemon.web.explaining import listing, traced
 from hegemon.web.layout import LARGEST_DRAWN
 from hegemon.web.look import MOST_CLASSES, Channel
 from hegemon.web.messages import shortened
-from hegemon.web.world import World
+from hegemon.web.world import Patience, World
 
 
 class ObjectWorld(World):
@@ -52,11 +52,14 @@ class ObjectWorld(World):
 
     def entry(self, outside, name: str, limit: int) -> int | None:
         """As a run does: looking at every step."""
-        now, chosen = self.snapshot(), self.protocol.sets[name]
+        now, chosen, patience = self.snapshot(), self.protocol.sets[name], Patience()
         self.restore(outside)
-        while not self.protocol.holds(chosen, self.engine.agents) and self.step < limit:
+        is_inside = False
+        while not (is_inside := self.protocol.holds(chosen, self.engine.agents)) and self.step < limit:
+            if patience.is_over():
+                break
             self.engine.advance(self.step + 1)
-        found = self.step if self.protocol.holds(chosen, self.engine.agents) else None
+        found = self.step if is_inside else None
         self.restore(now)
         return found
 

@@ -6,8 +6,8 @@ begins a new future there. All disturbances are faults, which `hegemon run --dis
 
 import bisect
 import random
-import shlex
 import time
+from collections.abc import Generator
 from typing import Any
 
 from hegemon.compute.randomness import FAULT, generator
@@ -30,8 +30,10 @@ POINTS = 400  # of the curves
 BETWEEN = 0.25  # seconds of work between two snapshots
 LARGEST_MURDER = 10_000  # leaders that may be named in one disturbance
 PATIENCE = 5.0  # seconds that the search for a change may take
-FAR = 1 << 62  # steps
+FAR = 1 << 62  # steps: nobody goes beyond
 LONGEST_JUMP = 30.0  # seconds that any other jump may take
+SLICE = 0.02  # seconds of a jump, after which it comes back
+Jump = Generator[None, None, bool]  # work in slices; it may be given up after any of them
 
 
 class Session:
@@ -118,39 +120,67 @@ class Session:
         if self._worked > BETWEEN:
             self._keep()
 
-    def go_to(self, target: int) -> None:
-        """Any step, past or future, exactly; a far future as far as half a minute leads."""
+    def go_to(self, target: int) -> bool:
+        """Any step, past or future, exactly, as far as half a minute leads; whether it was reached."""
+        return finished(self.jump(target))
+
+    def go_to_change(self) -> bool:
+        """The next change of an agent's output, or as far as a few seconds lead; whether there is one."""
+        return finished(self.jump_to_change())
+
+    def jump(self, target: int) -> Jump:
+        """`go_to` in slices."""
+        if not 0 <= target <= FAR:
+            raise InvalidInput(f"there is no {self.moment(target)[:80]} to go to; the last one is {FAR:,}")
         if target < self.step:
-            index = bisect.bisect_right(self._snapshots, max(0, target), key=lambda kept: kept[0]) - 1
+            index = bisect.bisect_right(self._snapshots, target, key=lambda kept: kept[0]) - 1
             _, self._applied, state, snapshot = self._snapshots[index]
             self._rng.bit_generator.state = state
             self.world.restore(snapshot)
             self.last = {}
             self._healing.recall(max([f.step for f in self.faults[: self._applied]], default=0))
-        self.advance(target, time.monotonic() + LONGEST_JUMP, tell=True)
+        deadline, before = time.monotonic() + LONGEST_JUMP, -1
+        while self.step < target and not (self.step == before and self.world.is_silent):
+            if time.monotonic() > deadline:
+                self.note = f"after {LONGEST_JUMP:g} seconds at {self.moment(self.step)}, on the way to {target:,}"
+                return False
+            before = self.step
+            self.advance(target, time.monotonic() + SLICE, tell=True)
+            yield
+        return self.step == target
 
-    def go_to_change(self) -> bool:
-        """The next change of an agent's output, or as far as a few seconds lead."""
-        self._plan_fault()
-        deadline, begin = time.monotonic() + PATIENCE, self.step
+    def jump_to_change(self) -> Jump:
+        """`go_to_change` in slices."""
         if self.step < len(self.schedule):
-            self.advance(len(self.schedule))
-        met = self.world.advance_to_change(self._next_fault(), deadline)
+            yield from self.jump(len(self.schedule))
+        self._plan_fault()
+        deadline, begin, limit, met = time.monotonic() + PATIENCE, self.step, self._next_fault(), False
+        while not met and self.step < limit and time.monotonic() < deadline and not self.world.is_silent:
+            before = time.monotonic()
+            met = self.world.advance_to_change(limit, before + 5 * SLICE)
+            self._worked += time.monotonic() - before
+            if self._worked > BETWEEN and not met:
+                self._keep()
+            yield
         self._apply()
         self.last = {}
+        self._keep()
         if met and self.step > begin:  # the same step again, told
             step = self.step
-            self._keep()
-            self.go_to(step - 1)
-            self.advance(step, tell=True)
-        self._keep()
-        self.note = "" if met else f"no output changed up to {self.protocol.time_unit[:-1]} {self.step:,}"
+            if (yield from self.jump(step - 1)):
+                self.advance(step, tell=True)
+        self.note = "" if met else f"no output changed up to {self.moment(self.step)}"
         return met
+
+    def moment(self, step: int) -> str:
+        return f"{self.protocol.time_unit[:-1]} {step:,}"
 
     def _keep(self) -> None:
         """A snapshot of now; when there are too many, every second one goes, but never the first."""
         self._worked = 0.0
         step = self.step
+        if self._snapshots and not self.world.keeps_its_past:
+            return
         self._snapshots = [kept for kept in self._snapshots if kept[0] != step or kept[1] != self._applied]
         place = bisect.bisect_right(self._snapshots, (step, self._applied), key=lambda kept: kept[:2])
         snapshot = self.world.snapshot()
@@ -245,6 +275,11 @@ class Session:
         self.rate, self.rate_agents = float(rate), agents
         self.faults = self.faults[: self._applied]
 
+    @property
+    def disturbed(self) -> int:
+        """How many disturbances there were up to now."""
+        return self._applied
+
     def disturbances(self) -> list[dict]:
         """What was done up to now."""
         return [record(fault) for fault in self.faults[: self._applied]]
@@ -273,33 +308,14 @@ class Session:
             self.rows = self.rows[:1] + self.rows[2::2]
             self._spacing = (self.rows[-1][0] - self.rows[0][0]) // POINTS
 
-    def command(self, disturbances_file: str = "disturbances.json") -> str:
-        """What repeats this run up to now."""
-        is_messages, unit = self.protocol.model == "messages", self.protocol.time_unit
-        words = ["hegemon", "run", self.name]
-        words += ["--graph", self.graph_text] if self.graph_text else ["--n", str(self.protocol.n)]
-        given = getattr(self.protocol, "values", {})
-        for key, declaration in self.protocol.parameter_declarations.items():
-            value = given[key]
-            if value is not None and value != _default(declaration, key, self.protocol):
-                words += ["--set", f"{key}={value}"]
-        words += ["--wake", str(self.wake)] if self.wake else []
-        if not is_messages:
-            words += ["--start", str(self.start)]
-        words += ["--seed", str(self.seed), "--engine", self.world.engine.name]
-        if self.protocol.model not in ("population", "messages", "objects"):
-            words += ["--no-fast-forward"]
-        if self._applied:
-            words += ["--disturbances", disturbances_file]
-        words += ["--max-steps", str(max(1, self.step))] if is_messages else ["--until", f"{unit}:{self.step}"]
-        return shlex.join(words)
 
-
-def _default(declaration, name, protocol):
-    try:
-        return declaration.resolve(name, None, protocol.values, protocol.id)
-    except InvalidInput:
-        return None
+def finished(jump: Jump) -> bool:
+    """The whole of a jump, at once."""
+    while True:
+        try:
+            next(jump)
+        except StopIteration as end:
+            return end.value
 
 
 def _whole(value):

@@ -10,17 +10,22 @@ import multiprocessing
 import os
 import threading
 import time
+from collections import deque
 
 from hegemon.errors import InvalidInput
+from hegemon.web.commands import NOT_UNDERSTOOD, number_in, parse_command, shortened
 from hegemon.web.film import Recorder, film_page
 from hegemon.web.frames import frame, greeting, packed
-from hegemon.web.session import Session
+from hegemon.web.session import FAR, Jump, Session
 
 FRAME = 1 / 45  # seconds between two frames at least
 SLICE = 0.01  # seconds of work between two looks at the commands
 SHARE = 5  # readings take at most one part in so many of the time, while it plays
 TOLD = 400  # steps per second up to which each shown step is told
 LARGEST_START = 200_000  # states in a dropped configuration
+MOST_LATER = 64  # commands that wait for the end of a jump
+LOOK = 1.0  # seconds between two readings while nobody watches: healing is found by replaying from the last one
+AT_ONCE = {"frame", "state", "film", "disturbances", "pause", "speed", "focus", "stop_at_safe"}  # even in a jump
 
 
 def serve_alone(connection, build) -> None:
@@ -50,13 +55,20 @@ def serve(connection, build) -> None:
 
 
 class Simulation:
+    """Nothing it does takes long: what could, is a jump, which is made in slices and can be given up."""
+
     def __init__(self, connection, session: Session):
         self.connection, self.session = connection, session
         self.playing, self.speed = False, default_speed(session)  # steps per second; infinite: as fast as it goes
         self.wanted = False  # somebody waits for a frame
         self.newcomer = False  # and has not seen the curves so far
         self.changed = True
+        self.stops_at_safe, self._played_from = False, 0
         self.recorder = Recorder()
+        self._jump: Jump | None = None  # what is under way
+        self._course: tuple[int, int | None] = (0, None)  # from where to where, if that is known
+        self._jumper: int | None = None  # the number of the command that asked for it
+        self._later: deque[tuple[int | None, dict]] = deque()
         self._debt, self._then = 0.0, time.monotonic()
         self._sent = self._read = -math.inf
         self._readings: dict = {}
@@ -72,7 +84,7 @@ class Simulation:
         is_ready = False
         while True:
             while self.connection.poll(self._pause()):
-                self._take(self.connection.recv())
+                self._take(*self.connection.recv())
             now = time.monotonic()
             elapsed, self._then = now - self._then, now
             if self.wanted and self.changed and now - self._sent >= FRAME:  # first: somebody waits
@@ -80,12 +92,18 @@ class Simulation:
                 if not is_ready:  # while somebody looks at the first picture
                     self.session.world.prepare()
                     is_ready = True
-            if self.playing:
+            if self._jump is not None:
+                self._jump_on()
+            elif self.playing:
                 self._play(elapsed)
+            else:
+                continue
+            if now - self._read > max(LOOK, SHARE * self._cost):
+                self._look()
 
     def _pause(self) -> float:
         """How long to wait for a command before there is something else to do."""
-        if self.playing and (math.isinf(self.speed) or self._debt >= 1):
+        if self._jump is not None or self.playing and (math.isinf(self.speed) or self._debt >= 1):
             return 0.0
         next_frame = max(0.0, self._sent + FRAME - time.monotonic())
         if self.wanted and self.changed:
@@ -114,7 +132,7 @@ class Simulation:
 
     def _advance(self, elapsed: float, deadline: float) -> None:
         session, before = self.session, self.session.step
-        end = len(session.schedule) if before < len(session.schedule) else 1 << 200
+        end = len(session.schedule) if before < len(session.schedule) else FAR
         if math.isinf(self.speed):
             session.advance(end, deadline)
             return
@@ -137,95 +155,174 @@ class Simulation:
 
     def _frame(self) -> tuple[dict, bytes]:
         """What there is to see now; the film has it too."""
-        now, session = time.monotonic(), self.session
-        if not self.playing or now - self._read > SHARE * self._cost:
-            self._readings, self._read = session.readings(), now
-            self._cost = time.monotonic() - now
+        session = self.session
+        if not (self.playing or self._jump) or time.monotonic() - self._read > SHARE * self._cost:
+            self._look()
         head, picture = frame(
             session,
             playing=self.playing,
             speed=None if math.isinf(self.speed) else self.speed,
-            command=session.command(),
             start=str(session.start),
-            disturbances=len(session.disturbances()),
             branch=session.branch,
             rate=[session.rate, session.rate_agents],
+            stopsAtSafe=self.stops_at_safe,
+            jump=self._course if self._jump else None,
             **self._readings,
         )
         self.recorder.add(head, picture)
         return head, picture
 
+    def _look(self) -> None:
+        """Read the observables and the lamps; where it is to stop, stop."""
+        begin = time.monotonic()
+        self._readings = self.session.readings()
+        self._read = time.monotonic()
+        self._cost = self._read - begin
+        entry = self._readings["healing"].get("step", 0)
+        if self.playing and self.stops_at_safe and entry > self._played_from:
+            self.playing, self.changed = False, True
+            if entry < self.session.step:
+                self._begin(self.session.jump(entry), entry)
+
+    # -- jumps ------------------------------------------------------------------------------------------
+
+    @property
+    def _goal(self) -> str:
+        return "the next change" if self._course[1] is None else self.session.moment(self._course[1])
+
+    def _begin(self, jump: Jump, target: int | None, number: int | None = None) -> None:
+        self._jump, self._course, self._jumper = jump, (self.session.step, target), number
+        self._jump_on()  # short ones are over at once
+
+    def _jump_on(self) -> None:
+        """A slice of the jump; at its end come the commands that waited for it."""
+        self.changed = True
+        answer: dict = {}
+        try:
+            next(self._jump)  # type: ignore[arg-type]
+            return
+        except StopIteration:
+            pass
+        except InvalidInput as error:
+            answer = {"refused": shortened(str(error))}
+        self._end_jump(answer)
+        while self._later and self._jump is None:
+            self._take_now(*self._later.popleft())
+
+    def _end_jump(self, answer: dict) -> None:
+        number, self._jump, self._jumper = self._jumper, None, None
+        self._answer(number, answer)
+
+    def _give_up(self) -> None:
+        """Stay where the jump has come to; what waited for its end is not done."""
+        if self._jump is None:
+            return
+        self._jump.close()
+        self.session.note = f"stopped on the way to {self._goal}"
+        self._end_jump({})
+        while self._later:
+            self._answer(self._later.popleft()[0], {})
+
     # -- commands ---------------------------------------------------------------------------------------
 
-    def _take(self, command: dict) -> None:
+    def _take(self, number: int | None, text: str) -> None:
         """One command of the page; what it asks wrongly is answered by a sentence."""
         try:
-            answer = self._obey(command)
-        except InvalidInput as error:
-            answer = {"refused": str(error)}
-        except (KeyError, TypeError, ValueError, OverflowError):
-            answer = {"refused": "the page sent a command that is not understood"}
-        if command.get("id") is not None:
-            self.connection.send(("answer", command["id"], answer or {}))
+            command = parse_command(text)
+        except ValueError:
+            self._answer(number, {"refused": NOT_UNDERSTOOD})
+            return
+        if self._jump is None or command["do"] in AT_ONCE:
+            self._take_now(number, command)
+        elif len(self._later) < MOST_LATER:
+            self._later.append((number, command))
+        else:
+            way = f"the run is on its way to {self._goal}; pause it, or wait until it is there"
+            self._answer(number, {"refused": way})
 
-    def _obey(self, command: dict):
+    def _take_now(self, number: int | None, command: dict) -> None:
+        try:
+            answer = self._obey(number, command)
+        except InvalidInput as error:
+            answer = {"refused": shortened(str(error))}
+        except (KeyError, TypeError, ValueError, OverflowError, IndexError):
+            answer = {"refused": NOT_UNDERSTOOD}
+        if answer is not None:
+            self._answer(number, answer)
+
+    def _answer(self, number: int | None, answer: dict) -> None:
+        if number is not None:
+            self.connection.send(("answer", number, answer))
+
+    def _obey(self, number: int | None, command: dict) -> dict | None:
+        """The answer; None if a jump answers at its end."""
         session, do = self.session, command["do"]
         if do == "frame":
             self.wanted = True
             self.newcomer |= bool(command.get("now"))
             self.changed |= self.newcomer
-            return None
+            return {}
         if do == "state":
-            agent = int(command["agent"])
-            session.require_agent(agent)
+            agent = self._agent(command)
             return {"agent": agent, "state": session.world.state(agent), "neighbours": session.world.neighbours(agent)}
         if do == "film":
             return {"film": film_page(self.recorder.film())}
         if do == "disturbances":
             return {"disturbances": session.disturbances()}
+        if do == "focus":
+            session.focus = None if command["agent"] is None else self._agent(command)
+            return {}
         self.changed = True
         self._then, self._debt = time.monotonic(), 0.0
         if do in ("play", "pause"):
-            self.playing = do == "play"
-            session.note = ""
+            self.playing, session.note, self._played_from = do == "play", "", session.step
+            self._give_up()
         elif do == "speed":
-            value = command["value"]
-            self.speed = math.inf if value is None else min(1e18, max(0.1, float(value)))
-        elif do == "focus":
-            session.focus = None if command["agent"] is None else int(command["agent"])
+            unlimited = command["value"] is None
+            self.speed = math.inf if unlimited else number_in(command, "value", 0.1, 10**18, is_whole=False)
+        elif do == "stop_at_safe":
+            self.stops_at_safe = command["value"] is True
         elif do == "rate":
-            session.set_rate(float(command["rate"]), int(command["agents"]))
+            rate = number_in(command, "rate", 0, 1000, is_whole=False)
+            session.set_rate(rate, self._agents(command))
         else:
-            self.playing = False
-            self._change(do, command)
-        return None
+            return self._change(do, number, command)
+        return {}
 
-    def _change(self, do: str, command: dict) -> None:
+    def _agent(self, command: dict) -> int:
+        return int(number_in(command, "agent", 0, self.session.protocol.n - 1))
+
+    def _agents(self, command: dict) -> int:
+        return int(number_in(command, "agents", 1, self.session.protocol.n))
+
+    def _change(self, do: str, number: int | None, command: dict) -> dict | None:
         session = self.session
-        session.note = ""
-        self._film_beginning()
+        jumps = do in ("step", "goto", "change")
         if do == "step":
-            count = int(command.get("count", 1))
-            if abs(count) > 10**18:
-                raise ValueError
-            session.go_to(max(0, session.step + count))
+            count = int(number_in({"count": 1} | command, "count", -FAR, FAR))
+            target = min(FAR, max(0, session.step + count))
         elif do == "goto":
-            session.go_to(max(0, int(command["step"])))
-        elif do == "change":
-            session.go_to_change()
+            target = int(number_in(command, "step", 0, FAR))
+        self.playing, session.note = False, ""
+        self._film_beginning()
+        if do == "change":
+            self._begin(session.jump_to_change(), None, number)
+        elif jumps:
+            self._begin(session.jump(target), target, number)
         elif do == "set":
             value = command["value"]
             if type(value) not in (int, str):
                 raise ValueError
-            session.set_field(int(command["agent"]), str(command["field"]), value)
+            session.set_field(self._agent(command), str(command["field"]), value)
         elif do == "corrupt":
-            session.corrupt(int(command["agents"]))
+            session.corrupt(self._agents(command))
         elif do == "kill":
             session.kill_leader()
         elif do == "start":
             self._start_over(command)
         else:
             raise ValueError
+        return None if jumps else {}
 
     def _start_over(self, command: dict) -> None:
         session, protocol = self.session, self.session.protocol

@@ -15,7 +15,8 @@ from hegemon.display import in_notebook
 from hegemon.errors import InvalidInput
 from hegemon.files import reserve, write_text
 from hegemon.web.film import film_page, shoot
-from hegemon.web.server import Doorkeeper, Hall, application, bind, require_web
+from hegemon.web.hall import Hall
+from hegemon.web.server import Doorkeeper, application, bind, require_web
 from hegemon.web.session import Session
 from hegemon.web.simulation import serve, serve_alone
 
@@ -170,8 +171,7 @@ class Watching:
         self._end_simulation()
 
     def _end_simulation(self) -> None:
-        with contextlib.suppress(OSError):
-            self._here.close()
+        self._hall.line.close()
         if hasattr(self._worker, "kill"):
             self._worker.kill()  # it has nothing to keep
 

@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from hegemon.web.film import read_page, whole_page
-from hegemon.web.server import Hall
+from hegemon.web.hall import Hall, Spectator
 
 
 def make_widget(hall: Hall, loop: asyncio.AbstractEventLoop) -> Any | None:
@@ -31,15 +31,22 @@ def make_widget(hall: Hall, loop: asyncio.AbstractEventLoop) -> Any | None:
 
 
 class Visitor:
-    """The widget as the hall sees its watchers."""
+    """The widget as the hall sees its spectators."""
 
     def __init__(self, widget, hall: Hall):
         self._widget, self._hall = widget, hall
+        self._spectator: Spectator | None = None
 
     def say(self, content: dict) -> None:
         text = str(content.get("text", ""))
-        said = self._hall.welcome(self) if is_greeting(text) else self._hall.hear(self, text)
-        asyncio.ensure_future(said)
+        if is_greeting(text):
+            if self._spectator is not None:
+                self._hall.leave(self._spectator)
+                self._sending.cancel()
+            self._spectator = self._hall.welcome(self)
+            self._sending = asyncio.ensure_future(self._spectator.send_all())
+        elif self._spectator is not None:
+            self._hall.hear(self._spectator, text)
 
     async def send_text(self, text: str) -> None:
         self._widget.send({"text": text})

@@ -1,5 +1,6 @@
 """What a session can watch, whatever the model: something that advances, goes back, and can be looked at."""
 
+import time
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -11,10 +12,24 @@ from hegemon.models.protocol import Protocol
 from hegemon.runs.run import Fault
 from hegemon.web.explaining import Listing
 
+SEARCH_SECONDS = 2.0  # of the processor, for an exact first step inside a set
+
+
+class Patience:
+    """Whether a search has taken too long; its clock runs from the first question, when all is compiled."""
+
+    _end: float | None = None
+
+    def is_over(self, step: int = 0) -> bool:
+        now = time.thread_time()
+        self._end = self._end or now + SEARCH_SECONDS
+        return now > self._end
+
 
 class World(ABC):
     can_disturb = False
     undisturbed = ""  # why not, where nothing can be disturbed
+    keeps_its_past = True  # whether a snapshot is of now; else restoring one leads back to the beginning
     is_rounds = False  # whether a step is a round of all
     has_output = True
     kind: str  # graph, raster or bands: how it is drawn
@@ -58,7 +73,7 @@ class World(ABC):
 
     @abstractmethod
     def entry(self, outside: tuple, name: str, limit: int) -> int | None:
-        """The exact first step inside a set after the snapshot `outside`, which is outside; None: not known."""
+        """The exact first step inside a set after the snapshot `outside`, which is outside; None: not found soon."""
 
     @abstractmethod
     def told_step(self, focus: int | None) -> dict:

@@ -30,7 +30,7 @@ from hegemon.web.explaining import listing, traced
 from hegemon.web.layout import LARGEST_DRAWN, LARGEST_RASTER
 from hegemon.web.look import Look
 from hegemon.web.readings import FEW, CompiledReadings, PlainReadings, plain
-from hegemon.web.world import World
+from hegemon.web.world import Patience, World
 
 
 def outputs_change(protocol) -> Stop:
@@ -136,8 +136,9 @@ class AgentWorld(World):
         stop, key = parse_stop(name, self.protocol), self._key.copy()
         self.restore(now)
         driver = Driver(
-            self.protocol, self.topology, type(self.engine), configuration, stop, key, None, None, **self._options
-        )
+            self.protocol, self.topology, type(self.engine), configuration, stop, key, None, Patience().is_over,
+            **self._options,
+        )  # fmt: skip
         if self.is_rounds:
             driver.engine.restore(outside)
         else:

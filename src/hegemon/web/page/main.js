@@ -38,9 +38,10 @@ function showBeside(head, before) {
   if (head.values) curves.draw();
   showLamps(state.greeting, head);
   if (head.bands) showBands(stage, head);
-  byId("playicon").setAttribute("d", head.playing ? "M6 4h4.5v16H6zM13.5 4H18v16h-4.5z" : "M7 4v16l13-8z");
-  byId("play").setAttribute("aria-label", head.playing ? "pause" : "play");
-  byId("happened").textContent = [head.last?.text, head.note].filter(Boolean).join(" · ");
+  const isMoving = head.playing || Boolean(head.jump);
+  byId("playicon").setAttribute("d", isMoving ? "M6 4h4.5v16H6zM13.5 4H18v16h-4.5z" : "M7 4v16l13-8z");
+  byId("play").setAttribute("aria-label", isMoving ? "pause" : "play");
+  byId("happened").textContent = head.jump ? jumping(head) : [head.last?.text, head.note].filter(Boolean).join(" · ");
   if (head.last?.lines || !head.playing) markSource(head.last?.lines);
   if (head.command) byId("command").textContent = head.command;
   byId("disturbed").textContent = head.disturbances ? `${head.disturbances} so far` : "none so far";
@@ -49,6 +50,15 @@ function showBeside(head, before) {
   stage.canvas.setAttribute("aria-label", `${state.greeting.protocol} at ${state.greeting.unit.slice(0, -1)} ${figure(head.step)}`);
   if (state.selected !== null && (!before || before.step !== head.step || before.branch !== head.branch)) refreshAgent();
   if (head.playing) byId("refused").textContent = state.refused = "";
+}
+
+// A jump that takes longer than a moment: how far it is, and how to stop it.
+function jumping(head) {
+  const [from, to] = head.jump;
+  const unit = state.greeting.unit.slice(0, -1);
+  if (to === null) return `looking for the next change, now at ${unit} ${figure(head.step)}; pause stops it`;
+  const share = Math.max(0, Math.min(1, (head.step - from) / (to - from || 1)));
+  return `on the way to ${unit} ${figure(to)}, now at ${figure(head.step)} (${Math.floor(100 * share)} %); pause stops it`;
 }
 
 const take = {
@@ -116,7 +126,7 @@ const tell = (command) => { byId("refused").textContent = state.refused = ""; so
 const actions = {
   first: () => tell({ do: "goto", step: 0 }),
   back: () => tell({ do: "step", count: -1 }),
-  play: () => tell({ do: state.playing ? "pause" : "play" }),
+  play: () => tell({ do: state.playing || state.head.jump ? "pause" : "play" }),
   forward: () => tell({ do: "step", count: 1 }),
   round: () => tell({ do: "step", count: state.greeting.unit === "rounds" ? 1 : state.greeting.n }),
   change: () => tell({ do: "change" }),

@@ -1,0 +1,38 @@
+"""What a page says, read with suspicion: a command is a JSON object whose numbers are in their ranges."""
+
+import json
+
+from hegemon.errors import InvalidInput
+
+LONGEST_REFUSAL = 400  # characters
+NOT_UNDERSTOOD = "the page sent a command that is not understood"
+
+
+def parse_command(text: str) -> dict:
+    """A command of the page; ValueError if it is none."""
+    try:
+        command = json.loads(text, parse_constant=_no_number)
+    except RecursionError:
+        raise ValueError(text[:80]) from None
+    if not isinstance(command, dict) or not isinstance(command.get("do"), str):
+        raise ValueError(text[:80])
+    return command
+
+
+def _no_number(name: str):
+    raise ValueError(name)
+
+
+def number_in(command: dict, name: str, low: float, high: float, is_whole: bool = True) -> float:
+    """A number of a command, as a range allows it."""
+    value = command.get(name)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not low <= value <= high or is_whole and value != int(value):
+        what = "a whole number" if is_whole else "a number"
+        shown = json.dumps(value) if is_number or value is None else type(value).__name__
+        raise InvalidInput(f"{name} = {shown[:40]} is out of range; it must be {what} in {low:,}..{high:,}")
+    return int(value) if is_whole else float(value)
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_REFUSAL else text[:LONGEST_REFUSAL] + "…"

@@ -1,0 +1,229 @@
+"""Everybody who watches one run: for each a task that sends, and for the simulation a line with threads of its own.
+
+Nothing on the event loop waits: neither for a page that does not read, nor for a simulation that is busy.
+"""
+
+import asyncio
+import contextlib
+import json
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+
+from hegemon.web.commands import NOT_UNDERSTOOD, parse_command
+
+SEND_SECONDS = 20.0  # a page that takes nothing for so long is given up
+MOST_UNREAD = 256  # texts that wait for one page
+MOST_ASKED = 64  # commands of one page that are not answered yet
+MOST_SPECTATORS = 1000
+LARGEST_COMMAND = 16_000_000  # characters, a dropped configuration included
+LARGEST_PARSED = 100_000  # characters; longer commands are parsed by the simulation
+MOST_WAITING = 40_000_000  # characters of commands that the simulation has not taken yet
+ANSWER_SECONDS = 60.0  # how long a download waits for a busy simulation
+LOOK = 0.25  # seconds between two looks of a thread at whether it is over
+BUSY = "the run is busy; pause it, or wait until it has caught up"
+
+
+class Line:
+    """The connection to the simulation. Whatever could wait for the other side is done by threads."""
+
+    def __init__(self, connection: Connection):
+        self._connection = connection
+        self._commands: queue.SimpleQueue = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._waiting = 0  # characters on their way
+        self._closed = self._opened = False
+
+    def open(self, hear: Callable[[tuple | None], object]) -> None:
+        """Call `hear`, from a thread, with all that the simulation says; with None when it is gone."""
+        self._opened = True
+        threading.Thread(target=self._listen, args=(hear,), daemon=True).start()
+        threading.Thread(target=self._speak, daemon=True).start()
+
+    def send(self, number: int | None, text: str, is_urgent: bool = False) -> bool:
+        """Whether the command is on its way; not if too much waits already."""
+        with self._lock:
+            if not is_urgent and self._waiting + len(text) > MOST_WAITING:
+                return False
+            self._waiting += len(text)
+        self._commands.put((number, text))
+        return True
+
+    def close(self) -> None:
+        self._closed = True
+        self._commands.put(None)
+        if not self._opened:
+            self._connection.close()
+
+    def _speak(self) -> None:
+        with contextlib.suppress(OSError, ValueError, TypeError):  # TypeError: it was closed while it sent
+            while (item := self._commands.get()) is not None:
+                self._connection.send(item)
+                with self._lock:
+                    self._waiting -= len(item[1])
+
+    def _listen(self, hear) -> None:
+        with contextlib.suppress(EOFError, OSError, RuntimeError):  # RuntimeError: the loop is closed
+            try:
+                while not self._closed:
+                    if self._connection.poll(LOOK):
+                        hear(self._connection.recv())
+            finally:
+                self._connection.close()
+                hear(None)
+
+
+class Spectator:
+    """One page: what it has not been sent yet. Of frames, that is the latest one."""
+
+    def __init__(self, socket):
+        self.socket = socket  # has `send_text` and `send_bytes`
+        self.wants_frame = False
+        self.asked = 0
+        self._texts: deque[str] = deque()
+        self._frame: bytes | None = None
+        self._news = asyncio.Event()
+        self._is_lost = False
+
+    def say(self, text: str) -> None:
+        self._is_lost |= len(self._texts) >= MOST_UNREAD
+        self._texts.append(text)
+        self._news.set()
+
+    def refuse(self, sentence: str) -> None:
+        self.say(json.dumps({"refused": sentence}))
+
+    def greet(self, greeting: str) -> None:
+        """Another run: what was to be seen of the one before is not sent any more."""
+        if self._frame is not None:
+            self._frame, self.wants_frame = None, True
+        self.say(greeting)
+
+    def show(self, frame: bytes) -> None:
+        self._frame, self.wants_frame = frame, False
+        self._news.set()
+
+    async def send_all(self) -> None:
+        """As it comes, until the page is gone or does not read."""
+        with contextlib.suppress(Exception):
+            while not self._is_lost:
+                await self._news.wait()
+                self._news.clear()
+                while not self._is_lost and (self._texts or self._frame is not None):
+                    async with asyncio.timeout(SEND_SECONDS):
+                        if self._texts:
+                            await self.socket.send_text(self._texts.popleft())
+                        else:
+                            frame, self._frame = self._frame, None
+                            await self.socket.send_bytes(frame)
+
+
+class Hall:
+    """Everybody who watches one run, and the simulation that they watch."""
+
+    def __init__(self, connection: Connection):
+        self.line = Line(connection)
+        self.greeting: str | None = None
+        self.spectators: set[Spectator] = set()
+        self._answers: dict[int, Callable[[dict], object]] = {}
+        self._number = 0
+        self._asked = False  # for a frame
+
+    async def follow(self) -> None:
+        """Take what the simulation says, until it is gone."""
+        loop, gone = asyncio.get_running_loop(), asyncio.Event()
+
+        def hear(item: tuple | None) -> None:
+            if item is None:
+                gone.set()
+            else:
+                self._pass_on(*item)
+
+        self.line.open(lambda item: loop.call_soon_threadsafe(hear, item))
+        await gone.wait()
+
+    def _pass_on(self, kind: str, *content) -> None:
+        if kind == "frame":
+            self._asked = False
+            for spectator in self.spectators:
+                if spectator.wants_frame:
+                    spectator.show(content[0])
+        elif kind == "greeting":
+            self.greeting = content[0]
+            for spectator in self.spectators:
+                spectator.greet(content[0])
+            if any(spectator.wants_frame for spectator in self.spectators):
+                self._want_frame()
+        elif kind == "answer":
+            self._answers.pop(content[0], lambda answer: None)(content[1])
+
+    def _want_frame(self, now: bool = False) -> None:
+        if not self._asked or now:
+            self._asked = True
+            self.line.send(None, json.dumps({"do": "frame", "now": now}), is_urgent=True)
+
+    def _command(self, text: str, answer: Callable[[dict], object]) -> bool:
+        """Send a command to the simulation; `answer` hears what it answers."""
+        self._number += 1
+        self._answers[self._number] = answer
+        if self.line.send(self._number, text):
+            return True
+        del self._answers[self._number]
+        return False
+
+    async def ask(self, do: str) -> dict:
+        """What a download asks for, or a refusal."""
+        future: asyncio.Future[dict] = asyncio.get_running_loop().create_future()
+        if not self._command(json.dumps({"do": do}), lambda found: future.done() or future.set_result(found)):
+            return {"refused": BUSY}
+        try:
+            return await asyncio.wait_for(future, ANSWER_SECONDS)
+        except TimeoutError:
+            return {"refused": BUSY}
+
+    # -- what a spectator says --------------------------------------------------------------------------------
+
+    def welcome(self, socket) -> Spectator:
+        spectator = Spectator(socket)
+        if self.greeting is not None:
+            spectator.greet(self.greeting)
+        self.spectators.add(spectator)
+        spectator.wants_frame = True
+        self._want_frame(now=True)
+        return spectator
+
+    def leave(self, spectator: Spectator) -> None:
+        self.spectators.discard(spectator)
+
+    def hear(self, spectator: Spectator, text: str) -> None:
+        """A command of the page: passed on, with whatever the simulation has to say about it."""
+        if len(text) > LARGEST_COMMAND:
+            spectator.refuse(f"the page sent {len(text):,} characters at once; at most {LARGEST_COMMAND:,} are taken")
+            return
+        command: dict = {}
+        if len(text) <= LARGEST_PARSED:
+            try:
+                command = parse_command(text)
+            except ValueError:
+                spectator.refuse(NOT_UNDERSTOOD)
+                return
+        do = command.get("do")
+        if do == "frame":
+            spectator.wants_frame = True
+            self._want_frame()
+            return
+        number = command.get("id")
+
+        def answer(found: dict) -> None:
+            spectator.asked -= 1
+            if do in ("state", "disturbances"):
+                spectator.say(json.dumps({"answer": number, **found}))
+            elif "refused" in found:
+                spectator.refuse(found["refused"])
+
+        if do == "film" or spectator.asked >= MOST_ASKED or not self._command(text, answer):
+            spectator.refuse(NOT_UNDERSTOOD if do == "film" else BUSY)
+            return
+        spectator.asked += 1
