@@ -26,12 +26,14 @@ def _no_number(name: str):
 def number_in(command: dict, name: str, low: float, high: float, is_whole: bool = True) -> float:
     """A number of a command, as a range allows it."""
     value = command.get(name)
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not low <= value <= high or is_whole and value != int(value):
-        what = "a whole number" if is_whole else "a number"
-        shown = json.dumps(value) if is_number or value is None else type(value).__name__
-        raise InvalidInput(f"{name} = {shown[:40]} is out of range; it must be {what} in {low:,}..{high:,}")
-    return int(value) if is_whole else float(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if low <= value <= high and not (is_whole and value != int(value)):
+            return int(value) if is_whole else float(value)
+        shown = json.dumps(value)
+    else:
+        shown = type(value).__name__
+    what = "a whole number" if is_whole else "a number"
+    raise InvalidInput(f"{name} = {shown[:40]} is out of range; it must be {what} in {low:,}..{high:,}")
 
 
 def shortened(text: str) -> str:

@@ -176,7 +176,12 @@ class Hall:
     async def ask(self, do: str) -> dict:
         """What a download asks for, or a refusal."""
         future: asyncio.Future[dict] = asyncio.get_running_loop().create_future()
-        if not self._command(json.dumps({"do": do}), lambda found: future.done() or future.set_result(found)):
+
+        def answer(found: dict) -> None:
+            if not future.done():
+                future.set_result(found)
+
+        if not self._command(json.dumps({"do": do}), answer):
             return {"refused": BUSY}
         try:
             return await asyncio.wait_for(future, ANSWER_SECONDS)

@@ -36,11 +36,12 @@ class Visitor:
     def __init__(self, widget, hall: Hall):
         self._widget, self._hall = widget, hall
         self._spectator: Spectator | None = None
+        self._sending: asyncio.Future | None = None
 
     def say(self, content: dict) -> None:
         text = str(content.get("text", ""))
         if is_greeting(text):
-            if self._spectator is not None:
+            if self._spectator is not None and self._sending is not None:
                 self._hall.leave(self._spectator)
                 self._sending.cancel()
             self._spectator = self._hall.welcome(self)
