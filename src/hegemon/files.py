@@ -1,17 +1,25 @@
 """The one way to write a file: beside its place, then moved into it, so that no kill leaves half of one.
 
-`reserve` tries before the work is done whether a file can be written at all; `publish` writes it.
+`reserve` tries before the work is done whether a file can be written at all; `publish` writes it. `read_arrays` and
+`check_fits` read what may have been made elsewhere: nothing is unpacked before its size is known.
 """
 
+import io
+import math
 import os
 import stat
+import struct
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from hegemon.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import numpy as np
 
 MARK = ".partial"  # what an unfinished file's name ends with
 
@@ -93,6 +101,69 @@ def write_with(path: str | os.PathLike, write: Callable[[Path], Any]) -> None:
             os.replace(beside, place)
         finally:
             beside.unlink(missing_ok=True)
+
+
+def read_arrays(path: str | os.PathLike) -> "dict[str, np.ndarray]":
+    """The arrays of a file that `numpy.savez` wrote; ValueError says why a file is none.
+
+    Such a file is not compressed: its parts are together no larger than itself, and no array is larger than its part.
+    """
+    if not os.path.exists(path):
+        raise FileNotFoundError(path)
+    if not os.path.isfile(path):
+        raise ValueError("it is no regular file")
+    size = os.path.getsize(path)
+    check_fits(path, size)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            parts = archive.infolist()
+            unpacked = sum(part.file_size for part in parts)
+            if unpacked > size or any(part.compress_type != zipfile.ZIP_STORED for part in parts):
+                raise ValueError(f"it unpacks to {written(unpacked)} and has {written(size)}; nothing of it was read")
+            return {part.filename.removesuffix(".npy"): _array(archive.read(part)) for part in parts}
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, struct.error):
+        raise ValueError("it is damaged, or no file of arrays") from None
+
+
+def _array(content: bytes) -> "np.ndarray":
+    """An array from the bytes of its part. The room that its header asks for is compared with what is there."""
+    import numpy as np
+    from numpy.lib import format as form
+
+    file = io.BytesIO(content)
+    readers = {(1, 0): form.read_array_header_1_0, (2, 0): form.read_array_header_2_0}
+    read = readers.get(form.read_magic(file))
+    if read is None:
+        raise ValueError("it has arrays of an unknown form")
+    shape, in_columns, kind = read(file)
+    if kind.hasobject or math.prod(shape) * kind.itemsize != len(content) - file.tell():
+        raise ValueError("an array in it is not as large as it says")
+    return np.frombuffer(content, kind, offset=file.tell()).reshape(shape, order="F" if in_columns else "C").copy()
+
+
+def check_fits(path: str | os.PathLike, size: int) -> None:
+    """Refuse to read what does not fit into memory."""
+    free = memory_available()
+    if free is not None and size > free:
+        raise InvalidInput(
+            f"{_shown(path)} takes {written(size)} when read, and {written(free)} of memory are free; give another file"
+        )
+
+
+def memory_available() -> int | None:
+    """Bytes that new processes can have without swapping, where the system says so."""
+    try:
+        with open("/proc/meminfo") as file:
+            fields = dict(line.split(":", 1) for line in file)
+        return int(fields["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        return None
+
+
+def written(size: float) -> str:
+    """A number of bytes, in a unit of which it has more than one."""
+    unit, name = next((one for one in ((1e9, "GB"), (1e6, "MB")) if size >= one[0]), (1e3, "kB"))
+    return f"{size / unit:,.1f} {name}"
 
 
 def _is_special(place: Path) -> bool:

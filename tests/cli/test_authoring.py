@@ -7,7 +7,7 @@ import pytest
 
 from hegemon.cli import authoring, failures
 from hegemon.cli.main import main
-from hegemon.protocols.loading import find_protocol
+from hegemon.protocols.loading import find_protocol, name_protocol
 from tests.cli import sentences
 
 MODELS = {"population": "verify", "rounds": "verify", "messages": "run"}
@@ -97,7 +97,7 @@ def test_what_only_a_users_function_raises_is_told_with_its_place(tmp_path):
     """Whatever no check foresees: the last line of the user's own file that the exception passed."""
     path = tmp_path / "mine.py"
     path.write_text(BROKEN.replace("FLAW", "pass") + "\n\ndef surprise():\n    return {}['ghost']\n")
-    surprise = vars(sys.modules[find_protocol(str(path)).__module__])["surprise"]
+    surprise = vars(sys.modules[find_protocol(name_protocol(str(path))).__module__])["surprise"]
     with pytest.raises(KeyError) as caught:
         surprise()
     code, sentence = failures.sentence(caught.value)

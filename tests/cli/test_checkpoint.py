@@ -55,7 +55,7 @@ def test_an_interrupted_run_goes_on_to_the_same_numbers(tmp_path, capsys, monkey
     [
         (["pairwise", "--n", "9", "--trials", "2", "--checkpoint", "c.npz"], "sweep"),
         (["--resume", "nothing.npz"], "nothing.npz"),
-        (["pairwise", "--resume", "nothing.npz"], "no protocol"),
+        (["pairwise", "--resume", "nothing.npz"], "no checkpoint"),
         (["--resume", "nothing.npz", "--n", "9"], "no --n"),
         (["--resume", "nothing.npz", "--until", "steps:5"], "no --until"),
         (["--resume", "nothing.npz", "--seed", "3"], "no --seed"),

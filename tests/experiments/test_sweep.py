@@ -16,6 +16,7 @@ from hegemon.errors import InvalidInput
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.study import make_study, read_study
 from hegemon.experiments.sweep import run_study, sweep
+from hegemon.protocols.loading import name_protocol
 from hegemon.runs.trials import run_trials
 from tests.sentences import is_one_sentence
 
@@ -217,6 +218,7 @@ def test_a_number_from_a_file_beside_belongs_to_the_protocol(tmp_path, monkeypat
     file, beside = tmp_path / "mine.py", tmp_path / "numbers_beside.py"
     beside.write_text("LOST = 0\n")
     file.write_text("from numbers_beside import LOST\n" + OWN.replace("b.leader = 0", "b.leader = LOST"))
+    name_protocol(f"{file}:Mine")
     before = make_study(f"{file}:Mine", axes={"n": 5}).cases[0].key
     assert make_study(f"{file}:Mine", axes={"n": 5}).cases[0].key == before
     beside.write_text("LOST = 1\n")

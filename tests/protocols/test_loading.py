@@ -7,7 +7,7 @@ import pytest
 from hegemon import protocols
 from hegemon.errors import InvalidInput
 from hegemon.protocols import CATALOGUE, listing
-from hegemon.protocols.loading import find_protocol
+from hegemon.protocols.loading import find_protocol, name_protocol
 
 GOOD = """
 from hegemon.models import Bit, PopulationProtocol
@@ -65,14 +65,14 @@ def test_files_that_cannot_be_used_are_named(tmp_path, text, part):
     path = tmp_path / "mine.py"
     path.write_text(text)
     with pytest.raises(InvalidInput, match=part) as caught:
-        find_protocol(str(path))
+        find_protocol(name_protocol(str(path)))
     assert "mine.py" in str(caught.value) and "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["missing.py", "missing.py:Mine", "\x00.py", "x" * 5000 + ".py", ".py", "a:b.py"])
 def test_names_that_are_no_files(name):
     with pytest.raises(InvalidInput):
-        find_protocol(name)
+        find_protocol(name_protocol(name))
 
 
 def test_two_files_of_one_name_are_two_modules(tmp_path):
@@ -80,7 +80,7 @@ def test_two_files_of_one_name_are_two_modules(tmp_path):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "mine.py").write_text(GOOD)
-        found.append(find_protocol(f"{tmp_path / folder / 'mine.py'}:Mine"))
+        found.append(find_protocol(name_protocol(f"{tmp_path / folder / 'mine.py'}:Mine")))
     assert found[0] is not found[1] and found[0].__module__ != found[1].__module__
     with pytest.raises(InvalidInput, match="defines no protocol 'Yours'; it defines: Mine"):
         find_protocol(f"{tmp_path / 'a' / 'mine.py'}:Yours")
@@ -91,7 +91,7 @@ def test_an_edit_within_the_second_that_keeps_the_size_is_seen(tmp_path):
     for moment, doc in enumerate(("One.", "Two.")):
         path.write_text(GOOD.replace("    class State:", f"    '{doc}'\n\n    class State:"))
         os.utime(path, ns=(10**18 + moment, 10**18 + moment))
-        assert find_protocol(str(path)).__doc__ == doc
+        assert find_protocol(name_protocol(str(path))).__doc__ == doc
     assert not (tmp_path / "__pycache__").exists()
 
 

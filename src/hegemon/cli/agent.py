@@ -111,12 +111,12 @@ def make_key(place: str) -> None:
 
 def make_protocol(options):
     from hegemon.models.expressions import assignments
-    from hegemon.protocols.loading import find_protocol
+    from hegemon.protocols.loading import find_protocol, name_protocol
 
     values = assignments(options.set)
     if not values.keys().isdisjoint({"n", "self"}):
         raise InvalidInput("--set gives the parameters of a protocol; say how many members there are with --n")
-    return find_protocol(options.protocol)(n=options.n, **values)
+    return find_protocol(name_protocol(options.protocol))(n=options.n, **values)
 
 
 def go(leave: asyncio.Future, code: int) -> None:

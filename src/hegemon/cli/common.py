@@ -38,7 +38,7 @@ def maker(name: str, settings) -> Callable:
     from hegemon.models.expressions import assignments
     from hegemon.protocols.loading import find_protocol
 
-    chosen = find_protocol(name)
+    chosen = find_protocol(name, "name it as the command's PROTOCOL: {}")
     values = assignments(settings)
     for key in values:
         if key == "n":

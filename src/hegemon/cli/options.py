@@ -178,10 +178,19 @@ def argument(metavar: str, help: str, complete: Callable[[str], list[str]] | Non
     """What stands without an option; --help calls it a text, where Typer would say <str>."""
 
     def read(word):
-        return word
+        return word if complete is None else protocol_name(word)
 
     read.__name__ = "text"
     return typer.Argument(metavar=metavar, help=help, parser=read, autocompletion=complete)
+
+
+def protocol_name(word: str) -> str:
+    """Reads the name of a protocol. Only a Python file that is named so, by the user, is ever imported."""
+    if ".py" in word:
+        from hegemon.protocols.loading import name_protocol
+
+        name_protocol(word)
+    return word
 
 
 def ids(incomplete: str) -> list[str]:

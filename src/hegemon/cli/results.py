@@ -174,13 +174,14 @@ def show_status(root: Path, json: bool) -> None:
     folder = Folder(root)
     study = folder.study()
     states, unsound, elsewhere = case_states(folder, study)
+    files = folder.protocol_files()
     working = [driver for driver in drivers(folder.drivers) if driver["alive"]]
     done, goal = sum(state["done"] for state in states), sum(state["goal"] for state in states)
     content = {
         "folder": str(root), "cases": len(states), "finished": sum(state["done"] >= state["goal"] for state in states),
         "trials": done, "of": goal, "other_trials": elsewhere, "damaged_records": folder.damaged, "failed": unsound,
         "drivers": [{"host": d["machine"]["host"], "pid": d["pid"], "pool": d["pool"]} for d in working],
-        "states": states,
+        "protocol_files": files, "states": states,
     }  # fmt: skip
     if json:
         print_json(content)
@@ -198,6 +199,9 @@ def show_status(root: Path, json: bool) -> None:
             f"{elsewhere:,} more trials stand there and do not count: made by another version of the code or of the "
             "protocol, or of cases that the study no longer has"
         )
+    for one in files:
+        same = "as it was" if one["same"] else "another file, or none, is there now"
+        screen.print(f"it runs {one['file']} (SHA-256 {one['sha256'][:16]}…): {same}; a status imports nothing")
     if folder.damaged:
         screen.print(f"{folder.damaged:,} damaged records are ignored; their trials are measured again")
     print_rows(screen, [row for row in states if row["done"] < row["goal"]][:SHOWN_CASES])

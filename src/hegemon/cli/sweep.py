@@ -14,7 +14,7 @@ from rich.text import Text
 
 from hegemon.cli import failures, options
 from hegemon.cli.common import counted
-from hegemon.cli.options import MESSAGES, MOST_SEED, MOST_TRIALS, MOST_WORKERS, POPULATION, integer, text
+from hegemon.cli.options import MESSAGES, MOST_SEED, MOST_TRIALS, MOST_WORKERS, POPULATION, integer, option, text
 from hegemon.cli.results import pace, report, show_status
 from hegemon.errors import InvalidInput
 from hegemon.experiments.axes import parse_axis
@@ -22,13 +22,19 @@ from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.study import Study, make_study, read_study
 from hegemon.experiments.study_driver import StudyDriver, StudyListener
 from hegemon.experiments.sweep import run_study
+from hegemon.protocols.loading import file_of
 
 LIVE_CASES = 12
 
 
 def sweep_study(
     study: Annotated[
-        str | None, options.argument("STUDY", "STUDY.toml, an id of `hegemon list`, or file.py:Class")
+        str | None, options.argument("STUDY", "STUDY.toml, an id of `hegemon list`, or file.py:Class", options.ids)
+    ] = None,
+    protocol: Annotated[
+        list[str] | None,
+        option("--protocol", help="import this file.py, which STUDY.toml, --cases or --extend names; repeatable",
+               metavar="FILE", read=options.protocol_name),
     ] = None,
     n: Annotated[str | None, text("--n", "numbers of agents: 100,1e3 or 1e2..1e6:log, 64..512:x2", "RANGE")] = None,
     set_: Annotated[list[str] | None, text("--set", "parameter=values: tau=1,2,4; repeatable", "NAME=VALUES")] = None,
@@ -70,6 +76,9 @@ def sweep_study(
     if status is not None:
         show_status(Path(status), json)
         return
+    for file in protocol or ():
+        if file_of(file) is None:
+            raise InvalidInput(f"--protocol {file} names no Python file; protocols of the catalogue need none")
     axes = read_axes(n, set_, graph, start, wake, until, max_steps, engine, fault)
     axes |= {name: values for name, values in {"loss": loss, "one_sided": one_sided}.items() if values}
     if extend is not None:

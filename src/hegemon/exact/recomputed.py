@@ -231,10 +231,13 @@ class KeptValues:
         if not self.path.exists():
             return np.zeros(self.chain.size)
         try:
-            with np.load(self.path, allow_pickle=False) as stored:
-                digest, values = str(stored["digest"]), stored["values"]
-        except (OSError, ValueError, KeyError, EOFError) as error:
-            raise InvalidInput(f"{self.path} is not a checkpoint ({error}); remove it or give another file") from None
+            stored = files.read_arrays(self.path)
+            digest, values = str(stored["digest"]), stored["values"]
+        except InvalidInput:
+            raise
+        except (OSError, ValueError, KeyError) as error:
+            why = "its parts have other names" if isinstance(error, KeyError) else error
+            raise InvalidInput(f"{self.path} is not a checkpoint ({why}); remove it or give another file") from None
         if digest != self.digest or values.shape != (self.chain.size,) or values.dtype != np.float64:
             raise InvalidInput(f"{self.path} is a checkpoint of another question; remove it or give another file")
         return np.where(np.isfinite(values) & (values >= 0), values, 0.0)

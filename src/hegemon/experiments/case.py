@@ -21,7 +21,7 @@ from hegemon.graphs.families import parse
 from hegemon.graphs.topology import Topology
 from hegemon.models.expressions import whole_number
 from hegemon.models.unreliable import share, unreliable
-from hegemon.protocols.loading import find_protocol
+from hegemon.protocols.loading import file_of, find_protocol
 from hegemon.runs.disturbances import parse_fault
 from hegemon.runs.run import Fault
 from hegemon.runs.setting import topology_for
@@ -52,6 +52,11 @@ class Case:
             n = parse(self.graph, None, generator(0, 0, GRAPH)).n
         given = {name: value for name, value in settings.items() if name not in RESERVED}
         return protocol_class(n=whole_number(n, "n", low=1), **given)
+
+    @property
+    def file(self) -> str | None:
+        """The Python file that the protocol is in, where it is no protocol of the catalogue; nothing is imported."""
+        return file_of(str(self.settings.get("protocol")))
 
     @cached_property
     def family(self) -> tuple:

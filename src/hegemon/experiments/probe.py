@@ -10,6 +10,7 @@ from hegemon.experiments import worker
 from hegemon.experiments.case import Case
 from hegemon.experiments.costs import Costs
 from hegemon.experiments.store.folder import Folder
+from hegemon.files import memory_available, written
 
 SECONDS = 3.0  # for all of the probe, compilation not counted
 SLOW = 0.02  # seconds: a first trial that takes longer may have prepared something, so another one is made
@@ -89,17 +90,11 @@ def _one_trial(folder: Folder, case: Case, key: str, goals, seconds: float) -> t
         worker.stopping.clear()
 
 
-def _written(size: float) -> str:
-    """A number of bytes, in a unit of which it has more than one."""
-    unit, name = next((one for one in ((1e9, "GB"), (1e6, "MB")) if size >= one[0]), (1e3, "kB"))
-    return f"{size / unit:,.1f} {name}"
-
-
 def require_disk(folder: Folder, trials: int) -> None:
     if trials * BYTES_PER_TRIAL > folder.bytes_free():
         raise InvalidInput(
-            f"{trials:,} trials need about {_written(trials * BYTES_PER_TRIAL)} and {folder.root} has "
-            f"{_written(folder.bytes_free())}; ask for fewer or give an --out with more room"
+            f"{trials:,} trials need about {written(trials * BYTES_PER_TRIAL)} and {folder.root} has "
+            f"{written(folder.bytes_free())}; ask for fewer or give an --out with more room"
         )
 
 
@@ -109,8 +104,7 @@ def require_memory(memory: int, slots: int) -> None:
     if available and memory * slots > available:
         fewer = f"give --workers {available // memory}" if memory <= available else "give a smaller n or more memory"
         raise InvalidInput(
-            f"{slots} workers need about {_written(memory * slots)} of memory and {_written(available)} are free; "
-            f"{fewer}"
+            f"{slots} workers need about {written(memory * slots)} of memory and {written(available)} are free; {fewer}"
         )
 
 
@@ -122,13 +116,3 @@ def least_memory(case: Case) -> int:
         return 0
     state = protocol.space.dtype.itemsize if protocol.fields else 0
     return protocol.n * (state + (16 if spread_out else 0))
-
-
-def memory_available() -> int | None:
-    """Bytes that new processes can have without swapping, where the system says so."""
-    try:
-        with open("/proc/meminfo") as file:
-            fields = dict(line.split(":", 1) for line in file)
-        return int(fields["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):
-        return None

@@ -25,6 +25,7 @@ from hegemon.errors import InvalidInput, meant
 from hegemon.experiments.filters import choose_rows
 from hegemon.experiments.precision import TIMES, Precision
 from hegemon.experiments.store.folder import Folder
+from hegemon.experiments.store.table import read_table
 from hegemon.experiments.study import Study, study_from
 
 QUANTILES = (0.1, 0.9)
@@ -191,13 +192,11 @@ ALWAYS = ("case", "protocol", "n", "n_given", "trial", "steps", "rounds", "reach
 
 def load_table(root, wanted=None):
     """The table of a study's folder; with `wanted`, only these columns and those that every summary needs."""
-    import pandas
-
     names = _schema(root).names
     if wanted is not None and all(name in names or f"{name}_given" in names for name in wanted):
         names = [name for name in names if name in ALWAYS or name in wanted or name.removesuffix("_given") in wanted]
     with _readable(root):
-        return pandas.read_parquet(Folder(root).table, columns=names)
+        return read_table(Folder(root), names)
 
 
 def study_of_table(root) -> Study:

@@ -15,9 +15,10 @@ from hegemon.experiments.fingerprints import code_fingerprint
 from hegemon.experiments.probe import probe
 from hegemon.experiments.store.folder import Damaged, Folder
 from hegemon.experiments.store.provenance import Provenance, drivers
-from hegemon.experiments.store.table import compact
-from hegemon.experiments.study import Study, make_study
+from hegemon.experiments.store.table import compact, read_table
+from hegemon.experiments.study import Study, make_study, protocol_name
 from hegemon.experiments.study_driver import StudyDriver, StudyListener
+from hegemon.protocols.loading import Unnamed, name_protocol
 
 NONE = {"fault": "none"} | dict.fromkeys(LOSSES, 0.0)
 ROUNDS = 5  # how often what is missing in the end is measured again before giving up
@@ -62,6 +63,11 @@ def sweep(
     >>> table = hegemon.sweep("pairwise", n="16..256:x2", trials=100, workers=1)
     >>> table.groupby("n")["steps"].mean()
     """
+    for one in protocol if isinstance(protocol, list | tuple) else [protocol]:
+        if one is not None:
+            name_protocol(protocol_name(one))
+    for row in [] if isinstance(cases, str | Path) else cases:
+        name_protocol(str(row.get("protocol")))
     study = make_study(protocol, trials=trials, seed=seed, axes=axes, zipped=zipped, cases=cases, precise=precise)
     with tempfile.TemporaryDirectory(prefix="hegemon-") as scratch:
         with display.notebook_progress() as shown:
@@ -80,12 +86,6 @@ def sweep(
     return table
 
 
-def read_table(folder: Folder, columns: list[str] | None = None):
-    import pandas
-
-    return pandas.read_parquet(folder.table, columns=columns)
-
-
 def run_study(
     study: Study, out, *, workers=None, cluster=None, extend=False, listener: StudyListener | None = None, command=None
 ) -> StudyOutcome:
@@ -94,9 +94,9 @@ def run_study(
     if extend and folder.exists:
         with suppress(Damaged):
             study = folder.study().joined(study)
-    sound, failed = check_cases(study)
+    sound, failed = check_cases(study.cases)
     pool = open_pool(cluster, workers)
-    folder.open(study, extend)
+    folder.open(study, extend, {case.label(): key for case, key in sound if case.file})
     folder.clean()
     provenance = Provenance(folder.drivers, command, pool.name, code_fingerprint())
     backwards = any(driver["alive"] for driver in drivers(folder.drivers))
@@ -134,14 +134,16 @@ def run_study(
         provenance.beat(ended)
 
 
-def check_cases(study: Study) -> tuple[list[tuple[Case, str]], list[tuple[Case, str | None, str]]]:
+def check_cases(cases: list[Case]) -> tuple[list[tuple[Case, str]], list[tuple[Case, str | None, str]]]:
     """The cases that can run, with their keys, and those that cannot, with the reason."""
     sound: list[tuple[Case, str]] = []
     failed: list[tuple[Case, str | None, str]] = []
     seen: dict[str, Case] = {}
-    for case in study.cases:
+    for case in cases:
         try:
             case.check()
+        except Unnamed:
+            raise
         except InvalidInput as error:
             failed.append((case, None, str(error)))
             continue
@@ -192,8 +194,18 @@ class _Ears(StudyListener):
 
 
 def case_states(folder: Folder, study: Study) -> tuple[list[dict], list[dict], int]:
-    """How far every case is, which have failed, and how many trials count for none, from the store alone."""
-    sound, failed = check_cases(study)
+    """How far every case is, which have failed, and how many trials count for none, from the store alone.
+
+    Nothing is imported: a case of a user's own file is known by the key that the driver wrote down.
+    """
+    ours = [case for case in study.cases if not case.file]
+    sound, failed = check_cases(ours) if ours else ([], [])
+    kept = folder.keys()
+    for case in (case for case in study.cases if case.file):
+        if key := kept.get(case.label()):
+            sound.append((case, key))
+        else:
+            failed.append((case, None, f"nobody has begun it yet, and a status does not import {case.file}"))
     folder.read_again()
     goals = _goals(study)
     states = []

@@ -23,11 +23,11 @@ import numpy as np
 from hegemon.errors import InvalidInput
 from hegemon.experiments.case import Case
 from hegemon.experiments.store.moments import moments_of
-from hegemon.experiments.store.record_files import RecordFile, encode_record, to_columns
+from hegemon.experiments.store.record_files import MOST_TRIALS, RecordFile, encode_record, to_columns
+from hegemon.protocols.loading import name_protocol
 from hegemon.runs.run import Run
 from hegemon.runs.simulate import simulate
 
-MOST_TRIALS = 5_000  # of one record
 stopping = threading.Event()  # whoever runs workers in threads of its own process sets it to stop them
 _files: dict[str, RecordFile] = {}
 _compiled: set = set()
@@ -98,6 +98,7 @@ def _progress(step: int) -> bool:
 @lru_cache(maxsize=4)
 def _prepare(settings: str, seed: int, key: str):
     case = Case(json.loads(settings), seed)
+    name_protocol(str(case.settings.get("protocol")))  # the driver has imported it: somebody named it there
     if case.key != key:
         raise InvalidInput(
             "this worker has other code, other libraries or other files than the driver; install the same on both"

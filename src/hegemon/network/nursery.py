@@ -19,7 +19,7 @@ from hegemon.network.agent import DROPS
 from hegemon.network.board import Board, Slot
 from hegemon.network.member import Member, join
 from hegemon.network.udp import run
-from hegemon.protocols.loading import find_protocol
+from hegemon.protocols.loading import find_protocol, name_protocol
 
 BEAT_SECONDS = 0.1
 DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl(2)
@@ -28,7 +28,7 @@ DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl(2)
 class Nursery:
     def __init__(self, plan: dict):
         self.plan = plan
-        self.protocol = find_protocol(plan["protocol"])(n=plan["n"], **plan["parameters"])
+        self.protocol = find_protocol(name_protocol(plan["protocol"]))(n=plan["n"], **plan["parameters"])
         self.protocol.require_sound()
         self.neighbours = plan["neighbours"]
         self.sockets = [_socket() for _ in self.neighbours]

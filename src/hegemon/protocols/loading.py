@@ -1,11 +1,17 @@
-"""A protocol by name: an id of the catalogue, or `file.py:Class` for a user's own."""
+"""A protocol by name: an id of the catalogue, or `file.py:Class` for a user's own.
+
+A Python file is imported only if the user has named it: on the command line, or in a call from Python. What a study, a
+checkpoint or a story names is data: it may come from anywhere.
+"""
 
 import difflib
 import hashlib
 import importlib.util
 import inspect
+import os
 import sys
 import traceback
+from contextlib import suppress
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -16,15 +22,35 @@ from hegemon.models.protocol import Protocol
 from hegemon.protocols import CATALOGUE
 from hegemon.protocols.cited import CITED
 
+_named: set[str] = set()  # files that the user has named, by their real paths
 
-def find_protocol(name: str) -> type[Protocol]:
-    """The protocol class that a name on the command line means."""
+
+class Unnamed(InvalidInput):
+    """A Python file that data names and the user does not."""
+
+
+def file_of(name: str) -> str | None:
+    """The Python file that a protocol's name means; None where the name is none of a file."""
+    file = name if name.endswith(".py") else name.rpartition(":")[0]
+    return file if file.endswith(".py") and name not in CATALOGUE else None
+
+
+def name_protocol(name: str) -> str:
+    """Note that the user has named this protocol, so that its file may be imported; returns the name."""
+    if (file := file_of(name)) is not None:
+        with suppress(ValueError):  # a name that no file can have, which the import refuses
+            _named.add(os.path.realpath(file))
+    return name
+
+
+def find_protocol(name: str, naming: str = "give --protocol {}") -> type[Protocol]:
+    """The protocol class that a name means; `naming` says how the user names a file that only data has named."""
     if name in CATALOGUE:
         return CATALOGUE[name]
-    file, _, class_name = name.rpartition(":") if not name.endswith(".py") else (name, "", "")
-    if not file.endswith(".py"):
+    if (file := file_of(name)) is None:
         raise InvalidInput(_unknown(name))
-    module = _load(file)
+    class_name = name[len(file) + 1 :]
+    module = _load(file, naming)
     found = {
         key: value
         for key, value in vars(module).items()
@@ -75,12 +101,22 @@ class _AsWritten(SourceFileLoader):
         return self.source_to_code(self.get_data(path), path)
 
 
-def _load(file: str) -> ModuleType:
+def digest_of(file: str) -> str:
+    """The SHA-256 of a file, by which a data file says which one it means."""
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+
+
+def _load(file: str, naming: str) -> ModuleType:
     path = Path(file)
     try:
         if not path.is_file():
             raise InvalidInput(f"there is no file {path}; give the path of a Python file that defines a protocol")
-        resolved = str(path.resolve())
+        resolved = os.path.realpath(path)
+        if resolved not in _named:
+            raise Unnamed(
+                f"{path} (SHA-256 {digest_of(file)[:16]}…) is named by a data file only, and a Python file is imported "
+                f"only if you name it; if you trust it, {naming.format(path)}"
+            )
     except (OSError, ValueError) as error:
         if isinstance(error, InvalidInput):
             raise

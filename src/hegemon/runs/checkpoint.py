@@ -16,7 +16,7 @@ import numpy as np
 
 from hegemon.compute.portraits import Unkept
 from hegemon.errors import InvalidInput
-from hegemon.files import write_bytes
+from hegemon.files import read_arrays, write_bytes
 
 FORMAT = 1
 COST = 50  # a snapshot may take one part in so many of the time
@@ -64,11 +64,10 @@ class Checkpoint:
 def read_checkpoint(path) -> tuple[dict, dict | None]:
     """What was run, and where to go on from; whatever is not as it was written is refused."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            content = {name: file[name] for name in file.files}
+        content = read_arrays(path)
         digest = bytes(content.pop("digest")).decode()
         if digest != _digest(content):
-            raise ValueError
+            raise ValueError("its content has changed")
         found = json.loads(bytes(content["text"]).decode())
         if found["format"] != FORMAT:
             raise InvalidInput(
@@ -79,8 +78,9 @@ def read_checkpoint(path) -> tuple[dict, dict | None]:
         raise
     except FileNotFoundError:
         raise InvalidInput(f"there is no checkpoint {path}; give the file of `hegemon run … --checkpoint`") from None
-    except Exception:  # a zip file can be broken in many ways
-        raise InvalidInput(f"{path} is no whole checkpoint; give another one, or run from the start") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
+        why = f" ({error})" if type(error) is ValueError else ""  # of `files`, or of ours
+        raise InvalidInput(f"{path} is no whole checkpoint{why}; give another one, or run from the start") from None
 
 
 def _digest(content: dict) -> str:

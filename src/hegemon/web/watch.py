@@ -38,9 +38,9 @@ class Builder:
         source, is_name, n, values, self.options = state
         self.name = source if is_name else None
         if is_name:
-            from hegemon.protocols.loading import find_protocol
+            from hegemon.protocols.loading import find_protocol, name_protocol
 
-            found = find_protocol(source)
+            found = find_protocol(name_protocol(source))  # which this process's parent was given
         else:
             import importlib
             from functools import reduce

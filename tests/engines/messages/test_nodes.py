@@ -10,7 +10,7 @@ from hegemon.engines.messages.ports import CompletePorts, ListedPorts, ports_of
 from hegemon.graphs.families import complete, grid, parse, path, ring, star
 from hegemon.graphs.random import gnp
 from hegemon.models import ELECTED, NON_ELECTED, Bit, MessageProtocol, Parameter, Range
-from hegemon.protocols.loading import find_protocol
+from hegemon.protocols.loading import find_protocol, name_protocol
 
 OWN_FLOOD = '''
 from hegemon.models import ELECTED, NON_ELECTED, MessageProtocol, Parameter, Range
@@ -44,7 +44,7 @@ def test_a_user_s_own_protocol_sends_rounds_times_arcs_messages(tmp_path, spec):
     file = tmp_path / "mine.py"
     file.write_text(OWN_FLOOD)
     graph = parse(spec, None, None)
-    protocol = find_protocol(f"{file}:Flood")(n=graph.n, rounds=graph.n)
+    protocol = find_protocol(name_protocol(f"{file}:Flood"))(n=graph.n, rounds=graph.n)
     run = simulate(protocol, graph=graph, seed=3)
     assert (run.engine, run.steps, run.leaders, run.reached) == ("nodes", graph.n, 1, True)
     bits = (graph.n**3).bit_length()

@@ -18,7 +18,7 @@ from hegemon.experiments.holding.process import Crowd, Process
 from hegemon.experiments.holding.scouting import Party, scout
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
-from hegemon.protocols.loading import find_protocol, name_of
+from hegemon.protocols.loading import find_protocol, name_of, name_protocol
 
 MOST_DEATHS = 3  # of workers, before the work is given up
 
@@ -183,7 +183,7 @@ def work(question: Question, kind: str, *given) -> tuple:
 
 def _team_of(question: Question) -> Team:
     if question.id not in _prepared:
-        kind = find_protocol(question.protocol)
+        kind = find_protocol(name_protocol(question.protocol))  # which the driver was given
         given = {key: value for key, value in question.parameters.items() if value is not None}
         protocol = kind(n=question.n, **given)
         if _code_of(protocol) != question.code:

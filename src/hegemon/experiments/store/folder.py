@@ -1,6 +1,7 @@
 """The folder of a study: what was asked, every record of what was measured, who measured it, and the table.
 
-    study.json          the study, and the folder's own name, by which a worker knows that it sees this very folder
+    study.json          the study, digests of the Python files it names with the keys of their cases, and the folder's
+                        own name, by which a worker knows that it sees this very folder
     records/*.jsonl     what was measured: one append-only file per process (see `records`)
     drivers/*.json      provenance: command, versions, machine, times, and how far that driver is
     table.parquet       all trials as one table, made from the records alone
@@ -21,6 +22,7 @@ from hegemon.experiments.store.ranges import Ranges
 from hegemon.experiments.store.record_files import read_records
 from hegemon.experiments.study import Study, study_from
 from hegemon.files import MARK, write_text
+from hegemon.protocols.loading import digest_of
 
 STALE_SECONDS = 600  # an unfinished file this old belongs to nobody who lives
 
@@ -55,14 +57,28 @@ class Folder:
 
     @property
     def name(self) -> str:
-        return self._content()[1]
+        return self._content()[1]["folder"]
 
-    def _content(self) -> tuple[Study, str]:
-        """The study, and the folder's own name."""
+    def keys(self) -> dict[str, str]:
+        """The keys of cases of users' own files by their labels, as the last driver knew them."""
+        return self._content()[1]["keys"]
+
+    def protocol_files(self) -> list[dict]:
+        """The Python files that the study names: their digests then, and whether the file there now is the same."""
+        return [
+            {"file": file, "sha256": digest, "same": os.path.isfile(file) and digest_of(file) == digest}
+            for file, digest in self._content()[1]["files"].items()
+        ]
+
+    def _content(self) -> tuple[Study, dict]:
+        """The study, and all that the file says."""
         path = self.root / "study.json"
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-            return study_from(content["study"]), str(content["folder"])
+            rest: dict = {"folder": str(content["folder"])}
+            for name in ("keys", "files"):
+                rest[name] = {str(key): str(value) for key, value in content.get(name, {}).items()}
+            return study_from(content["study"]), rest
         except (FileNotFoundError, NotADirectoryError):
             raise InvalidInput(f"{self.root} holds no study; give the folder of `hegemon sweep … --out`") from None
         except InvalidInput:
@@ -73,27 +89,34 @@ class Folder:
                 "that was measured"
             ) from None
 
-    def open(self, study: Study, extend: bool = False) -> None:
-        """Make the folder, or go on in it if it is this study's."""
+    def open(self, study: Study, extend: bool = False, keys: dict[str, str] | None = None) -> None:
+        """Make the folder, or go on in it if it is this study's. `keys` are those of cases of users' own files."""
         try:
             self.records.mkdir(parents=True, exist_ok=True)
             self.drivers.mkdir(exist_ok=True)
         except OSError as error:
             raise InvalidInput(f"the folder {self.root} cannot be made: {error.strerror}; give another --out") from None
-        name = secrets.token_hex(8)
+        digests = {
+            file: digest_of(file)
+            for file in sorted({case.file for case in study.cases if case.file})
+            if os.path.isfile(file)
+        }
+        rest = {"folder": secrets.token_hex(8), "keys": keys or {}, "files": digests}
         if self.exists:
             try:
-                before, name = self._content()
+                before, there = self._content()
             except Damaged:
                 self._set_aside()
             else:
+                rest["folder"] = there["folder"]
                 if before.content() == study.content():
-                    return
-                if not extend:
+                    if there == rest:
+                        return
+                elif not extend:
                     raise InvalidInput(
                         f"{self.root} holds another study; give another --out, or --extend to add to this one"
                     )
-        content = {"folder": name, "study": study.content()}
+        content = {**rest, "study": study.content()}
         write_text(self.root / "study.json", json.dumps(content, indent=1, allow_nan=False) + "\n")
 
     def _set_aside(self) -> None:

@@ -22,6 +22,7 @@ from hegemon.errors import Unfinished
 
 SCHEMA = 1
 SYNC_SECONDS = 0.1
+MOST_TRIALS = 5_000  # of one record: a value that stands for all of them must not fill the memory
 LINE = re.compile(rb'\{"digest":"([0-9a-f]{32})","record":(.*)\}', re.DOTALL)
 COLUMN_TYPES = (list, int, float, str, bool, type(None))
 
@@ -49,7 +50,7 @@ def is_sound(record) -> bool:
     if not isinstance(record, dict) or record.get("schema") != SCHEMA or not isinstance(record.get("case"), str):
         return False
     first, count = record.get("first"), record.get("count")
-    if type(first) is not int or type(count) is not int or first < 0 or count < 0:
+    if type(first) is not int or type(count) is not int or first < 0 or not 0 <= count <= MOST_TRIALS:
         return False
     columns = record.get("columns")
     if not isinstance(columns, dict):

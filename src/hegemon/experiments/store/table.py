@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from hegemon.errors import InvalidInput
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.record_files import column, read_record
-from hegemon.files import write_with
+from hegemon.files import check_fits, write_with
 
 SCHEMA = 1
 ROWS = 65_536  # of a row group
+VALUE_BYTES = 16  # of a value that is read: in Arrow's memory, and in the dataframe's
 FIRST, LAST = ("steps", "rounds", "parallel_time", "reached", "leaders"), ("engine",)
 RANKS = ("null", "bool", "int64", "decimal", "double", "string")  # a column gets the widest of its values' kinds
 
@@ -85,6 +86,20 @@ def compact(folder: Folder, cases: list[tuple[dict, str, int]], study: dict) -> 
 
     write_with(folder.table, write)
     return total
+
+
+def read_table(folder: Folder, columns: list[str] | None = None):
+    """The table as a dataframe. A few bytes can say that a value stands in a billion rows: sizes are summed first."""
+    import pandas
+    from pyarrow.parquet import read_metadata
+
+    about = read_metadata(folder.table)
+    groups = [about.row_group(place) for place in range(about.num_row_groups)]
+    unpacked = sum(group.total_byte_size for group in groups)
+    check_fits(folder.table, max(about.num_rows, 0) * about.num_columns * VALUE_BYTES + unpacked)
+    if any(group.num_rows > ROWS for group in groups):
+        raise ValueError("its row groups are not those of a study")
+    return pandas.read_parquet(folder.table, columns=columns)
 
 
 def _measured(record: dict, name: str, begin: int, end: int, says: dict) -> list:
