@@ -6,7 +6,7 @@ import numpy as np
 
 from hegemon.exact import graph_kernels
 from hegemon.exact.chain import Chain
-from hegemon.exact.traces import Trace, path_from_start, trace
+from hegemon.exact.traces import Trace, path_from_start, trace, walked
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,7 @@ def keeps_leader(chain: Chain, name: str, inside: np.ndarray, leaders: np.ndarra
     if not losing.any():
         return Finding("leader", name, True, claimed, "no step from the set, or after it, changes any agent's output")
     candidates = np.flatnonzero(losing)
-    path = [int(candidates[np.argmin(distance[candidates])])]
-    while parent[path[-1]] >= 0:
-        path.append(int(parent[path[-1]]))
-    path.reverse()
+    path = walked(parent, int(candidates[np.argmin(distance[candidates])]))
     row = slice(chain.offsets[path[-1]], chain.offsets[path[-1] + 1])
     changing = int(chain.targets[row][np.argmax(chain.weights[row] - chain.keeps[row])])
     before = path_from_start(chain, path[0])
@@ -95,23 +92,30 @@ def surely_reaches(chain: Chain, inside: np.ndarray, able: np.ndarray | None = N
 
 
 def is_reached(chain: Chain, name: str, inside: np.ndarray, claimed: bool) -> Finding:
-    """Every bottom strongly connected component meets the set, so it is reached with probability 1."""
-    able = can_reach(chain, inside)
-    if able.all():
+    """Probability 1 of a first visit: the chain ends at the set, so only what can come before a visit counts."""
+    begins = np.flatnonzero(~inside) if chain.is_whole else np.array([s for s in chain.starts if not inside[s]], int)
+    distance, parent = graph_kernels.distances(chain.offsets, chain.targets, begins, ~inside)
+    before = distance >= 0
+    lost = before & ~can_reach(chain, inside)
+    if not lost.any():
         covers = "every configuration" if chain.is_whole else "the start"
         return Finding("reached", name, True, claimed, f"reached with probability 1 from {covers}")
-    label, order, number = graph_kernels.components(chain.offsets, chain.targets, ~able)
+    label, order, number = graph_kernels.components(chain.offsets, chain.targets, lost)
     bottom = graph_kernels.is_bottom(chain.offsets, chain.targets, label, number)
     sizes = np.bincount(label[order], minlength=number)
     if chain.is_whole:
         smallest = np.flatnonzero(bottom)[np.argmin(sizes[bottom])]
-        trapped = int(np.flatnonzero(label == smallest)[0])
+        path = [int(np.flatnonzero(label == smallest)[0])]
     else:
-        trapped = int(np.flatnonzero(~able)[0])
-    traps, lost = int(bottom.sum()), int((~able).sum())
-    plural = "s" * (traps != 1)
-    sentence = f"never reached from {lost} of {chain.size} configurations ({traps} bottom component{plural} outside)"
-    return Finding("reached", name, False, claimed, sentence, trace(chain, path_from_start(chain, trapped)))
+        trapped = np.flatnonzero(lost)
+        path = walked(parent, int(trapped[np.argmin(distance[trapped])]))
+    among = "" if chain.is_whole else " that can come before it"
+    traps, size = int(bottom.sum()), chain.size if chain.is_whole else int(before.sum())
+    sentence = (
+        f"never reached from {int(lost.sum())} of {size} configuration{'s' * (size != 1)}{among} "
+        f"({traps} bottom component{'s' * (traps != 1)} outside)"
+    )
+    return Finding("reached", name, False, claimed, sentence, trace(chain, path))
 
 
 def is_computed(chain: Chain, inside: np.ndarray, value: str, name: str) -> Finding:

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from hegemon import files
 from hegemon.errors import InvalidInput
 
@@ -111,7 +113,12 @@ def trace(chain, path: list[int], changes: Sequence[bool | None] | None = None) 
 
 def path_from_start(chain, index: int) -> list[int]:
     """The shortest path from a start to a configuration; every configuration is one in a whole chain."""
+    return [index] if chain.is_whole else walked(chain.parents, index)
+
+
+def walked(parents: np.ndarray, index: int) -> list[int]:
+    """The path to a configuration, along which each has its predecessor among the parents; a start has none."""
     path = [index]
-    while not chain.is_whole and chain.parents[path[-1]] >= 0:
-        path.append(int(chain.parents[path[-1]]))
+    while parents[path[-1]] >= 0:
+        path.append(int(parents[path[-1]]))
     return path[::-1]
