@@ -1,7 +1,8 @@
 """Checks a certificate of `hegemon prove`: `python -m hegemon.exact.proofs.checker certificate.json`.
 
 It shares nothing with the prover: it makes every obligation anew, as SMT-LIB text, and asks each installed solver
-(z3, cvc5), the prover's own texts too; weights it checks with whole numbers. Why that suffices:
+(z3, cvc5), the prover's own texts too; weights it checks with whole numbers. It prints what it has checked: every
+field of the file is part of that statement or of its reasons, and an unknown field is refused. Why that suffices:
   - Every start satisfies the invariants, Inv, and every interaction keeps them: so Inv holds for ever.
   - closed: in Inv and the set, Goal, no interaction breaks a constraint of Goal.
   - leader: closed, one leader in Inv and Goal, and no pair that changes an output is present there.
@@ -23,17 +24,73 @@ from importlib.util import find_spec
 def main(arguments: list[str]) -> int:
     try:
         with open(arguments[0], encoding="utf-8") as file:
-            report = check(json.load(file))
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError) as error:
+            certificate = json.load(file)
+        report, lines = check(certificate), list(said(certificate))
+    except Exception as error:  # a file may hold anything, and a solver may say anything of it
         print(f"not a certificate: {type(error).__name__}: {error} (usage: checker certificate.json)", file=sys.stderr)
         return 2
     verdict = f"{report['obligations']} obligations: {'REJECTED' if report['failures'] else 'accepted'}"
-    print(*report["statements"], *report["failures"], ", ".join(report["solvers"]), verdict, sep="\n")
+    print(*lines, *report["failures"], ", ".join(report["solvers"]), verdict, sep="\n")
     return len(report["failures"]) > 0
+
+
+FIELDS = {
+    "certificate": ["format", "protocol", "parameters", "graphs", "parts"],
+    "part": ["smallest_n", "inputs", "states", "outputs", "rules", "statements"],
+    "statement": ["question", "set", "constraints", "start", "invariants", "stages", "obligations"],
+    "start": ["text", "constraints", "groups"],
+    "group": ["states", "n", "input", "constant"],
+    "constraint": ["weights", "at_least"],
+    "stage": ["weights", "pairs"],
+    "starved stage": ["starved"],
+}
+MEANING = {
+    "closed": "no interaction leads out of the set, on any graph",
+    "leader": "in the set the outputs add up to 1, and no interaction changes one or leads out, on any graph",
+    "reached": "the set is visited with probability 1, on every {graphs} graph",
+}
+
+
+def said(certificate: dict):
+    """What is checked, line by line. Names are quoted from the file: what they stand for is what is checked."""
+    protocol, parameters = json.dumps(certificate["protocol"]), json.dumps(certificate["parameters"])
+    yield f"protocol {protocol}, parameters {parameters}: a name for the states and rules below"
+    for part in certificate["parts"]:
+        facts = ["0 <= input <= n", *(f"{a}*n + {b}*input + {c} >= 0" for a, b, c in part["inputs"] or ())]
+        given = "" if part["inputs"] is None else f", {', '.join(facts)}"
+        yield f"for every n >= {part['smallest_n']}{given}, c0, c1, … being the numbers of agents in each state:"
+        for state, (name, output) in enumerate(zip(part["states"], part["outputs"], strict=True)):
+            yield f"  state {state}: {json.dumps(name)}, output {json.dumps(output)}"
+        rules = ", ".join(f"{a} {b} → {c} {d}" for a, b, c, d in part["rules"])
+        yield f"  rules: {rules or 'none'}; any other meeting changes nothing"
+        for statement in part["statements"]:
+            start, name = statement["start"], json.dumps(statement["set"])
+            meaning = MEANING[statement["question"]].format(graphs=certificate["graphs"])
+            yield f"  {statement['question']} {name}: {meaning}, after any of the starts"
+            yield f"    set {name}: {conjunction(statement['constraints']) or 'every configuration'}"
+            groups = [
+                f"{one['n']}*n + {one['input']}*input + {one['constant']} agents in states {one['states']}"
+                for one in start["groups"]
+            ]
+            begins = "; ".join(filter(None, [conjunction(start["constraints"]), *groups])) or "every configuration"
+            yield f"    starts {json.dumps(start['text'])}: {begins}"
+            yield f"    invariants: {conjunction(statement['invariants']) or 'none'}"
+            yield from (f"    stage {k}: {json.dumps(stage)}" for k, stage in enumerate(statement["stages"], start=1))
+            yield f"    obligations in the file: {len(statement['obligations'])}"
+
+
+def conjunction(constraints) -> str:
+    shown = [
+        " + ".join(f"{weight}*c{state}" for state, weight in enumerate(one["weights"]) if weight) or "0"
+        for one in constraints
+    ]
+    found = [f"{left} >= {one['at_least']}" for left, one in zip(shown, constraints, strict=True)]
+    return " and ".join(found)
 
 
 def check(certificate: dict) -> dict:
     """What is proved, the number of obligations, the solvers asked, and every failure."""
+    require_fields(certificate)
     require(certificate["format"] == "hegemon proof 1", "an unknown format")
     connected = {"complete": False, "connected": True}[certificate["graphs"]]
     solvers = {name: ask for name, ask in (("z3", ask_z3), ("cvc5", ask_cvc5)) if find_spec(name)}
@@ -41,10 +98,13 @@ def check(certificate: dict) -> dict:
     for part in certificate["parts"]:
         size = len(part["states"])
         require(len(part["outputs"]) == size and part["smallest_n"] >= 2, "not one output per state, or n < 2")
-        require(all(x in range(size) for rule in part["rules"] for x in rule), "a rule names a state that is not there")
+        require(
+            all(is_state(x, size) for rule in part["rules"] for x in rule), "a rule names a state that is not there"
+        )
         require(len({tuple(rule[:2]) for rule in part["rules"]}) == len(part["rules"]), "a pair has two rules")
         for statement in part["statements"]:
-            name = f"{statement['question']} {statement['set']} from {statement['start']['text']}"
+            sizes = f"for every n >= {part['smallest_n']}"
+            name = f"{statement['question']} {statement['set']} from {statement['start']['text']} {sizes}"
             formulas, flaws = Statement(part, statement, connected).obligations()
             texts = [script(size, part["smallest_n"], formula) for formula in formulas] + statement["obligations"]
             for number, text in enumerate(texts):
@@ -60,6 +120,25 @@ def check(certificate: dict) -> dict:
 def require(condition: bool, flaw: str) -> None:
     if not condition:
         raise ValueError(flaw)
+
+
+def require_fields(certificate: dict) -> None:
+    """Every field that should be there, and no other."""
+    found = [("certificate", certificate)]
+    for part in certificate["parts"]:
+        found.append(("part", part))
+        for statement in part["statements"]:
+            start, stages = statement["start"], statement["stages"]
+            found += [("statement", statement), ("start", start), *(("group", one) for one in start["groups"])]
+            for constraints in (statement["constraints"], statement["invariants"], start["constraints"]):
+                found += [("constraint", one) for one in constraints]
+            found += [("starved stage" if "starved" in stage else "stage", stage) for stage in stages]
+    for kind, content in found:
+        require(sorted(content) == sorted(FIELDS[kind]), f"a {kind} has the fields {sorted(content)}")
+
+
+def is_state(state, size: int) -> bool:
+    return type(state) is int and 0 <= state < size
 
 
 class Statement:
@@ -137,6 +216,7 @@ class Statement:
             parts = [["0", "0"] for _ in range(self.size)]
             for number, group in enumerate(start["groups"]):
                 names = [f"g{number}_{state}" for state in group["states"]]
+                require(all(is_state(x, self.size) for x in group["states"]), "a group names a state that is not there")
                 for state, name in zip(group["states"], names, strict=True):
                     parts[state].append(name)
                     terms.append(f"(>= {name} 0)")
