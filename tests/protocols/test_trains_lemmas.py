@@ -3,17 +3,20 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hegemon.graphs.families import ring
+from hegemon.claims.errata import erratum
+from hegemon.claims.papers.trains_lemmas import on_two_nodes
+from hegemon.graphs.families import path, ring
 from hegemon.protocols.trains.legitimate import breadth_first, is_legitimate, station
-from hegemon.protocols.trains.protocol import Trains
+from hegemon.protocols.trains.protocol import Trains, error_overflow_first
 from hegemon.protocols.trains.values import extreme_value, extreme_values, marked_wagons, train_heads
 from tests.protocols.train_worlds import one_round, random_nodes, rows, seeds, world
 
 
 @settings(max_examples=80, deadline=None)
-@given(seeds)
-def test_lemma_4_3_the_structure_grows_around_a_marked_train(seed):
-    """From any configuration without marked wagons in which one leader is about to emit a marked train."""
+@given(seeds, st.booleans())
+def test_lemma_4_3_the_structure_grows_around_a_marked_train(seed, planted):
+    """From any configuration without marked wagons in which one leader is about to emit a marked train, up to the first
+    non-leader at which a train overflows just as the marked head arrives: that node becomes a leader instead."""
     rng, graph, protocol = world(seed, extra=2)
     N = protocol.N
     nodes = random_nodes(protocol, rng)
@@ -24,6 +27,11 @@ def test_lemma_4_3_the_structure_grows_around_a_marked_train(seed):
         a.rand = int(v == chosen)
         a.leader = max(a.leader, int(v == chosen))
     nodes[chosen].L, nodes[chosen].L_idx, nodes[chosen].L_carry = 1, N - 1, 0
+    beside = int(graph.neighbours(chosen)[0])
+    if planted:  # random starts hardly ever overflow there: this one does, where the train behind it allows
+        a = nodes[beside]
+        a.leader, a.F, a.L = 0, 1, 1
+        a.F_idx, a.F_bit, a.F_carry, a.L_idx, a.L_bit, a.L_carry = N - 4, 0, 1, N - 3, 1, 1
     nodes = [protocol.space.namespace(protocol.space.code(a)) for a in nodes]
     assert not marked_wagons(nodes, *rows(graph), protocol.p)
     nodes = one_round(protocol, graph, nodes, rng, mark=False)  # time t
@@ -48,7 +56,27 @@ def test_lemma_4_3_the_structure_grows_around_a_marked_train(seed):
         assert (wagons[k][0][0], wagons[k][0][3]) == (0, 1)  # (v)
         if k == 2 * max(distance) + 1:
             assert is_legitimate(nodes, *rows(graph), protocol.p)
+        beside_head = [v for v in range(graph.n) if 2 * distance[v] - 1 == k and nodes[v].leader == 0]
+        spoilt = [v for v in beside_head if error_overflow_first(nodes[v], protocol.p)]
         nodes = one_round(protocol, graph, nodes, rng, mark=False)
+        if spoilt:
+            assert all(nodes[v].leader == 1 for v in spoilt)  # clause (i) fails for k + 1
+            return
+
+
+def test_lemma_4_3_fails_from_16_starts_of_two_nodes_and_only_where_a_train_overflows():
+    good, overflows = on_two_nodes(Trains, 5)
+    assert len(good) == 74_088 and (~good).sum() == 16
+    assert ((~good) == overflows).all()
+
+
+def test_lemma_4_5_fails_at_time_0_from_the_shipped_start():
+    known = erratum("trains-lemma-4-5")
+    protocol, graph = Trains(8, **known["parameters"]), path(8)
+    nodes = [protocol.space.parse(state) for state in known["agents"]]
+    after = one_round(protocol, graph, nodes, None, mark=False)
+    assert [extreme_value(one, *rows(graph), 1, 1, protocol.p) for one in (nodes, after)] == [31, 1]
+    assert not any(a.leader and (a.F_flag or a.L_flag) for a in after)
 
 
 def all_values(nodes, graph, N, flag):
@@ -107,6 +135,7 @@ def circulating_or_random(rng, graph, protocol, in_a_circle: bool):
 @settings(max_examples=60, deadline=None)
 @given(seeds, st.booleans())
 def test_lemma_4_5_the_smallest_value_grows(seed, in_a_circle):
+    """From time 1 on: an arbitrary start may hold the pieces of a train (trains that circulate are none)."""
     rng, *either = world(seed, largest=8)
     protocol, graph, nodes = circulating_or_random(rng, *either, in_a_circle)
     if not in_a_circle:

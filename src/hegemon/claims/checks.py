@@ -77,7 +77,10 @@ def number_at_least(what: str, found: float, bound: float, claimed: str | None =
 
 
 def always(what: str, good: int, trials: int, claimed: str = "always", least: int = 1) -> Check:
-    """A statement about every case: one counterexample violates it, `least` tries without one support it."""
+    """A statement about every case: one counterexample violates it, `least` tries without one support it. Where no case
+    was tried nothing is decided, and the check says so."""
+    if not trials:
+        return Check(what, claimed, "no case was tried", UNDECIDED)
     if good < trials:
         return Check(what, claimed, f"failed in {trials - good:,} of {trials:,}", VIOLATED, good / trials)
     interval = clopper_pearson(good, trials, CONFIDENCE)

@@ -10,6 +10,7 @@ from hegemon.cli.common import build, console
 from hegemon.cli.options import integer, option, path
 from hegemon.cli.progress import Progress
 from hegemon.errors import InvalidInput
+from hegemon.models.start_files import located
 
 
 def watch_protocol(
@@ -87,9 +88,9 @@ def serve_page(page, is_private: bool, no_browser: bool) -> None:
 def from_story(protocol, n, graph, settings, start):
     """A story of `verify` says which protocol it is about, with which parameters and on which graph."""
     content = {}
-    if start and str(start).lower().endswith(".json") and Path(start).is_file():
+    if start and str(start).lower().endswith(".json") and located(start).is_file():
         try:
-            content = json.loads(Path(start).read_text())
+            content = json.loads(located(start).read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
             content = {}  # the reader of starts says what is wrong
     if not isinstance(content, dict):

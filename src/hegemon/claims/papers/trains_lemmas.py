@@ -1,14 +1,17 @@
-"""The lemmas on informative trains, each played round by round in plain Python, or run to its bound."""
+"""Informative trains, Lemmas 4.2 and 4.3: order that stays, and order that spreads around a marked train."""
 
 import copy
 import math
 
-from hegemon.claims.checks import always, number_at_most
-from hegemon.claims.registry import Outcome, Plot, Series
+import numpy as np
+
+from hegemon.claims.checks import always
+from hegemon.claims.papers.trains_tiny import Tiny
+from hegemon.claims.registry import Outcome
 from hegemon.compute.randomness import generator
 from hegemon.protocols.trains.legitimate import breadth_first, is_legitimate, station
-from hegemon.protocols.trains.protocol import Trains, overflows
-from hegemon.protocols.trains.values import extreme_value, marked_wagons
+from hegemon.protocols.trains.protocol import Trains, error_overflow_first
+from hegemon.protocols.trains.values import marked_wagons
 from hegemon.runs.setting import topology_for
 
 
@@ -39,10 +42,6 @@ class Bench:
             after.append(self.protocol.space.namespace(self.protocol.space.code(state)))
         return after
 
-    def overflows(self, nodes, v: int) -> bool:
-        near = [nodes[u] for u in self.topology.neighbours(v)]
-        return bool(overflows(nodes[v], near, self.protocol.p))
-
     def is_legitimate(self, nodes) -> bool:
         return bool(is_legitimate(nodes, *self.rows, self.protocol.p))
 
@@ -66,89 +65,158 @@ def without_marks(nodes, space) -> list:
     return [space.namespace(space.code(a)) for a in nodes]
 
 
-def closed(lab, protocol=Trains, *, graphs, trials, rounds) -> Outcome:
-    """Lemma 4.2. Marked trains are rare by chance, so X = 1 is drawn often: closure is about all coins."""
-    checks = []
+def closed(lab, protocol=Trains, *, tiny, graphs, trials, rounds) -> Outcome:
+    """Lemma 4.2: all of Γ_L with all coins on tiny graphs; elsewhere X = 1 is drawn often, since marked trains are rare
+    by chance and closure is about all coins."""
+    checks, listed = [], 0
+    for graph, N in tiny:
+        lab.report(f"all of Γ_L on {graph}, N = {N}")
+        world = Tiny(protocol(n=nodes_of(graph), N=N), graph)
+        members = world.protocol.listed("safe", world.topology).astype(np.int64)
+        there, leader = packed(members, world), world.where(members, leader=1)
+        stays, keeps = np.ones(len(members), bool), np.ones(len(members), bool)
+        for coins in (0, 1):
+            after = world.after(members, coins)
+            stays &= np.isin(packed(after, world), there)
+            keeps &= (world.where(after, leader=1) == leader).all(axis=1)
+        listed += len(members)
+        lab.note(protocol=protocol.id, graph=graph, N=N, legitimate=len(members), stay=int(stays.sum()))
+        what = f"{graph}, N = {N}: a round leads from every configuration of Γ_L into Γ_L"
+        checks.append(always(what, int(stays.sum()), len(members), "closed"))
+        checks.append(always(f"{graph}, N = {N}: with the same leader", int(keeps.sum()), len(members)))
     for graph in graphs:
         bench, good, kept, marked = Bench(lab, protocol, graph), 0, 0, 0
         for _ in range(trials):
             nodes = bench.start("safe")
-            leader = leaders(nodes)
+            leader_before = leaders(nodes)
             for _ in range(rounds):
                 nodes = bench.round(nodes, head=0.9)
                 good += bench.is_legitimate(nodes)
-                kept += leaders(nodes) == leader
+                kept += leaders(nodes) == leader_before
                 marked += marked_wagons(nodes, *bench.rows, bench.protocol.p) > 0
         made = trials * rounds
         lab.note(protocol=protocol.id, graph=graph, rounds=made, legitimate=good, same_leader=kept, with_marks=marked)
         checks.append(always(f"{graph}: still in Γ_L after a round", good, made, "closed"))
         checks.append(always(f"{graph}: the same leader after a round", kept, made, "the same leader"))
     total = len(graphs) * trials * rounds
-    return Outcome(checks, f"{total:,} rounds on {len(graphs)} graphs, none left Γ_L or changed the leader")
+    headline = f"all {listed:,} configurations of Γ_L on {len(tiny)} tiny graphs, and {total:,} rounds on {len(graphs)}"
+    return Outcome(checks, headline)
 
 
-def growth(lab, protocol=Trains, *, graphs, trials) -> Outcome:
-    """Lemma 4.3: the structure of a legitimate configuration grows around a marked train, a layer per round."""
-    as_stated = unhindered = hindered = 0
-    for graph in graphs:
-        bench = Bench(lab, protocol, graph)
-        outcomes = [grows(bench, planted=trial % 4 == 0) for trial in range(trials)]
-        counts = {name: outcomes.count(name) for name in ("as stated", "hindered", "failed")}
-        lab.note(protocol=protocol.id, graph=graph, starts=trials, **counts)
-        as_stated += counts["as stated"]
-        hindered += counts["hindered"]
-        unhindered += trials - counts["hindered"]
-    made = trials * len(graphs)
-    checks = [
-        always("clauses (i) to (v) for every k, and Γ_L after 2ε + 1 rounds", as_stated, made, "from every start"),
-        always("the same, where no train overflows at a node just as the marked head arrives", as_stated, unhindered,
-               "from every start"),
-    ]  # fmt: skip
-    notes = (
-        "The proof takes for granted that a node next to the marked head is not in error. An unmarked train of an "
-        "arbitrary start may reach 2^N at a node in that very round (Err-Overflow^F: its first wagon has index N − 2 "
-        "and a carry, its last wagon the bit 1). The node then becomes a leader instead of joining, and the structure "
-        "does not close around it; another marked train has to come. With that case set aside the lemma holds."
-    )
-    headline = f"as stated from {as_stated:,} of {made:,} starts; an overflow hindered {hindered:,}"
-    return Outcome(checks, headline, notes=notes if hindered else "")
+def packed(rows: np.ndarray, world: Tiny) -> np.ndarray:
+    """A configuration as one number."""
+    number = np.zeros(len(rows), np.int64)
+    for v in range(rows.shape[1]):
+        number = number * len(world.states) + rows[:, v]
+    return number
+
+
+def growth(repaired: bool):
+    """Lemma 4.3, as it is stated or repaired: the structure of a legitimate configuration grows around a marked train,
+    a layer per round."""
+
+    def experiment(lab, protocol=Trains, *, lengths, graphs, trials) -> Outcome:
+        checks = []
+        starts = spoilt = 0
+        for N in lengths:
+            lab.report(f"all starts of two nodes, N = {N}")
+            good, overflows = on_two_nodes(protocol, N)
+            lab.note(protocol=protocol.id, graph="path:2", N=N, starts=len(good), as_stated=int(good.sum()))
+            starts, spoilt = starts + len(good), spoilt + int((~good).sum())
+            what, kept = f"two nodes, N = {N}: Γ_L after 2ε + 1 rounds", good
+            if repaired:
+                what, kept = f"{what}, unless the other node overflows as the head arrives", good[~overflows]
+            checks.append(always(what, int(kept.sum()), len(kept), "from every start (all of them)"))
+        as_stated = unspoilt = hindered = 0
+        for graph in graphs:
+            bench = Bench(lab, protocol, graph)
+            outcomes = [grows(bench, planted=trial % 4 == 0) for trial in range(trials)]
+            counts = {name: outcomes.count(name) for name in ("as stated", "hindered", "failed")}
+            lab.note(protocol=protocol.id, graph=graph, starts=trials, **counts)
+            as_stated += counts["as stated"]
+            hindered += counts["hindered"]
+            unspoilt += trials - counts["hindered"]
+        made = unspoilt if repaired else trials * len(graphs)
+        what = f"{len(graphs)} graphs, random and planted starts: clauses (i) to (v) for every k, and Γ_L in the end"
+        checks.append(always(what, as_stated, made, "from every start"))
+        headline = (
+            f"fails from {spoilt:,} of all {starts:,} starts of two nodes, and from {hindered:,} of "
+            f"{trials * len(graphs):,} on larger graphs"
+        )
+        if repaired:
+            headline = (
+                f"from all {starts - spoilt:,} starts of two nodes and {unspoilt:,} of larger graphs that satisfy it"
+            )
+        return Outcome(checks, headline, notes=OVERFLOW)
+
+    return experiment
+
+
+OVERFLOW = (
+    "The proof takes for granted that a node next to the marked head is not in error. An unmarked train of an "
+    "arbitrary start may reach 2^N at a node in that very round (Err-Overflow^F: its first wagon has index N − 2 and a "
+    "carry, its last wagon the bit 1). The node then becomes a leader, and another marked train has to come. "
+    "See the errata: `hegemon watch --start errata/trains-lemma-4-3.json`."
+)
+
+
+def on_two_nodes(protocol, N: int) -> tuple[np.ndarray, np.ndarray]:
+    """Every start of two nodes without marks in which node 0 is about to emit a marked train: whether the lemma's
+    conclusion holds, and whether node 1, no leader, has Err-Overflow^F beside the head, a round after t."""
+    world = Tiny(protocol(n=2, N=N), "path:2")
+    a = world.states
+    unmarked = ((a["F"] == 0) | (a["F_flag"] == 0)) & ((a["L"] == 0) | (a["L_flag"] == 0))
+    emits = unmarked & (a["leader"] == 1) & (a["rand"] == 1) & (a["L"] == 1) & (a["L_idx"] == N - 1)
+    rows = [world.every(np.flatnonzero(emits), np.flatnonzero(unmarked & (a["rand"] == 0)))]  # at time t - 1
+    for _ in range(4):
+        rows.append(world.after(rows[-1]))
+    legitimate = packed(world.protocol.listed("safe", world.topology).astype(np.int64), world)
+    good = np.isin(packed(rows[4], world), legitimate)  # time t + 3
+    for time in (3, 4):  # (i) at k = 2 and 3
+        good &= ~world.where(rows[time], leader=1)[:, 1]
+    overflows = world.where(rows[2], leader=0, F=1, F_idx=N - 2, F_carry=1, L=1, L_bit=1)[:, 1]
+    return good, overflows
 
 
 def plant_overflow(bench, nodes, chosen: int) -> None:
-    """Beside the chosen leader, a train that reaches 2^N just as the marked head arrives: the worst start known."""
+    """Beside the chosen leader, a train that reaches 2^N just as the marked head arrives: the worst start known. The
+    train's last wagons come from a further node, or from the leader itself where there is none."""
     N = bench.protocol.N
-    near = [u for u in bench.topology.neighbours(chosen) if len(bench.topology.neighbours(u)) > 1]
-    if not near:
-        return
+    near = [int(u) for u in bench.topology.neighbours(chosen)]
     beside = near[int(bench.rng.integers(len(near)))]
-    behind = next(w for w in bench.topology.neighbours(beside) if w != chosen)
-    a, b = nodes[beside], nodes[behind]
-    a.leader, a.F, a.L, b.F = 0, 1, 1, 1
+    behind = next((w for w in bench.topology.neighbours(beside) if w != chosen), None)
+    a = nodes[beside]
+    a.leader, a.F, a.L = 0, 1, 1
     a.F_idx, a.F_bit, a.F_carry = N - 4, 0, 1
-    a.L_idx, a.L_bit, a.L_carry = N - 3, 1, 0
-    b.F_idx, b.F_bit, b.F_carry = N - 2, 1, 0
+    a.L_idx, a.L_bit, a.L_carry = N - 3, 1, int(behind is None)
+    b, bit = (nodes[chosen], 0) if behind is None else (nodes[behind], 1)
+    b.F, b.F_idx, b.F_bit, b.F_carry = 1, N - 2, bit, 0
+    if behind is None:
+        b.L_bit = 1
 
 
 def grows(bench, planted: bool) -> str:
-    """One arbitrary start without marks in which a leader begins a marked train: what becomes of it."""
+    """One arbitrary start without marks in which a leader begins a marked train: what becomes of it. It is hindered
+    where a non-leader w has Err-Overflow^F at time t + 2·d(w, v*) − 1, beside the marked head."""
     N, space = bench.protocol.N, bench.protocol.space
     nodes = without_marks(bench.random(), space)
     chosen = int(bench.rng.integers(len(nodes)))
-    if planted:
-        plant_overflow(bench, nodes, chosen)
     emitter = nodes[chosen]
     emitter.leader = emitter.rand = emitter.L = 1
     emitter.L_idx, emitter.L_bit, emitter.L_carry, emitter.L_flag = N - 1, 0, 0, 0
-    before = [space.namespace(space.code(a)) for a in nodes]
-    nodes = bench.round(before, head=0)
+    if planted:
+        plant_overflow(bench, nodes, chosen)
+    nodes = bench.round([space.namespace(space.code(a)) for a in nodes], head=0)  # now it is time t
     _, distance = breadth_first(chosen, *bench.rows)
     last = 2 * int(max(distance)) + 1
     for k in range(last + 1):
         if not grown(nodes, chosen, distance, k, N):
-            reached = [v for v in range(len(nodes)) if distance[v] == k // 2]
-            return "hindered" if any(bench.overflows(before, v) for v in reached) else "failed"
+            return "failed"
+        reached = [a for v, a in enumerate(nodes) if 2 * distance[v] - 1 == k]
+        if any(a.leader == 0 and error_overflow_first(a, bench.protocol.p) for a in reached):
+            return "hindered"  # it will be a leader in the next round
         if k < last:
-            before, nodes = nodes, bench.round(nodes, head=0)
+            nodes = bench.round(nodes, head=0)
     return "as stated" if bench.is_legitimate(nodes) else "failed"
 
 
@@ -171,98 +239,3 @@ def grown(nodes, chosen, distance, k: int, N: int) -> bool:
             return False
     beyond = all(idx < 0 or flag == 0 for layer in layers[k + 1 :] for idx, _, _, flag in layer)
     return beyond and (layers[k][0][0], layers[k][0][3]) == (0, 1)
-
-
-def values_grow(lab, protocol=Trains, *, graphs, trials, rounds) -> Outcome:
-    """Lemma 4.5: while no leader contains wagons of a flag, the smallest value of its trains grows."""
-    checks, curve = [], []
-    for graph in graphs:
-        bench, good, made = Bench(lab, protocol, graph), 0, 0
-        for trial in range(trials):
-            nodes = bench.start("no-leader") if trial % 2 == 0 else bench.random()
-            for _ in range(rounds):
-                before = [smallest(bench, nodes, flag) for flag in (0, 1)]
-                nodes = bench.round(nodes)
-                if trial == 0 and graph == graphs[0]:
-                    curve.append(smallest(bench, nodes, 0))
-                for flag in (0, 1):
-                    after = smallest(bench, nodes, flag)
-                    if emits(nodes, flag) or after == math.inf:
-                        continue
-                    made += 1
-                    good += after >= before[flag] + 1
-        lab.note(protocol=protocol.id, graph=graph, rounds_with_trains=made, grew=good)
-        if made:
-            checks.append(always(f"{graph}: smallest value after a round", good, made, "at least one more"))
-    finite = [value for value in curve if value < math.inf]
-    plot = Plot(
-        f"Trains that nobody emits count up ({graphs[0]})",
-        "round",
-        "smallest Value of a train",
-        [Series("measured", list(range(1, len(finite) + 1)), finite, kind="both")],
-    )
-    total = sum(1 for check in checks)
-    return Outcome(checks, f"the smallest value grew in every round with trains, on {total} graphs", [plot])
-
-
-def smallest(bench, nodes, flag: int) -> float:
-    offsets, targets = bench.rows
-    value = extreme_value(nodes, offsets, targets, flag, 1, bench.protocol.p)
-    return math.inf if value < 0 else int(value)
-
-
-def emits(nodes, flag: int) -> bool:
-    """Whether some leader contains a wagon with this flag."""
-    return any(a.leader and any(w[0] >= 0 and w[3] == flag for w in (station(a, 0), station(a, 1))) for a in nodes)
-
-
-A_LEADER = "count(leader == 1) >= 1"
-
-
-def leader_comes(lab, protocol=Trains, *, cases, trials) -> Outcome:
-    """Lemma 4.6: without a leader one appears within 2^N + N rounds."""
-    checks, xs, ys = [], [], []
-    for graph, N in cases:
-        case = protocol(n=nodes_of(graph), N=N)
-        options = {"graph": topology_for(case, graph, lab.seed), "start": "no-leader", "until": A_LEADER}
-        rows = lab.trials(case, trials, max_steps=2**N + N + 1, **options)
-        longest = max(row["rounds"] if row["reached"] else math.inf for row in rows)
-        checks.append(number_at_most(f"{graph}, N = {N}: rounds to a leader, longest of {trials}", longest,
-                                     2**N + N - 1, f"< 2^N + N = {2**N + N}"))  # fmt: skip
-        xs.append(N)
-        ys.append(min(longest, 2**N + N + 1))
-    bounds = sorted(set(xs))
-    plot = Plot(
-        "How long a graph can be without a leader",
-        "N",
-        "rounds",
-        [Series("longest observed", xs, ys), Series("2^N + N", bounds, [2**N + N for N in bounds], kind="line")],
-        logy=True,
-    )
-    closest = max(y / (2**N + N) for N, y in zip(xs, ys, strict=True))
-    return Outcome(checks, f"a leader always came; at the latest after {closest:.0%} of 2^N + N rounds", [plot])
-
-
-def marks_vanish(lab, protocol=Trains, *, graphs, trials) -> Outcome:
-    """Lemma 4.7: if leaders emit no marked wagon, there is none after 2^N + 2N - 2 rounds."""
-    checks, longest = [], 0
-    for graph in graphs:
-        bench, gone = Bench(lab, protocol, graph), 0
-        N, space = bench.protocol.N, bench.protocol.space
-        for trial in range(trials):
-            nodes = bench.start("no-leader") if trial % 2 == 0 else bench.random()
-            for a in nodes:
-                a.rand = 0
-                if a.leader:
-                    a.F_flag = a.L_flag = 0
-                elif trial % 2 == 0:
-                    a.F_flag = a.L_flag = 1
-            nodes = [space.namespace(space.code(a)) for a in nodes]
-            for k in range(2**N + 2 * N - 2):
-                nodes = bench.round(nodes, head=0)
-                if marked_wagons(nodes, *bench.rows, bench.protocol.p):
-                    longest = max(longest, k + 2)
-            gone += marked_wagons(nodes, *bench.rows, bench.protocol.p) == 0
-        lab.note(protocol=protocol.id, graph=graph, N=N, trials=trials, vanished=gone)
-        checks.append(always(f"{graph}: no marked wagon after 2^N + 2N − 2 rounds", gone, trials, "none left"))
-    return Outcome(checks, f"none left in {trials * len(graphs):,} runs; the last one was gone after {longest} rounds")

@@ -100,12 +100,19 @@ def local_error(me, p):
     return error_1(me, p) or error_2(me, p) or error_3(me, p) or error_4(me, p) or error_5(me, p)
 
 
-def error_overflow(me, expects_marked, bit, p):
-    """Err-Overflow: Overflow^L, where `bit` is the largest in Succ(v), or Overflow^F."""
+def error_overflow_last(me, expects_marked, bit, p):
+    """Err-Overflow^L, where `bit` is the largest in Succ(v)."""
     last = me.L == WAGON and me.L_idx == p.N - 2 and me.L_carry == 1 and bit == 1
-    if last and (me.L_flag == 1) == expects_marked:
-        return True
+    return last and (me.L_flag == 1) == expects_marked
+
+
+def error_overflow_first(me, p):
+    """Err-Overflow^F. Unlike Err-Overflow^L it does not ask whether a marked train is about to come (Lemma 4.3)."""
     return me.F == WAGON and me.F_idx == p.N - 2 and me.F_carry == 1 and me.L == WAGON and me.L_bit == 1
+
+
+def error_overflow(me, expects_marked, bit, p):
+    return error_overflow_last(me, expects_marked, bit, p) or error_overflow_first(me, p)
 
 
 # Sections 3.3 and 3.4: what a leader does

@@ -1,0 +1,11 @@
+"""Counterexamples to published statements, shipped as start files that `run` and `watch` replay."""
+
+import json
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+
+
+def erratum(name: str) -> dict:
+    """The start file of that name: protocol, parameters, graph, agents, and what happens from there."""
+    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))

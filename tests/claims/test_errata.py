@@ -1,0 +1,53 @@
+"""The counterexamples that come with hegemon: found by their short names, and replayed to what the manual says."""
+
+import pytest
+
+from hegemon.claims.errata import FOLDER, erratum
+from hegemon.cli.main import main
+from hegemon.errors import InvalidInput
+from hegemon.models.start_files import located
+from hegemon.protocols.loading import find_protocol
+from hegemon.runs.simulate import simulate
+
+NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
+
+
+def case(name: str):
+    """The protocol of a counterexample, and the arguments of its run."""
+    known = erratum(name)
+    protocol = find_protocol(known["protocol"])(n=len(known["agents"]), **known["parameters"])
+    return protocol, {"graph": known["graph"], "start": f"errata/{name}.json"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_counterexample_prescribes_can_happen(name):
+    known, (protocol, options) = erratum(name), case(name)
+    made = len(known.get("rounds") or known["interactions"])
+    run = simulate(protocol, **options, until=f"{protocol.time_unit}:{made}")  # refuses what no coins allow
+    assert made > 0 and run.steps == made
+
+
+def test_a_leader_appears_beside_the_marked_head():
+    protocol, options = case("trains-lemma-4-3")
+    leaders = [simulate(protocol, **options, until=f"rounds:{k}").leaders for k in range(1, 5)]
+    assert leaders == [1, 1, 2, 2]  # at t, t + 1, t + 2, t + 3
+
+
+def test_a_file_of_ones_own_comes_first(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert located("errata/trains-lemma-4-3.json") == FOLDER / "trains-lemma-4-3.json"
+    (tmp_path / "errata").mkdir()
+    (tmp_path / "errata" / "trains-lemma-4-3.json").write_text("[]")
+    assert str(located("errata/trains-lemma-4-3.json")) == "errata/trains-lemma-4-3.json"
+    assert not located("errata/../registry.py").is_file()  # nothing else of the package is reached
+    with pytest.raises(InvalidInput, match="no configuration file"):
+        simulate(find_protocol("trains")(n=2), graph="path:2", start="errata/nothing.json")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_watch_needs_to_be_told_nothing_else(name, tmp_path, capsys):
+    made = len(erratum(name).get("rounds") or erratum(name)["interactions"])
+    film = tmp_path / "film.html"
+    unit = find_protocol(erratum(name)["protocol"]).time_unit
+    assert main(["watch", "--start", f"errata/{name}.json", "--save", str(film), "--until", f"{unit}:{made}"]) == 0
+    assert film.stat().st_size > 0
