@@ -10,6 +10,7 @@ BENEATH = {
     "errors": set(),
     "files": {"errors"},
     "display": set(),
+    "hosts": set(),
     "analysis": {"errors", "files"},
     "graphs": {"errors"},
     "models": {"errors", "files", "display", "graphs"},
@@ -21,7 +22,7 @@ BENEATH["runs"] = {"engines", "analysis"} | BENEATH["engines"]
 BENEATH["exact"] = {"runs"} | BENEATH["runs"]
 BENEATH["experiments"] = {"exact", "protocols"} | BENEATH["exact"]
 BENEATH["claims"] = {"experiments"} | BENEATH["experiments"]
-BENEATH["web"] = BENEATH["network"] = {"claims"} | BENEATH["claims"]
+BENEATH["web"] = BENEATH["network"] = {"claims", "hosts"} | BENEATH["claims"]
 BENEATH["cli"] = {"web", "network", "__init__"} | BENEATH["web"]
 BENEATH["__init__"] = set(BENEATH) - {"cli"}
 

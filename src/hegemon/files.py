@@ -70,6 +70,18 @@ def publish(path: str | os.PathLike, mode: str = "w") -> Iterator[IO[Any]]:
             raise
 
 
+def read_regular(path: str | os.PathLike, most: int) -> bytes:
+    """The content of a regular file of at most `most` bytes: nothing that waits for a writer, or never ends."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise InvalidInput(f"{path} is no regular file; give one")
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise InvalidInput(f"{path} has more than {most:,} bytes; give a smaller file")
+    return content
+
+
 def discard_unfinished(path: str | os.PathLike) -> None:
     """Remove what a kill left beside a file while it was written. Only for a file that nobody else is writing."""
     place = Path(path).absolute()

@@ -131,9 +131,25 @@ def test_an_agent_reloads_answers_and_leaves(tmp_path):
             (tmp_path / "peers").write_text("127.0.0.1:9\n127.0.0.1:19\n")
             agent.send_signal(signal.SIGHUP)
             assert "reloaded: 2 peers" in agent.stdout.readline()
-            (tmp_path / "peers").write_text("nonsense\n")
+            key = tmp_path / "key"
+            for peers, held in (
+                ("nonsense\n", secret),
+                ("# nobody\n", secret),
+                ("127.0.0.1:9\n", "no key"),
+                (None, secret),
+            ):
+                (tmp_path / "peers").unlink()
+                os.mkfifo(tmp_path / "peers") if peers is None else (tmp_path / "peers").write_text(peers)
+                key.write_text(held)
+                agent.send_signal(signal.SIGHUP)
+                assert "not reloaded" in agent.stdout.readline()
+            health = json.load(urllib.request.urlopen(f"{url}/health", timeout=PATIENCE))
+            assert health["peers"] == 2  # all or nothing
+            (tmp_path / "peers").unlink()
+            (tmp_path / "peers").write_text("127.0.0.1:9\n")
+            key.chmod(0o644)
             agent.send_signal(signal.SIGHUP)
-            assert "not reloaded" in agent.stdout.readline()
+            assert "chmod 600" in agent.stdout.readline() and "reloaded: 1 peers" in agent.stdout.readline()
             agent.send_signal(signal.SIGTERM)
             assert agent.wait(PATIENCE) == 143
         finally:

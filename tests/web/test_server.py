@@ -14,7 +14,8 @@ import pytest
 
 import hegemon as hg
 from hegemon.errors import InvalidInput
-from hegemon.web.server import Doorkeeper, bind, is_loopback
+from hegemon.hosts import is_loopback
+from hegemon.web.server import Doorkeeper, bind
 from hegemon.web.watch import Builder, Watching
 
 

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import signal
 import sys
+import warnings
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -28,7 +29,11 @@ def main(arguments: list[str] | None = None) -> int:
             if getattr(options, name) is None:
                 raise InvalidInput(f"{name} is missing; see hegemon agent --help")
         protocol = make_protocol(options)
+        from hegemon.network.keys import OpenKey
         from hegemon.network.udp import run
+
+        warnings.simplefilter("always", OpenKey)
+        warnings.showwarning = lambda message, *place: log("warning", str(message))
 
         return run(live(protocol, options))
     except InvalidInput as error:
@@ -141,33 +146,48 @@ async def live(protocol, options) -> int:
         member.on_event(lambda event: log(event.kind, f"fence {event.fence}", event.time))
         server = None
         if options.health != "off":
-            health = resolve(*parse_address(options.health, "--health"))
-            server = await Health(member).serve(health)
+            name, port = parse_address(options.health, "--health")
+            server = await Health(member, name).serve(resolve(name, port))
             log("health", "http://{}:{}".format(*server.sockets[0].getsockname()[:2]))
         log("member", f"{protocol.id} on {member.address[0]}:{member.address[1]}, {len(member.peers)} peers")
         if member.is_leader:
             log("elected", f"fence {member.fence}")
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, go, leave, 128 + number)
-        loop.add_signal_handler(signal.SIGHUP, reload, member, given)
+        told = asyncio.Event()
+        reloading = asyncio.ensure_future(reload_when_told(member, given, told))
+        loop.add_signal_handler(signal.SIGHUP, told.set)
         try:
             async with asyncio.timeout(options.seconds):
                 return await leave
         except TimeoutError:
             return 0
         finally:
+            reloading.cancel()
             if server:
                 server.close()
 
 
-def reload(member, given) -> None:
-    """Peers and keys from their files again; a file that cannot be read changes nothing."""
-    try:
-        member.set_peers(given["peers"])
-        member.set_keys(given["key"])
-        log("reloaded", f"{len(member.peers)} peers")
-    except InvalidInput as error:
-        log("not reloaded", str(error))
+async def reload_when_told(member, given, told: asyncio.Event) -> None:
+    """Peers and keys from their files again, each time; beside the loop, since a file or a name server may be slow."""
+    while True:
+        await told.wait()
+        told.clear()
+        try:
+            peers, keys = await asyncio.to_thread(read_both, given)
+            if set(peers) <= {member.address}:
+                raise InvalidInput(f"the peers file {given['peers']} names no other member")
+            member.reconfigure(peers=peers, key=keys)
+            log("reloaded", f"{len(member.peers)} peers")
+        except InvalidInput as error:
+            log("not reloaded", str(error))
+
+
+def read_both(given) -> tuple:
+    from hegemon.network.keys import keys_from
+    from hegemon.network.peers import peers_from
+
+    return peers_from(given["peers"]), keys_from(given["key"])
 
 
 def log(what: str, more: str, when: float | None = None) -> None:

@@ -38,8 +38,8 @@ def watch_protocol(
     quiet: options.Quiet = False,
 ):  # fmt: skip
     """Watch a run in the browser: play, step, go back, disturb; or save it as a film without one."""
+    from hegemon.hosts import is_loopback
     from hegemon.web.film import shoot
-    from hegemon.web.server import is_loopback
     from hegemon.web.watch import Builder, Watching, check_film_path, save_film
 
     name, n, graph, set_ = from_story(protocol, n, graph, set_, start)

@@ -1,7 +1,8 @@
 """How a member is, over HTTP: /health for people and supervisors, /ready, /metrics for Prometheus.
 
 A few lines of HTTP/1.0 are all that is needed: one request per connection, small, answered at once, within a
-second, by few at a time. It listens on loopback unless told otherwise, and never shows the key.
+second, by few at a time, and only under a name of this machine. It listens on loopback unless told otherwise, and
+never shows the key.
 """
 
 import asyncio
@@ -9,6 +10,7 @@ import json
 import time
 
 from hegemon.errors import InvalidInput
+from hegemon.hosts import is_addressed
 from hegemon.network.member import Member
 
 LONGEST_REQUEST = 4096
@@ -29,8 +31,8 @@ HELP = {
 class Health:
     """Answers for one member until it is closed."""
 
-    def __init__(self, member: Member, clock=time.monotonic):
-        self.member, self.clock = member, clock
+    def __init__(self, member: Member, name: str = "127.0.0.1", clock=time.monotonic):
+        self.member, self.name, self.clock = member, name, clock  # `name`: where it listens, as it was given
         self.began = self._active = clock()
         self._seen = -1
         self._open = 0
@@ -58,29 +60,40 @@ class Health:
         try:
             if self._open <= MOST_CONNECTIONS:
                 async with asyncio.timeout(REQUEST_SECONDS):
-                    request = await reader.readuntil(b"\r\n")
-                    status, kind, body = self.answer(request)
-                    head = f"HTTP/1.0 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
-                    writer.write(head.encode() + body)
-                    await writer.drain()
+                    writer.write(b"".join(self.answer(await reader.readuntil(b"\r\n\r\n"))))
+                    writer.close()
+                    await writer.wait_closed()
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass  # whoever asked so gets no answer
         finally:
             self._open -= 1
-            writer.close()
+            writer.transport.abort()
 
-    def answer(self, request: bytes) -> tuple[str, str, bytes]:
-        words = request.split()
+    def answer(self, request: bytes) -> tuple[bytes, bytes]:
+        """The head and the body of the response."""
+        first, *lines = request.split(b"\r\n")
+        words = first.split()
+        fields = [line.partition(b":") for line in lines]
+        hosts = [value.strip().decode("latin-1") for name, _, value in fields if name.lower() == b"host"]
         if len(words) < 2 or words[0] not in (b"GET", b"HEAD"):
-            return "405 Method Not Allowed", "text/plain", b"GET /health, /ready or /metrics\n"
-        if words[1] == b"/metrics":
-            return "200 OK", "text/plain; version=0.0.4", self.metrics().encode()
-        if words[1] == b"/health":
-            return "200 OK", "application/json", self.health().encode()
-        if words[1] == b"/ready":
-            ready = self.idle_seconds < ISOLATED_SECONDS
-            return ("200 OK" if ready else "503 Service Unavailable"), "application/json", self.health().encode()
-        return "404 Not Found", "text/plain", b"there are /health, /ready and /metrics\n"
+            return self._worded("405 Method Not Allowed", "text/plain", b"GET /health, /ready or /metrics\n")
+        if len(hosts) > 1 or not all(is_addressed(host, self.name) for host in hosts):
+            return self._worded("403 Forbidden", "text/plain", b"ask under a name of this machine\n")
+        head, body = self._page(words[1])
+        return head, b"" if words[0] == b"HEAD" else body
+
+    def _page(self, path: bytes) -> tuple[bytes, bytes]:
+        if path == b"/metrics":
+            return self._worded("200 OK", "text/plain; version=0.0.4", self.metrics().encode())
+        if path in (b"/health", b"/ready"):
+            ready = path == b"/health" or self.idle_seconds < ISOLATED_SECONDS
+            status = "200 OK" if ready else "503 Service Unavailable"
+            return self._worded(status, "application/json", self.health().encode())
+        return self._worded("404 Not Found", "text/plain", b"there are /health, /ready and /metrics\n")
+
+    def _worded(self, status: str, kind: str, body: bytes) -> tuple[bytes, bytes]:
+        head = f"HTTP/1.0 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
+        return head.encode(), body
 
     def health(self) -> str:
         member = self.member

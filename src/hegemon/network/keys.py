@@ -4,15 +4,23 @@ The first key seals, every key opens. To rotate without a pause: put the new key
 everywhere, then remove the old one; members read the file again on SIGHUP.
 """
 
+import os
 import re
 import secrets
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
 from hegemon.errors import InvalidInput
+from hegemon.files import read_regular
 
 KEY_BYTES = 32
 MOST_KEYS = 4  # a rotation needs two
+LARGEST_FILE = 10_000  # bytes
+
+
+class OpenKey(UserWarning):
+    """A key file that others can read."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +66,8 @@ def keys_from(given) -> Keys:
 def read_keys(path: Path) -> Keys:
     """The keys of a file: one per line; empty lines and lines that begin with # say nothing."""
     try:
-        lines = Path(path).read_text("ascii").splitlines()
+        lines = read_regular(path, LARGEST_FILE).decode("ascii").splitlines()
+        is_open = bool(os.stat(path).st_mode & 0o007)
     except (OSError, UnicodeDecodeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise InvalidInput(
@@ -66,7 +75,10 @@ def read_keys(path: Path) -> Keys:
         ) from None
     texts = [(number, line.strip()) for number, line in enumerate(lines, start=1)]
     digits = [(number, text) for number, text in texts if text and not text.startswith("#")]
-    return Keys(tuple(_from_digits(text, f"{path}, line {number}") for number, text in digits))
+    keys = Keys(tuple(_from_digits(text, f"{path}, line {number}") for number, text in digits))
+    if is_open:
+        warnings.warn(f"every user of this machine can read the key file {path}: chmod 600 {path}", OpenKey, 2)
+    return keys
 
 
 def _from_digits(text: str, what: str) -> bytes:

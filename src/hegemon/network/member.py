@@ -116,18 +116,26 @@ class Member:
 
     def set_peers(self, peers) -> None:
         """Other peers from now on: a list of addresses, or the Path of a peers file."""
-        chosen = self._others(peers)
-        if self._rules.works_by_messages and self._agent.peers and chosen != self._agent.peers:
+        self.reconfigure(peers=peers)
+
+    def set_keys(self, key) -> None:
+        """Other keys from now on, as in a rotation."""
+        self.reconfigure(key=key)
+
+    def reconfigure(self, *, peers=None, key=None) -> None:
+        """Other peers, other keys or both from now on; if anything of it is refused, nothing changes."""
+        keys = None if key is None else keys_from(key)
+        chosen = None if peers is None else self._others(peers)
+        if self._rules.works_by_messages and chosen is not None and self._agent.peers and chosen != self._agent.peers:
             raise InvalidInput(f"a member of {self._rules.protocol.id} elects once, over the ports it began with")
-        self._agent.peers = chosen
+        if keys is not None:
+            self._agent.wire.use(keys)
+        if chosen is not None:
+            self._agent.peers = chosen
 
     def _others(self, peers) -> list[tuple[str, int]]:
         own = self.address
         return [peer for peer in peers_from(peers) if peer != own]
-
-    def set_keys(self, key) -> None:
-        """Other keys from now on, as in a rotation."""
-        self._agent.wire.use(keys_from(key))
 
     def corrupt(self, state: int | None = None) -> None:
         """A fault to play with: any state, at once."""

@@ -5,8 +5,10 @@ import socket
 from pathlib import Path
 
 from hegemon.errors import InvalidInput
+from hegemon.files import read_regular
 
 MOST_PEERS = 100_000
+LARGEST_FILE = 300 * MOST_PEERS  # bytes
 
 
 def parse_address(text: str, what: str = "the address") -> tuple[str, int]:
@@ -47,7 +49,7 @@ def peers_from(given) -> list[tuple[str, int]]:
 def read_peers(path: Path) -> list[tuple[str, int]]:
     """The peers of a file: one `host:port` per line; empty lines and lines that begin with # say nothing."""
     try:
-        lines = Path(path).read_text("utf-8").splitlines()
+        lines = read_regular(path, LARGEST_FILE).decode("utf-8").splitlines()
     except (OSError, UnicodeDecodeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise InvalidInput(f"the peers file {path} cannot be read: {reason}; write one host:port per line") from None
@@ -59,4 +61,6 @@ def read_peers(path: Path) -> list[tuple[str, int]]:
         if text and not text.startswith("#"):
             what = f"{path}, line {number}: the peer"
             found.append(resolve(*parse_address(text, what), what))
+    if not found:
+        raise InvalidInput(f"the peers file {path} names nobody; write one host:port per line")
     return list(dict.fromkeys(found))

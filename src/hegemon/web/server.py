@@ -5,12 +5,12 @@ A page can only say what `simulation` understands: it never makes the server rea
 
 import asyncio
 import contextlib
-import ipaddress
 import secrets
 import socket
 from importlib.resources import files
 
 from hegemon.errors import InvalidInput
+from hegemon.hosts import is_addressed
 from hegemon.web.film import MODULES
 from hegemon.web.hall import MOST_SPECTATORS, Hall, Spectator
 
@@ -48,39 +48,17 @@ def bind(host: str, port: int) -> socket.socket:
     return listener
 
 
-def is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    with contextlib.suppress(ValueError):
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    return False
-
-
 class Doorkeeper:
     """Who may come in: the right token, from a page of this server, under a name of this server."""
 
     def __init__(self, host: str, port: int, token: str):
         self.host, self.port, self.token = host, port, token
-        self.open = not is_loopback(host)
 
     def admits(self, headers, token: str, is_socket: bool = False) -> bool:
         host, origin = headers.get("host", ""), headers.get("origin")
-        if not secrets.compare_digest(token.encode(), self.token.encode()) or not self._knows(host):
+        if not secrets.compare_digest(token.encode(), self.token.encode()) or not is_addressed(host, self.host):
             return False
         return origin == f"http://{host}" if is_socket else origin in (None, f"http://{host}")
-
-    def _knows(self, host: str) -> bool:
-        name, _, port = host.rpartition(":") if not host.endswith("]") else (host, "", "")
-        name = name or host
-        if is_loopback(name):
-            return True
-        if not self.open:
-            return False
-        if name in (self.host, socket.gethostname()):
-            return True
-        with contextlib.suppress(ValueError):
-            return bool(ipaddress.ip_address(name.strip("[]")))
-        return False
 
 
 def application(hall: Hall, keeper: Doorkeeper):
