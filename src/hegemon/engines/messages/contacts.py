@@ -155,8 +155,6 @@ class ContactsEngine(MessageEngine):
     def play(self, limit) -> MessageOutcome:
         limit = NEVER if limit is None else min(limit, NEVER)
         last = int(self.rounds.max(initial=0)) + 1
-        awake = self.rounds <= limit
-        self.nodes, self.rounds, self.ranks = self.nodes[awake], self.rounds[awake], self.ranks[awake]
         c, s, n = len(self.nodes), self.pattern.contacts, self.protocol.n
         self._require_memory(c, s)
         keys = np.empty(c * s, np.int64)
@@ -168,6 +166,8 @@ class ContactsEngine(MessageEngine):
             specialize(draw_contacts)(self.nodes, first, self.drawn, n, s, self.rng, keys)
             if self.is_cancelled(0):
                 return MessageOutcome(0, False, 0, self._count(0, 0, 0), interrupted=True)
+        keys = self._until(limit, keys)
+        c = len(self.nodes)
         keys.sort()
         watched = c if self.protocol.records_clouds and c <= MOST_CLOUDS else 0
         wins, alone, heard = np.zeros(c, np.int64), np.ones(c, np.int64), np.full(c, NEVER)
@@ -178,15 +178,23 @@ class ContactsEngine(MessageEngine):
         leaders = int(elected.sum())
         told = leaders if self.pattern.inform_bits and last < limit else 0
         last += leaders > 0 and self.pattern.inform_bits > 0
-        finished = last <= limit
         measures = self._count(c * s, answers - merged, told * (n - 1))
-        cause = failure(self.ranks[elected], c) if finished else "round limit"
-        measures |= {"candidates": c, "shared_referees": shared, "cause": cause}
+        measures |= {"candidates": c, "shared_referees": shared, "cause": failure(self.ranks[elected], c)}
         if self.pattern.inform_bits:
             measures["informed"] = n if told else leaders  # a leader knows itself
         if self.protocol.records_clouds:
             measures |= self._clouds(keys, leads_to, alone, heard)
-        return MessageOutcome(min(last, limit), finished, leaders, measures)
+        return MessageOutcome(last, last <= limit, leaders, measures)
+
+    def _until(self, limit: int, keys):
+        """Forget the candidates that wake up beyond the limit, who have taken their coins all the same."""
+        awake = self.rounds <= limit
+        if awake.all():
+            return keys
+        contacted, index = np.divmod(keys, len(awake))
+        kept, place = awake[index], np.cumsum(awake) - 1
+        self.nodes, self.rounds, self.ranks = self.nodes[awake], self.rounds[awake], self.ranks[awake]
+        return contacted[kept] * len(self.nodes) + place[index[kept]]
 
     def _count(self, contacts, answers, informs) -> dict:
         """Messages and bits, by kind."""

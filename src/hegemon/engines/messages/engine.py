@@ -13,7 +13,9 @@ from hegemon.engines.messages.initiators import WakeUp, initiators
 
 @dataclass(frozen=True)
 class MessageOutcome:
-    """`finished`: nothing was left to happen; otherwise the run was cut off after `rounds` rounds."""
+    """`finished`: nothing was left to happen, and `rounds` is the last round in which anything did, at least 1.
+    Otherwise the run was stopped after `rounds` rounds: at the limit, whether or not anything happened in the last of
+    them, or where it was interrupted."""
 
     rounds: int
     finished: bool
@@ -32,9 +34,10 @@ class MessageEngine(ABC):
     - honour `waking`, or say in `suits` that it cannot;
     - call `self.is_cancelled(round)` several times a second, where `freeze()` answers all that is needed to go on
       after `thaw(frozen)` in another process; and if so, answer an MessageOutcome with `interrupted=True`;
-    - draw all randomness from the streams of (seed, trial).
+    - draw all randomness from the streams of (seed, trial), and the same coins for every limit: a run that is stopped
+      is the beginning of the run that is not.
 
-    The protocol's `facts` are added to its measures here, for all engines.
+    What a run that was stopped says of itself, and the protocol's `facts`, are put in here, for all engines.
     """
 
     name = ""
@@ -67,7 +70,12 @@ class MessageEngine(ABC):
         `rest()`, which may freeze the engine."""
         self._progress, self._rest = progress, rest
         outcome = self.play(limit)
-        return replace(outcome, measures=outcome.measures | self.protocol.facts)
+        measures = outcome.measures | self.protocol.facts
+        finished = outcome.finished and (limit is None or outcome.rounds <= limit)
+        if not finished and "cause" in measures:
+            measures["cause"] = "round limit"
+        rounds = outcome.rounds if finished or outcome.interrupted or limit is None else limit
+        return replace(outcome, rounds=rounds, finished=finished, measures=measures)
 
     def is_cancelled(self, round: int) -> bool:
         if self._rest:
@@ -84,4 +92,4 @@ class MessageEngine(ABC):
 
     @abstractmethod
     def play(self, limit: int | None) -> MessageOutcome:
-        """The run itself."""
+        """The run itself; `run` corrects the rounds of one that the limit stopped."""

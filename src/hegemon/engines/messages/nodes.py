@@ -52,8 +52,6 @@ class Nodes(MessageEngine):
         leaders = sum(node.status == ELECTED for node in self.nodes.values())
         measures = {"messages": self.messages, "bits": self.bits, "largest_message": self.largest}
         measures |= self.protocol.measure(list(self.nodes.values()))
-        if ahead is not None and "cause" in measures:
-            measures["cause"] = "round limit"
         if self.protocol.records_clouds:
             measures |= self._clouds()
         return MessageOutcome(max(1, self.round), ahead is None, leaders, measures, interrupted)

@@ -242,6 +242,6 @@ class TokensEngine(MessageEngine):
             "largest_message": max(self.pattern.token_bits if out else 0, self.pattern.win_bits if home else 0),
             "candidates": c,
             "shared_referees": int(counts[MET]),
-            "cause": failure(self.ranks[elected], c) if finished else "round limit",
+            "cause": failure(self.ranks[elected], c),
         }
         return MessageOutcome(stop, finished, int(elected.sum()), measures, interrupted)
