@@ -1,5 +1,9 @@
 """Chains that are not stored answer as stored ones do; checkpoints help and are never believed."""
 
+import json
+import re
+import sys
+
 import numpy as np
 import pytest
 from drawn_protocols import drawn
@@ -10,6 +14,7 @@ import hegemon as hg
 from hegemon.cli.main import main
 from hegemon.exact import recomputed
 from hegemon.exact.configurations import Configurations
+from hegemon.exact.hitting import first_largest, first_smallest
 from hegemon.exact.instance import Instance
 from hegemon.exact.recomputed import RecomputedChain, can_be_recomputed
 from hegemon.runs.setting import topology_for
@@ -159,3 +164,51 @@ def test_what_needs_a_stored_chain_is_refused(unstored, tmp_path, capsys):
     words = ["verify", "ring", "--n", "3", "--memory", "0.05", "--property", "closed"]
     assert main([*words, "--export", "drn", "--out", str(tmp_path / "x.drn")]) == 2
     assert "stored" in capsys.readouterr().err
+
+
+# -- the same bytes on any number of cores --------------------------------------------------------------------
+
+
+def printed(words, cores, monkeypatch, capsys):
+    """What `verify --json` prints on so many cores, apart from the seconds; ranges are small, so there are many."""
+    with monkeypatch.context() as patch:
+        patch.setattr(Instance, "_is_better_recomputed", lambda *_: True)
+        patch.setattr(recomputed, "WORDS", 3)
+        patch.setattr(recomputed.os, "cpu_count", lambda: cores)
+        main(["verify", *words, "--json"])
+    return re.sub(r'"seconds": [\d.e-]+', '"seconds": 0', capsys.readouterr().out)
+
+
+WORDS = [
+    ["ring", "--n", "2", "--set", "N=3"],
+    ["timer", "--n", "4", "--set", "s=2", "--graph", "path:4"],
+    ["pairwise", "--n", "8", "--graph", "path:8", "--start", "all"],
+]
+
+
+@pytest.mark.parametrize("words", WORDS, ids=lambda words: words[0])
+def test_the_same_bytes_on_any_number_of_cores(words, monkeypatch, capsys):
+    switching = sys.getswitchinterval()
+    try:
+        sys.setswitchinterval(1e-5)
+        first = printed(words, 1, monkeypatch, capsys)
+        assert json.loads(first)["stored"] is False
+        for cores in (2, 2, 5, 16):
+            assert printed(words, cores, monkeypatch, capsys) == first
+    finally:
+        sys.setswitchinterval(switching)
+
+
+def test_sweeps_that_follow_the_cores_are_noticed(monkeypatch, capsys):
+    """The twin freezes as many ranges as there are cores."""
+    found = set()
+    for cores in (1, 2, 16):
+        monkeypatch.setattr(recomputed, "TOGETHER", cores)
+        found.add(printed(WORDS[1], cores, monkeypatch, capsys))
+    assert len(found) > 1
+
+
+def test_of_equal_starts_the_first_is_shown():
+    values = np.array([3.0, 5 - 1e-13, 5.0, 5 + 1e-13, 1 + 1e-14, 1.0])
+    assert first_largest(values, 1e-12) == 1 and first_smallest(values, 1e-12) == 4
+    assert first_largest(np.array([1.0, np.inf, np.inf]), 1e-12) == 1

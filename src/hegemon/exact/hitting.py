@@ -48,6 +48,20 @@ def finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
+def first_largest(values: np.ndarray, error: float) -> int:
+    """Where the largest value is; of those that may be equal, within their relative error, the first."""
+    return int(np.argmax(values >= values.max() * (1 - 2 * error)))
+
+
+def first_smallest(values: np.ndarray, error: float) -> int:
+    return int(np.argmax(values <= values.min() * (1 + 2 * error)))
+
+
+def average(weights: np.ndarray, values: np.ndarray) -> float:
+    """Summed by NumPy, not by BLAS, whose last digits depend on its threads."""
+    return float((weights * values).sum())
+
+
 def start_weights(chain: Chain) -> np.ndarray:
     """What `mean` is over: every array of agents alike, or the given starts alike."""
     if chain.is_whole:
@@ -66,18 +80,18 @@ def hitting_times(chain: Chain, name: str, inside: np.ndarray, starts: dict[str,
     values = np.where(sure, solution.values, np.inf)
     weights = start_weights(chain)
     candidates = np.arange(chain.size) if chain.is_whole else np.flatnonzero(weights > 0)
-    worst = int(candidates[np.argmax(values[candidates])])
+    worst = int(candidates[first_largest(values[candidates], solution.error)])
     with np.errstate(invalid="ignore"):
-        mean = float(weights[candidates] @ values[candidates])
+        mean = average(weights[candidates], values[candidates])
     return HittingTimes(
         set=name,
         values=values,
         error=solution.error,
-        worst=float(values[worst]),
+        worst=float(values[candidates].max()),
         worst_start=trace(chain, [worst]),
         mean=mean,
         from_starts={start: float(values[index]) for start, index in starts.items()},
-        probability=1.0 if sure[candidates].all() else float(weights @ reach_probability(chain, inside, able)),
+        probability=1.0 if sure[candidates].all() else average(weights, reach_probability(chain, inside, able)),
     )
 
 
@@ -98,7 +112,7 @@ def survival(chain: Chain, inside: np.ndarray, views: dict[str, np.ndarray], eno
     alive = outside.astype(float)
     rows, work = [], 0.0
     while True:
-        rows.append([float(weights @ alive) for weights in views.values()])
+        rows.append([average(weights, alive) for weights in views.values()])
         if enough(rows[-1]) or (steps is not None and len(rows) > steps):
             return np.array(rows)
         work += chain.transitions
@@ -120,7 +134,7 @@ def views_of(chain: Chain, times: HittingTimes, starts: dict[str, int]) -> dict[
 
     weights = start_weights(chain)
     candidates = np.flatnonzero(weights > 0)
-    worst = candidates[np.argmax(times.values[candidates])]
+    worst = candidates[first_largest(times.values[candidates], times.error)]
     return {"mean": weights, "worst": single(worst)} | {name: single(index) for name, index in starts.items()}
 
 

@@ -8,7 +8,7 @@ from hegemon.exact import graph_kernels, kernels
 from hegemon.exact.chain import Chain, matrix, transposed
 from hegemon.exact.configurations import Configurations
 from hegemon.exact.findings import kept_structure, losses
-from hegemon.exact.hitting import finite
+from hegemon.exact.hitting import finite, first_largest, first_smallest
 from hegemon.exact.solving import LinearSystem
 from hegemon.exact.traces import Interaction, Trace, trace
 
@@ -63,15 +63,16 @@ def holding_times(chain: Chain, name: str, inside: np.ndarray, leaders, starts: 
     solution = system.expected_steps()
     values = np.where(active, solution.values, np.inf)
     values[~reached] = np.nan
-    worst, best = int(safe[np.argmin(values[safe])]), int(safe[np.argmax(values[safe])])
+    worst = int(safe[first_smallest(values[safe], solution.error)])
+    best = int(safe[first_largest(values[safe], solution.error)])
     way, probability = most_likely_way(chain, worst, active) if active[worst] else (None, 0.0)
     return HoldingTimes(
         set=name,
         values=values,
         error=solution.error,
-        worst=float(values[worst]),
+        worst=float(values[safe].min()),
         worst_start=trace(chain, [worst]),
-        best=float(values[best]),
+        best=float(values[safe].max()),
         best_start=trace(chain, [best]),
         from_starts={start: float(values[index]) for start, index in starts.items() if not np.isnan(values[index])},
         breaks=tuple(break_interactions(chain, best, active)) if active[best] else (),

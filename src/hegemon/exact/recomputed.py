@@ -2,9 +2,9 @@
 
 Kept are one bit per key (which are representatives), one byte per representative for each set, one double for the
 expected steps, and by how much they last moved: about 40 bytes per configuration instead of some hundreds. Passes over
-all configurations are shared by all cores. Expected steps are iterated in place in any order; what proves them is the
-residual at the end, exactly as for stored chains (see solving.py), so that a file of earlier values is only a better
-beginning.
+all configurations are shared by all cores, in an order that does not depend on how many there are. Expected steps are
+iterated in place; what proves them is the residual at the end, exactly as for stored chains (see solving.py), so that a
+file of earlier values is only a better beginning.
 """
 
 import hashlib
@@ -26,6 +26,7 @@ from hegemon.exact.sweeping import Direction, Extrapolation
 PER_KEY = 0.25  # bytes: the map of representatives, and how many come before each word of it
 PER_CONFIGURATION = 40  # bytes: values, sets, levels, the last moves of the values
 WORDS = 1 << 12  # of the map, that one thread visits at a time
+TOGETHER = 16  # ranges that are swept at the same time, on any number of cores: digits must not depend on that
 MOST_PASSES = 20_000
 PRECISE = 1e-9  # change in one pass at which iteration ends; the residual is smaller still
 SAVED_EVERY = 60.0  # seconds: so much an interrupt loses at most, and a pass
@@ -75,17 +76,25 @@ class RecomputedChain:
     def denominator(self) -> int:
         return self.space.arcs
 
-    def each(self, stage: str, work, backwards: bool = False) -> list:
-        """`work(first, last)` for ranges of words, on all cores, in the order of the keys or against it."""
+    def each(self, stage: str, work, backwards: bool = False, prepare=None) -> list:
+        """`work(first, last)` for ranges of words, on all cores, in the order of the keys or against it.
+
+        With `prepare`, only TOGETHER ranges at a time, after `prepare(first, last)` for all of them.
+        """
         ranges = [(at, min(at + WORDS, len(self.words))) for at in range(0, len(self.words), WORDS)]
-        found, done = [], 0
+        ranges = ranges[::-1] if backwards else ranges
+        many = TOGETHER if prepare else len(ranges)
+        found: list = []
         with ThreadPoolExecutor(self.threads) as pool:
             try:
-                for result in pool.map(lambda part: work(*part), reversed(ranges) if backwards else ranges):
-                    found.append(result)
-                    done += 1
-                    if self.progress:
-                        self.progress(stage, done, len(ranges))
+                for at in range(0, len(ranges), many):
+                    part = ranges[at : at + many]
+                    if prepare:
+                        prepare(min(part)[0], max(part)[1])
+                    for result in pool.map(lambda one: work(*one), part):
+                        found.append(result)
+                        if self.progress:
+                            self.progress(stage, len(found), len(ranges))
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
@@ -191,13 +200,8 @@ class RecomputedChain:
         precise = PRECISE if cost else 0.0  # no residual proves a probability: it is iterated to its last digits
         saved, best, order, leap = time.monotonic(), np.inf, Direction(), Extrapolation(self.size)
         for number in range(1, MOST_PASSES):
-            backwards, moves = order.backwards, leap.moves
-            changes = self.each(
-                f"expected steps, pass {number} (last change {best:.1e})",
-                lambda a, b: kernels.sweep(a, b, backwards, self.model, active, cost, values, moves),  # noqa: B023
-                backwards,
-            )
-            best = max(changes, default=0.0)
+            stage = f"expected steps, pass {number} (last change {best:.1e})"
+            best = self._sweep(stage, order.backwards, active, cost, values, leap.moves)
             if best <= precise or best <= 4 * ROUNDING * float(values.max(initial=0.0)):
                 return
             if order.learn(best):
@@ -205,6 +209,20 @@ class RecomputedChain:
             if store and time.monotonic() - saved > SAVED_EVERY:
                 store.save(values)
                 saved = time.monotonic()
+
+    def _sweep(self, stage: str, backwards: bool, active, cost, values, moves) -> float:
+        """One pass; the largest change of a value."""
+        low, frozen = 0, values
+
+        def freeze(first: int, last: int) -> None:
+            nonlocal low, frozen
+            low = int(self.before[first])
+            frozen = values[low : self.before[last] if last < len(self.words) else self.size].copy()
+
+        def work(first: int, last: int) -> float:
+            return kernels.sweep(first, last, backwards, self.model, active, cost, values, moves, frozen, low)
+
+        return max(self.each(stage, work, backwards, freeze), default=0.0)
 
     def mean(self, values: np.ndarray) -> float:
         """Over all labelled configurations alike."""

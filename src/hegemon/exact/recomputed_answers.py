@@ -7,7 +7,7 @@ import numpy as np
 from hegemon.errors import InvalidInput
 from hegemon.exact.containment import named_set
 from hegemon.exact.findings import Finding
-from hegemon.exact.hitting import HittingTimes
+from hegemon.exact.hitting import HittingTimes, first_largest
 from hegemon.exact.holding import HoldingTimes
 from hegemon.exact.traces import Trace
 from hegemon.exact.within import Within
@@ -54,13 +54,13 @@ class RecomputedAnswers:
         sure = ~chain.backwards_from(~self._able, ~inside) if not self._able.all() else np.ones(chain.size, bool)
         values, error = chain.expected_steps(sure & ~inside, self.checkpoint, self.name)
         values[~sure] = np.inf
-        worst = int(np.argmax(values))
+        worst = first_largest(values, error)
         probability = 1.0 if sure.all() else chain.mean(chain.reach_probability(inside, self._able))
         return HittingTimes(
             set=self.name,
             values=values,
             error=error,
-            worst=float(values[worst]),
+            worst=float(values.max()),
             worst_start=self._configuration(chain.codes_at(worst)),
             mean=chain.mean(values) if sure.all() else float("inf"),
             from_starts={name: float(values[rank]) for name, rank in self.case.starts.items()},

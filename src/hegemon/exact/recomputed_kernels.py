@@ -171,14 +171,15 @@ def spread(first, last, model, marked, allowed):
 
 
 @kernel
-def sweep(first, last, backwards, model, active, cost, values, moves):
+def sweep(first, last, backwards, model, active, cost, values, moves, frozen, low):
     """Gauss-Seidel in place: x = (cost + sum over the other successors) / (arcs that change); the largest change.
 
-    What every value changed by is written to `moves`.
+    What every value changed by is written to `moves`. Other ranges are swept at the same time: their values, from rank
+    `low` on, are read from `frozen`, as they were before, so that no result depends on which thread is faster.
     """
     codes = np.empty(len(model.powers), np.int64)
     keys = representatives(first, last, model.words)
-    change = 0.0
+    begin, high, change = np.int64(model.before[first]), low + len(frozen), 0.0
     for step in range(len(keys)):
         place = len(keys) - 1 - step if backwards else step
         key, rank = keys[place], model.before[first] + place
@@ -189,6 +190,8 @@ def sweep(first, last, backwards, model, active, cost, values, moves):
                 other = target(key, arc, codes, model)
                 if other == rank:
                     rest -= 1
+                elif low <= other < high and not begin <= other < begin + len(keys):
+                    total += frozen[other - low]
                 else:
                     total += values[other]
             value = total / rest

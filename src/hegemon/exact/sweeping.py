@@ -32,7 +32,7 @@ class Extrapolation:
     a leap that makes things worse is the last one: sweeps alone converge too.
     """
 
-    KEPT = 5
+    KEPT, BLOCK = 5, 1 << 18
 
     def __init__(self, size: int):
         self._moves = np.zeros((self.KEPT, size), np.float32)
@@ -50,7 +50,10 @@ class Extrapolation:
         if self._kept < self.KEPT:
             return
         self._kept, self._before = 0, change
-        products = np.array([[float(one @ other) for other in self._moves] for one in self._moves])
+        products = np.zeros((self.KEPT, self.KEPT))
+        for first in range(0, self._moves.shape[1], self.BLOCK):  # not by BLAS, whose threads change the last digits
+            part = self._moves[:, first : first + self.BLOCK].astype(float)
+            products += np.einsum("ik,jk->ij", part, part)
         if self._trusted and products.trace() > 0:
             products = products / products.trace() + 1e-12 * np.eye(self.KEPT)
             shares = np.linalg.solve(products, np.ones(self.KEPT))

@@ -8,7 +8,7 @@ import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import Chain
-from hegemon.exact.hitting import LARGEST_WORK, start_weights
+from hegemon.exact.hitting import LARGEST_WORK, average, start_weights
 
 EXACT_WORK = 400_000  # products of large whole numbers
 ROUNDING = 2.0**-53
@@ -61,7 +61,7 @@ def reached_within(chain: Chain, name: str, inside: np.ndarray, starts: dict[str
         set=name,
         steps=steps,
         worst=1 - float(alive[candidates].max()),
-        mean=1 - float(weights @ alive),
+        mean=1 - average(weights, alive),
         from_starts={start: 1 - float(alive[index]) for start, index in starts.items()},
         error=(steps * (widest + 3) + chain.size.bit_length() + 3) * ROUNDING,  # sums of numbers >= 0, relative
         fractions=None,
