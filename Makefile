@@ -2,7 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types suite test-full coverage docs bench clean chromium
+.PHONY: demo test lint types suite test-full coverage guard docs bench clean chromium
 
 # pip would compile all bytecode by itself, mostly of modules that nobody loads: Python does it where they are used.
 # "no" is how pip reads the variable: compile? no.
@@ -51,6 +51,9 @@ coverage: $(VENV)/installed-coverage chromium  # branch coverage of everything b
 
 docs: $(VENV)/installed-docs  # build/site: every page, every link and every picture checked
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+guard: $(VENV)/installed-test  # a minute: fails when an engine lost more than half of its speed
+	$(BIN)/python -m benchmarks.guard
 
 bench: $(VENV)/installed-test
 	$(BIN)/python -m benchmarks.start

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hegemon.errors import InvalidInput
 from hegemon.graphs.families import complete, directed_ring, path, ring
 from hegemon.graphs.files import from_networkx
-from hegemon.graphs.topology import LARGEST_COMPLETE, LARGEST_IN_MEMORY, Topology, count_components
+from hegemon.graphs.topology import LARGEST_COMPLETE, LARGEST_IN_MEMORY, Topology
 
 
 @st.composite
@@ -58,9 +58,6 @@ def test_every_question_is_answered_as_networkx_answers_it(graph):
     assert topology.components == nx.number_connected_components(edges)
     assert topology.is_connected == nx.is_connected(edges)
     assert topology.is_bipartite == nx.is_bipartite(edges)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hegemon.graphs.topology.FEW_ARCS", -1)  # as of a large graph
-        assert count_components(topology.n, topology.sources, topology.targets) == topology.components
     assert topology.is_complete == (topology.arcs == topology.n * (topology.n - 1))
     assert topology.offsets.dtype == np.int64 and topology.targets.dtype == np.int32
     assert len(topology.sources) == len(topology.targets) == topology.offsets[-1] == topology.arcs

@@ -47,13 +47,16 @@ def settler(space):
     return _functions("\n".join([*lines, "    return True"]), "settle")[0]
 
 
-def clearer(space):
-    """`clear(a, layout)`, with the layout of `packer`: fields that the state does not have get their lowest value."""
+def clearer(space, words: int = 2):
+    """`clear(a, layout)`: fields that the state does not have get their lowest value.
+
+    `words` is how many numbers of the layout belong to a field: 2 in that of `codec`, 4 in that of `packer`.
+    """
     lines = ["def clear(a, layout):"]
     for slot, name in enumerate(space.names):
         test = space.existence_test(name)
         if test:
-            lines += [f"    if not ({test}):", f"        a.{name} = layout[{4 * slot}]"]
+            lines += [f"    if not ({test}):", f"        a.{name} = layout[{words * slot}]"]
     return _functions("\n".join([*lines, "    return"]), "clear")[0]
 
 

@@ -10,6 +10,15 @@ from hegemon.engines.stopping import Stop
 from hegemon.models.configuration import Configuration
 
 
+def kept(parts: tuple[np.ndarray, ...], into: tuple | None) -> tuple[np.ndarray, ...]:
+    """Copies of these arrays, in the memory of older copies where they fit: fresh memory costs more than copying."""
+    if into is None or any(old.shape != part.shape for old, part in zip(into, parts, strict=True)):
+        return tuple(part.copy() for part in parts)
+    for old, part in zip(into, parts, strict=True):
+        old[:] = part
+    return into
+
+
 class Engine(ABC):
     """One run of one protocol, from a configuration to whatever step the driver asks for.
 
@@ -81,9 +90,16 @@ class Engine(ABC):
     def configuration(self) -> Configuration:
         """The present states, as a value of their own: it does not change when the engine goes on."""
 
+    def view(self) -> Configuration:
+        """The present states, to be read before the engine goes on and never written to; not a copy where possible."""
+        return self.configuration()
+
     @abstractmethod
-    def snapshot(self) -> tuple[int, Any]:
-        """The step, and all that is needed to come back: arrays, numbers and tuples only, shared with nobody."""
+    def snapshot(self, into: tuple[int, Any] | None = None) -> tuple[int, Any]:
+        """The step, and all that is needed to come back: arrays, numbers and tuples only, shared with nobody.
+
+        `into` is an older snapshot of this engine that nobody needs any more: its memory may be used again.
+        """
 
     @abstractmethod
     def restore(self, snapshot: tuple[int, Any]) -> None:
@@ -101,9 +117,13 @@ class Engine(ABC):
         """The codes of the states that agents are in, ascending, and how many agents are in each."""
         return self.configuration().multiset
 
-    def recent_occupancy(self) -> tuple[np.ndarray, np.ndarray]:
-        """The same now or a little earlier, whichever costs less: what could never follow then never follows now."""
-        return self.occupancy()
+    def recent_occupancy(self, most: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """The same now or a little earlier, whichever costs less: what could never follow then never follows now.
+
+        None if agents are in more than `most` states.
+        """
+        codes, counts = self.occupancy()
+        return (codes, counts) if len(codes) <= most else None
 
     def note_silence(self) -> None:
         """The driver has proved that nothing will ever change again: later steps may cost nothing."""

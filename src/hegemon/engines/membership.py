@@ -93,8 +93,8 @@ class Membership:
         return self.counts_from(self.marks(agents), weights)
 
     def counts_from(self, mark, weights=None) -> np.ndarray:
-        weights = np.ones(len(mark), np.int64) if weights is None else weights
-        return np.array([weights[(mark >> k) & 1 == 1].sum() for k in range(len(self.stop.conditions))], np.int64)
+        count = np.count_nonzero if weights is None else lambda satisfied: weights[satisfied != 0].sum()
+        return np.array([count(mark & (1 << k)) for k in range(len(self.stop.conditions))], np.int64)
 
     def holds(self, agents) -> bool:
         if len(self.stop.conditions) and not self.stop.holds(self.counts(agents)):

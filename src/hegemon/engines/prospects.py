@@ -39,9 +39,10 @@ class Prospects:
     def is_silent(self, engine) -> bool:
         """No two agents that can meet change anything."""
         self._most_pairs = FIRST_PAIRS + engine.step // STEPS_PER_PAIR
-        codes, counts = engine.recent_occupancy()
-        if len(codes) > MOST_STATES:
+        occupied = engine.recent_occupancy(MOST_STATES)
+        if occupied is None:
             return False
+        codes, counts = occupied
         try:
             if self.topology.is_complete:
                 pairs = self._meetings(dict(zip(codes.tolist(), counts.tolist(), strict=True)), set())
@@ -58,10 +59,10 @@ class Prospects:
         may meet itself if at least two agents are in it, or if some interaction adds agents to it.
         """
         self._most_pairs = FIRST_PAIRS + engine.step // STEPS_PER_PAIR
-        codes, counts = engine.recent_occupancy()
-        if len(codes) > MOST_STATES or not self.stop.conditions:
+        occupied = engine.recent_occupancy(MOST_STATES) if self.stop.conditions else None
+        if occupied is None:
             return False
-        held = dict(zip(codes.tolist(), counts.tolist(), strict=True))
+        held = dict(zip(*(array.tolist() for array in occupied), strict=True))
         try:
             moves = self._moves(held)
             return self._unwatched(moves) if self.stop.watch else self._unmet(held, moves)

@@ -1,6 +1,7 @@
 """Moves an engine from milestone to milestone: records, faults, the exact first step inside a set."""
 
 import random
+import time
 from collections.abc import Callable
 
 from hegemon.engines.engine import Engine
@@ -17,6 +18,7 @@ from hegemon.runs.schedules import after_round
 
 FIRST_REVIEW = 1 << 20  # steps after which a run is first asked whether it can still meet its stop; then twice as many
 LOOKS = 8  # a closed set is looked at whenever a run is longer by one part in so many
+REPLAY = 2  # a new snapshot is taken after as many times what one costs
 PROBES = 8  # looks behind the step of entry, where a closed set is not left again
 
 
@@ -49,6 +51,8 @@ class Driver:
         self.ended = ""  # why the stop can never be met
         self._prospects = Prospects(protocol, topology, stop, self._beat) if protocol.model == "population" else None
         self._review = 0
+        self._outside: tuple | None = None  # a snapshot outside the set, with nothing but steps since
+        self._next_snapshot = 0.0  # when, by the clock
         self._record()
 
     def run(self, limit: int | None, until_met: bool) -> bool:
@@ -67,6 +71,7 @@ class Driver:
     def _run(self, limit: int | None, until_met: bool) -> bool:
         engine = self.engine
         engine.horizon = limit
+        self._outside = None
         self._review = engine.step + max(FIRST_REVIEW, 16 * self.protocol.n)
         if until_met and self._inside():
             return True
@@ -166,7 +171,7 @@ class Driver:
     def _inside(self) -> bool:
         if self.membership is None:
             return self.engine.counts_hold()
-        return self.membership.holds(self.engine.configuration().agents)
+        return self.membership.holds(self.engine.view().agents)
 
     def _reach(self, goal: int) -> bool:
         """Towards `goal`, or exactly to the first step inside the set.
@@ -185,14 +190,22 @@ class Driver:
                 if self._inside():
                     return True
             return False
-        before = engine.snapshot()
-        self._pass(min(goal, engine.step + max(1, engine.step // LOOKS)))
+        self._keep_outside()
+        self._pass(min(goal, engine.step + max(self.protocol.n, engine.step // LOOKS)))
         if self._inside():
             end = engine.step
-            self._rewind_to_entry(before)
+            self._rewind_to_entry(self._outside)
             self._require_closed(end)
             return True
         return False
+
+    def _keep_outside(self) -> None:
+        """Keep a snapshot to replay from; an older one does, as long as replaying from it costs less than a new one."""
+        begin = time.perf_counter()
+        if self._outside is None or begin > self._next_snapshot:
+            self._outside = self.engine.snapshot(self._outside)
+            now = time.perf_counter()
+            self._next_snapshot = now + REPLAY * (now - begin)
 
     def _rewind_to_entry(self, outside) -> None:
         """From a snapshot outside the closed set and the present inside it, go back to the step of entry."""

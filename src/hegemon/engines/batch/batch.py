@@ -224,11 +224,12 @@ class Batch(Engine):
         codes, counts, _ = self._multiset.contents(self._look(self._ahead).counts if self._ahead else None)
         return Configuration(self.space, codes=codes, counts=counts)
 
-    def recent_occupancy(self):
+    def recent_occupancy(self, most: int):
         """Of the step at which the present epoch began: no look into it is needed."""
-        return self._multiset.contents()[:2]
+        codes, counts, _ = self._multiset.contents()
+        return (codes, counts) if len(codes) <= most else None
 
-    def snapshot(self):
+    def snapshot(self, into=None):
         codes, counts, _ = self._multiset.contents()
         waits = self._pending.copy(), self._far, self._skipping, self._silent
         return self.step, self._base, codes, counts, self.rng.copy(), *waits

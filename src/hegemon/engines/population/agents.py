@@ -13,7 +13,7 @@ from numba import uint64
 
 from hegemon.compute.compilation import lean, specialize
 from hegemon.compute.records import codec, marks, meeting, record_functions, settler, widened
-from hegemon.engines.engine import Engine
+from hegemon.engines.engine import Engine, kept
 from hegemon.engines.meeting import TOLD, Meeting, call_meeting
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
@@ -134,6 +134,16 @@ def require_array(protocol, engine: str) -> None:
         )
 
 
+def few_states(space, agents: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """The codes of these agents' states, ascending, with their numbers; None if there are more than `most`."""
+    if (
+        len(np.unique(space.encode_array(agents[: 8 * most]))) > most
+    ):  # what the first agents show need not be sorted out
+        return None
+    codes, counts = np.unique(space.encode_array(agents), return_counts=True)
+    return (codes, counts) if len(codes) <= most else None
+
+
 def memory() -> float:
     """What a run may take: three quarters of this machine's memory, in bytes."""
     try:
@@ -174,7 +184,7 @@ class Agents(Engine):
             bound = {"meet": meeting(protocol.interact, protocol.coins.names), "marks_of": marks(stop.conditions)}
             bound |= {"copy": copy, "settle": settler(self.space)}
             bound |= {"draw": draw, "recount": recount}
-            self._kernel = specialize(run_records, protocol.record_types, **bound)
+            self._kernel = specialize(run_records, protocol.record_types, allocates=False, **bound)
         self._pace = Pace(1 << 18)
         self.load(configuration)
 
@@ -224,6 +234,9 @@ class Agents(Engine):
             return Configuration(self.space, agents=self._states[self._population])
         return Configuration(self.space, agents=self._population.copy())
 
+    def view(self) -> Configuration:
+        return self.configuration() if self._in_table else Configuration(self.space, agents=self._population)
+
     @property
     def codes(self) -> np.ndarray | None:
         """Every agent's code, not to be written to; None where agents are kept as records."""
@@ -237,6 +250,9 @@ class Agents(Engine):
         codes = np.flatnonzero(counts)
         return codes, counts[codes]
 
+    def recent_occupancy(self, most: int):
+        return super().recent_occupancy(most) if self._in_table else few_states(self.space, self._population, most)
+
     @property
     def is_silent(self) -> bool:
         return self._silent
@@ -244,8 +260,8 @@ class Agents(Engine):
     def note_silence(self) -> None:
         self._silent = True
 
-    def snapshot(self):
-        return self.step, self._population.copy(), self._counts.copy(), self.rng.copy(), self._silent
+    def snapshot(self, into=None):
+        return self.step, *kept((self._population, self._counts, self.rng), into and into[1:4]), self._silent
 
     def restore(self, snapshot) -> None:
         self.step, population, counts, rng, self._silent = snapshot

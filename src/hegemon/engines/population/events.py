@@ -14,12 +14,12 @@ from numba import uint64
 from hegemon.compute.compilation import part, specialize
 from hegemon.compute.prefetch import prefetch
 from hegemon.compute.randomness import next_below, next_index, next_word
-from hegemon.compute.records import codec, marks, meeting, record_functions, settler, widened
+from hegemon.compute.records import clearer, codec, marks, meeting, record_functions, settler, widened
 from hegemon.compute.waiting import FOREVER, null_run
-from hegemon.engines.engine import Engine
+from hegemon.engines.engine import Engine, kept
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
-from hegemon.engines.population.agents import FAILED, LIMIT, MET, Goal, memory, recount, require_array
+from hegemon.engines.population.agents import FAILED, LIMIT, MET, Goal, few_states, memory, recount, require_array
 from hegemon.engines.refusal import refuse_interaction
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
@@ -66,19 +66,21 @@ class Foresight(NamedTuple):
 
 
 def react(a, b, coin, rules):
-    """What a and b become, in the first two of the wide scratch records; whether every field is in its range."""
+    """What a and b become, in the first two of the wide scratch records."""
     scratch = rules.scratch
     copy(a, scratch[0])
     copy(b, scratch[1])
     meet(scratch[0], scratch[1], rules.parameters[0], coin)
-    return settle(scratch[0], rules.layout) and settle(scratch[1], rules.layout)
 
 
 def changes(a, b, rules):
-    """Whether any value of the coins changes something (or fails, which ends the run if it is drawn)."""
+    """Whether any value of the coins changes something; what leaves its range does, and ends the run if it is drawn."""
     scratch = rules.scratch
     for coin in range(rules.values):
-        if not react(a, b, coin, rules) or not same(a, scratch[0]) or not same(b, scratch[1]):
+        react(a, b, coin, rules)
+        clear(scratch[0], rules.layout)
+        clear(scratch[1], rules.layout)
+        if not same(a, scratch[0]) or not same(b, scratch[1]):
             return True
     return False
 
@@ -151,7 +153,8 @@ def run_events(population, rules, arcs, clock, rng, foresight, goal, limit, dens
         copy(a, scratch[2])
         copy(b, scratch[3])
         clock[TRIED] = event
-        if not react(a, b, coin, rules):
+        react(a, b, coin, rules)
+        if not (settle(scratch[0], rules.layout) and settle(scratch[1], rules.layout)):
             return FAILED
         copy(scratch[0], a)
         copy(scratch[1], b)
@@ -223,12 +226,12 @@ class Events(Engine):
         copy, same = record_functions(self.space)
         records = protocol.record_types
         meet = meeting(protocol.interact, protocol.coins.names)
-        trial = part(react, records, meet=meet, copy=copy, settle=settler(self.space))
-        bound = {"react": trial, "copy": copy, "same": same}
-        bound["changes"] = part(changes, records, react=trial, same=same)
-        self._find = specialize(find_active, records, changes=bound["changes"])
+        trial = part(react, records, allocates=False, meet=meet, copy=copy)
+        bound = {"react": trial, "copy": copy, "same": same, "settle": settler(self.space)}
+        bound["changes"] = part(changes, records, allocates=False, react=trial, same=same, clear=clearer(self.space))
+        self._find = specialize(find_active, records, allocates=False, changes=bound["changes"])
         bound |= {"marks_of": marks(stop.conditions), "recount": recount, "foretell": foretell}
-        self._kernel = specialize(run_events, records, **bound)
+        self._kernel = specialize(run_events, records, allocates=False, **bound)
         scratch = np.zeros(4, widened(self.space.dtype))
         self._rules = Rules(protocol.compiled_p, codec(self.space)[2], protocol.coins.size, scratch)
         self.load(configuration)
@@ -302,11 +305,17 @@ class Events(Engine):
     def configuration(self) -> Configuration:
         return Configuration(self.space, agents=self._population.copy())
 
+    def view(self) -> Configuration:
+        return Configuration(self.space, agents=self._population)
+
+    def recent_occupancy(self, most: int):
+        return few_states(self.space, self._population, most)
+
     def _parts(self) -> tuple:
         return self._clock, self._population, self._counts, self._arcs.active, self._arcs.where, self.rng
 
-    def snapshot(self):
-        return self.step, *(part.copy() for part in self._parts())
+    def snapshot(self, into=None):
+        return self.step, *kept(self._parts(), into and into[1:])
 
     def restore(self, snapshot) -> None:
         for mine, saved in zip(self._parts(), snapshot[1:], strict=True):

@@ -25,8 +25,8 @@ class Switching(Engine):
     def occupancy(self):
         return self._now.occupancy()
 
-    def recent_occupancy(self):
-        return self._now.recent_occupancy()
+    def recent_occupancy(self, most: int):
+        return self._now.recent_occupancy(most)
 
     def note_silence(self) -> None:
         self._now.note_silence()
@@ -42,8 +42,12 @@ class Switching(Engine):
     def configuration(self):
         return self._now.configuration()
 
-    def snapshot(self):
-        return self.step, self._now, self._review, self._now.snapshot()
+    def view(self):
+        return self._now.view()
+
+    def snapshot(self, into=None):
+        older = into[3] if into and into[1] is self._now else None
+        return self.step, self._now, self._review, self._now.snapshot(older)
 
     def restore(self, snapshot) -> None:
         _, self._now, self._review, inner = snapshot

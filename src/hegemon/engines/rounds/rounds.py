@@ -82,7 +82,7 @@ class Rounds(Engine):
         self.author = {  # what the kernels of this engine and of fast-forward are bound to
             "pack": pack,
             "unpack": unpack,
-            "clear": clearer(self.space),
+            "clear": clearer(self.space, words=4),
             "show": show,
             "gather": kernels.gather,
             "update": self.protocol.update,
@@ -157,7 +157,7 @@ class Rounds(Engine):
         self._unpack(words, agents, self.given.layout)
         return Configuration(self.space, agents=agents)
 
-    def snapshot(self):
+    def snapshot(self, into=None):
         """During a survey or a flight: where the survey began, since all after it can be repeated from there."""
         path = self._survey.path if self._survey else self._flight.path if self._flight else None
         if path is None:

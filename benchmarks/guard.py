@@ -1,0 +1,134 @@
+"""Guards the speed of every engine: `python -m benchmarks.guard`, which CI runs after the tests.
+
+Each workload is timed in processor seconds beside a yardstick, a frozen loop that does not change with the program.
+Both run in turn, several times; the fastest of each count, since other processes can only slow one down. The ratio is
+compared with the one recorded in `guard.json`, so that a slower machine does not matter. A workload that lost more than
+a fifth is shown; one that lost more than a half, in a second try too, fails. `--record` writes this commit's ratios.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numba
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import hegemon as hg
+from benchmarks.majority import ApproximateMajority
+
+RECORDED = Path(__file__).with_name("guard.json")
+SHOWN, FAILED = 1.2, 1.5  # times the recorded ratio
+ROUNDS = 7
+
+
+@numba.njit(cache=True)
+def yardstick(rounds: int, memory: np.ndarray) -> int:
+    """Arithmetic, branches and reads from memory. Never change it: recorded ratios would lose their meaning."""
+    x, found = np.uint64(88172645463325252), 0
+    for _ in range(rounds):
+        x ^= x << np.uint64(13)
+        x ^= x >> np.uint64(7)
+        x ^= x << np.uint64(17)
+        place = x % np.uint64(len(memory))
+        if memory[place] < x & np.uint64(255):
+            found += 1
+        memory[place] = np.uint8(x >> np.uint64(56))
+    return found
+
+
+def run(protocol, **options) -> Callable[[], object]:
+    return lambda: hg.simulate(protocol, seed=1, **options)
+
+
+def workloads() -> dict[str, Callable[[], object]]:
+    """Every engine, an exact chain, a holding time and many short trials, about a tenth of a second each."""
+    return {
+        "agents, codes": run(hg.TimeOptimal(n=10_000), until="steps:10000000", engine="agents"),
+        "agents, records": run(hg.Ring(n=2_000), until="steps:4000000", engine="agents"),
+        "events": run(hg.Ring(n=6_000), start="random"),
+        "batch, epochs": run(ApproximateMajority(n=10**8), until="steps:1000000000", engine="batch"),
+        "batch, jumps": run(hg.Pairwise(n=3 * 10**6), engine="batch"),
+        "rounds": run(hg.Herman(n=1001), until="rounds:12000", fast_forward=False, threads=1),
+        "fast-forward": run(hg.Trains(n=400, N=10), graph="torus:20x20", threads=1),
+        "nodes": run(hg.FloodMax(n=128), engine="nodes"),
+        "contacts": run(hg.Referees(n=10**7), engine="contacts"),
+        "tokens": run(hg.Walks(n=4096, mixing_time=400), graph="hypercube:12", engine="tokens"),
+        "whole set, not closed": run(hg.Ring(n=300), start="random", until="C_PB and not safe", max_steps=3000),
+        "short trials": lambda: hg.run_trials(hg.Pairwise(n=50), 200, seed=1, workers=1),
+        "verify": lambda: hg.verify(hg.Timer(n=4, s=8)),
+        "holding": lambda: hg.holding(hg.Timer(n=3, s=4), seed=1, precision=1, budget=10**5, workers=1),
+    }
+
+
+def processor_seconds(work: Callable[[], object]) -> float:
+    begin = time.process_time()
+    work()
+    return time.process_time() - begin
+
+
+def ratio(work: Callable[[], object], memory: np.ndarray) -> float:
+    """Processor time of a workload beside that of the yardstick."""
+    work()  # what is compiled, or learned once for all runs, is not measured
+    ours, rule = [], []
+    for _ in range(ROUNDS):
+        ours.append(processor_seconds(work))
+        rule.append(processor_seconds(lambda: yardstick(20_000_000, memory)))
+    return min(ours) / min(rule)
+
+
+def measure(names: list[str]) -> dict[str, float]:
+    memory = np.zeros(1 << 20, np.uint8)
+    yardstick(10, memory)
+    chosen = workloads()
+    return {name: ratio(chosen[name], memory) for name in names}
+
+
+def losses(ratios: dict[str, float], recorded: dict[str, float], bound: float) -> list[str]:
+    """The workloads that take more than `bound` times what was recorded."""
+    return [name for name, now in ratios.items() if name in recorded and now > bound * recorded[name]]
+
+
+def judge(measure: Callable[[list[str]], dict[str, float]], recorded: dict[str, float]) -> tuple[dict, list[str]]:
+    """All ratios, and the workloads that failed twice."""
+    ratios = measure(list(recorded))
+    suspects = losses(ratios, recorded, FAILED)
+    if suspects:
+        again = measure(suspects)
+        ratios |= {name: min(ratios[name], now) for name, now in again.items()}
+    return ratios, losses(ratios, recorded, FAILED)
+
+
+def show(ratios: dict[str, float], recorded: dict[str, float]) -> None:
+    table = Table("workload", "ratio", "recorded", "change", title="processor time beside the yardstick")
+    for name, now in ratios.items():
+        then = recorded.get(name)
+        change = "new" if then is None else f"{now / then - 1:+.0%}" + (" slower" if now > SHOWN * then else "")
+        table.add_row(name, f"{now:.3f}", "–" if then is None else f"{then:.3f}", change)
+    Console().print(table)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.guard", description=__doc__.splitlines()[0])
+    parser.add_argument("--record", action="store_true", help="write the ratios of this commit to guard.json")
+    given = parser.parse_args(arguments)
+    recorded = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
+    if given.record:
+        ratios = measure(list(workloads()))
+        RECORDED.write_text(json.dumps({name: round(value, 4) for name, value in ratios.items()}, indent=2) + "\n")
+        show(ratios, recorded)
+        return 0
+    ratios, failed = judge(measure, recorded)
+    show(ratios, recorded)
+    for name in failed:
+        times = ratios[name] / recorded[name]
+        print(f"{name}: {times:.2f} times the recorded processor time; find the cause, or record the new ratio")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,38 @@
+"""The guard of speed: noise passes, a small loss is shown, a large one that a second try confirms fails."""
+
+import json
+
+import numpy as np
+from benchmarks import guard
+
+
+def measured(*answers):
+    """A measurement that gives these ratios, one after the other."""
+    left = iter(answers)
+    return lambda names: {name: value for name, value in next(left).items() if name in names}
+
+
+def test_only_a_large_loss_that_is_confirmed_fails():
+    recorded = {"a": 1.0, "b": 2.0}
+    assert guard.judge(measured({"a": 1.19, "b": 2.9}), recorded)[1] == []
+    assert guard.judge(measured({"a": 1.0, "b": 3.1}, {"b": 2.1}), recorded)[1] == []  # a busy moment
+    assert guard.judge(measured({"a": 1.0, "b": 3.1}, {"b": 3.2}), recorded)[1] == ["b"]
+    assert guard.losses({"a": 1.3, "b": 2.0}, recorded, guard.SHOWN) == ["a"]
+
+
+def test_a_slowed_workload_is_caught():
+    memory = np.zeros(1 << 10, np.uint8)
+    guard.yardstick(10, memory)
+
+    def work(times: int):
+        return lambda: guard.yardstick(2_000_000 * times, memory)
+
+    def measure(times):
+        return lambda names: {name: guard.ratio(work(times), memory) for name in names}
+
+    recorded = measure(1)(["loop"])
+    assert guard.judge(measure(3), recorded)[1] == ["loop"]
+
+
+def test_every_workload_has_a_recorded_ratio():
+    assert list(json.loads(guard.RECORDED.read_text())) == list(guard.workloads())
