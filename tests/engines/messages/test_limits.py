@@ -1,4 +1,4 @@
-"""A run that is stopped at a limit is the beginning of the run that is not, and says how long it was, in every engine."""
+"""A run that is stopped at a limit is the beginning of the whole run, and says how long it was, in every engine."""
 
 import pytest
 
