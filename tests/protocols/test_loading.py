@@ -27,9 +27,27 @@ def test_every_protocol_is_under_its_id_and_its_name():
     assert "nothing" not in CATALOGUE and not hasattr(protocols, "Nothing")
 
 
-def test_the_index_says_what_the_classes_say():
-    """If this fails, `python -m hegemon.protocols.listing` writes the index anew."""
-    assert listing.rows()[: len(CATALOGUE)] == listing.indexed()
+def test_what_is_read_off_the_files_is_what_the_classes_say():
+    for name, entry in listing.entries().items():
+        protocol = CATALOGUE[name]
+        said = protocol.id, protocol.model, protocol.grade, protocol.shelf, protocol.summary(), protocol.reference
+        assert said == (name, entry.model, entry.grade, entry.shelf, entry.summary, entry.reference)
+
+
+def test_type_checkers_know_the_catalogue():
+    """If this fails, run `python -m hegemon.protocols`."""
+    assert (listing.FOLDER / "__init__.pyi").read_text() == listing.stub()
+
+
+def test_a_file_in_the_folder_is_all_it_takes(tmp_path, monkeypatch):
+    text = GOOD.replace(
+        "    class State:",
+        '    """Copies."""\n\n    reference = "nobody"\n    grade = "exact"\n    shelf = "survey"\n\n    class State:',
+        1,
+    )
+    (tmp_path / "mine.py").write_text(text)
+    monkeypatch.setattr(listing, "FOLDER", tmp_path)
+    assert list(listing.entries.__wrapped__()) == ["mine"]
 
 
 def test_a_misspelt_id_suggests_the_nearest():
@@ -37,7 +55,7 @@ def test_a_misspelt_id_suggests_the_nearest():
     for name, meant in (("pairwse", "pairwise"), ("time_optimal", "time-optimal"), ("Trains", "trains")):
         with pytest.raises(InvalidInput, match=f"did you mean {meant}"):
             find_protocol(name)
-    with pytest.raises(InvalidInput, match="choose threshold, pairwise"):
+    with pytest.raises(InvalidInput, match="choose pairwise, threshold"):
         find_protocol("qqqqqqqq")
 
 

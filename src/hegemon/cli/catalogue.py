@@ -22,7 +22,12 @@ def list_protocols(json: options.Json = False):
         return
     kept = {"no_wrap": True}
     table = new_table(("id", kept | {"style": "bold"}), ("model", kept), ("grade", kept), "what it does")
+    shelf = ""
     for row in rows:
+        if row["shelf"] != shelf:
+            shelf = row["shelf"]
+            table.add_section()
+            table.add_row(f"– {shelf or 'cited only'} –", "", "", "")
         table.add_row(row["id"], row["model"] or "–", row["grade"], row["summary"])
     screen = console()
     screen.print(table)

@@ -17,6 +17,7 @@ class AfekGafni(MessageProtocol):
         "networks, SIAM Journal on Computing 20, 1991 (the synchronous algorithm, all nodes awake)"
     )
     grade = "faithful"
+    shelf = "messages"
     needs_graph = "complete"
 
     class Message:

@@ -16,6 +16,7 @@ class BFW(RoundsProtocol):
         "R. Vacus, I. Ziccardi, Minimalist leader election under weak communication, PODC 2025; read up to notation"
     )
     grade = "exact"
+    shelf = "any graph"
     arbitrary_start = False  # it does not stabilize: a configuration without a leader stays without one
     random_bits = 1  # the coin of probability p = 1/2
     public = ("phase",)

@@ -26,6 +26,7 @@ class CaiIzumiWada(PopulationProtocol):
         "self-stabilizing leader election on a population protocol model, Theory of Computing Systems 50, 2012"
     )
     grade = "exact"
+    shelf = "complete graphs"
     needs_exact_n = True
 
     class State:

@@ -20,6 +20,7 @@ class Countdown(PopulationProtocol):
 
     reference = "Sudo, Eguchi, Izumi, Masuzawa, DISC 2021, section 3.2 (P_CD, Lemmas 3 and 4)"
     grade = "exact"
+    shelf = "toolbox"
     default_start = "one-full"
 
     top = Parameter("8*ceil(log2(n))", low=1, help="the largest value, l1 of Lemma 3")

@@ -29,6 +29,7 @@ class Dijkstra(PopulationProtocol):
         "E. W. Dijkstra, Self-stabilizing systems in spite of distributed control, Communications of the ACM 17, 1974"
     )
     grade = "exact"
+    shelf = "rings"
     needs_graph = "directed-ring"
     smallest_n = 3
     inputs = {"special": 1}

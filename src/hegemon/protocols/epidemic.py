@@ -12,6 +12,7 @@ class Epidemic(PopulationProtocol):
 
     reference = "Sudo, Eguchi, Izumi, Masuzawa, DISC 2021, section 3.1 (P_EP, Lemma 2); Angluin et al. 2008"
     grade = "exact"
+    shelf = "toolbox"
     default_start = "one-source"
 
     top = Parameter(1, low=1, help="the largest value")

@@ -48,6 +48,7 @@ class FischerJiang(PopulationProtocol):
         "OPODIS 2006; as described by Yokota, Sudo, Masuzawa, IEICE Transactions 2021, section 3.1"
     )
     grade = "faithful"
+    shelf = "rings"
     needs_oracle = True
     needs_graph = "directed-ring"
     smallest_n = 3

@@ -10,6 +10,7 @@ class FloodMax(MessageProtocol):
 
     reference = "N. Lynch, Distributed Algorithms, Morgan Kaufmann 1996, section 4.1 (OptFloodMax), with random ranks"
     grade = "exact"
+    shelf = "messages"
 
     diameter = Parameter("max(1, n - 1)", low=1, help="an upper bound on the diameter, known to the nodes")
 

@@ -52,6 +52,7 @@ class GossipIdentity(PopulationProtocol):
 
     reference = "rules of this project, after common practice; compare A. Das, I. Gupta, A. Motivala, SWIM, DSN 2002"
     grade = "stand-in"
+    shelf = "complete graphs"
 
     bits = Parameter(24, low=1, high=26, help="length of an identity")
     life = Parameter("max(8, 8*ceil(log2(n)))", low=2, high=1023, help="interactions for which a heartbeat is believed")

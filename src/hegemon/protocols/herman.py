@@ -23,6 +23,7 @@ class Herman(RoundsProtocol):
 
     reference = "T. Herman, Probabilistic self-stabilization, Information Processing Letters 35, 1990"
     grade = "exact"
+    shelf = "rings"
     needs_graph = "oriented-ring"
     smallest_n = 3
     oriented = True

@@ -19,6 +19,7 @@ class ItaiRodeh(MessageProtocol):
         "(FOCS 1981); the synchronous version"
     )
     grade = "exact"
+    shelf = "messages"
     needs_graph = "oriented-ring"
     needs_exact_n = True
     smallest_n = 3

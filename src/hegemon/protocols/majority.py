@@ -14,6 +14,7 @@ class ApproximateMajority(PopulationProtocol):
         "Distributed Computing 21, 2008"
     )
     grade = "exact"
+    shelf = "complete graphs"
     outputs = ("Y or blank", "X")
     arbitrary_start = False
     default_start = "votes"
@@ -66,6 +67,7 @@ class ExactMajority(PopulationProtocol):
         "ICALP 2014"
     )
     grade = "exact"
+    shelf = "complete graphs"
     outputs = ("Y", "X")
     arbitrary_start = False
     default_start = "votes"

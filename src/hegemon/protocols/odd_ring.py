@@ -53,6 +53,7 @@ class OddRing(PopulationProtocol):
         "(O(1) states, Θ(n³) steps, n no multiple of k)"
     )
     grade = "stand-in"
+    shelf = "rings"
     needs_graph = "directed-ring"
     assumes = (
         Assumption(

@@ -125,6 +125,7 @@ class OptimalSilent(PopulationProtocol):
         "leader election in population protocols, PODC 2021 (Optimal-Silent-SSR, Protocols 2-4)"
     )
     grade = "exact"
+    shelf = "complete graphs"
     needs_exact_n = True
 
     r_max = Parameter("ceil(60*log(n))", low=1, help="how far a reset spreads")

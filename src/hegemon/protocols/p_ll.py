@@ -116,6 +116,7 @@ class PLL(PopulationProtocol):
         "protocols, IEEE Transactions on Parallel and Distributed Systems 31, 2020; recalled"
     )
     grade = "faithful"
+    shelf = "complete graphs"
     arbitrary_start = False
 
     m = Parameter("max(1, ceil(log2(n)))", low="log2(n)", help="known approximation of log2 n")

@@ -15,6 +15,7 @@ class Pairwise(PopulationProtocol):
         "Distributed Computing 18, 2006"
     )
     grade = "exact"
+    shelf = "survey"
     arbitrary_start = False
     default_start = "all-leaders"
 

@@ -44,6 +44,7 @@ class QuickElimination(PopulationProtocol):
 
     reference = "Sudo, Eguchi, Izumi, Masuzawa, DISC 2021, section 3.3 (QE, Algorithm 1, Lemma 5)"
     grade = "exact"
+    shelf = "toolbox"
     default_start = "all-leaders"
 
     m = Parameter("max(1, ceil(log2(n)))", low="log2(n)", help="known approximation of log2 n")

@@ -15,6 +15,7 @@ class Referees(MessageProtocol):
         "Leader Election, Theoretical Computer Science 561, 2015 (Algorithm 1, section 2.1, Theorem 3)"
     )
     grade = "exact"
+    shelf = "messages"
     needs_graph = "complete"
 
     variant = Parameter("implicit", choices=("implicit", "explicit", "wakeup"), help="what is asked of the nodes")

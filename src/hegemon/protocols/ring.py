@@ -102,6 +102,7 @@ class Ring(PopulationProtocol):
         "in Population Protocols, IEICE Transactions 2021 (Algorithm 1)"
     )
     grade = "exact"
+    shelf = "rings"
     needs_graph = "directed-ring"
 
     N = Parameter("n", low="n", help="the known upper bound on n")

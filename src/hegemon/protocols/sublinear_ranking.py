@@ -140,6 +140,7 @@ class SublinearRanking(ObjectProtocol):
         "leader election in population protocols, PODC 2021 (Sublinear-Time-SSR, Protocols 5-8); recalled"
     )
     grade = "faithful"
+    shelf = "complete graphs"
     needs_exact_n = True
 
     H = Parameter(1, low=0, help="depth of the trees: O(n^(1/(H+1))) time, O(log n) at H = log2 n")

@@ -23,6 +23,7 @@ class Threshold(PopulationProtocol):
         "D. Angluin et al., Distributed Computing 18, 2006"
     )
     grade = "exact"
+    shelf = "survey"
     outputs = ("No", "Yes")
     arbitrary_start = False
     default_start = "inputs"

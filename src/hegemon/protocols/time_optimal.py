@@ -109,6 +109,7 @@ class TimeOptimal(PopulationProtocol):
         "in Population Protocols, DISC 2021 (Algorithm 2, Tables 2 and 3)"
     )
     grade = "exact"
+    shelf = "complete graphs"
 
     smallest_n = 3  # as the paper assumes; of two agents both must be followers before one can synchronize
 

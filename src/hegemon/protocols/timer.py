@@ -34,6 +34,7 @@ class Timer(PopulationProtocol):
         "Theoretical Computer Science 444, 2012"
     )
     grade = "exact"
+    shelf = "survey"
 
     N = Parameter("n", low="n", help="the known upper bound on n")
     s = Parameter("96*N", low=1, help="the value that timers are reset to")

@@ -32,6 +32,7 @@ class AG(PopulationProtocol):
         "population protocols, ICALP 2015 (O(log³ n) time and states)"
     )
     grade = "stand-in"
+    shelf = "complete graphs"
     arbitrary_start = False
 
     m = Parameter("ceil(log2(n))^3", low=1, help="the largest value")
@@ -66,6 +67,7 @@ class BK(PopulationProtocol):
         "efficient leader election, SOSA 2018 (O(log² n) time, O(log n) states; here O(log n log log n) states)"
     )
     grade = "stand-in"
+    shelf = "complete graphs"
     arbitrary_start = False
 
     top = Parameter("8*ceil(log2(n))", low=1, help="the largest value")

@@ -17,6 +17,7 @@ class Walks(MessageProtocol):
         "Leader Election, Theoretical Computer Science 561, 2015 (Algorithm 2, Theorem 2)"
     )
     grade = "exact"
+    shelf = "messages"
 
     candidates = Parameter("min(n, 2*log(n))", low=0, high="n", real=True, help="the expected number of candidates")
     walks = Parameter("2*ceil(sqrt(n*log(n)))", low=1, help="random walks per candidate")

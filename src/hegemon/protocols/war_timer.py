@@ -56,6 +56,7 @@ class WarTimer(PopulationProtocol):
         "(O(τ log³ n) time, O(τ³ log³ N) states)"
     )
     grade = "stand-in"
+    shelf = "complete graphs"
 
     N = Parameter("n", low="n", help="the known upper bound on n, polynomial in n")
     tau = Parameter(1, low=1, help="longer holding for slower convergence")

@@ -185,6 +185,7 @@ class Trains(RoundsProtocol):
         "Self-Stabilizing Leader Election Algorithm in Anonymous Graphs"
     )
     grade = "exact"
+    shelf = "any graph"
     random_bits = 2
     public = ("F", "F_idx", "F_bit", "F_flag")
     private = ("rand",)
