@@ -9,7 +9,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "hegemon"
 BENEATH = {
     "errors": set(),
     "files": {"errors"},
-    "display": set(),
+    "display": {"errors"},
     "hosts": set(),
     "analysis": {"errors", "files"},
     "graphs": {"errors"},

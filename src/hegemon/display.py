@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
+from hegemon.errors import pass_interrupt
+
 PATIENCE = 1.0  # seconds before a bar appears
 EVERY = 0.2  # seconds between two of its movements
 SHOWN = 10  # rows of a table
@@ -97,14 +99,21 @@ def notebook_progress() -> Iterator[Show | None]:
 
 
 def with_progress(function: Signed) -> Signed:
-    """What the function calls `progress` is a notebook's bar, unless the caller gives another."""
+    """What the function calls `progress` is a notebook's bar, unless the caller gives another.
+
+    An interrupt is raised as one, wherever it arrived.
+    """
 
     @functools.wraps(function)
     def called(*positional, **named):
         with notebook_progress() as shown:
             if shown and named.get("progress") is None:
                 named["progress"] = shown
-            return function(*positional, **named)
+            try:
+                return function(*positional, **named)
+            except Exception as error:
+                pass_interrupt(error)
+                raise
 
     return cast(Signed, called)
 

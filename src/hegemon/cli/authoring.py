@@ -13,7 +13,7 @@ from hegemon.cli import failures, options
 from hegemon.cli.common import console, counted, facts, maker, new_table, print_json
 from hegemon.cli.options import integer, option
 from hegemon.cli.progress import Progress
-from hegemon.errors import InvalidInput, meant
+from hegemon.errors import InvalidInput, meant, pass_interrupt
 from hegemon.files import reserve, write_text
 from hegemon.models.authors import declared
 
@@ -90,9 +90,8 @@ def tried(what: str, attempt: Callable[[], str]) -> dict:
     """One check: what it found, or the sentence that it was refused with."""
     try:
         return {"what": what, "ok": True, "found": attempt()}
-    except KeyboardInterrupt:
-        raise
     except BaseException as error:  # the user's code may raise anything
+        pass_interrupt(error)
         return {"what": what, "ok": False, "found": failures.sentence(error)[1]}
 
 

@@ -7,6 +7,7 @@ import sys
 
 from hegemon.cli import failures, guard
 from hegemon.cli.output import Sheet
+from hegemon.errors import is_interrupt
 
 COMPLETION = {"--show-completion", "--install-completion"}  # which Typer answers, and ends
 
@@ -49,8 +50,10 @@ def perform(arguments: list[str]) -> int:
             COMPLETION & {*arguments} or any("COMPLETE" in name for name in os.environ)
         ):
             code, text = int(error.code or 0), ""  # the shell has its completions, or the script that asks for them
-        elif isinstance(error, KeyboardInterrupt | failures.Interrupted) or type(error).__name__ == "Abort":
-            code, text = guard.exit_code(), str(error) or "interrupted"
+        elif isinstance(error, failures.Interrupted):
+            code, text = guard.exit_code(), str(error)
+        elif guard.received is not None or is_interrupt(error) or type(error).__name__ == "Abort":
+            code, text = guard.exit_code(), "interrupted"  # whatever an interrupted library has made of it
         else:
             code, text = failures.sentence(error)
         say(text)

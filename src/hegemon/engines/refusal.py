@@ -7,13 +7,14 @@ from typing import NoReturn
 
 from numba.core.errors import NumbaError
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, pass_interrupt
 
 PACKAGE = Path(__file__).parent.parent
 
 
 def refuse_interaction(protocol, first: int, second: int, coins, error: BaseException | None = None) -> NoReturn:
     """Repeat the interaction of two codes, with each of these coins, in plain Python, which says what is wrong."""
+    pass_interrupt(error)
     if isinstance(error, NumbaError):
         refuse_compilation(protocol, "interact", error)
     space, shown = protocol.space, ""

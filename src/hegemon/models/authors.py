@@ -13,7 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from hegemon.errors import InvalidInput, meant
+from hegemon.errors import InvalidInput, meant, pass_interrupt
 
 PACKAGE = Path(__file__).parent.parent
 LIBRARIES = tuple({sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")})
@@ -24,9 +24,10 @@ def authored(what: str, instead: str = "mend it") -> Iterator[None]:
     """Run an author's code: whatever it raises becomes InvalidInput with `what`, the place and what to do instead."""
     try:
         yield
-    except (InvalidInput, KeyboardInterrupt):
+    except InvalidInput:
         raise
     except BaseException as error:
+        pass_interrupt(error)
         raise InvalidInput(f"{what} fails{place(error)}: {sentence(error)}; {instead}") from error
 
 

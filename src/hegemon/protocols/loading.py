@@ -16,7 +16,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, pass_interrupt
 from hegemon.models.authors import place, sentence
 from hegemon.models.protocol import Protocol
 from hegemon.protocols import CATALOGUE
@@ -130,14 +130,13 @@ def _load(file: str, naming: str) -> ModuleType:
     sys.modules[module_name] = module
     try:
         spec.loader.exec_module(module)
-    except KeyboardInterrupt:
-        raise
     except InvalidInput as error:
         told = f"{path.name}, line " in str(error)  # the very line, where there is one
         raise InvalidInput(f"{path}{'' if told else _line(error, path)}: {error}") from None
     except SyntaxError as error:
         raise InvalidInput(f"{path}, line {error.lineno}: {error.msg}; mend the file") from None
     except BaseException as error:  # a file may also raise SystemExit or GeneratorExit
+        pass_interrupt(error)
         raise InvalidInput(f"{path}{_line(error, path)}: {sentence(error)}; mend the file") from None
     return module
 

@@ -36,7 +36,7 @@ from hegemon.engines.rounds.kernels import (
     Search,
     Shown,
 )
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, pass_interrupt
 from hegemon.models.configuration import Configuration
 from hegemon.models.packing import Packing
 
@@ -201,6 +201,7 @@ class Rounds(Engine):
         except InvalidInput:
             raise
         except Exception as error:  # in the author's `update`
+            pass_interrupt(error)
             self.refuse_update(error)
 
     def _advance(self, limit: int) -> bool:
