@@ -1,22 +1,28 @@
 """How many interactions per second a machine carries: 1,000 agents with a socket each, in two processes.
 
     python -m benchmarks.network [AGENTS] [SECONDS] [RATE]
+    python -m benchmarks.network liar [SEEDS]
 
 Interactions are counted by the responders. The clocks ask for more than there can be, so the answer is what limits.
+`liar` shows what a member that lies does to 19 others, in virtual time: the same figures on every machine.
 """
 
 import asyncio
+import math
 import multiprocessing
 import resource
+import statistics
 import sys
 import time
+
+from tests.network.liar import deceive
 
 from hegemon.network.agent import Agent
 from hegemon.network.keys import Keys, new_key
 from hegemon.network.rules import MemberRules
 from hegemon.network.udp import UdpPort, run
 from hegemon.network.wire import Wire, fingerprint_of
-from hegemon.protocols import TimeOptimal
+from hegemon.protocols import TimeOptimal, Timer
 
 PROCESSES = 2
 
@@ -62,7 +68,26 @@ def responded(members) -> int:
     return sum(member.counters["responded"] for member in members)
 
 
+def show_liar(seeds: int) -> None:
+    """Medians over the seeds."""
+    print("20 members, 10 interactions begun per second each; one of them sends false leader states for two minutes")
+    for protocol in (TimeOptimal(n=20), Timer(n=20, s=200)):
+        for lies in (2, 20):
+            found = [deceive(protocol, lies_per_second=lies, seed=seed) for seed in range(seeds)]
+            lying, ahead = (statistics.median(getattr(one, name) for one in found) for name in ("lying", "fence_ahead"))
+            healed = sorted(one.healed_after or math.inf for one in found)
+            print(
+                f"{protocol.id}, {lies} lies a second: one leader in {lying:.1%} of samples while it lies; healed after"
+            )
+            print(
+                f"  {statistics.median(healed):.1f} s (median), at most {healed[-1]:.1f} s; fences {ahead:.0f} s ahead"
+            )
+
+
 def main() -> None:
+    if sys.argv[1:2] == ["liar"]:
+        show_liar(int(sys.argv[2]) if len(sys.argv) > 2 else 10)
+        return
     given = [float(text) for text in sys.argv[1:]] + [None] * 3
     agents, seconds, rate = int(given[0] or 1000), given[1] or 20.0, given[2] or 15.0
     key, share = new_key(), agents // PROCESSES

@@ -10,7 +10,7 @@ import random
 import time
 from dataclasses import dataclass
 
-HORIZON_SECONDS = 3600  # how far clocks of honest members may differ
+HORIZON_SECONDS = 300  # how far clocks of honest members may differ, and how far ahead a member that lies can drive all
 RANDOM_BITS = 11  # so that two leaders elected in the same microsecond still differ, nearly always
 
 
