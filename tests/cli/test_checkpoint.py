@@ -42,7 +42,10 @@ def test_an_interrupted_run_goes_on_to_the_same_numbers(tmp_path, capsys, monkey
         slow.setattr(Checkpoint, "offer", eager)
         slow.setattr(Progress, "show", interrupt)
         assert main([*RUN, "--checkpoint", str(path)]) == 130
-    capsys.readouterr()
+    captured = capsys.readouterr()
+    assert (
+        captured.err.endswith(f"kept in {path}: `hegemon run --resume {path}` goes on\n") and "None" not in captured.out
+    )
     state = read_checkpoint(path)[1]
     assert 0 <= state["engine"][0] < 3_000_000
     assert main(["run", "--resume", str(path), "--json", "--quiet"]) == 0

@@ -201,7 +201,8 @@ def test_an_interrupt_keeps_what_is_finished(capsys, monkeypatch):
     content = json.loads(captured.out)
     assert content["interrupted"] and 3 <= len(content["trials"]) < 1000
     assert content["trials"][0]["reached"]
-    assert captured.err == f"hegemon: interrupted after {len(content['trials'])} of 100000 trials\n"
+    assert captured.err.startswith(f"hegemon: interrupted after {len(content['trials'])} of 100,000 trials, as printed")
+    assert "hegemon sweep" in captured.err and captured.err.count("\n") == 1
 
 
 def test_a_graph_of_a_protocol_without_leaders_counts_none():

@@ -175,3 +175,35 @@ def test_a_worker_with_other_code_is_refused(tmp_path):
             "key": "0" * 32, "first": 0, "count": 1, "seconds": 1.0}  # fmt: skip
     answer = worker.work(task)
     assert answer["done"] == 0 and "other code" in answer["error"]
+
+
+def listening() -> set:
+    import psutil
+
+    return {one.laddr for one in psutil.Process().net_connections() if one.status == psutil.CONN_LISTEN}
+
+
+def test_a_dask_of_our_own_opens_no_port(tmp_path):
+    """Whoever can connect to a scheduler can run code in its workers, also from the same machine."""
+    study = make_study("pairwise", axes={"n": 8}, trials=8)
+    expected = run_study(study, tmp_path / "here", workers=1).folder.table.read_bytes()
+    before, pool = listening(), open_pool("dask:local", 2)
+    try:
+        assert pool.start().submit(listening).result(60) == before and pool.slots() == 2
+        assert pool._cluster.scheduler_address.startswith("inproc://")
+    finally:
+        pool.close()
+    outcome = run_study(study, tmp_path / "there", cluster="dask:local", workers=2)
+    assert outcome.folder.table.read_bytes() == expected
+
+
+def test_an_interrupted_dask_of_our_own_leaves_one_sentence(tmp_path):
+    command = [sys.executable, "-c", "from hegemon.cli.main import main; main()", "sweep", "pairwise", "--n", "300"]
+    command += ["--trials", "1000000", "--cluster", "dask:local", "--workers", "2", "--out", str(tmp_path / "study")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: any((tmp_path / "study" / "records").glob("*.jsonl")) or process.poll() is not None)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130 and "Traceback" not in said and "resource_tracker" not in said
+    lines = said.splitlines()
+    assert len(lines) <= 2 and "is kept in" in lines[-1] and "the same command again" in lines[-1]

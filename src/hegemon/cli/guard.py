@@ -16,6 +16,7 @@ from pathlib import Path
 from hegemon.cli.failures import UNFINISHED
 
 GRACE = 0.8  # seconds from a signal to the end of a child that does not answer
+HEARD = 5.0  # seconds for a child that has heard it, and is ending its work
 DELIVERY = 30.0  # seconds for a child that has answered, and is writing what it has
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -28,11 +29,11 @@ def exit_code() -> int:
     return 128 + (received or signal.SIGINT)
 
 
-def answered() -> None:
+def answered(word: bytes = b".") -> None:
     """The work has stopped and what is finished is about to be printed: the parent waits for that."""
     if _answer is not None:
         try:
-            os.write(_answer, b".")
+            os.write(_answer, word)
         except OSError:
             pass
 
@@ -40,8 +41,7 @@ def answered() -> None:
 def leave(code: int) -> None:
     """After a signal: at once, for a thread inside a kernel would be waited for; nothing is left behind."""
     if received is not None:
-        for child in _children(os.getpid()):
-            _kill_family(child)
+        _kill_family(os.getpid(), root=False)
         for stream in (sys.stdout, sys.stderr):
             try:
                 stream.flush()
@@ -83,6 +83,7 @@ def _interrupt(number, _frame) -> None:
     global received
     if received is None:
         received = number
+        answered(b"h")
         sys.unraisablehook = lambda _: None  # an interrupt inside a destructor says nothing
         raise KeyboardInterrupt
 
@@ -91,7 +92,8 @@ def _end_with_parent(pipe: int) -> None:
     os.read(pipe, 1)
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(GRACE)
-    _kill_family(os.getpid())
+    _kill_family(os.getpid(), root=False)
+    _kill(os.getpid(), signal.SIGKILL)
 
 
 def _watch(child: int, heard: int) -> int:
@@ -117,7 +119,7 @@ def _watch(child: int, heard: int) -> int:
         for pipe in ready:
             said = os.read(pipe, 4096)
             if pipe == heard:
-                patience = DELIVERY if said else patience
+                patience = DELIVERY if b"." in said else max(patience, HEARD if said else 0.0)
                 if not said:
                     ears.remove(heard)
         if first and not killed and time.monotonic() >= first[0][1] + patience:
@@ -135,22 +137,30 @@ def _watch(child: int, heard: int) -> int:
     return os.WEXITSTATUS(status)
 
 
-def _kill_family(process: int) -> None:
-    """End a process and all that it has started, the youngest first."""
-    for child in _children(process):
-        _kill_family(child)
-    _kill(process, signal.SIGKILL)
+def _kill_family(process: int, root: bool = True) -> None:
+    """End a process, first, and then all that it has started: nobody is left who could miss one that is gone.
 
-
-def _children(process: int) -> list[int]:
-    found = []
+    Python's tracker of semaphores is spared: it removes them, and ends by itself.
+    """
+    parents = {}
     for place in Path("/proc").glob("[0-9]*/stat"):  # where there is no such folder, workers end by themselves
         try:
-            if int(place.read_text().rpartition(")")[2].split()[1]) == process:
-                found.append(int(place.parent.name))
+            parents[int(place.parent.name)] = int(place.read_text().rpartition(")")[2].split()[1])
         except (OSError, IndexError, ValueError):
             continue
-    return found
+    family = [process]
+    for member in family:
+        family += [child for child, parent in parents.items() if parent == member]
+    for member in family if root else family[1:]:
+        if b"multiprocessing.resource_tracker" not in _command(member):
+            _kill(member, signal.SIGKILL)
+
+
+def _command(process: int) -> bytes:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def _kill(process: int, number: int) -> None:

@@ -1,8 +1,11 @@
 """`hegemon holding`: expected holding times that nobody can wait for, with intervals."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated
 
-from hegemon.cli import options
+from hegemon.cli import failures, options
 from hegemon.cli.common import build, console, deliver, facts, figure, outputs, print_json
 from hegemon.cli.options import integer, option, path
 from hegemon.cli.progress import Progress
@@ -51,7 +54,7 @@ def hold_leader(
 ):
     """How long a leader is held, from 10^2 to 10^40 steps and beyond: a weighted ensemble, with an interval."""
     outputs(checkpoint=(checkpoint, (".json",)), path=(path_, (".json",)))
-    with Progress(quiet=quiet) as shown:
+    with Progress(quiet=quiet) as shown, going_on(checkpoint):
         from hegemon.experiments.holding.holding import agree, holding
         from hegemon.experiments.holding.importance import find_importance
 
@@ -71,6 +74,21 @@ def hold_leader(
             content |= {"compared": other.record(), "agree": agree(found, other)}
     files = {path_: found.path.save} if path_ and found.path else {}
     deliver(lambda: print_json(content) if json else print_report(content), files)
+
+
+@contextmanager
+def going_on(checkpoint: str | None) -> Iterator[None]:
+    """An interrupt says where the finished work is, and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if checkpoint and Path(checkpoint).exists():
+            kept = f"what is finished is kept in {checkpoint}, and the same command again goes on from there"
+        elif checkpoint:
+            kept = f"nothing was finished that {checkpoint} could keep"
+        else:
+            kept = "nothing is kept; --checkpoint FILE.json keeps what is finished"
+        raise failures.Interrupted(f"interrupted; {kept}") from None
 
 
 def print_report(content: dict) -> None:

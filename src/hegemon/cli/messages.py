@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from hegemon.cli import options
-from hegemon.cli.common import PICTURES, console, deliver, facts, figure, new_table, outputs, print_json
+from hegemon.cli import failures, guard, options
+from hegemon.cli.common import PICTURES, console, counted, deliver, facts, figure, new_table, outputs, print_json
 from hegemon.cli.options import MOST_TRIALS, integer, option
 from hegemon.cli.progress import Progress
 from hegemon.errors import InvalidInput
@@ -78,6 +78,7 @@ def lower_bound(
                     done = place * len(exponents) + len(sweeps[-1])
                     shown.show(f"n = {size:,}: points", done, len(points) * len(exponents))
         except KeyboardInterrupt:
+            guard.answered()
             interrupted = True
     rows = [row for sweep in sweeps for row in sweep]
     setting = ("n", "expected_candidates", "exponent", "referees")
@@ -106,6 +107,7 @@ def compare(
                 rows.append(row)
                 shown.show(f"{row['algorithm']}, n = {row['n']:,}: points", len(rows))
         except KeyboardInterrupt:
+            guard.answered()
             interrupted = True
     columns = ("algorithm", "n", "trials", "one_leader", "rounds", "messages", "messages_per_scale")
     finish(rows, columns, json, {plot: lambda place: draw_comparison(rows, place)}, interrupted)
@@ -115,9 +117,12 @@ def finish(rows: list[dict], columns, json: bool, files: dict, interrupted: bool
     """Print the points that are finished, and how it ended."""
     if not rows and not interrupted:
         raise InvalidInput("no algorithm is compared at these sizes; give smaller ones, such as --n 100,1e4")
-    deliver(lambda: print_rows(rows, columns, json), files if rows else {})
+    deliver(lambda: print_rows(rows, columns, json) if rows or json else None, files if rows else {})
     if interrupted:
-        raise KeyboardInterrupt
+        raise failures.Interrupted(
+            f"interrupted after {counted(len(rows), 'point')}, as printed; nothing else is kept. The "
+            "same seed gives the same points again"
+        )
 
 
 def print_rows(rows: list[dict], columns, json: bool) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from hegemon.cli import guard, options
+from hegemon.cli import failures, guard, options
 from hegemon.cli.common import build, console, counted, facts, figure, print_json
 from hegemon.cli.options import MOST_AGENTS, MOST_SEED, decimal, integer, option
 
@@ -55,6 +55,7 @@ def run_network(
         seconds = UNWATCHED_SECONDS
     chosen, topology = build(protocol, n, graph, set_, seed)
     script = parse_faults(faults, chosen.n, seconds)
+    console()  # loaded now: beside many processes, and after an interrupt, there is no time for that
     swarm = Swarm(protocol, chosen, topology, rate=rate, patience=patience, start=start, seed=seed)
     with swarm:
         try:
@@ -62,7 +63,7 @@ def run_network(
                 watch(swarm, script, seconds, view)
             interrupted = False
         except KeyboardInterrupt:
-            guard.answered()  # members are asked to leave, which takes a moment
+            guard.answered()
             interrupted = seconds is not None
         content = summary(swarm, chosen, topology)
     if json:
@@ -70,7 +71,7 @@ def run_network(
     else:
         print_summary(content)
     if interrupted:
-        raise KeyboardInterrupt
+        raise failures.Interrupted(f"interrupted after {content['seconds']:.1f} of {seconds:g} seconds, as printed")
 
 
 def watch(swarm, script, seconds, view) -> None:

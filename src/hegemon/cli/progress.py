@@ -3,6 +3,7 @@
 import sys
 import threading
 import time
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
 
 FIRST = 1.0  # seconds of silence before a word is said
 EVERY = 5.0  # seconds between two lines where nobody looks at a terminal
+READY = {"rich.console", "rich.table"}
 
 
 class Progress:
@@ -24,12 +26,11 @@ class Progress:
         self._bar: Bar | None = None
 
     def __enter__(self):
-        if not self._quiet:
-            if sys.stderr.isatty():
-                self._begin_bar()
-            else:
-                self._last = self._begin - EVERY + FIRST
-                threading.Thread(target=self._speak, daemon=True).start()
+        if not self._quiet and sys.stderr.isatty():
+            self._begin_bar()
+        else:
+            self._last = self._begin - EVERY + FIRST
+            threading.Thread(target=self._speak, daemon=True).start()
         return self
 
     def __exit__(self, *_):
@@ -57,6 +58,11 @@ class Progress:
             now = time.monotonic()
             if now - self._last >= EVERY:
                 self._last = now
+                if not sys.modules.keys() >= READY:  # an interrupt leaves no time to load what prints the tables
+                    for name in READY:
+                        import_module(name)
+                if self._quiet:
+                    return
                 count = f" {self._done:,} of {self._total:,}" if self._total else f" {self._done:,}" * bool(self._done)
                 try:
                     print(f"… {self._stage}{count}, {now - self._begin:.0f} s", file=sys.stderr, flush=True)

@@ -61,6 +61,11 @@ def reproduce_claims(
         with board:
             records = reproduce(claims, scale, folder, jobs or os.cpu_count() or 1, seed, board, cluster)
             board.records = {record["identity"]["id"]: record for record in records}  # now judged as one family
+    except KeyboardInterrupt:
+        raise failures.Interrupted(
+            f"interrupted; {len(board.records):,} of {len(claims):,} claims are finished and kept in {folder}, with "
+            "the measurements of the others; the same command again goes on from there"
+        ) from None
     finally:
         guard.answered()
         finished = [board.records[claim.id] for claim in claims if claim.id in board.records]
@@ -120,6 +125,7 @@ class LiveClaims(ClaimsListener):
         return self
 
     def __exit__(self, *_):
+        guard.answered()
         self._ended.set()
         self._drawing.shutdown(cancel_futures=True)
         if self._live:

@@ -8,7 +8,7 @@ from hegemon.cli import failures, guard, options, progress, tracing
 from hegemon.cli.common import PICTURES, build, deliver, notes_on, outputs, print_json
 from hegemon.cli.options import MESSAGES, POPULATION, RECORDING, ROUNDS, integer, integers, option, path
 from hegemon.cli.resuming import make_keeper, resumed
-from hegemon.cli.run_report import print_report, report, writers
+from hegemon.cli.run_report import interruption, print_report, report, writers
 from hegemon.errors import InvalidInput, meant
 from hegemon.files import reserve
 
@@ -177,7 +177,7 @@ def run(
         writers(chosen, topology, finished, plot=plot, history=history, final=final, draw=draw),
     )
     if finished.interrupted:
-        raise failures.Interrupted(f"interrupted after {len(finished.runs)} of {trials} trials")
+        raise failures.Interrupted(interruption(len(finished.runs), trials, protocol, checkpoint))
     raise typer.Exit(failures.YES if all(one.reached for one in finished.runs) else failures.NO)
 
 

@@ -52,11 +52,13 @@ def print_report(content: dict) -> None:
         "start → until": f"{content.get('start') or 'wake ' + content['wake']} → {content['until']}",
         "lost interactions": content.get("loss"),
         "one-sided ones": content.get("one_sided"),
-        "engine": f"{content['engine']} ({content['reason']})",
+        "engine": content["engine"] and f"{content['engine']} ({content['reason']})",
         "seed": content["seed"],
     }
     heading = {name: value for name, value in heading.items() if value is not None}
     screen.print(facts(heading | ({"note": content["note"]} if "note" in content else {})))
+    if not content["trials"]:
+        return
     print_trials(screen, content["trials"])
     if content.get("trace") is not None:
         screen.print("\ntrial 0, step by step", style="bold")
@@ -74,6 +76,16 @@ def print_report(content: dict) -> None:
     if missed:
         what = "elect exactly one leader" if content["model"] == "messages" else "meet the stop in time"
         screen.print(f"{missed:,} trial{'s' * (missed > 1)} did not {what}; the times are those of the others.")
+
+
+def interruption(done: int, trials: int, protocol: str, checkpoint: str | None) -> str:
+    """How far an interrupted command came, where that is kept, and how to go on."""
+    if checkpoint:
+        named = f"{protocol} " if ".py" in protocol else ""
+        return f"interrupted; the run is kept in {checkpoint}: `hegemon run {named}--resume {checkpoint}` goes on"
+    keeping = "--checkpoint FILE keeps a long run" if trials == 1 else "`hegemon sweep` keeps every finished trial"
+    shown = ", as printed" if done else ""
+    return f"interrupted after {done:,} of {trials:,} trials{shown}; nothing else is kept: {keeping}"
 
 
 def print_trials(screen, rows: list[dict]) -> None:

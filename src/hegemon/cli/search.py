@@ -42,7 +42,10 @@ def search_worst_start(
             content |= exact_comparison(chosen, topology, until, found, shown)
     deliver(lambda: print_json(content) if json else print_report(content), {out: found.start.save})
     if found.interrupted:
-        raise failures.Interrupted(f"interrupted after {found.evaluations} of {evaluations} starts")
+        kept = f"kept in {out}" if out else "printed; --out FILE keeps it"
+        raise failures.Interrupted(
+            f"interrupted after {found.evaluations:,} of {evaluations:,} starts; the worst of them is {kept}"
+        )
 
 
 def exact_comparison(protocol, topology, until, found, shown) -> dict:

@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from hegemon.cli import failures, options
+from hegemon.cli import failures, guard, options
 from hegemon.cli.common import counted
 from hegemon.cli.options import MESSAGES, MOST_SEED, MOST_TRIALS, MOST_WORKERS, POPULATION, integer, option, text
 from hegemon.cli.results import pace, report, show_status
@@ -97,7 +97,9 @@ def sweep_study(
         with board:
             outcome = run_study(asked, folder, **place, extend=extend is not None, listener=board, command=sys.argv)
     except KeyboardInterrupt:
-        raise failures.Interrupted("interrupted; the same command again goes on from what is finished") from None
+        raise failures.Interrupted(
+            f"interrupted; {board.finished} is kept in {folder}; the same command again goes on from there"
+        ) from None
     report(outcome, json)
     if outcome.failed:
         raise typer.Exit(1)
@@ -148,6 +150,7 @@ class LiveStudy(StudyListener):
         return self
 
     def __exit__(self, *_):
+        guard.answered()
         if self._live:
             self._live.stop()
 
@@ -163,6 +166,14 @@ class LiveStudy(StudyListener):
         if not self._live and time.monotonic() - self._said > 60:
             self._said = time.monotonic()
             self._screen.print(self._headline(driver))
+
+    @property
+    def finished(self) -> str:
+        """What is done, as far as it was heard of."""
+        if self._driver is None:
+            return "what is finished"
+        done, goal = (sum(getattr(state, name) for state in self._driver.states) for name in ("done", "goal"))
+        return f"what is finished ({done:,} of {goal:,} trials)"
 
     def _headline(self, driver: StudyDriver) -> str:
         done, goal = sum(s.done for s in driver.states), sum(s.goal for s in driver.states)

@@ -68,6 +68,7 @@ class Nursery:
 
     def _start(self, member: int) -> None:
         self.lives[member] += 1
+        here = os.getpid()
         child = os.fork()
         if child:
             self.children[child] = member
@@ -76,7 +77,8 @@ class Nursery:
         code = 1
         try:
             _die_with_parent()
-            run(self._live(member))
+            if os.getppid() == here:  # it may have ended before this member could say so
+                run(self._live(member))
             code = 0
         finally:
             os._exit(code)

@@ -91,6 +91,14 @@ class Swarm:
 
     def __enter__(self) -> "Swarm":
         self._stack = contextlib.ExitStack()
+        try:
+            self._begin()
+        except BaseException:
+            self._stack.close()  # an interrupt leaves neither processes nor files behind
+            raise
+        return self
+
+    def _begin(self) -> None:
         folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="hegemon-network-")))
         self.board = Board(folder / "board", self.n, create=True)
         self._stack.callback(self.board.close)
@@ -112,7 +120,6 @@ class Swarm:
             self._tell(f"start {member}")
             self.dead.discard(member)
         self.began = time.time()
-        return self
 
     def __exit__(self, *exception) -> None:
         self._stack.close()
@@ -226,12 +233,10 @@ class Swarm:
         raise InvalidInput("the process that starts the members did not come up; try again with fewer members")
 
     def _end(self) -> None:
+        """At once: members end with the process that has started them, and have nothing to keep."""
+        self._nursery.kill()
+        self._nursery.wait()
         self._to.close()
-        try:
-            self._nursery.wait(10)
-        except subprocess.TimeoutExpired:
-            self._nursery.kill()
-            self._nursery.wait()
         self._from.close()
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ROWS_OF_ALL = 4 * MOST_ROWS  # recorded by all trials together, besides those of the first
 MOST_WORKERS = 256
-GRACE = 0.7  # seconds that running trials have to come to an end after an interrupt
+GRACE = 0.3  # seconds that running trials have to come to an end after an interrupt
 
 
 @dataclass(frozen=True)

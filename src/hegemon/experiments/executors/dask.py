@@ -1,16 +1,20 @@
-"""A Dask cluster: one that is running, or one of processes on this machine."""
+"""A Dask cluster: one that is running, or one of threads of this process.
+
+Whoever can connect to a Dask scheduler can run code in its workers. So our own has no socket at all: its scheduler and
+its workers talk inside this process. What a shared scheduler means is said in docs/clusters.md.
+"""
 
 import logging
 import math
 import os
-import signal
 import time
 from concurrent.futures import CancelledError, Executor
 from contextlib import suppress
 
-from distributed import Client, KilledWorker, LocalCluster
+from distributed import Client, KilledWorker, Scheduler, SpecCluster, Worker
 
 from hegemon.errors import InvalidInput, Unfinished
+from hegemon.experiments import worker
 from hegemon.experiments.executors.gathering import Gathering
 from hegemon.experiments.executors.pool import Pool
 
@@ -29,25 +33,23 @@ class Dask(Pool):
             raise InvalidInput(f"the cluster dask:{address} is not understood; give dask:local or dask:tcp://HOST:8786")
         self._address, self._workers = address, workers
         self._client: Client | None = None
-        self._cluster: LocalCluster | None = None
+        self._cluster: SpecCluster | None = None
         self._executor: Batches | None = None
         self._slots, self._looked = 0, -math.inf
         self.name = f"Dask, {address}"
 
     def start(self) -> Executor:
         if self._executor is None:
+            worker.stopping.clear()
             self._executor = Batches(self._client or self._connect())
         return self._executor
 
     def _connect(self) -> Client:
         try:
             if self._address == "local":
-                count = self._workers or os.cpu_count() or 1
-                self._cluster = LocalCluster(count, threads_per_worker=1, dashboard_address="127.0.0.1:0")
+                self._cluster = private_cluster(self._workers or os.cpu_count() or 1)
             where = self._cluster or self._address
             self._client = client = Client(where, timeout=PATIENCE_SECONDS, set_as_default=False)
-            if self._cluster is not None:
-                client.run(_ignore_interrupts)
             logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # of a scheduler that is lost we tell
         except (OSError, ValueError, TimeoutError) as error:
             raise InvalidInput(f"there is no Dask scheduler at {self._address} ({error}); start it first") from None
@@ -70,6 +72,8 @@ class Dask(Pool):
         """Close the client, which forgets its tasks; a cluster of our own goes with it."""
         executor, client, cluster = self._executor, self._client, self._cluster
         self._executor = self._client = self._cluster = None
+        if cluster is not None:
+            worker.stopping.set()  # its threads end at the next look
         if executor is not None:
             executor.shutdown(wait=False)
         for one in (client, cluster):
@@ -78,9 +82,22 @@ class Dask(Pool):
                     one.close(timeout=2)
 
 
-def _ignore_interrupts() -> None:
-    """On a worker of our own: a terminal sends Ctrl-C to all, and it is for the driver; workers fill the screen."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+class PrivateScheduler(Scheduler):
+    def start_http_server(self, *_, **__) -> None:
+        """Dask would serve pages about its work to every network that this machine is in."""
+
+
+class PrivateWorker(Worker):
+    def start_http_server(self, *_, **__) -> None:
+        """The same."""
+
+
+def private_cluster(workers: int) -> SpecCluster:
+    """A scheduler and its workers, each one thread, in this process; nothing listens on any port."""
+    told = {"protocol": "inproc://", "dashboard": False}
+    one = {"cls": PrivateWorker, "options": told | {"nthreads": 1, "memory_limit": 0, "silence_logs": logging.CRITICAL}}
+    scheduler = {"cls": PrivateScheduler, "options": told}
+    return SpecCluster(scheduler=scheduler, workers=dict.fromkeys(range(workers), one), silence_logs=logging.CRITICAL)
 
 
 class Batches(Gathering):

@@ -59,6 +59,8 @@ class Processes(Pool):
 
     def abandon(self) -> None:
         self._cut()
+        for process in list((getattr(self._executor, "_processes", None) or {}).values()):
+            process.kill()  # one that is still loading what it needs does not look at its line
         self._executor.shutdown(wait=True, cancel_futures=True)
 
     def close(self) -> None:
