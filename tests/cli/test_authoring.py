@@ -165,3 +165,50 @@ def test_what_is_wrong_is_told_with_its_line(capsys, monkeypatch, tmp_path, mode
     code, answer = as_json(capsys, "check", "mine.py")
     told = " ".join(check["found"] for check in answer["checks"] if not check["ok"])
     assert code == 1 and said in told and (f"line {line}" in told or "ELECTED" in said)
+
+
+INTENDED = """from hegemon.models import Group, PopulationProtocol, Range, exactly
+
+
+class Intended(PopulationProtocol):
+    \"\"\"From its start nobody is ever 2, so that one 1 stays the only one.\"\"\"
+
+    arbitrary_start = False
+
+    class State:
+        x: Range(0, LARGEST) = 1
+
+    def interact(a, b, p):
+        if a.x == 1 and b.x == 1:
+            b.x = 0
+        elif a.x == 2:
+            b.x = 2
+
+    safe = exactly(1, lambda a, p: a.x == 1).described("one 1", closed=True)
+"""
+
+
+@pytest.mark.parametrize(("n", "largest", "expected"), [(3, 2, True), (30, 40, None)])
+def test_closure_is_judged_from_the_intended_starts(capsys, tmp_path, monkeypatch, n, largest, expected):
+    """As verify judges it; where it is not proved it is not counted as passed."""
+    monkeypatch.setattr(authoring, "engines", lambda *_: [])  # nothing need be compiled for this
+    path = tmp_path / "intended.py"
+    path.write_text(INTENDED.replace("LARGEST", str(largest)))
+    code, content = as_json(capsys, "check", str(path), "--n", str(n))
+    (row,) = [row for row in content["checks"] if row["what"] == "set safe"]
+    assert row["ok"] is expected and code == 0 and content["ok"] and content["undecided"] == (expected is None)
+    assert main(["check", str(path), "--n", str(n)]) == 0
+    assert ("all is well" if expected else "1 check not decided (?)") in capsys.readouterr().out
+    if expected:
+        assert as_json(capsys, "verify", str(path), "--n", "3")[0] == 0
+        anywhere = path.read_text().replace("arbitrary_start = False", "default_start = 'random'")
+        path.write_text(anywhere)
+        code, content = as_json(capsys, "check", str(path), "--n", "3")
+        assert code == 1 and not content["ok"]
+
+
+def test_a_chain_of_rounds_that_is_too_large_is_not_decided(capsys, monkeypatch):
+    monkeypatch.setattr(authoring, "engines", lambda *_: [])
+    _, content = as_json(capsys, "check", "bfw", "--n", "12", "--graph", "ring:12")
+    rows = [row for row in content["checks"] if row["what"].startswith("set ")]
+    assert rows and all(row["ok"] is None and "not proved here" in row["found"] for row in rows)

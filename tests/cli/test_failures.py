@@ -50,7 +50,7 @@ def refused(capsys, *arguments) -> str:
         (["verify", "pairwise", "--n", "1e18"], "n = 1000000000000000000"),
         (["verify", "pairwise", "--n", "3", "--memory", "inf"], "memory = inf"),
         (["verify", "pairwise", "--n", "3", "--quantiles", "nan"], "between 0 and 1"),
-        (["search-worst", "pairwise", "--n", "1e12"], "1000000000000"),
+        (["search-worst", "timer", "--n", "1e12"], "1000000000000"),
         (["search-worst", "timer", "--n", "3", "--out", "no/where.json"], "no folder"),
         (["run", "pairwise", "--n", "1e10", "--engine", "agents"], "engine batch"),
         (["lower-bound", "--exponents", "nan"], "not understood"),
@@ -237,7 +237,18 @@ def test_silence_is_explained_and_quiet_is_quiet(capsys, monkeypatch):
 
 
 def test_a_search_ends_with_its_budget_and_says_so(capsys):
-    arguments = ["search-worst", "pairwise", "--n", "4", "--until", "count(leader == 1) <= 1", "--final", "40"]
+    arguments = [
+        "search-worst",
+        "timer",
+        "--n",
+        "4",
+        "--set",
+        "s=4",
+        "--until",
+        "count(leader == 1) <= 1",
+        "--final",
+        "40",
+    ]
     assert main([*arguments, "--budget", "2000", "--json"]) == 0
     content = json.loads(capsys.readouterr().out)
     assert content["evaluations"] < 1000 and "steps were simulated" in content["ended_early"]

@@ -93,9 +93,9 @@ def test_search(capsys, tmp_path):
     assert code == 0 and content["exact"]["found"] == pytest.approx(content["exact"]["worst"])
     assert json.loads(out.read_text())["agents"] == content["start"]
     assert (
-        main(["search-worst", "pairwise", "--n", "4", "--evaluations", "5", "--final", "50", "--max-steps", "99"]) == 0
+        main(["search-worst", "epidemic", "--n", "4", "--evaluations", "5", "--final", "50", "--max-steps", "99"]) == 0
     )
-    assert "lower bound" in capsys.readouterr().out  # without any leader it never ends
+    assert "lower bound" in capsys.readouterr().out  # without any source it never ends
 
 
 @pytest.mark.parametrize(
@@ -113,6 +113,7 @@ def test_search(capsys, tmp_path):
         (("verify", "timer", "--n", "3", "--counterexample", "x.txt"), "must end in .json"),
         (("verify", "ring", "--n", "3", "--graph", "path:3"), "directed rings only"),
         (("search-worst", "timer", "--n", "3", "--until", "broken"), "not a set"),
+        (("search-worst", "pairwise", "--n", "3"), "made for the start all-leaders"),
     ],
 )
 def test_bad_input_is_one_sentence_and_code_2(capsys, arguments, message):

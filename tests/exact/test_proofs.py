@@ -246,6 +246,36 @@ def test_weights_that_rounding_spoils_are_found_exactly():
     assert all(rule.change(weights) < 0 for rule in falling)
 
 
+class Declared(PopulationProtocol):
+    """Every agent begins as its fields declare."""
+
+    class State:
+        kind: Choice("first", "second") = "first"
+        level: Range(0, 1).when(kind="first") = 0
+
+    def interact(a, b, p):
+        if a.kind == 0 and b.kind == 0:
+            b.kind = 1
+
+    def start_drawn(self, rng):
+        return [Group(int(rng.integers(1, self.n)), {"kind": "first", "level": 0})]
+
+    safe = exactly(1, lambda a, p: a.kind == 0).described("one first", closed=True)
+
+
+def test_the_declared_start_is_proved_from():
+    assert Declared.default_start == "initial"
+    proof = hg.prove(Declared, start="initial", largest=0)
+    assert proof.ok and {one.start.text for one in statements(proof)} <= {"initial", "every configuration"}
+    confirm(proof, {})
+
+
+def test_a_start_that_cannot_be_used_names_a_field_that_is_there():
+    with pytest.raises(hg.InvalidInput, match=r"count\(kind == first\) >= 1"):
+        hg.prove(Declared, start="drawn")
+    assert hg.prove(Declared, start="count(kind == first) >= 1", property="reached", largest=0).ok
+
+
 def test_the_command(tmp_path, capsys):
     file = tmp_path / "pairwise.json"
     assert main(["prove", "pairwise", "--certificate", str(file), "--json"]) == 0

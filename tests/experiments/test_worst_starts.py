@@ -47,5 +47,5 @@ def test_neighbours_are_configurations():
 
 
 def test_a_search_that_cannot_finish_says_so():
-    found = search_worst(hg.Pairwise(n=4), evaluations=3, trials=8, final=20, max_steps=50)
+    found = search_worst(hg.Epidemic(n=4), evaluations=3, trials=8, final=20, max_steps=50)
     assert found.unfinished == 20 and found.mean == 50

@@ -28,7 +28,7 @@ GOOD = [
     "verify mine.py:Mine --n 2",
     "show mine.py:Mine",
     "show mine.py",
-    "search-worst pairwise --n 4 --evaluations 3 --trials 4 --final 8 --max-steps 300",
+    "search-worst timer --n 4 --evaluations 3 --trials 4 --final 8 --max-steps 300",
     "mixing-time ring:9",
     "mixing-time graph.txt",
     "mixing-time complete:8 --method spectral",

@@ -20,6 +20,11 @@ from hegemon.models.authors import declared
 MODELS = ("population", "rounds", "messages")
 ALL_PAIRS = 40_000  # pairs of states that are all tried; of more, as many at random
 STEPS = {"steps": 300, "rounds": 20}  # of the runs that try the engines
+MARKS = {True: "✓", False: "✗", None: "?"}
+
+
+class NotDecided(Exception):
+    """A check that neither passes nor fails; the text says why."""
 
 
 def new_protocol(
@@ -73,23 +78,27 @@ def check_protocol(
             startless |= what in (f"start {made.default_start}", "decisions") and not rows[-1]["ok"]
             if what == "functions" and not rows[-1]["ok"]:
                 break  # nothing else can be trusted
-    ok = all(row["ok"] for row in rows)
+    ok, undecided = all(row["ok"] is not False for row in rows), sum(row["ok"] is None for row in rows)
     if json:
-        print_json({"protocol": made.id, "model": made.model, "n": n, "ok": ok, "checks": rows})
+        content = {"protocol": made.id, "model": made.model, "n": n, "ok": ok, "undecided": undecided, "checks": rows}
+        print_json(content)
     else:
         table = new_table("", "what", ("found", {"overflow": "fold"}))
         for row in rows:
-            table.add_row("✓" if row["ok"] else "✗", row["what"], row["found"])
+            table.add_row(MARKS[row["ok"]], row["what"], row["found"])
         console().print(facts({"protocol": f"{made.id}  ({made.model} model, n = {n})"}))
         console().print(table)
-        console().print("all is well" if ok else "something is wrong: mend the file and check again")
+        well = f"nothing wrong was found; {counted(undecided, 'check')} not decided (?)" if undecided else "all is well"
+        console().print(well if ok else "something is wrong: fix the file and check again")
     raise typer.Exit(failures.YES if ok else failures.NO)
 
 
 def tried(what: str, attempt: Callable[[], str]) -> dict:
-    """One check: what it found, or the sentence that it was refused with."""
+    """One check: what it found, or the sentence that it was refused with. `ok` is None where nothing is decided."""
     try:
         return {"what": what, "ok": True, "found": attempt()}
+    except NotDecided as why:
+        return {"what": what, "ok": None, "found": str(why)}
     except BaseException as error:  # the user's code may raise anything
         pass_interrupt(error)
         return {"what": what, "ok": False, "found": failures.sentence(error)[1]}
@@ -151,20 +160,25 @@ def check_start(protocol, topology, name: str) -> str:
 
 
 def check_closure(protocol, topology, name: str) -> str:
-    """Exactly where the chain is small, otherwise along runs."""
+    """Exactly where the chain is small, otherwise along runs, which decide nothing unless they leave the set.
+
+    The claim is about the starts that the protocol is made for, as `verify` takes it.
+    """
     from hegemon.exact.verification import verify
 
+    start = "all" if protocol.arbitrary_start else protocol.default_start
     try:
-        answer = verify(protocol, graph=topology, start="all", property=f"closed:{name}", memory=0.05)
-    except InvalidInput:  # too many configurations
+        answer = verify(protocol, graph=topology, start=start, property=f"closed:{name}", memory=0.05)
+    except InvalidInput as error:  # too many configurations, or a start that is drawn
+        claim = f"claims to be closed, not proved here ({str(error).partition(';')[0]})"
         if protocol.model != "population":
-            return "claims to be closed; too large to be proved here (hegemon verify says how large)"
+            raise NotDecided(claim) from None
         import numpy as np
 
         from hegemon.models.closure import check_closed
 
         seen = check_closed(protocol, name, topology, np.random.default_rng(0))
-        return f"claims to be closed; no step out of it in {seen:,} (hegemon verify proves it)"
+        raise NotDecided(f"{claim}; none of {seen:,} steps from inside left it") from None
     finding = answer.finding("closed", name)
     if not finding.holds:
         steps = finding.counterexample.interactions if finding.counterexample else ()

@@ -53,8 +53,16 @@ def named_set(protocol, name: str) -> ConfigurationSet:
     known = ", ".join(protocol.sets) or "none"
     raise InvalidInput(
         f"{protocol.id} has no set {name!r}; its sets are {known}, or write a condition such as "
-        f'"count({protocol.fields[0].name} == 1) == 1"{meant(name, protocol.sets)}'
+        f'"{sample_condition(protocol)}"{meant(name, protocol.sets)}'
     )
+
+
+def sample_condition(protocol) -> str:
+    """A condition on the protocol's own fields, for a sentence that asks for one."""
+    field = protocol.fields[0]
+    low, high = field.domain.low, field.domain.high
+    value = field.domain.names[0] if field.domain.names else low if isinstance(low, str) or low > 1 or high == 0 else 1
+    return f"count({field.name} == {value}) >= 1"
 
 
 def members(chain: Chain, chosen: ConfigurationSet) -> np.ndarray:

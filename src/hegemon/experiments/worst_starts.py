@@ -123,6 +123,11 @@ def search_worst(
     simulated steps, and at an interrupt from the keyboard; what it has found by then is answered."""
     if protocol.model != "population":
         raise InvalidInput(f"search-worst is for population protocols, and {protocol.id} is none")
+    if not protocol.arbitrary_start:
+        raise InvalidInput(
+            f"search-worst tries any configuration, and {protocol.id} is made for the start {protocol.default_start}; "
+            "hegemon verify and hegemon run measure it from there"
+        )
     if protocol.inputs:
         raise InvalidInput(
             f"search-worst tries any state, but {protocol.id} tells some agents an input "

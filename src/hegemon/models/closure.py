@@ -16,16 +16,17 @@ LARGEST_N = 64
 
 
 def check_closed(protocol: Any, name: str, topology: Any, rng: np.random.Generator, steps: int = STEPS) -> int:
-    """Refuse a set that some step leaves although it claims to be closed; answers how many steps were seen inside.
+    """How many steps were seen inside a set that claims to be closed; a step that leaves it is refused.
 
-    For population protocols of at most a few dozen agents; `topology` says who can meet.
+    For population protocols of at most a few dozen agents; `topology` says who can meet. Runs begin where the claim
+    holds: anywhere, or at the default start of a protocol that is not made to start anywhere.
     """
     chosen = protocol.set_named(name)
     if not chosen.closed or protocol.model != "population" or protocol.n > LARGEST_N:
         return 0
     arcs = list(zip(topology.sources.tolist(), topology.targets.tolist(), strict=True))
     seen = 0
-    for start in protocol.starts:
+    for start in protocol.starts if protocol.arbitrary_start else [protocol.default_start]:
         agents = protocol.initial(start, rng).agents
         nodes = [protocol.space.namespace(code) for code in protocol.space.encode_array(agents)]
         inside = chosen.contains(nodes, protocol.p, protocol.values)

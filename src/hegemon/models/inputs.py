@@ -54,6 +54,8 @@ def describe_inputs(protocol: Any) -> str:
 def input_groups(protocol: Any, values: dict, random: bool) -> list[Group]:
     """All agents with these values, and each input told to the first so many of them."""
     numbers = told(protocol)
+    if not numbers:  # n may be a symbol here, for which there is no order
+        return [Group(protocol.n, values, random)]
     ends = sorted({0, protocol.n, *numbers.values()})
     made = []
     for begin, end in zip(ends, ends[1:], strict=False):

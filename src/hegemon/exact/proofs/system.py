@@ -11,7 +11,7 @@ import numpy as np
 
 from hegemon.errors import InvalidInput, meant
 from hegemon.exact.configurations import transition_tables
-from hegemon.exact.containment import named_set
+from hegemon.exact.containment import named_set, sample_condition
 from hegemon.exact.proofs.symbols import Affine, DependsOnSize, Fact, Unknown
 from hegemon.models.expressions import evaluate
 from hegemon.models.population import PopulationProtocol
@@ -228,7 +228,7 @@ class System:
         except (DependsOnSize, AttributeError, TypeError):
             raise InvalidInput(
                 f"the start {name!r} of {protocol.id} is not a list of groups whose numbers are linear in n; give "
-                '--start all, or a condition such as "count(leader == 1) >= 1"'
+                f'--start all, or a condition such as "{sample_condition(protocol)}"'
             ) from None
         return Start(name, groups=found)
 
