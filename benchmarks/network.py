@@ -74,14 +74,18 @@ def show_liar(seeds: int) -> None:
     for protocol in (TimeOptimal(n=20), Timer(n=20, s=200)):
         for lies in (2, 20):
             found = [deceive(protocol, lies_per_second=lies, seed=seed) for seed in range(seeds)]
-            lying, ahead = (statistics.median(getattr(one, name) for one in found) for name in ("lying", "fence_ahead"))
-            healed = sorted(one.healed_after or math.inf for one in found)
+            lying = sorted(one.lying for one in found)
+            healed = sorted(math.inf if one.healed_after is None else one.healed_after for one in found)
+            ahead = max(one.fence_ahead for one in found)
+            print(f"{protocol.id}, {lies} lies a second; medians, and from least to most:")
+            print(f"  one leader in {_middle(lying, '.1%')} of samples while it lies")
             print(
-                f"{protocol.id}, {lies} lies a second: one leader in {lying:.1%} of samples while it lies; healed after"
+                f"  healed {_middle(healed, '.1f')} s after it stops; fences at most {ahead:.1f} s ahead of the clock"
             )
-            print(
-                f"  {statistics.median(healed):.1f} s (median), at most {healed[-1]:.1f} s; fences {ahead:.0f} s ahead"
-            )
+
+
+def _middle(found: list[float], form: str) -> str:
+    return f"{statistics.median(found):{form}} ({found[0]:{form}} … {found[-1]:{form}})"
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hegemon.errors import InvalidInput
 from hegemon.graphs import families as graphs
-from hegemon.graphs.families import FAMILIES, parse
+from hegemon.graphs.families import FAMILIES, node_count, parse
 from hegemon.graphs.topology import LARGEST_COMPLETE
 
 
@@ -204,3 +204,16 @@ def test_a_spec_beyond_all_bounds_is_one_short_sentence(spec):
     with pytest.raises(InvalidInput) as caught:
         parse(spec, None, rng())
     assert len(str(caught.value)) < 500
+
+
+SPECS = (
+    *("complete:7", "ring:7", "directed-ring:7", "oriented-ring:7", "path:7", "star:7", "grid:2x5", "torus:3x4"),
+    *("hypercube:3", "regular:8,3", "gnp:8,1", "lollipop:4,3"),
+)
+
+
+def test_the_number_of_nodes_is_known_before_a_graph_is_made():
+    assert {spec.partition(":")[0] for spec in SPECS} == set(FAMILIES)
+    for spec in SPECS:
+        assert node_count(spec) == parse(spec, None, np.random.default_rng(0)).n
+    assert node_count("ring", 9) == 9 and node_count("a_file.txt") is None

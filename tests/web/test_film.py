@@ -17,6 +17,8 @@ import hegemon as hg
 from hegemon.cli.main import main
 from hegemon.errors import InvalidInput
 from hegemon.exact.traces import Interaction, Trace
+from hegemon.graphs.topology import Topology
+from hegemon.web import film as films
 from hegemon.web.animation import save_animation
 from hegemon.web.colours import GOLD, looks, rgb, seen
 from hegemon.web.film import FRAMES, MOST_PIXELS, Recorder, film_page, shoot
@@ -154,6 +156,51 @@ def test_a_story_brings_its_protocol(tmp_path):
     told, _ = content((tmp_path / "film.html").read_text())
     assert told["heads"][-1]["last"]["text"].endswith("responder 0: leader 1→0")
     assert len(told["heads"]) == 2
+
+
+def test_a_film_whose_length_nobody_gave_is_bounded_and_says_so(tmp_path, capsys, monkeypatch):
+    """Without a leader nobody shoots, and bullets fly without end: `safe` is never reached."""
+    monkeypatch.setattr(films, "LONGEST_FILM", 50)
+    states = [{"leader": 0, "bullet": bullet, "shield": 0} for bullet in (1, 0, 0)]
+    (tmp_path / "story.json").write_text(
+        json.dumps({"protocol": "fischer-jiang", "agents": states, "interactions": []})
+    )
+    words = ["watch", "--start", str(tmp_path / "story.json"), "--save", str(tmp_path / "film.html")]
+    assert main(words) == 0
+    assert "ends at step 150, and `safe` is not reached; give --until steps:K" in capsys.readouterr().err
+    told, _ = content((tmp_path / "film.html").read_text())
+    assert told["heads"][-1]["step"] == 150 and "not reached" in told["heads"][-1]["note"]
+    assert main([*words, "--max-steps", "20"]) == 0
+    told, _ = content((tmp_path / "film.html").read_text())
+    assert told["heads"][-1]["step"] == 20 and not capsys.readouterr().err  # the length was given
+    assert main([*words, "--max-steps", "20", "--until", "safe"]) == 0
+    assert "`safe` is not reached" in capsys.readouterr().err
+
+
+def test_a_story_is_filmed_no_further_than_the_limit():
+    session = Session(hg.Pairwise(n=6), seed=1)
+    session.schedule = [(0, 1, 0)] * 9
+    assert shoot(session, max_steps=4)["heads"][-1]["step"] == 4
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["ring", "--n", "1e7"],
+        ["ring", "--graph", "directed-ring:10000000"],
+        ["trains", "--graph", "hypercube:40"],
+        ["trains", "--graph", "grid:4000x4000"],
+        ["pairwise", "--n", "1e9", "--engine", "agents"],
+        ["pairwise", "--graph", "gnp:3000000,0.1"],
+    ],
+)
+def test_too_many_agents_are_refused_before_a_graph_is_made_of_them(words, capsys, monkeypatch):
+    def never(*arguments, **options):
+        raise AssertionError("a graph was made")
+
+    monkeypatch.setattr(Topology, "from_edges", never)
+    assert main(["watch", *words, "--no-browser"]) == 2
+    assert "too large to be watched" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from hegemon.cli import options
-from hegemon.cli.common import build, console
+from hegemon.cli.common import build, console, maker
 from hegemon.cli.options import integer, option, path
 from hegemon.cli.progress import Progress
 from hegemon.errors import InvalidInput
@@ -43,7 +43,7 @@ def watch_protocol(
     from hegemon.web.watch import Builder, Watching, check_film_path, save_film
 
     name, n, graph, set_ = from_story(protocol, n, graph, set_, start)
-    chosen, _ = build(name, n, graph, set_, seed)
+    chosen = make_watched(name, n, graph, set_, seed)
     course = {"graph": graph, "start": start, "wake": wake, "seed": seed, "engine": engine}
     if chosen.model == "messages" and start:
         raise InvalidInput(f"--start means nothing to {chosen.id} ({chosen.model} model); use --wake")
@@ -59,10 +59,23 @@ def watch_protocol(
         size = Path(save).stat().st_size
         end = f"{chosen.time_unit[:-1]} {film['heads'][-1]['step']:,}"
         console().print(f"{save}: {len(film['heads'])} frames to {end}, {size / 1000:,.0f} kB", soft_wrap=True)
+        if "unfinished" in film:
+            print(film["unfinished"], file=sys.stderr)
         return
     if until or max_steps:
         raise InvalidInput("--until and --max-steps say where a film ends: give --save FILE, or leave them away")
     serve_page(Watching(builder, host, port), is_loopback(host), no_browser)
+
+
+def make_watched(name: str, n, graph: str | None, settings, seed: int):
+    """The protocol. Whether there are too many agents to be watched is known before a graph is made of them."""
+    from hegemon.graphs.families import node_count
+    from hegemon.web.layout import LARGEST_RASTER, require_watchable
+
+    agents = node_count(graph, n) if graph else n
+    if agents is not None and agents > LARGEST_RASTER:
+        require_watchable(maker(name, settings)(agents), graph)
+    return build(name, n, graph, settings, seed)[0]
 
 
 def serve_page(page, is_private: bool, no_browser: bool) -> None:

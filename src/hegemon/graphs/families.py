@@ -159,20 +159,35 @@ def _usage(family: str) -> str:
     return f"{family}:{FAMILIES[family][0]}"
 
 
-def _build(family: str, arguments: str, rng: np.random.Generator) -> Topology:
-    shape, builder = FAMILIES[family]
+def node_count(spec: str, n: int | None = None) -> int | None:
+    """How many nodes the graph of a spec has, before it is made; None where only making it tells, as of a file."""
+    family, _, arguments = spec.strip().partition(":")
+    if family not in FAMILIES or not arguments.strip():
+        return n if family in FAMILIES else None
+    shape, values = FAMILIES[family][0], _numbers(family, arguments)
+    if shape == "DIMENSION":
+        return 1 << max(0, min(values[0], 1000))
+    return math.prod(values) if "x" in shape else sum(values) if family == "lollipop" else values[0]
+
+
+def _numbers(family: str, arguments: str) -> list:
+    shape = FAMILIES[family][0]
     separator = "x" if "x" in shape else ","
     kinds = [float if word == "P" else int for word in shape.split(separator)]
     try:
         texts = arguments.split(separator)
         if max(map(len, texts)) > LONGEST_NUMBER:
             raise ValueError
-        values = [kind(text) for kind, text in zip(kinds, texts, strict=True)]
+        return [kind(text) for kind, text in zip(kinds, texts, strict=True)]
     except ValueError:
         raise InvalidInput(
             f"the topology {_shown(f'{family}:{arguments}')} cannot be read: write it as "
             f"{_usage(family)}, with plain numbers for the words in capitals"
         ) from None
+
+
+def _build(family: str, arguments: str, rng: np.random.Generator) -> Topology:
+    builder, values = FAMILIES[family][1], _numbers(family, arguments)
     return builder(*values, rng) if builder in (random_regular, gnp) else builder(*values)
 
 

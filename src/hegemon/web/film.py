@@ -21,6 +21,8 @@ from hegemon.web.frames import frame, greeting
 FRAMES = 150
 MOST_PIXELS = 120 * 120  # of a raster in a film
 MOST_MESSAGES = 300  # per frame
+LONGEST_FILM = 10_000  # rounds, where nobody gave a length
+FAR = 1 << 62  # steps
 TAIL = 0.1  # of the film goes on after its end is reached
 HEAD = ("step", "last", "note", "silent", "values", "lamps", "healing", "bands", "messages", "disturbances", "command")
 MODULES = ("look.js", "pens.js", "pixels.js", "stage.js", "curves.js", "panels.js", "sources.js", "main.js")
@@ -84,9 +86,13 @@ class Recorder:
 def shoot(
     session, until: str | None = None, max_steps: int | None = None, seconds: float = 60.0, progress=None
 ) -> dict:
-    """Run a session without a page, and film it: to its end, to the limit, or as far as the clock allows."""
+    """Run a session without a page, and film it: to its end, or to the limit.
+
+    Where nobody gave a length, 10,000 rounds (of n interactions each) and so many seconds bound it. A film that ends
+    before what it was to show has a sentence on it, `unfinished`.
+    """
     recorder = Recorder(greeting(session))
-    limit, lamp = _end(session, until, max_steps)
+    limit, lamp, is_bounded = _end(session, until, max_steps)
     spacing, tail, deadline = 1, None, math.inf
     while True:
         readings = session.readings()
@@ -105,19 +111,28 @@ def shoot(
                 break
         if session.step >= limit or time.monotonic() > deadline:
             break
-        session.advance(min(limit, session.step + spacing), tell=session.world.kind == "graph")
-        if deadline == math.inf:  # the clock runs from here, when all that must be compiled is
+        session.advance(min(limit, session.step + spacing), deadline, tell=session.world.kind == "graph")
+        if is_bounded and deadline == math.inf:  # the clock runs from here, when all that must be compiled is
             deadline = time.monotonic() + seconds
-    return recorder.film()
+    film = recorder.film()
+    if lamp and tail is None and (is_bounded or until):
+        reached = f"the film ends at {session.moment(session.step)}, and `{lamp}` is not reached"
+        unit = session.protocol.time_unit
+        film["unfinished"] = f"{reached}; give --until {unit}:K or --max-steps K to choose its length"
+        film["heads"][-1]["note"] = reached
+    return film
 
 
-def _end(session, until: str | None, max_steps: int | None) -> tuple[float, str]:
-    limit = float("inf") if max_steps is None else max_steps
-    unit = session.protocol.time_unit
+def _end(session, until: str | None, max_steps: int | None) -> tuple[int, str, bool]:
+    """The last step, the lamp that ends it earlier, and whether nobody gave a length."""
+    protocol, unit = session.protocol, session.protocol.time_unit
+    longest = LONGEST_FILM if session.world.is_rounds else LONGEST_FILM * protocol.n
+    limit = longest if max_steps is None else max_steps
     if until is None and session.schedule:
-        return len(session.schedule), ""
+        return min(len(session.schedule), FAR if max_steps is None else max_steps), "", False
     if until is not None and until.startswith(f"{unit}:"):
-        return min(limit, whole_number(until.partition(":")[2], f"until {unit}")), ""
+        asked = whole_number(until.partition(":")[2], f"until {unit}")
+        return min(asked, FAR if max_steps is None else max_steps), "", False
     lamps = session.world.readings()[1]
     lamp = until or ("safe" if "safe" in lamps else "finished")
     if until is not None and lamp not in lamps:
@@ -125,7 +140,7 @@ def _end(session, until: str | None, max_steps: int | None) -> tuple[float, str]
             f"until {until!r} is not known; a film ends in one of {', '.join(lamps)}, or at {unit}:K"
             f"{meant(until, lamps)}"
         )
-    return limit, lamp
+    return limit, lamp, max_steps is None
 
 
 def read_page(name: str) -> str:

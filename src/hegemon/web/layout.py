@@ -4,10 +4,27 @@ import math
 
 import numpy as np
 
+from hegemon.engines.choice import engine_named
+from hegemon.errors import InvalidInput
+
 LARGEST_DRAWN = 3000  # nodes drawn one by one; beyond, a raster
 LARGEST_RASTER = 1_000_000  # agents in a raster; beyond, counts
 MOST_EDGES = 12_000
 LARGEST_SPRING = 600
+
+
+def require_watchable(protocol, graph, engine: str = "auto") -> None:
+    """Raise InvalidInput if there are too many agents to be watched: asked before a graph is made of them."""
+    n, model, graph = protocol.n, protocol.model, graph or protocol.topology
+    if model == "objects" and n > LARGEST_DRAWN:
+        raise InvalidInput(f"n = {n} agents that are Python objects are too many; at most {LARGEST_DRAWN}")
+    is_complete = graph.startswith("complete") if isinstance(graph, str) else getattr(graph, "is_complete", False)
+    is_counted = model == "messages" or model == "population" and (engine == "auto" or engine_named(engine).as_multiset)
+    if n > LARGEST_RASTER and not (is_complete and is_counted):
+        raise InvalidInput(
+            f"n = {n:,} is too large to be watched agent by agent; at most {LARGEST_RASTER:,} are, "
+            "or any number on a complete graph with engine batch"
+        )
 
 
 def places(topology) -> np.ndarray:

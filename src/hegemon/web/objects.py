@@ -10,7 +10,6 @@ from hegemon.engines.population.objects import Objects
 from hegemon.errors import InvalidInput
 from hegemon.models.objects import ObjectProtocol
 from hegemon.web.explaining import listing, traced
-from hegemon.web.layout import LARGEST_DRAWN
 from hegemon.web.look import MOST_CLASSES, Channel
 from hegemon.web.messages import shortened
 from hegemon.web.world import Patience, World
@@ -23,8 +22,6 @@ class ObjectWorld(World):
     def __init__(self, protocol, topology, start, seed: int, engine: str = "auto"):
         if engine not in ("auto", Objects.name):
             raise InvalidInput(f"engine {engine!r} does not run {protocol.id}; choose auto or {Objects.name}")
-        if protocol.n > LARGEST_DRAWN:
-            raise InvalidInput(f"n = {protocol.n} agents that are Python objects are too many; at most {LARGEST_DRAWN}")
         agents = protocol.agents_of(str(start or protocol.default_start), generator(seed, 0, START))
         protocol.check_interact(random.Random(0), agents)
         self.protocol, self.topology = protocol, topology

@@ -19,6 +19,7 @@ from hegemon.runs.schedules import read_interactions, read_rounds
 from hegemon.runs.setting import topology_for
 from hegemon.web.chunks import Chunks
 from hegemon.web.healing import Healing
+from hegemon.web.layout import require_watchable
 from hegemon.web.messages import MessageWorld
 from hegemon.web.objects import ObjectWorld
 from hegemon.web.world import World
@@ -41,6 +42,7 @@ class Session:
         self, protocol, *, name=None, graph=None, start=None, wake=None, seed=0, engine="auto", shown_start=None
     ):
         self.protocol, self.name, self.seed = protocol, name or protocol.id, seed
+        require_watchable(protocol, graph, engine)
         self.topology = topology_for(protocol, graph, seed)
         self.graph_text = str(graph) if isinstance(graph, str) else None
         self.wake, self._engine = wake, engine

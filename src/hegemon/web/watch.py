@@ -16,6 +16,7 @@ from hegemon.errors import InvalidInput
 from hegemon.files import reserve, write_text
 from hegemon.web.film import film_page, shoot
 from hegemon.web.hall import Hall
+from hegemon.web.layout import require_watchable
 from hegemon.web.server import Doorkeeper, application, bind, require_web
 from hegemon.web.session import Session
 from hegemon.web.simulation import serve, serve_alone
@@ -27,6 +28,7 @@ class Builder:
     """How to make the session, in whichever process: from a name, which is found again, or from an instance."""
 
     def __init__(self, protocol, name: str | None, options: dict):
+        require_watchable(protocol, options.get("graph"), options.get("engine", "auto"))
         self.protocol, self.name, self.options = protocol, name, options
 
     def __getstate__(self):

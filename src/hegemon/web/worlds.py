@@ -78,11 +78,6 @@ class AgentWorld(World):
             chosen, reason = Batch, "more agents than can be seen one by one: counts"
         else:
             chosen, reason = Agents, "one interaction at a time"
-        if n > LARGEST_RASTER and not chosen.as_multiset:
-            raise InvalidInput(
-                f"n = {n} is too large to be watched agent by agent; at most {LARGEST_RASTER:,} are, "
-                "or any number on a complete graph with engine batch"
-            )
         return chosen, reason
 
     # -- time -------------------------------------------------------------------------------------------
