@@ -22,6 +22,8 @@ from hegemon.protocols.pairwise import Pairwise as Pairwise
 from hegemon.protocols.quick_elimination import QuickElimination as QuickElimination
 from hegemon.protocols.referees import Referees as Referees
 from hegemon.protocols.ring import Ring as Ring
+from hegemon.protocols.simple_lottery import SimpleLottery as SimpleLottery
+from hegemon.protocols.stable_ranking import StableRanking as StableRanking
 from hegemon.protocols.sublinear_ranking import SublinearRanking as SublinearRanking
 from hegemon.protocols.threshold import Threshold as Threshold
 from hegemon.protocols.time_optimal import TimeOptimal as TimeOptimal
