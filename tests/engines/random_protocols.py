@@ -103,6 +103,12 @@ ABSENT = "count(x >= 1) >= 2 and none(z == 1)"  # speaks of fields that most sta
 STOPS = ("some", "finished", "uneven", ABSENT, "broken", f"steps:{STEPS}", "all(done == 1 or y == 0)")
 
 
+def crowded(number: int) -> str:
+    """So many conditions, of which the last ones decide."""
+    filling = ("none(done>1)", "none(y>1)", "none(x>3)", "none(done<0)")
+    return " and ".join([*(filling[k % 4] for k in range(number - 2)), ABSENT])
+
+
 class Case:
     """A protocol, a start, a stop and perhaps a fault, all drawn from one number."""
 

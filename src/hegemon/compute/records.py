@@ -82,14 +82,35 @@ def _functions(text: str, *names: str) -> tuple:
 
 
 @cache
-def marks(conditions: tuple):
-    """One function that answers, as bits, which of the conditions an agent satisfies."""
-    lines = ["def marks(a, p):", "    mask = 0"]
-    for index in range(len(conditions)):
-        lines += [f"    if condition{index}(a, p):", f"        mask |= {1 << index}"]
-    scope = {f"condition{index}": condition for index, condition in enumerate(conditions)}
-    exec("\n".join(lines + ["    return mask"]), scope)
-    return scope["marks"]
+def marker(conditions: tuple):
+    """`note(a, p, mark, place)`: from this place on, writes for every condition whether the agent satisfies it,
+    1 or 0; answers the place behind."""
+    lines = ["def note(a, p, mark, place):"]
+    lines += [f"    mark[place + {k}] = 1 if condition{k}(a, p) else 0" for k in range(len(conditions))]
+    return _about(conditions, [*lines, f"    return place + {len(conditions)}"], "note")
+
+
+@cache
+def recounter(conditions: tuple):
+    """`recount(a, b, c, d, p, goal)`: two agents in the states a and b are now in c and d. Updates the goal's counts;
+    true if this meets the stop."""
+    lines = ["def recount(a, b, c, d, p, goal):", "    moved = watched = False"]
+    for k in range(len(conditions)):
+        lines += [f"    before_a, after_a = 1 if condition{k}(a, p) else 0, 1 if condition{k}(c, p) else 0"]
+        lines += [f"    before_b, after_b = 1 if condition{k}(b, p) else 0, 1 if condition{k}(d, p) else 0"]
+        lines += ["    if before_a != after_a or before_b != after_b:", "        moved = True"]
+        lines += [f"        goal.counts[{k}] += after_a + after_b - before_a - before_b"]
+        lines += ["        watched = goal.watch != 0"] if k == 0 else []
+    lines += ["    if watched or not moved:", "        return watched", "    for k in range(len(goal.counts)):"]
+    lines += ["        if goal.counts[k] < goal.low[k] or goal.counts[k] > goal.high[k]:", "            return False"]
+    return _about(conditions, [*lines, "    return True"], "recount")
+
+
+def _about(conditions: tuple, lines: list[str], name: str):
+    """A function of generated lines that call the conditions by number."""
+    scope = {f"condition{k}": condition for k, condition in enumerate(conditions)}
+    exec("\n".join(lines), scope)
+    return scope[name]
 
 
 @cache

@@ -13,19 +13,23 @@ from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
 from hegemon.compute.compilation import callback, part
-from hegemon.compute.records import codec, marks, meeting, widened
+from hegemon.compute.records import codec, marker, meeting, widened
 from hegemon.engines.refusal import refuse_compilation
 
 DONE, FAILED = 0, -1  # what a meeting answers; nothing is ever raised through C
-TOLD = 5  # in a gate: behind five addresses, the codes and marks that the last meeting told
+# A gate: five addresses, six words for its owner, and what the last meeting told: both codes, the coins, and from MARKS
+# on which of the stop's conditions each agent satisfies.
+ADDRESSES, OWN = 5, 6
+TOLD = ADDRESSES + OWN
+MARKS = TOLD + 3
 
-# ruff: noqa: F821 - `interact`, `encode`, `decode` and `marks_of` are bound by part, `react` by callback
+# ruff: noqa: F821 - `interact`, `encode`, `decode` and `note` are bound by part, `react` by callback
 
 
 def meet(first, second, coin, parameters, layout, scratch, told):
     """Two codes meet, their coins showing the value with this number: `told` gets their codes and marks afterwards,
     or, if that fails, the two codes themselves and the coins."""
-    answer = carray(told, 4)
+    answer = carray(told, 3)  # and the marks behind, of whose length nobody asks
     answer[0], answer[1], answer[2] = first, second, coin
     return attempt(react, carray(scratch, 2), carray(parameters, 1), carray(layout, 1 << 16), answer)
 
@@ -54,7 +58,7 @@ def react(scratch, parameters, layout, told):
         return FAILED
     decode(first, a, layout)  # nothing is seen that was left in a field which the new state does not have
     decode(second, b, layout)
-    told[2], told[3] = marks_of(a, p), marks_of(b, p)
+    note(b, p, told, note(a, p, told, 3))
     told[0], told[1] = first, second
     return DONE
 
@@ -93,14 +97,17 @@ class Meeting:
         self._scratch = np.zeros(2, widened(protocol.space.dtype))
         signature = signature_of_meet(self._scratch.dtype, protocol.compiled_p.dtype)
         interact = meeting(protocol.interact, protocol.coins.names)
-        bound = {"interact": interact, "encode": encode, "decode": decode, "marks_of": marks(stop.conditions)}
+        bound = {"interact": interact, "encode": encode, "decode": decode, "note": marker(stop.conditions)}
+        self._told = MARKS + 2 * len(stop.conditions)
         reaction = part(react, protocol.record_types, **bound)
         try:
             self._function = callback(meet, signature, protocol.record_types, react=reaction)
         except NumbaError as error:
             refuse_compilation(protocol, "interact", error)
 
-    def open(self, gate) -> None:
-        """Write the addresses that `call_meeting` needs into a gate, which its owner keeps alive."""
+    def gate(self) -> np.ndarray:
+        """A new gate with the addresses that `call_meeting` needs; its owner keeps it alive."""
+        gate = np.zeros(self._told, np.int64)
         arrays = (self._parameters, self._layout, self._scratch, gate[TOLD:])
-        gate[:TOLD] = [self._function.address, *(array.ctypes.data for array in arrays)]
+        gate[:ADDRESSES] = [self._function.address, *(array.ctypes.data for array in arrays)]
+        return gate

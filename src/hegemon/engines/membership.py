@@ -6,21 +6,23 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from hegemon.compute.compilation import specialize
-from hegemon.compute.records import marks, one_of
+from hegemon.compute.records import marker, one_of
 from hegemon.engines.stopping import Stop
 
 # Of the first agents, so many, it is found out in plain Python which conditions they satisfy: a single run asks little,
 # and has its answers before a kernel would be compiled.
 FEW_AGENTS = 4096
+CHUNK = 1 << 20  # agents whose marks are held at a time
 _asked: Counter = Counter()
 
-# ruff: noqa: F821 - `marks_of`, `predicate` and `value` are bound by specialize
+# ruff: noqa: F821 - `note`, `predicate` and `value` are bound by specialize
 
 
 def mark_records(agents, parameters, mark):
-    """Which conditions each of these agents satisfies, as bits."""
+    """Which conditions each of these agents satisfies, one agent behind the other."""
+    place = 0
     for index in range(len(agents)):
-        mark[index] = marks_of(agents[index], parameters[0])
+        place = note(agents[index], parameters[0], mark, place)
 
 
 def check_whole(agents, parameters):
@@ -63,12 +65,13 @@ class Membership:
     def __init__(self, protocol, stop: Stop, topology=None):
         self.protocol, self.stop = protocol, stop
         self._graph = (topology.offsets, topology.targets) if protocol.reads_graph and stop.whole else ()
-        self._mark_records = specialize(mark_records, protocol.record_types, marks_of=marks(stop.conditions))
+        self._mark_records = specialize(mark_records, protocol.record_types, note=marker(stop.conditions))
         check = check_whole_on_graph if self._graph else check_whole
         self.whole_checks = [specialize(check, protocol.record_types, predicate=predicate) for predicate in stop.whole]
 
     def marks(self, agents) -> np.ndarray:
-        mark = np.zeros(len(agents), np.uint8 if len(self.stop.conditions) <= 8 else np.uint32)
+        """For every agent a row that says of each condition whether the agent satisfies it, 1 or 0."""
+        mark = np.zeros((len(agents), len(self.stop.conditions)), np.int8)
         if _asked[self._mark_records] + len(agents) <= FEW_AGENTS:
             _asked[self._mark_records] += len(agents)
             try:
@@ -76,25 +79,29 @@ class Membership:
                 return mark
             except Exception:
                 pass  # the kernel fails as well, and whoever called it words that
-        self._mark_records(agents, self.protocol.compiled_p, mark)
+        self._mark_records(agents, self.protocol.compiled_p, mark.ravel())
         return mark
 
-    def _plain_marks(self, agents) -> list[int]:
+    def _plain_marks(self, agents) -> np.ndarray:
         namespace, p = self.protocol.space.namespace, self.protocol.p
         codes = self.protocol.space.encode_array(agents).tolist()
         found = {}
         for code in set(codes):
             state = namespace(code)
-            found[code] = sum(bool(holds(state, p)) << k for k, holds in enumerate(self.stop.conditions))
-        return [found[code] for code in codes]
+            found[code] = [bool(holds(state, p)) for holds in self.stop.conditions]
+        return np.array([found[code] for code in codes], np.int8).reshape(len(codes), len(self.stop.conditions))
 
     def counts(self, agents, weights=None) -> np.ndarray:
         """How many agents satisfy each condition; `weights` says how many agents each record stands for."""
-        return self.counts_from(self.marks(agents), weights)
+        weights = np.broadcast_to(np.int64(1), len(agents)) if weights is None else weights
+        found = np.zeros(len(self.stop.conditions), np.int64)
+        for first in range(0, len(agents), CHUNK):
+            some = slice(first, first + CHUNK)
+            found += self.counts_from(self.marks(agents[some]), weights[some])
+        return found
 
-    def counts_from(self, mark, weights=None) -> np.ndarray:
-        count = np.count_nonzero if weights is None else lambda satisfied: weights[satisfied != 0].sum()
-        return np.array([count(mark & (1 << k)) for k in range(len(self.stop.conditions))], np.int64)
+    def counts_from(self, mark, weights) -> np.ndarray:
+        return np.array([weights[column == 1].sum() for column in mark.T], np.int64)
 
     def holds(self, agents) -> bool:
         if len(self.stop.conditions) and not self.stop.holds(self.counts(agents)):

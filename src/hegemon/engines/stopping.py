@@ -14,7 +14,7 @@ from hegemon.models.sets import ConfigurationSet
 @dataclass(frozen=True)
 class Stop:
     """Counts of agents that satisfy `conditions` must lie in `low..high`; or, for `broken`, any agent's
-    output changes (`watch` is then the bit of the output). `whole` predicates must hold besides."""
+    output, the first condition, changes (`watch` is then 1). `whole` predicates must hold besides."""
 
     name: str
     conditions: tuple = ()

@@ -165,7 +165,7 @@ class Look:
         if channel.part == "leader":
             if self._output is None:
                 return agents["leader"].astype(np.uint8)
-            return self._output(agents).astype(np.uint8) & np.uint8(1)
+            return self._output(agents).astype(np.uint8).reshape(-1)
         if channel.part == "class":
             value = np.zeros(len(agents), np.uint8)
             for k, fixed in enumerate(self._variants):
@@ -191,8 +191,8 @@ class Look:
 
     def _plain_output(self, agents) -> np.ndarray:
         codes, places = np.unique(self.space.encode_array(agents), return_inverse=True)
-        found = [int(self.protocol.output(self.space.namespace(code), self.protocol.p)) for code in codes]
-        return np.array(found, np.uint8)[places]
+        found = [bool(self.protocol.output(self.space.namespace(code), self.protocol.p)) for code in codes]
+        return np.array(found)[places]
 
     def _present(self, name, agents) -> np.ndarray:
         there = np.ones(len(agents), bool)

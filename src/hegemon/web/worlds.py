@@ -255,7 +255,7 @@ class AgentWorld(World):
     def leaders(self) -> np.ndarray:
         agents = self.engine.configuration().agents
         marks = Membership(self.protocol, Stop("leaders", (self.protocol.output,))).marks(agents)
-        return np.flatnonzero(marks & 1)
+        return np.flatnonzero(marks)
 
     def state(self, agent: int) -> dict:
         if self.kind == "bands":

@@ -10,7 +10,7 @@ import numpy as np
 from hegemon.compute.bundles import addresses, bundle
 from hegemon.compute.compilation import lean
 from hegemon.compute.randomness import next_below
-from hegemon.engines.meeting import TOLD, Meeting, call_meeting
+from hegemon.engines.meeting import ADDRESSES, MARKS, TOLD, Meeting, call_meeting
 from hegemon.engines.refusal import refuse_interaction
 from hegemon.errors import InvalidInput
 
@@ -24,15 +24,16 @@ KNOWN = 1 << 48
 CHANGED = 1 << 49  # the multiset is another one, or a watched agent
 MARKED = 1 << 50  # a count of the stop may be another one
 
-# head: the gate of `call_meeting`, the number of slots in use, the watched mark, how many values the coins of an
-# interaction have, how many slots there is room for, whether pairs are kept, how many counts the stop has.
-# counts, codes, marks: of the slots. ranked: the slots by code; kernels draw in this order, so that no draw depends on
-# when a state was met first.
+# head: the gate of `call_meeting`, and in its owner's words the number of slots in use, whether the first condition is
+# watched, how many values the coins of an interaction have, how many slots there is room for, whether pairs are kept,
+# how many conditions the stop has.
+# counts, codes: of the slots. marks: for every slot and condition, whether its state satisfies it. ranked: the slots by
+# code; kernels draw in this order, so that no draw depends on when a state was met first.
 Census, open_census = bundle(
-    "Census", head=np.int64, counts=np.int64, codes=np.int64, marks=np.int64, ranked=np.int64, pairs=np.int64,
+    "Census", head=np.int64, counts=np.int64, codes=np.int64, ranked=np.int64, marks=np.int8, pairs=np.int64,
     places=np.int32,
 )  # fmt: skip
-SIZE, WATCH, COINS, CAPACITY, TABLED, CONDITIONS = range(TOLD + 4, TOLD + 10)
+SIZE, WATCH, COINS, CAPACITY, TABLED, CONDITIONS = range(ADDRESSES, TOLD)
 
 
 @lean
@@ -43,7 +44,7 @@ def home(code, mask):
 
 @lean
 def slot_of(census, code, mark):
-    """The slot of a state, a new one if need be; FULL if there is none left."""
+    """The slot of a state whose marks stand in the head; a new one if need be, FULL if there is none left."""
     head, codes, ranked, places = census.head, census.codes, census.ranked, census.places
     mask = 4 * head[CAPACITY] - 1
     place = home(code, mask)
@@ -57,7 +58,10 @@ def slot_of(census, code, mark):
         return np.int64(FULL)
     head[SIZE] = slot + 1
     places[place] = slot + 1
-    codes[slot], census.marks[slot], census.counts[slot] = code, mark, 0
+    codes[slot], census.counts[slot] = code, 0
+    conditions = head[CONDITIONS]
+    for k in range(conditions):
+        census.marks[slot * conditions + k] = head[mark + k]
     rank = slot
     while rank and codes[ranked[rank - 1]] > code:
         ranked[rank] = ranked[rank - 1]
@@ -69,18 +73,19 @@ def slot_of(census, code, mark):
 @lean
 def learn(census, i, j, coin):
     """What slots i and j become with these coins; negative if there is no slot left or the interaction fails."""
-    head, marks = census.head, census.marks
+    head = census.head
     if call_meeting(head, census.codes[i], census.codes[j], coin) < 0:
         return np.int64(BROKEN)
-    first = slot_of(census, head[TOLD], head[TOLD + 2])
-    second = slot_of(census, head[TOLD + 1], head[TOLD + 3])
+    first = slot_of(census, head[TOLD], MARKS)
+    second = slot_of(census, head[TOLD + 1], MARKS + head[CONDITIONS])
     if first < 0 or second < 0:
         return np.int64(FULL)
     entry = KNOWN | (first << SLOT_BITS) | second
-    if marks[i] != marks[first] or marks[j] != marks[second]:
-        entry |= MARKED
-        if is_watched(census, entry, i, j):
-            entry |= CHANGED
+    for k in range(head[CONDITIONS]):
+        if holds(census, i, k) != holds(census, first, k) or holds(census, j, k) != holds(census, second, k):
+            entry |= MARKED
+    if is_watched(census, entry, i, j):
+        entry |= CHANGED
     if (first != i or second != j) and (first != j or second != i):
         entry |= CHANGED  # two agents that swap their states leave the multiset as it is
     if head[TABLED]:
@@ -130,18 +135,25 @@ def second_of(entry):
 
 
 @lean
+def holds(census, slot, k):
+    """Whether this slot's state satisfies the stop's k-th condition: 1 or 0."""
+    return np.int64(census.marks[slot * census.head[CONDITIONS] + k])
+
+
+@lean
 def change_of(census, entry, i, j, k):
     """By how much the interaction of slots i and j changes the stop's k-th count."""
-    marks = census.marks
-    after = (marks[first_of(entry)] >> k & 1) + (marks[second_of(entry)] >> k & 1)
-    return after - (marks[i] >> k & 1) - (marks[j] >> k & 1)
+    after = holds(census, first_of(entry), k) + holds(census, second_of(entry), k)
+    return after - holds(census, i, k) - holds(census, j, k)
 
 
 @lean
 def is_watched(census, entry, i, j):
-    """Whether the interaction of slots i and j changes the watched mark of one of the two agents."""
-    marks = census.marks
-    return ((marks[i] ^ marks[first_of(entry)]) | (marks[j] ^ marks[second_of(entry)])) & census.head[WATCH] != 0
+    """Whether the interaction of slots i and j changes what is watched of one of the two agents."""
+    if census.head[WATCH] == 0:
+        return False
+    first, second = first_of(entry), second_of(entry)
+    return holds(census, i, 0) != holds(census, first, 0) or holds(census, j, 0) != holds(census, second, 0)
 
 
 @lean
@@ -186,15 +198,15 @@ class Multiset:
     def _fill(self, capacity: int, codes, counts, marks) -> None:
         coins = self._meeting.protocol.coins.size
         tabled = coins * capacity**2 <= LARGEST_TABLE**2
-        head = np.zeros(TOLD + 10, np.int64)
-        self._meeting.open(head)
-        size = len(codes)
-        head[SIZE:] = size, self._watch, coins, capacity, tabled, self._conditions
-        rows = np.zeros((4, capacity), np.int64)
-        for row, values in zip(rows, (counts, codes, marks, np.arange(size)), strict=True):
+        head, size = self._meeting.gate(), len(codes)
+        head[SIZE:TOLD] = size, self._watch, coins, capacity, tabled, self._conditions
+        rows = np.zeros((3, capacity), np.int64)
+        for row, values in zip(rows, (counts, codes, np.arange(size)), strict=True):
             row[:size] = values
+        known = np.zeros((capacity, self._conditions), np.int8)
+        known[:size] = marks
         pairs = np.zeros(coins * capacity**2 if tabled else 0, np.int64)
-        self.census = Census(head, *rows, pairs, places_of(codes, 4 * capacity))
+        self.census = Census(head, *rows, known.ravel(), pairs, places_of(codes, 4 * capacity))
         self.addresses = addresses(self.census)
 
     @property
@@ -234,4 +246,4 @@ class Multiset:
         counts = self.counts if counts is None else counts
         slots = census.ranked[: census.head[SIZE]]
         slots = slots[counts[slots] > 0]
-        return census.codes[slots], counts[slots], census.marks[slots]
+        return census.codes[slots], counts[slots], census.marks.reshape(self.capacity, -1)[slots]

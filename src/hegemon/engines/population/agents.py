@@ -12,9 +12,9 @@ import numpy as np
 from numba import uint64
 
 from hegemon.compute.compilation import lean, specialize
-from hegemon.compute.records import codec, marks, meeting, record_functions, settler, widened
+from hegemon.compute.records import codec, meeting, record_functions, recounter, settler, widened
 from hegemon.engines.engine import Engine, kept
-from hegemon.engines.meeting import TOLD, Meeting, call_meeting
+from hegemon.engines.meeting import Meeting, call_meeting
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
 from hegemon.engines.population.draws import BLOCK, Chance, draws_of
@@ -27,7 +27,7 @@ LARGEST_POPULATION = 2**32 - 1
 PER_AGENT = 24  # bytes besides the record, while a start is made
 LIMIT, MET, FAILED = 0, 1, 2  # how a kernel ended
 
-# ruff: noqa: F821 - in kernels, `draw`, `meet`, `marks_of` … are bound by specialize
+# ruff: noqa: F821 - in kernels, `draw`, `meet`, `recount` … are bound by specialize
 
 
 class Goal(NamedTuple):
@@ -63,18 +63,16 @@ def run_records(population, chance, goal, given, budget):
         for k in range(size):
             tried[0], tried[1], tried[2] = first[k], second[k], coins[k]
             a, b = population[first[k]], population[second[k]]
-            before_a, before_b = marks_of(a, p), marks_of(b, p)
             copy(a, scratch[0])
             copy(b, scratch[1])
             meet(scratch[0], scratch[1], p, coins[k])
             if not settle(scratch[0], given.layout) or not settle(scratch[1], given.layout):
                 return done + k, FAILED
+            met = recount(a, b, scratch[0], scratch[1], p, goal)
             copy(scratch[0], a)
             copy(scratch[1], b)
-            after_a, after_b = marks_of(a, p), marks_of(b, p)
-            if before_a != after_a or before_b != after_b:
-                if recount(before_a, before_b, after_a, after_b, goal):
-                    return done + k + 1, MET
+            if met:
+                return done + k + 1, MET
         done += size
     return done, LIMIT
 
@@ -90,37 +88,39 @@ def run_codes(population, chance, goal, gate, tried, table, mark, budget):
     while done < budget:
         size = min(BLOCK, budget - done)
         draw(population, chance, size)
-        for k in range(size):
-            i, j = uint64(first[k]), uint64(second[k])
-            a, b = uint64(population[i]), uint64(population[j])
-            place = (uint64(coins[k]) * states + a) * states + b
-            entry = uint64(table[place])
-            if entry == 0:
-                tried[0], tried[1], tried[2] = first[k], second[k], coins[k]
-                if call_meeting(gate, np.int64(a), np.int64(b), coins[k]) < 0:
-                    return done + k, FAILED
-                entry = entry_of(gate, mark, a, b)
-                table[place] = entry
-            after_a, after_b = codes_in(entry)
-            population[i] = after_a
-            population[j] = after_b
-            if entry & uint64(MARKED):
-                if recount(mark[a], mark[b], mark[after_a], mark[after_b], goal):
-                    return done + k + 1, MET
+        k = 0
+        while k < size:
+            a = b = after_a = after_b = entry = uint64(0)
+            while k < size and not entry & uint64(MARKED):
+                i, j = uint64(first[k]), uint64(second[k])
+                a, b = uint64(population[i]), uint64(population[j])
+                place = (uint64(coins[k]) * states + a) * states + b
+                entry = uint64(table[place])
+                if entry == 0:
+                    tried[0], tried[1], tried[2] = first[k], second[k], coins[k]
+                    if call_meeting(gate, np.int64(a), np.int64(b), coins[k]) < 0:
+                        return done + k, FAILED
+                    entry = entry_of(gate, mark, a, b)
+                    table[place] = entry
+                after_a, after_b = codes_in(entry)
+                population[i] = after_a
+                population[j] = after_b
+                k += 1
+            if entry & uint64(MARKED) and recount_codes(mark, a, b, after_a, after_b, goal):
+                return done + k, MET
         done += size
     return done, LIMIT
 
 
 @lean
-def recount(before_a, before_b, after_a, after_b, goal):
-    """Bring the counts up to date; true when the stop is met."""
+def recount_codes(mark, a, b, c, d, goal):
+    """As `recount` of records, for codes whose marks are known, and of which some differ."""
     counts, satisfied = goal.counts, True
     for k in range(len(counts)):
-        counts[k] += ((after_a >> k) & 1) - ((before_a >> k) & 1)
-        counts[k] += ((after_b >> k) & 1) - ((before_b >> k) & 1)
+        counts[k] += mark[c, k] + mark[d, k] - mark[a, k] - mark[b, k]
         if counts[k] < goal.low[k] or counts[k] > goal.high[k]:
             satisfied = False
-    return satisfied or ((before_a ^ after_a) | (before_b ^ after_b)) & goal.watch != 0
+    return satisfied or (goal.watch != 0 and (mark[a, 0] != mark[c, 0] or mark[b, 0] != mark[d, 0]))
 
 
 def require_array(protocol, engine: str) -> None:
@@ -172,18 +172,16 @@ class Agents(Engine):
         self._tried = np.zeros(3, np.int64)  # the agents that met last, and their coins
         self._given: tuple
         if self._in_table:
-            self._meeting, gate = Meeting(protocol, stop), np.zeros(TOLD + 4, np.int64)
-            self._meeting.open(gate)
-            self._kernel = specialize(run_codes, allocates=False, draw=draw, recount=recount)
+            self._meeting = Meeting(protocol, stop)
+            self._kernel = specialize(run_codes, allocates=False, draw=draw)
             self._states, self._marks, table = pairs_of(protocol, self._membership)
-            self._given = gate, self._tried, table, self._marks
+            self._given = self._meeting.gate(), self._tried, table, self._marks
         else:
             copy, _ = record_functions(self.space)
             scratch = np.zeros(2, widened(self.space.dtype))
             self._given = (Given(protocol.compiled_p, codec(self.space)[2], scratch, self._tried),)
-            bound = {"meet": meeting(protocol.interact, protocol.coins.names), "marks_of": marks(stop.conditions)}
-            bound |= {"copy": copy, "settle": settler(self.space)}
-            bound |= {"draw": draw, "recount": recount}
+            bound = {"meet": meeting(protocol.interact, protocol.coins.names), "recount": recounter(stop.conditions)}
+            bound |= {"draw": draw, "copy": copy, "settle": settler(self.space)}
             self._kernel = specialize(run_records, protocol.record_types, allocates=False, **bound)
         self._pace = Pace(1 << 18)
         self.load(configuration)
@@ -193,11 +191,12 @@ class Agents(Engine):
         self._silent = False
         if self._in_table:
             self._population = self.space.encode_array(configuration.agents).astype(np.uint16)
-            mark = self._marks[self._population]
+            self._counts = self._membership.counts_from(
+                self._marks, np.bincount(self._population, minlength=self.space.size)
+            )
         else:
             self._population = configuration.agents.copy()
-            mark = self._membership.marks(self._population)
-        self._counts = self._membership.counts_from(mark)
+            self._counts = self._membership.counts(self._population)
 
     def advance(self, limit: int) -> bool:
         """Towards `limit`, or exactly to the first step that meets the counted stop; whether it is met."""

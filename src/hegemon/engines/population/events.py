@@ -14,12 +14,12 @@ from numba import uint64
 from hegemon.compute.compilation import part, specialize
 from hegemon.compute.prefetch import prefetch
 from hegemon.compute.randomness import next_below, next_index, next_word
-from hegemon.compute.records import clearer, codec, marks, meeting, record_functions, settler, widened
+from hegemon.compute.records import clearer, codec, meeting, record_functions, recounter, settler, widened
 from hegemon.compute.waiting import FOREVER, null_run
 from hegemon.engines.engine import Engine, kept
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
-from hegemon.engines.population.agents import FAILED, LIMIT, MET, Goal, few_states, memory, recount, require_array
+from hegemon.engines.population.agents import FAILED, LIMIT, MET, Goal, few_states, memory, require_array
 from hegemon.engines.refusal import refuse_interaction
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
@@ -35,7 +35,7 @@ _asked: Counter = Counter()
 # how many events there were.
 STEP, NEXT, ACTIVE, TRIED, EVENTS = range(5)
 
-# ruff: noqa: F821 - in kernels, `meet`, `marks_of`, `copy`, `same`, `settle`, `react` … are bound
+# ruff: noqa: F821 - in kernels, `meet`, `recount`, `copy`, `same`, `settle`, `react` … are bound
 
 
 class Rules(NamedTuple):
@@ -180,11 +180,8 @@ def run_events(population, rules, arcs, clock, rng, foresight, goal, limit, dens
                     active[place] = last
                     where[last] = place
                     where[arc] = -1
-        before_a, before_b = marks_of(scratch[2], p), marks_of(scratch[3], p)
-        after_a, after_b = marks_of(a, p), marks_of(b, p)
-        if before_a != after_a or before_b != after_b:
-            if recount(before_a, before_b, after_a, after_b, goal):
-                return MET
+        if recount(scratch[2], scratch[3], a, b, p, goal):
+            return MET
         if clock[ACTIVE] > dense:
             return LIMIT
     return LIMIT
@@ -230,7 +227,7 @@ class Events(Engine):
         bound = {"react": trial, "copy": copy, "same": same, "settle": settler(self.space)}
         bound["changes"] = part(changes, records, allocates=False, react=trial, same=same, clear=clearer(self.space))
         self._find = specialize(find_active, records, allocates=False, changes=bound["changes"])
-        bound |= {"marks_of": marks(stop.conditions), "recount": recount, "foretell": foretell}
+        bound |= {"recount": recounter(stop.conditions), "foretell": foretell}
         self._kernel = specialize(run_events, records, allocates=False, **bound)
         scratch = np.zeros(4, widened(self.space.dtype))
         self._rules = Rules(protocol.compiled_p, codec(self.space)[2], protocol.coins.size, scratch)

@@ -38,7 +38,10 @@ def pairs_of(protocol, membership: Membership) -> tuple[np.ndarray, np.ndarray, 
 def entry_of(gate, mark, a, b):
     """What the table says of two codes that have just met."""
     after_a, after_b = uint64(gate[TOLD]), uint64(gate[TOLD + 1])
-    is_marked = mark[a] != mark[after_a] or mark[b] != mark[after_b]
+    is_marked = False
+    for k in range(mark.shape[1]):
+        if mark[a, k] != mark[after_a, k] or mark[b, k] != mark[after_b, k]:
+            is_marked = True
     return uint64(KNOWN) | uint64(MARKED if is_marked else 0) | (after_a << uint64(CODE)) | after_b
 
 

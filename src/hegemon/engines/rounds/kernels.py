@@ -71,7 +71,7 @@ class Search(NamedTuple):
 
 
 # Loops instead of assignments to slices: those take seconds to compile.
-# ruff: noqa: F821 - `pack`, `unpack`, `show`, `update`, `marks_of`, `sweep` … are bound by specialize
+# ruff: noqa: F821 - `pack`, `unpack`, `show`, `update`, `note`, `sweep` … are bound by specialize
 
 
 def pack_all(records, words, faces, layout):
@@ -127,19 +127,21 @@ def sweep(low, high, room, old, new, time, coins, given):
 
 
 def tally(low, high, room, counts, words, mark, given):
-    """Count, among the nodes low..high-1, those that satisfy each condition of the stop; answers, as bits,
-    which conditions have changed at some node since its `mark` was set, and sets the marks anew."""
-    changed = 0
-    if len(counts) == 0:
+    """Count, among the nodes low..high-1, those that satisfy each condition of the stop; answers 1 if the first
+    condition has changed at some node since the marks of all nodes were set, else 0, and sets them anew."""
+    changed, conditions = 0, len(counts)
+    if conditions == 0:
         return changed
     me = room.me
     for v in range(low, high):
         unpack(np.int64(words[v]), me[0], given.layout)
-        now = marks_of(me[0], given.p[0])
-        changed |= now ^ mark[v]
-        mark[v] = now
-        for k in range(len(counts)):
-            counts[k] += (now >> k) & 1
+        place = v * conditions
+        before = mark[place]
+        note(me[0], given.p[0], mark, place)
+        if mark[place] != before:
+            changed = 1
+        for k in range(conditions):
+            counts[k] += mark[place + k]
     return changed
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from hegemon.compute.compilation import part, specialize
-from hegemon.compute.records import clearer, copier, marks, packer, widened
+from hegemon.compute.records import clearer, copier, marker, packer, widened
 from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Deadline, Pace
@@ -66,7 +66,7 @@ class Rounds(Engine):
         self._state = np.zeros(2, np.int64)
         self._anchor = np.zeros(n, self.packing.dtype)
         self._clock = np.zeros(2, np.int64)
-        self._mark = np.zeros(n, np.int64)
+        self._mark = np.zeros(n * len(stop.conditions), np.int8)
         self._counts = np.zeros_like(stop.low)
         self._search = Search(self._anchor, self._clock, self.private)
         self._coins = Coins(key[0], protocol.random_bits)
@@ -94,7 +94,7 @@ class Rounds(Engine):
         self._unpack = specialize(kernels.unpack_all, records, unpack=unpack)
         self._show = specialize(kernels.show_all, records, unpack=unpack, show=show)
         self._sweep = specialize(kernels.sweep, records, **self.author)  # whatever the stop: it takes long to compile
-        self._tally = specialize(kernels.tally, records, unpack=unpack, marks_of=marks(self.stop.conditions))
+        self._tally = specialize(kernels.tally, records, unpack=unpack, note=marker(self.stop.conditions))
         moved = {"sweep": self._sweep, "tally": self._tally}
         self._part_of_round = specialize(kernels.part_of_round, records, **moved)
         self._recurs = specialize(kernels.recurs)
@@ -273,7 +273,7 @@ class Rounds(Engine):
         return [job.result() for job in [pool().submit(kernel, *call) for call in calls]]
 
     def _recount(self) -> int:
-        """Count the stop's conditions in the present configuration; which of them have changed at some node."""
+        """Count the stop's conditions in the present configuration; whether the first has changed at some node."""
         self._counts[:] = 0
         room = self._parts[0][2]
         return self._tally(0, len(self.words), room, self._counts, self.words, self._mark, self.given)
