@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from hegemon.analysis.statistics import mean_interval, summarize, wilson
+from hegemon import Pairwise, Referees, run_trials
+from hegemon.analysis.statistics import mean_interval, summarize, summarize_times, wilson
 
 
 def students(values):
@@ -69,3 +70,34 @@ def test_summaries_of_little():
     assert summarize([4, 4])["ci95"] == [4.0, 4.0] and summarize([4, 4])["standard_error"] == 0
     assert summarize([0, 0, 100])["ci95"][0] >= 0 and math.isfinite(summarize([0, 0, 100])["ci95"][1])
     assert wilson(0, 0) == (0.0, 1.0)
+
+
+def test_a_censored_sample_has_no_mean_without_the_word():
+    """Of exponential times with mean 100, stopped at 100: the mean of those that ended is far too small."""
+    times = np.random.default_rng(5).exponential(100, 4_000)
+    found = summarize_times(np.minimum(times, 100), times < 100)
+    assert found["mean"] is found["ci95"] is found["standard_error"] is found["maximum"] is None
+    assert found["censored"] == (times >= 100).sum() and found["mean_of_reached"] < 50
+    assert found["mean_of_reached"] < found["mean_at_least"] < 70 and found["median"] == np.median(times)
+    assert summarize_times(np.minimum(times, 30), times < 30)["median"] is None
+    whole = summarize_times(times, times > -1)
+    assert (whole["censored"], whole["mean_at_least"], whole["mean_of_reached"]) == (0, None, None)
+    assert {name: whole[name] for name in summarize(times)} == summarize(times)
+    nothing = summarize_times([7, 7], [False, False])
+    assert (nothing["mean_at_least"], nothing["mean_of_reached"], nothing["median"]) == (7, None, None)
+
+
+def test_runs_that_were_stopped_are_censored_everywhere():
+    trials = run_trials(Pairwise(n=30), 40, seed=3, max_steps=600, workers=1)
+    steps, reached = [run.steps for run in trials.runs], [run.reached for run in trials.runs]
+    assert 5 < sum(reached) < 35
+    summary = trials.summary
+    assert {name: summary[name] for name in summarize_times(steps, reached)} == summarize_times(steps, reached)
+    figure = trials.plot().figure
+    labels = [text for axis in figure.axes for text in axis.get_legend_handles_labels()[1]]
+    assert not any(text.startswith("mean") for text in labels)
+    shown = trials._repr_html_()
+    assert "mean at least" in shown and "mean of reached" in shown and ">mean<" not in shown
+    elections = run_trials(Referees(n=40), 12, seed=1, max_steps=1, workers=1).summary
+    assert elections["messages"]["mean"] is elections["messages_per_scale"] is None
+    assert elections["messages"]["censored"] == elections["bits"]["censored"] == 12

@@ -222,3 +222,16 @@ def test_what_is_not_recorded_is_not_promised_to_be_drawn(capsys, tmp_path):
 def test_nodes_of_a_rounds_protocol_are_counted_as_nodes():
     assert hg.simulate(hg.BFW(n=5), observe=True).history.attrs["units"]["leaders"] == "nodes"
     assert hg.simulate(hg.Pairwise(n=5), observe=True).history.attrs["units"]["leaders"] == "agents"
+
+
+def test_trials_that_were_stopped_leave_no_mean_without_the_word(capsys):
+    command = ["run", "pairwise", "--n", "30", "--trials", "40", "--seed", "3", "--max-steps", "600", "--quiet"]
+    assert main(command) == 1
+    shown = " ".join(capsys.readouterr().out.split())
+    assert (
+        "censored" in shown and "mean at least" in shown and "did not meet the stop" in shown and " mean 4" not in shown
+    )
+    assert main([*command, "--json"]) == 1
+    summary = json.loads(capsys.readouterr().out)["summary"]
+    assert summary["mean"] is None and summary["censored"] == 40 - summary["reached"] > 0
+    assert main([*command[:-3], "--quiet"]) == 0 and "censored" not in capsys.readouterr().out

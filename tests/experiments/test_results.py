@@ -13,7 +13,7 @@ from hegemon.cli.main import main
 from hegemon.cli.results import say_method
 from hegemon.errors import InvalidInput
 from hegemon.experiments.precision import parse_precision
-from hegemon.experiments.results import cut_off_trials, fit_laws, summarize_table
+from hegemon.experiments.results import fit_laws, summarize_table
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.sweep import sweep
 from tests.sentences import is_one_sentence
@@ -50,9 +50,14 @@ def cut_off_table(sizes=(8,)):
 def test_trials_that_were_cut_off_are_counted():
     """A median of the others alone would be 20, too early, and lie outside its own interval."""
     (row,) = summarize_table(cut_off_table(), ["n"])
-    assert (row["trials"], row["reached"], row["mean"]) == (5, 3, 20)
+    assert (row["trials"], row["reached"], row["censored"]) == (5, 3, 2)
+    assert (row["mean"], row["ci95"], row["mean_at_least"], row["mean_of_reached"]) == (None, None, 51.6, 20)
     assert (row["median"], row["q10"], row["q90"], row["maximum"]) == (30, 10, None, None)
-    assert cut_off_trials([row], "steps") == 2 and cut_off_trials([row], "messages") == 0
+    (row,) = summarize_table(cut_off_table().assign(messages=range(5)), ["n"], of="messages")
+    assert (row["censored"], row["mean"]) == (0, 2)
+    stopped = cut_off_table().assign(messages=range(5), cause=["", "", "", "no leader", "round limit"])
+    (row,) = summarize_table(stopped, ["n"], of="messages")
+    assert (row["censored"], row["mean"], row["mean_at_least"]) == (1, None, 2)
     assert not fit_laws(cut_off_table((8, 16, 32)), ["n"])
 
 
@@ -150,6 +155,6 @@ def test_no_study(tmp_path):
 def test_what_an_interval_is_of_is_told(precise, told):
     said = []
     screen = SimpleNamespace(print=said.append)
-    rows = [{"ci95": (1, 2), "trials": 3, "reached": 3}]
+    rows = [{"ci95": (1, 2), "trials": 3, "reached": 3, "censored": 0}]
     say_method(screen, precise and parse_precision(precise), rows, "messages")
     assert said[0].startswith(told)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from hegemon.analysis.statistics import summarize_times
 from hegemon.errors import InvalidInput
 from hegemon.files import reserve, write_with
 
@@ -267,11 +268,10 @@ def draw_times(axis, runs) -> None:
     unit = runs[0].unit
     shares = np.arange(len(times) + 1) / len(runs)
     axis.step([*times[:1], *times], shares, where="post", linewidth=1.8, label="trials")
-    if len(times):
-        axis.axvline(times.mean(), color=COLOURS[1], linewidth=1.4, linestyle="--", label=f"mean {times.mean():,.0f}")
-        axis.axvline(
-            np.median(times), color=COLOURS[2], linewidth=1.4, linestyle="-.", label=f"median {np.median(times):,.0f}"
-        )
+    known = summarize_times([run.steps for run in runs], [run.reached for run in runs])
+    for name, colour, style in (("mean", COLOURS[1], "--"), ("median", COLOURS[2], "-.")):
+        if known[name] is not None:  # of censored trials there is no mean
+            axis.axvline(known[name], color=colour, linewidth=1.4, linestyle=style, label=f"{name} {known[name]:,.0f}")
     axis.set_ylim(0, 1.02)
     axis.set_xlabel(f"{unit} until the stop")
     axis.set_ylabel("share of trials")

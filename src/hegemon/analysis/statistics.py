@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 CONFIDENCE = 0.95
+ROUND_LIMIT = "round limit"  # the cause of an election that was stopped before its end
 TWO_SIDED = 1.959963984540054  # the quantile of the normal law that belongs to it
 
 
@@ -96,6 +97,29 @@ def summarize(values) -> dict:
     }
 
 
+def summarize_times(times, reached) -> dict:
+    """The summary of times until a stop, where some trials did not meet it: `times` is then when they were stopped.
+
+    Such a sample is censored. Its quantiles take these trials for infinite, and are None where they are. Nobody knows
+    its mean: `mean` and its interval are None, `mean_at_least` takes every trial for ended where it was stopped, and
+    `mean_of_reached` is of the others alone. `censored` says how many there are.
+    """
+    times, reached = np.asarray(times, dtype=float), np.asarray(reached, dtype=bool)
+    met = times[reached]
+    found = summarize(met) | {"censored": len(times) - len(met), "mean_at_least": None, "mean_of_reached": None}
+    if found["censored"]:
+        unknown = np.where(reached, times, np.inf)
+        found |= {"mean_at_least": float(times.mean()), "mean_of_reached": found["mean"]}
+        found |= dict.fromkeys(("mean", "ci95", "standard_error"))
+        found |= {"median": finite(np.median(unknown)), "maximum": None}
+    return found
+
+
+def finite(value) -> float | None:
+    """None for what is infinite: a quantile of times that not all trials have."""
+    return float(value) if math.isfinite(value) else None
+
+
 def sample_quantile(values, level: float) -> float:
     """The least value that at least a share `level` of all values does not exceed."""
     seen = np.sort(np.asarray(values, float))
@@ -116,28 +140,30 @@ def summarize_elections(runs) -> dict:
     """What message passing adds: how often exactly one leader was elected and why not, messages and bits."""
     successes = sum(run.reached for run in runs)
     causes = Counter(run.measures["cause"] for run in runs if run.measures.get("cause"))
-    messages = summarize([run.measures["messages"] for run in runs])
+    ended = [run.measures.get("cause") != ROUND_LIMIT for run in runs]
+    messages = summarize_times([run.measures["messages"] for run in runs], ended)
+    mean = messages["mean"]
     return {
         "success_rate": successes / len(runs),
         "success_rate_ci95": list(wilson(successes, len(runs))),
         "causes": dict(causes.most_common()),
         "messages": messages,
-        "bits": summarize([run.measures["bits"] for run in runs]),
-        "messages_per_scale": messages["mean"] / sublinear_scale(runs[0].n),
+        "bits": summarize_times([run.measures["bits"] for run in runs], ended),
+        "messages_per_scale": None if mean is None else mean / sublinear_scale(runs[0].n),
     }
 
 
 def summarize_runs(runs) -> dict:
-    """The summary of a batch of trials: times of those that met the stop, and how many did."""
-    reached = [run for run in runs if run.reached]
+    """The summary of a batch of trials: how many met the stop, and when."""
+    reached = [run.reached for run in runs]
     elected = [run.leaders == 1 for run in runs if run.leaders is not None]
-    summary = {"trials": len(runs), "reached": len(reached), **summarize([run.steps for run in reached])}
+    summary = {"trials": len(runs), "reached": sum(reached), **summarize_times([run.steps for run in runs], reached)}
     if elected:
         summary["one_leader"] = sum(elected)
         summary["one_leader_ci95"] = list(wilson(sum(elected), len(elected)))
     if any("messages" in run.measures for run in runs):
         summary |= summarize_elections(runs)
-    recoveries = [run.measures[name] for run in runs if (name := f"recovery_{run.unit}") in run.measures]
-    if recoveries:
-        summary["recovery"] = summarize(recoveries)
+    recoveries = [run.measures.get(f"recovery_{run.unit}", math.nan) for run in runs]
+    if not np.isnan(recoveries).all():
+        summary["recovery"] = summarize_times(np.nan_to_num(recoveries), ~np.isnan(recoveries))
     return summary

@@ -103,5 +103,13 @@ def write_all(files: dict) -> Exception | None:
     return failure
 
 
+def censored_trials(count: int) -> str:
+    """What trials that did not meet their stop mean for a summary."""
+    return (
+        f"{counted(count, 'trial')} did not meet the stop: quantiles take a censored trial for infinite, and the mean "
+        "is not known, but is at least what it would be if all had met it where they were stopped"
+    )
+
+
 def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -10,13 +10,12 @@ from rich.table import Table
 
 from hegemon.analysis.pictures import check_picture_path
 from hegemon.cli import options
-from hegemon.cli.common import console, counted, figure, print_json
+from hegemon.cli.common import censored_trials, console, counted, figure, print_json
 from hegemon.cli.options import OUTPUT, option
 from hegemon.experiments.precision import parse_precision
 from hegemon.experiments.result_pictures import draw_results
 from hegemon.experiments.results import (
     axes_of,
-    cut_off_trials,
     default_measure,
     fit_laws,
     load_table,
@@ -69,17 +68,14 @@ def precision_of(study: Study):
 
 
 def say_method(screen, precision, rows: list[dict], measure: str) -> None:
-    """What the intervals are and assume, and what trials that were cut off mean for the rest."""
+    """What the intervals are and assume, and what censored trials mean for the rest."""
     if precision is not None:
         what = precision.label if precision.what == "share" else f"{precision.label} of {measure}"
         screen.print(f"{what} to within {100 * precision.relative:.3g} % of itself, 95 %: {precision.method}")
     elif any(row["ci95"] for row in rows):
         screen.print(f"ci95 of the mean of {measure}: {INTERVAL}")
-    if count := cut_off_trials(rows, measure):
-        screen.print(
-            f"{count:,} trials did not meet their stop: medians and quantiles take them for infinite, the means are of "
-            "the others alone, and no law is fitted to them"
-        )
+    if count := sum(row["censored"] for row in rows):
+        screen.print(f"{censored_trials(count)}; no law is fitted to them")
 
 
 def study_results(
@@ -162,6 +158,9 @@ def write_csv(rows: list[dict]) -> None:
 def print_rows(screen, rows: list[dict]) -> None:
     table = Table(box=None, pad_edge=False)
     names = [name for name in (rows[0] if rows else ()) if name != "share_reached_ci95"]
+    names = [name for name in names if any(row.get(name) is not None for row in rows)]
+    if not any(row.get("censored") for row in rows):
+        names = [name for name in names if name != "censored"]
     for name in names:
         table.add_column(name.replace("_", " "), justify="right")
     for row in rows:

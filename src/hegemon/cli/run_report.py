@@ -1,6 +1,6 @@
 """What `hegemon run` answers: the content of its JSON, its tables, and the files that were asked for."""
 
-from hegemon.cli.common import console, facts, figure, new_table
+from hegemon.cli.common import censored_trials, console, facts, figure, new_table
 
 SHOWN_TRIALS = 20
 
@@ -67,6 +67,9 @@ def print_report(content: dict) -> None:
     summary: dict[str, str] = {}
     for name, value in content["summary"].items():
         inner = value if isinstance(value, dict) else {"": value}
+        inner = {
+            key: item for key, item in inner.items() if item is not None and (key or name, item) != ("censored", 0)
+        }
         summary |= {f"{name} {key}".replace("_", " ").strip(): figure(item) for key, item in inner.items()}
     screen.print()
     screen.print(facts({**summary, "wall seconds": content["wall_seconds"]}))
@@ -74,8 +77,8 @@ def print_report(content: dict) -> None:
         screen.print(f"note: {note}")
     missed = content["summary"]["trials"] - content["summary"]["reached"]
     if missed:
-        what = "elect exactly one leader" if content["model"] == "messages" else "meet the stop in time"
-        screen.print(f"{missed:,} trial{'s' * (missed > 1)} did not {what}; the times are those of the others.")
+        stop = "the stop is exactly one leader; " if content["model"] == "messages" else ""
+        screen.print(stop + censored_trials(missed))
 
 
 def interruption(done: int, trials: int, protocol: str, checkpoint: str | None) -> str:

@@ -67,19 +67,20 @@ def exact_comparison(protocol, topology, until, found, shown) -> dict:
 
 def print_report(content: dict) -> None:
     parameters = "".join(f", {name} = {value}" for name, value in content["parameters"].items())
+    least = "at least " if content["unfinished"] else ""
     interval = "–" if content["ci95"] is None else " … ".join(f"{end:,.6g}" for end in content["ci95"])
     rows = {
         "protocol": f"{content['protocol']}  (n = {content['n']}{parameters})",
         "graph": content["graph"],
         "searched": f"{figure(content['evaluations'])} starts, {figure(content['runs'])} runs",
         "worst start found": states(content["start"]),
-        f"mean steps to {content['until']}": f"{content['mean']:,.6g} (95 % interval {interval}, "
+        f"mean steps to {content['until']}": f"{least}{content['mean']:,.6g} (95 % interval {interval}, "
         f"{figure(content['trials'])} {'runs of the search' if content['interrupted'] else 'fresh runs'})",
     }
     if content["mean_from_random_starts"] is not None:
         rows["from random starts"] = f"{content['mean_from_random_starts']:,.6g}"
     if content["unfinished"]:
-        rows["unfinished"] = f"{figure(content['unfinished'])} runs were cut off: the mean is a lower bound"
+        rows["censored"] = f"{figure(content['unfinished'])} runs were stopped at the limit: the mean is a lower bound"
     if content["ended_early"]:
         longer = "" if content["interrupted"] else "; raise --budget to search longer"
         rows["ended early"] = f"{content['ended_early']}{longer}"

@@ -4,7 +4,7 @@ import numpy as np
 
 from hegemon.analysis.pictures import COLOURS, INK, legend_below, logarithmic, new_figure, save
 from hegemon.errors import InvalidInput
-from hegemon.experiments.results import LAWS, Fit, cut_off_trials
+from hegemon.experiments.results import LAWS, Fit
 
 
 def draw_results(rows: list[dict], by: list[str], of: str, fits: list[Fit], title: str, path) -> None:
@@ -48,8 +48,8 @@ def draw_results(rows: list[dict], by: list[str], of: str, fits: list[Fit], titl
     axis.set_ylabel(f"{of.replace('_', ' ')} (mean, its 95 % interval, and 8 of 10 trials)")
     laws = dict.fromkeys(fit.law for fit in fits) if across == "n" else {}
     note = f"; broken lines: constant · {' or '.join(laws)}" if laws else ""
-    if count := cut_off_trials(rows, of):
-        note += f"; without {count:,} that did not meet their stop"
+    if count := sum(bool(row["censored"]) for row in rows):
+        note += f"; {count:,} of {len(rows):,} points have censored trials and no mean"
     axis.set_title(title + note, loc="left", fontsize=10)
     if len(series) > 1:
         legend_below(axis)

@@ -20,7 +20,7 @@ from hegemon.analysis.scaling import (
     between,
     exponent,
 )
-from hegemon.analysis.statistics import CONFIDENCE, sample_quantile, summarize, wilson
+from hegemon.analysis.statistics import CONFIDENCE, ROUND_LIMIT, finite, sample_quantile, summarize_times, wilson
 from hegemon.errors import InvalidInput, meant
 from hegemon.experiments.filters import choose_rows
 from hegemon.experiments.precision import TIMES, Precision
@@ -29,6 +29,7 @@ from hegemon.experiments.store.table import read_table
 from hegemon.experiments.study import Study, study_from
 
 QUANTILES = (0.1, 0.9)
+GROWING = ("messages", "bits")  # which a trial that is stopped has not all of
 CONSTANT = Law("1", lambda n: np.ones_like(n))
 ROOT = Law("√n", np.sqrt)
 SQUARE_LOG = Law("n² log n", lambda n: n**2 * np.log2(n))
@@ -59,8 +60,7 @@ def summarize_table(
 ) -> list[dict]:
     """One row per group: trials, how many met the stop, and the measure.
 
-    Trials cut off by a limit are counted (`trials` - `reached`). A quantile of times takes them for infinite, and is
-    None where it is; a mean, which nobody can know with them, is of the others alone, and `cut_off` says so. With a
+    Trials that did not meet their stop are `censored`: see `summarize_times`. With a
     `precision`, the trials were made until they said enough: a group that is one whole case gets the interval that is
     valid then, and none gets the usual one.
     """
@@ -80,12 +80,13 @@ def summarize_table(
         raise InvalidInput(f"{of} is no measured number; choose {', '.join(_numbers(table))}")
     rows = []
     for values, group in table.groupby(by, sort=False, dropna=False, observed=True) if by else [((), table)]:
-        cut_off = _cut_off(group, of)
-        counted = group.loc[~cut_off, of].dropna().to_numpy(float)
+        counted = group[group[of].notna()]
+        met = ~_censored(counted, of).to_numpy()
+        values_of = counted[of].to_numpy(float)
         low, high = wilson(int(group["reached"].sum()), len(group))
         row = {name: _plain(value) for name, value in zip(by, values, strict=True)}
         row |= {"trials": len(group), "reached": int(group["reached"].sum()), "share_reached_ci95": [low, high]}
-        row |= summarize(counted) | _quantiles(np.concatenate([counted, np.full(cut_off.sum(), np.inf)]))
+        row |= summarize_times(values_of, met) | _quantiles(np.where(met, values_of, np.inf))
         if precision is not None:
             whole = group["case"].nunique() == 1 and len(group) == sizes[group["case"].iloc[0]]
             row |= {"ci95": None, "standard_error": None, **(_sequence(precision, group, of) if whole else {})}
@@ -93,23 +94,16 @@ def summarize_table(
     return rows
 
 
-def _cut_off(table, of: str):
-    """The trials whose time is not known, because a limit came first."""
-    return ~table["reached"] & (of in (*TIMES, "parallel_time"))
-
-
-def cut_off_trials(rows: list[dict], of: str) -> int:
-    """How many trials have no time in their row's mean."""
-    return sum(row["trials"] - row["reached"] for row in rows) if of in (*TIMES, "parallel_time") else 0
+def _censored(table, of: str):
+    """The trials whose value is not known, because they were stopped first: no time to the stop, not all messages."""
+    if of in (*TIMES, "parallel_time"):
+        return ~table["reached"]
+    return table["cause"].eq(ROUND_LIMIT) if "cause" in table.columns and of in GROWING else table["reached"] & False
 
 
 def _quantiles(values) -> dict:
-    """Median, the middle eight of ten, and the largest of values some of which may be infinite: None, where it is."""
-    if not len(values):
-        return {f"q{round(100 * level)}": None for level in QUANTILES}
-    found = {"median": float(np.median(values)), "maximum": float(values.max())}
-    found |= {f"q{round(100 * level)}": sample_quantile(values, level) for level in QUANTILES}
-    return {name: value if math.isfinite(value) else None for name, value in found.items()}
+    """The middle eight of ten of values some of which may be infinite: None, where it is."""
+    return {f"q{round(100 * p)}": finite(sample_quantile(values, p)) if len(values) else None for p in QUANTILES}
 
 
 def _sequence(precision: Precision, group, of: str) -> dict:
@@ -143,7 +137,7 @@ class Fit:
 def fit_laws(table, by: list[str], of: str | None = None, where: str | None = None) -> list[Fit]:
     """For every series (the groups without n), over at least three sizes: which law its means follow.
 
-    A series with trials that were cut off has no means that could follow one.
+    A series with censored trials has no means that could follow one.
     """
     if where:
         table = choose_rows(table, where)
@@ -152,7 +146,7 @@ def fit_laws(table, by: list[str], of: str | None = None, where: str | None = No
     others = [name for name in by if name not in ("n", size)]
     fits = []
     for values, series in table.groupby(others, sort=False, dropna=False) if others else [((), table)]:
-        if _cut_off(series, of).any():
+        if _censored(series, of).any():
             continue
         samples = {n: group[of].dropna().to_numpy(float) for n, group in series.groupby(size)}
         samples = {n: sample for n, sample in samples.items() if len(sample) > 1 and sample.mean() > 0 and n > 2}
@@ -187,7 +181,7 @@ def _plain(value):
     return None if value != value else value
 
 
-ALWAYS = ("case", "protocol", "n", "n_given", "trial", "steps", "rounds", "reached")
+ALWAYS = ("case", "protocol", "n", "n_given", "trial", "steps", "rounds", "reached", "cause")
 
 
 def load_table(root, wanted=None):

@@ -180,7 +180,7 @@ def search_worst(
     return WorstStart(
         start=Trace(protocol.id, [space.mapping(space.namespace(int(code))) for code in winner.codes]),
         mean=float(np.mean(times)),
-        interval=mean_interval(times),
+        interval=None if unfinished else mean_interval(times),
         trials=len(times),
         unfinished=unfinished,
         random_mean=float(np.mean(uniform)) if uniform else None,

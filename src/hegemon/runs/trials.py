@@ -59,7 +59,8 @@ class Trials:
         content = {"n": first.n, "engine": first.engine, "seed": first.seed}
         for name, value in self.summary.items():
             inner = value if isinstance(value, dict) else {"": value}
-            content |= {f"{name} {key}".replace("_", " ").strip(): interval(item) for key, item in inner.items()}
+            shown = {key: item for key, item in inner.items() if item is not None}
+            content |= {f"{name} {key}".replace("_", " ").strip(): interval(item) for key, item in shown.items()}
         drawn = pictures.as_html(self.plot()) if len(self.runs) > 1 or first.watched is not None else ""
         rows = display.table([run.record() for run in self.runs])
         return display.heading(first.protocol) + display.facts(content) + drawn + rows

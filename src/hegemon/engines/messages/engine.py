@@ -73,7 +73,7 @@ class MessageEngine(ABC):
         measures = outcome.measures | self.protocol.facts
         finished = outcome.finished and (limit is None or outcome.rounds <= limit)
         if not finished and "cause" in measures:
-            measures["cause"] = "round limit"
+            measures["cause"] = "round limit"  # as `analysis/statistics` knows it
         rounds = outcome.rounds if finished or outcome.interrupted or limit is None else limit
         return replace(outcome, rounds=rounds, finished=finished, measures=measures)
 
