@@ -12,7 +12,7 @@ BENEATH = {
     "display": {"errors"},
     "hosts": set(),
     "analysis": {"errors", "files"},
-    "graphs": {"errors"},
+    "graphs": {"errors", "files"},
     "models": {"errors", "files", "display", "graphs"},
 }
 BENEATH["protocols"] = {"models"} | BENEATH["models"]

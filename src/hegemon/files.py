@@ -163,12 +163,19 @@ def check_fits(path: str | os.PathLike, size: int) -> None:
 
 
 def memory_available() -> int | None:
-    """Bytes that new processes can have without swapping, where the system says so."""
+    """Bytes that can be had without swapping and within this process's limit (ulimit -v), where the system says so."""
     try:
         with open("/proc/meminfo") as file:
             fields = dict(line.split(":", 1) for line in file)
-        return int(fields["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):
+        free = int(fields["MemAvailable"].split()[0]) * 1024
+        import resource  # not on every system
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit != resource.RLIM_INFINITY:
+            with open("/proc/self/statm") as file:
+                free = min(free, max(0, limit - int(file.read().split()[0]) * resource.getpagesize()))
+        return free
+    except (OSError, KeyError, ValueError, ImportError):
         return None
 
 

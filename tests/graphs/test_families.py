@@ -1,5 +1,7 @@
 """The families against NetworkX, and every way a spec can be right or wrong."""
 
+import tracemalloc
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -8,7 +10,10 @@ from hypothesis import strategies as st
 
 from hegemon.errors import InvalidInput
 from hegemon.graphs import families as graphs
+from hegemon.graphs import mixing
+from hegemon.graphs import topology as sizes
 from hegemon.graphs.families import FAMILIES, node_count, parse
+from hegemon.graphs.mixing import mixing_time
 from hegemon.graphs.topology import LARGEST_COMPLETE
 
 
@@ -217,3 +222,56 @@ def test_the_number_of_nodes_is_known_before_a_graph_is_made():
     for spec in SPECS:
         assert node_count(spec) == parse(spec, None, np.random.default_rng(0)).n
     assert node_count("ring", 9) == 9 and node_count("a_file.txt") is None
+
+
+# -- sizes are known before anything is allocated ----------------------------------------------------------------
+
+LARGE = [
+    "ring:300000", "directed-ring:300000", "oriented-ring:300000", "path:300000", "star:300000", "grid:400x400",
+    "torus:400x400", "hypercube:16", "regular:50000,10", "regular:900,800", "gnp:4000,0.03", "lollipop:800,50",
+]  # fmt: skip
+
+
+def peak(work) -> int:
+    """The most bytes that were allocated at one time."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("spec", LARGE)
+def test_a_graph_that_does_not_fit_is_refused_before_it_is_built(spec, monkeypatch):
+    monkeypatch.setattr(sizes, "memory_available", lambda: 10_000_000)
+
+    def attempt():
+        with pytest.raises(InvalidInput, match="10.0 MB are free: make it smaller"):
+            parse(spec, None, rng())
+
+    assert peak(attempt) < 1_000_000
+
+
+def test_a_complete_graph_is_refused_before_its_arcs_are_written_out(monkeypatch):
+    monkeypatch.setattr(sizes, "memory_available", lambda: 10_000_000)
+    with pytest.raises(InvalidInput, match="complete:5000.*free"):
+        mixing_time("complete:5000", method="spectral")
+    assert parse("complete:5000", None, rng()).is_connected  # implicit: it takes no memory
+
+
+@pytest.mark.parametrize("spec", [spec for spec in LARGE if "directed-ring" not in spec])
+def test_no_graph_takes_more_than_was_asked_for(spec, monkeypatch):
+    """Built, seen through, and its spectrum computed; the same bound holds for all families."""
+    monkeypatch.setattr(mixing, "_by_factorization", lambda *_: (0.5, 0.0))
+    monkeypatch.setattr(mixing, "STEPS", 12)
+    mixing_time("ring:5", method="spectral")  # what is loaded for the first time does not count
+    made = []
+
+    def work():
+        made.append(parse(spec, None, rng()))
+        assert made[0].is_connected
+        mixing_time(made[0], method="spectral")
+
+    taken = peak(work)
+    assert taken < sizes.PER_ARC * made[0].arcs + sizes.PER_NODE * made[0].n

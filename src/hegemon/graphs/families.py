@@ -79,11 +79,12 @@ def hypercube(dimension: int) -> Topology:
             f"'hypercube:{dimension}' has dimension {dimension}, but it must be in "
             f"1..{largest}: use for instance hypercube:6, which has 64 nodes"
         )
-    n = 2**dimension
-    nodes = np.repeat(np.arange(n), dimension)
-    bits = np.tile(1 << np.arange(dimension), n)
-    low = nodes & bits == 0
-    return Topology.from_edges(f"hypercube:{dimension}", n, nodes[low], nodes[low] | bits[low])
+    name, n = f"hypercube:{dimension}", 2**dimension
+    require_room(name, n, n * dimension)
+    targets = np.arange(n, dtype=np.int32)[:, None] ^ (1 << np.arange(dimension, dtype=np.int32))
+    targets.sort(axis=1)
+    offsets = dimension * np.arange(n + 1, dtype=np.int64)
+    return Topology(name, n, rows=(frozen(offsets), frozen(targets.ravel())))
 
 
 def lollipop(clique: int, tail: int) -> Topology:

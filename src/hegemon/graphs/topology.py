@@ -10,11 +10,14 @@ from functools import cached_property
 import numpy as np
 
 from hegemon.errors import InvalidInput
+from hegemon.files import memory_available, written
 
 LARGEST_COMPLETE = 2**60  # nodes of an implicit complete graph
 LARGEST_COMPLETE_IN_MEMORY = 20_000  # nodes of a complete graph whose arcs may be written out
 KINDS = {"complete": "complete graph", "directed-ring": "directed ring", "oriented-ring": "oriented ring"}
 LARGEST_IN_MEMORY = 2**28  # nodes, or arcs, of any other graph
+PER_ARC, PER_NODE = 80, 40  # bytes, at most, while a graph is built, seen through and its spectrum is computed
+PER_PAIR = 30  # bytes, for each arc of a complete graph that is written out
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +33,7 @@ class Topology:
     @classmethod
     def from_edges(cls, name: str, n: int, tails, heads, directed: bool = False) -> "Topology":
         """The graph with the edges {tail, head}, each given once; if `directed`, the arcs tail -> head."""
-        require_room(name, n, len(tails) * (1 if directed else 2))
+        _require_size(name, n, len(tails) * (1 if directed else 2))
         tails, heads = np.asarray(tails, np.int64), np.asarray(heads, np.int64)
         if len(tails) and not 0 <= min(tails.min(), heads.min()) <= max(tails.max(), heads.max()) < n:
             raise InvalidInput(
@@ -61,6 +64,7 @@ class Topology:
                 f"a complete graph may have at most {LARGEST_COMPLETE_IN_MEMORY} nodes, so "
                 "take a smaller n or a sparser graph such as regular:N,DEGREE"
             )
+        require_memory(self.name, n * (n - 1), PER_PAIR * n * (n - 1))
         # Row v of the n x n table of columns without its diagonal: n-1 windows of length n, each one further.
         twice = np.tile(np.arange(n, dtype=np.int32), 2)
         targets = np.lib.stride_tricks.sliding_window_view(twice, n)[1:n].ravel()
@@ -133,8 +137,9 @@ class Topology:
         """Whether two colours suffice, arcs taken as edges: the double cover then has 2 x the components."""
         if self.is_complete:
             return self.n <= 2
-        left = np.concatenate((self.sources, self.targets)).astype(np.int64)
-        right = np.concatenate((self.targets, self.sources)).astype(np.int64) + self.n
+        left, right = self.sources, self.targets + np.int64(self.n)
+        if self.directed:  # an undirected graph has both arcs of every edge already
+            left, right = np.concatenate((left, self.targets)), np.concatenate((right, self.sources + np.int64(self.n)))
         return count_components(2 * self.n, left, right) == 2 * self.components
 
     @cached_property
@@ -160,6 +165,20 @@ class Topology:
 
 def require_room(name: str, n: int, arcs: int) -> None:
     """Refuse a graph that would not fit in memory before any of it is built."""
+    _require_size(name, n, arcs)
+    require_memory(name, arcs, PER_ARC * arcs + PER_NODE * n)
+
+
+def require_memory(name: str, arcs: int, needed: int) -> None:
+    free = memory_available()
+    if free is not None and needed > free:
+        raise InvalidInput(
+            f"the graph {name!r} with {arcs:,} arcs takes about {written(needed)} of memory, and {written(free)} are "
+            "free: make it smaller"
+        )
+
+
+def _require_size(name: str, n: int, arcs: int) -> None:
     if max(n, arcs) > LARGEST_IN_MEMORY:
         raise InvalidInput(
             f"the graph {name!r} is too large, at most {LARGEST_IN_MEMORY} nodes and as many "
