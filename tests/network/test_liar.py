@@ -5,6 +5,7 @@ import pytest
 import hegemon as hg
 from hegemon.network.terms import HORIZON_SECONDS
 
+from . import liar
 from .liar import deceive
 
 
@@ -17,6 +18,12 @@ def test_a_liar_disturbs_while_it_lies_and_what_stabilizes_heals(protocol):
     assert damage.healed_after is not None
     assert 0 < damage.fence_ahead <= HORIZON_SECONDS
     assert damage.terms_in_order
+
+
+def test_what_cannot_make_a_leader_does_not_heal(monkeypatch):
+    monkeypatch.setattr(liar, "LONGEST", 30.0)
+    damage = deceive(hg.Pairwise(n=12), seconds=20.0)
+    assert damage.before == 1.0 and damage.lying < 0.5 and damage.healed_after is None
 
 
 def test_without_lies_nothing_is_disturbed():

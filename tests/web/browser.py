@@ -16,7 +16,7 @@ FLAGS = [
     "--disable-quic",
 ]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
-WAIT = 60_000  # milliseconds; a bound, never a measure
+WAIT = 180_000  # milliseconds; a bound, never a measure: kernels may be compiled meanwhile, on a busy machine
 
 
 @contextmanager
@@ -47,6 +47,7 @@ def until(page, condition: str, *arguments):
 
 def open_page(browser, url: str, **options):
     page = browser.new_page(**options)
+    page.set_default_timeout(WAIT)
     page.errors = []
     page.on("pageerror", lambda error: page.errors.append(str(error)))
     page.goto(url)

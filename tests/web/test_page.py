@@ -37,8 +37,9 @@ def watching():
 @pytest.fixture
 def page(browser, watching):
     page = open_page(browser, watching.url, viewport={"width": 1280, "height": 860})
+    before = page.evaluate("window.hegemon.head.branch")
     page.evaluate("document.getElementById('restart').click()")
-    until(page, "h.step === 0 && !h.playing && h.head.disturbances === 0 && h.values")
+    until(page, f"h.head.branch > {before} && h.step === 0 && !h.playing && h.head.disturbances === 0 && h.values")
     yield page
     assert not page.errors
     page.close()
@@ -100,6 +101,78 @@ def test_disturb_and_heal(browser):
         assert healing["exact"] and healing["steps"] == healed.measures["recovery_steps"] > 0
         page.wait_for_selector("#healing:has-text('healed after')", timeout=WAIT)  # told a few times a second
         assert not page.errors
+    finally:
+        watching.stop()
+
+
+def test_space_plays_also_after_a_click_on_a_button(browser):
+    watching = Watching(Builder(hg.Timer(n=10, s=20), "timer", {"seed": SEED, "start": "safe"})).start()
+    try:
+        page = open_page(browser, watching.url)
+        page.click("#kill")
+        until(page, "h.head.disturbances === 1")
+        page.keyboard.press("Space")
+        until(page, "h.playing && h.step > 0")
+        assert state(page, "head")[0]["disturbances"] == 1
+        page.keyboard.press("Space")
+        until(page, "!h.playing")
+        page.focus("#forward")  # who comes by keyboard presses what has the focus
+        stood = state(page, "step")[0]
+        page.keyboard.press("Space")
+        until(page, f"h.step === {stood + 1} && !h.playing")
+        assert not page.errors
+    finally:
+        watching.stop()
+
+
+def test_it_stops_at_the_first_safe_step_and_goes_on_when_told(browser):
+    timer = hg.Timer(n=10, s=20)
+    watching = Watching(Builder(timer, "timer", {"seed": SEED})).start()
+    try:
+        page = open_page(browser, watching.url)
+        page.click("#stopsafe")
+        until(page, "h.head.stopsAtSafe")
+        page.evaluate("() => { const s = document.getElementById('speed'); s.value = 7; s.oninput(); }")
+        page.keyboard.press("Space")
+        until(page, "h.step > 0 && !h.playing && !h.head.jump && h.lamps.safe")
+        entry = hg.simulate(timer, seed=SEED, engine="agents").steps
+        assert state(page, "step")[0] == entry
+        page.keyboard.press("Space")  # it is safe already: nothing to stop at
+        until(page, f"h.playing && h.step > {entry + 1000}")
+        assert not page.errors
+    finally:
+        watching.stop()
+
+
+def test_a_far_jump_is_shown_and_the_pause_button_stops_it(page):
+    page.evaluate("""() => { const other = new WebSocket(new URL("socket", location.href.replace("http", "ws")));
+        other.onopen = () => other.send(JSON.stringify({ do: "goto", step: 1e12 })); }""")
+    until(page, "h.head.jump && h.step > 1000")
+    page.wait_for_selector("#happened:has-text('on the way to step 1,000,000,000,000')")
+    page.click("#play[aria-label=pause]")
+    until(page, "!h.head.jump && !h.playing && h.head.note.includes('stopped on the way')")
+
+
+def test_help(page):
+    page.keyboard.press("?")
+    page.wait_for_selector("#help[open]")
+    page.keyboard.press("ArrowRight")  # the sheet has the keys
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#help:not([open])", state="hidden")
+    page.keyboard.press("ArrowRight")
+    until(page, "h.step === 1")
+    page.click("#helper")
+    page.click("#helpclose")
+    assert page.is_hidden("#help") and state(page, "step") == [1]
+
+
+def test_what_a_protocol_does_not_have_is_not_offered(browser, page):
+    assert page.is_visible("#kill") and page.is_visible("#change") and page.is_visible("#safebox")
+    watching = Watching(Builder(hg.Herman(n=9), "herman", {"seed": SEED})).start()
+    try:
+        other = open_page(browser, watching.url)
+        assert other.is_hidden("#kill") and other.is_hidden("#change") and other.is_visible("#corrupt")
+        other.close()
     finally:
         watching.stop()
 
@@ -285,4 +358,8 @@ def test_it_fits_a_desk_and_a_phone(browser, watching, width, scheme):
     page = open_page(browser, watching.url, viewport={"width": width, "height": 800}, color_scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert page.evaluate("document.documentElement.dataset.theme") == scheme
+    texts = "[...document.querySelectorAll('#command, #summary, #facts')]"
+    assert page.evaluate(f"{texts}.every((element) => element.scrollWidth <= element.clientWidth)")
+    boxes = [page.locator(name).bounding_box() for name in ("#stage", "#lampbox")]
+    assert all(box["y"] >= 0 and box["y"] + box["height"] <= 800 for box in boxes)  # seen without scrolling
     page.close()

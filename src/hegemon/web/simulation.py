@@ -181,8 +181,8 @@ class Simulation:
         entry = self._readings["healing"].get("step", 0)
         if self.playing and self.stops_at_safe and entry > self._played_from:
             self.playing, self.changed = False, True
-            if entry < self.session.step:
-                self._begin(self.session.jump(entry), entry)
+            if entry < self.session.step:  # begun by the loop: this frame is still of now
+                self._jump, self._course = self.session.jump(entry), (self.session.step, entry)
 
     # -- jumps ------------------------------------------------------------------------------------------
 

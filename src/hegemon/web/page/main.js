@@ -45,6 +45,7 @@ function showBeside(head, before) {
   if (head.last?.lines || !head.playing) markSource(head.last?.lines);
   if (head.command) byId("command").textContent = head.command;
   byId("disturbed").textContent = head.disturbances ? `${head.disturbances} so far` : "none so far";
+  byId("stopsafe").checked = Boolean(head.stopsAtSafe);
   if (state.film) byId("scrub").value = head.index;
   else showSpeed(head.speed);
   stage.canvas.setAttribute("aria-label", `${state.greeting.protocol} at ${state.greeting.unit.slice(0, -1)} ${figure(head.step)}`);
@@ -74,7 +75,11 @@ const take = {
     if (greeting.kind !== "bands") showLegend(stage);
     byId("unit").textContent = greeting.unit;
     byId("round").hidden = greeting.unit === "rounds" || state.film;
-    byId("change").disabled = !greeting.hasOutput;
+    const what = greeting.fields.leader || greeting.model === "messages" ? "leader" : "output";
+    byId("change").hidden = !greeting.hasOutput;
+    byId("change").title = `to the next change of ${what} (n)`;
+    byId("change").setAttribute("aria-label", `to the next change of ${what}`);
+    byId("safebox").hidden = state.film || !("safe" in greeting.sets);
     byId("disturbbox").hidden = state.film;
     byId("disturbing").hidden = !greeting.canDisturb;
     byId("undisturbed").hidden = greeting.canDisturb;
@@ -89,7 +94,7 @@ const take = {
     }));
     if (greeting.starts[greeting.start] !== undefined) byId("starts").value = greeting.start; // else a file: the first is offered
     byId("victims").max = greeting.n;
-    byId("kill").disabled = !greeting.fields.leader;
+    byId("killing").hidden = !greeting.fields.leader;
     byId("scrub").hidden = !state.film;
     byId("scrub").max = (greeting.film || 1) - 1;
   },
@@ -148,12 +153,23 @@ byId("speed").oninput = () => {
   tell({ do: "speed", value: exponent === 7 ? null : unitSpeed() * 10 ** exponent });
 };
 
+byId("stopsafe").onchange = () => tell({ do: "stop_at_safe", value: byId("stopsafe").checked });
+
+// What was clicked does not keep the keys: space plays, also after a click on a button.
+document.addEventListener("click", (event) => {
+  if (event.detail && document.activeElement.matches("button, a, input[type=checkbox], input[type=range]")) document.activeElement.blur();
+});
+
+byId("helper").onclick = () => byId("help").showModal();
+byId("helpclose").onclick = () => byId("help").close();
+byId("help").onclick = (event) => { if (event.target === byId("help")) byId("help").close(); };
+
 document.addEventListener("keydown", (event) => {
-  if (event.target.matches("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey || !state.ready) return;
+  if (event.target.matches("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey || !state.ready || byId("help").open) return;
   const faster = (by) => { const s = byId("speed"); s.value = Number(s.value) + by; s.oninput(); };
   const keys = {
     " ": actions.play, ArrowLeft: actions.back, ArrowRight: event.shiftKey ? actions.round : actions.forward,
-    Home: actions.first, n: actions.change, ArrowUp: () => faster(1), ArrowDown: () => faster(-1),
+    Home: actions.first, n: byId("change").hidden ? undefined : actions.change, "?": byId("helper").onclick, ArrowUp: () => faster(1), ArrowDown: () => faster(-1),
   };
   if (!keys[event.key] || (event.target.matches("button, a") && event.key === " ")) return;
   event.preventDefault();
