@@ -150,6 +150,9 @@ def elimination(l, r):  # noqa: E741 - lines 6 to 16 of the ring protocol
     l.signal = max(l.signal, r.signal, r.leader)
 
 
+ring_interaction = Ring.interact
+
+
 class RingWithoutShield(Ring):
     """Line 5 leaves the new leader without a shield."""
 
@@ -170,6 +173,34 @@ class RingWithoutDistance(Ring):
 
     def interact(l, r, p):  # noqa: E741
         elimination(l, r)
+
+
+class RingOfLongSteps(Ring):
+    """Distances grow by two: nobody stays secure, no bullet modest, and a single leader may be joined by another."""
+
+    def interact(l, r, p):  # noqa: E741
+        flies = l.bullet > 0 and r.bullet == 0 and r.leader == 0
+        ring_interaction(l, r, p)
+        if r.leader == 0 and (flies or l.dist + 1 == r.dist):
+            r.dist = min(r.dist + 1, p.N)
+
+
+class RingThatCreates(Ring):
+    """A follower that is just not far enough away becomes a leader all the same, if it signals."""
+
+    def interact(l, r, p):  # noqa: E741
+        ring_interaction(l, r, p)
+        if r.leader == 0 and r.dist == p.N - 1 and r.signal == 1:
+            r.leader = 1
+
+
+class RingThatMisses(Ring):
+    """Bullets kill nobody."""
+
+    def interact(l, r, p):  # noqa: E741
+        leader = r.leader
+        ring_interaction(l, r, p)
+        r.leader = max(leader, r.leader)
 
 
 class Shieldless(FischerJiang):

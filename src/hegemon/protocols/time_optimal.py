@@ -1,6 +1,17 @@
 """P_TO(tau): loosely-stabilizing election in optimal time, by alternating a check and an election phase."""
 
-from hegemon.models import Bit, Choice, Group, Parameter, PopulationProtocol, Range, count, everywhere, exactly
+from hegemon.models import (
+    Bit,
+    Choice,
+    Group,
+    Parameter,
+    PopulationProtocol,
+    Range,
+    at_least,
+    count,
+    everywhere,
+    exactly,
+)
 from hegemon.protocols.quick_elimination import compare_levels, flip_head, flip_tail
 
 CH, EL = 0, 1  # phase
@@ -172,6 +183,10 @@ class TimeOptimal(PopulationProtocol):
         """No leader, yet every agent believes that it has detected one: the next election creates none."""
         return [Group(self.n, self._checker(leader=0, detect=1))]
 
+    def start_tied_electors(self, rng):
+        """Every agent is an elector and a leader that has decided the same level: only line 17 gets on from here."""
+        return [Group(self.n, {"leader": 1, "phase": "EL", "mode": "A", "level": 0, "done": 1})]
+
     def start_safe(self, rng):
         """One leader, every agent has just entered the check phase."""
         return [
@@ -198,6 +213,9 @@ class TimeOptimal(PopulationProtocol):
     A_CH = everywhere(is_checker).described("every agent is in the check phase")
     A_CH_fresh = everywhere(is_fresh_checker).described("every agent is a checker with timer_r >= r_mid")
     A_EL = everywhere(lambda a, p: a.phase == EL).described("every agent is in the election phase")
+    C_reset = at_least(1, lambda a, p: a.phase == CH and a.timer_r == p.r_max).described(
+        "an agent has just entered the check phase: a checker with timer_r = r_max (Lemma 12)"
+    )
     C_EL_fresh = everywhere(lambda a, p: a.phase == EL and (a.mode == A or 2 * a.timer_b >= p.b_max)).described(
         "every agent is in the election phase, and no synchronizer's timer is below b_max/2"
     )

@@ -1,4 +1,6 @@
-"""P_RL on directed rings: what bullets do, which sets are closed, how fast it is, and Table 1 measured."""
+"""P_RL on directed rings: how fast leaders are created and eliminated, and Table 1 measured."""
+
+import math
 
 import numpy as np
 
@@ -8,119 +10,96 @@ from hegemon.claims.drawing import laws, means
 from hegemon.claims.laboratory import Sample, counted
 from hegemon.claims.papers.compared import ENDLESS, Measured, Row, cited_line, every_run_ends, measure, table
 from hegemon.claims.papers.oracle import with_oracle
-from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series
-from hegemon.compute.randomness import generator
-from hegemon.exact.chain import Chain
+from hegemon.claims.papers.ring_lemmas import (
+    becomes_secure,
+    claim1,
+    claim2,
+    fires_modest,
+    insecure_by_the_left,
+    keeps_outputs,
+    lemma1,
+    makes_no_leader,
+    one_step,
+    stays,
+    stays_modest,
+)
+from hegemon.claims.papers.ring_small import small_ring
+from hegemon.claims.registry import Check, Claim, Outcome, Plot
+from hegemon.claims.settling import settles
 from hegemon.exact.verification import verify
 from hegemon.protocols.fischer_jiang import FischerJiang
 from hegemon.protocols.odd_ring import OddRing
 from hegemon.protocols.ring import Ring
-from hegemon.runs.simulate import simulate
 
 STARTS = ("random", "all-leaders", "no-leader")
 FOURTH = Law("n⁴", lambda n: n**4)
 
 
-def longest_flight(protocol, rng, steps: int) -> tuple[int, int]:
-    """The most often that any one bullet moved, and how many bullets ended, in a run from a random start.
-
-    A leader's shot that lands on its right neighbour in the same interaction counts as that bullet's first move.
-    """
-    agents = [protocol.space.namespace(code) for code in rng.integers(protocol.space.size, size=protocol.n)]
-    moves = [0] * protocol.n  # of the bullet that the agent carries
-    longest = ended = 0
-    for first in rng.integers(protocol.n, size=steps):
-        left, right = agents[first], agents[(first + 1) % protocol.n]
-        waited = right.bullet > 0
-        flying = moves[first] if left.bullet > 0 else 0
-        protocol.interact(left, right, protocol.p)
-        if left.bullet > 0:
-            continue  # it stayed, or was fired just now
-        if right.bullet > 0 and not waited and right.leader == 0:
-            moves[(first + 1) % protocol.n] = flying + 1
-            longest = max(longest, flying + 1)
-        else:
-            ended += 1
-        moves[first] = 0
-    return longest, ended
+def creation(lab, protocol=Ring, *, exact, sizes, trials) -> Outcome:
+    """Lemma 10: without a leader one is created within 3nN expected steps, from the worst of all such starts."""
+    checks, found = [], []
+    for n, N in exact:
+        lab.report(f"all configurations of n = {n}, N = {N} without a leader")
+        worst = worst_creation(small_ring(protocol, n, N))
+        found.append(worst / (n * N))
+        lab.note(protocol=protocol.id, n=n, N=N, worst_expected_steps=worst)
+        what = f"n = {n}, N = {N}: expected steps to a leader from the worst start without one (exact)"
+        checks.append(number_at_most(what, worst, 3 * n * N, f"at most 3nN = {3 * n * N}"))
+    samples = [
+        lab.times(protocol(n=n), trials, start="no-leader", until=A_LEADER, max_steps=200 * n * n) for n in sizes
+    ]
+    checks.append(follows("no-leader: steps to a leader, N = n", sizes, samples, SQUARE, CUBE))
+    return Outcome(checks, f"at most {max(found):.2f}·nN expected steps from the worst start of small rings")
 
 
-def lemma1(lab, protocol=Ring, *, cases, trials, steps) -> Outcome:
-    checks, flights, ended = [], [], 0
-    for n, N in cases:
-        case = protocol(n=n, N=N)
-        rng = generator(lab.seed_for(protocol.id, n, N))
-        runs = []
-        for trial in range(trials):
-            lab.report(f"bullets on n = {n}, N = {N}: run {trial + 1} of {trials}")
-            runs.append(longest_flight(case, rng, steps))
-            lab.note(protocol=protocol.id, n=n, N=N, trial=trial, longest_flight=runs[-1][0], bullets_ended=runs[-1][1])
-        flights.append(max(flight for flight, _ in runs))
-        ended += sum(number for _, number in runs)
-        checks.append(number_at_most(f"n = {n}, N = {N}: most moves of any bullet", flights[-1], N - 1, f"< N = {N}"))
-    bounds = [N for _, N in cases]
-    order = np.argsort(bounds)
-    plot = Plot(
-        "The longest flight of a bullet",
-        "N",
-        "moves",
-        [
-            Series("observed", [bounds[k] for k in order], [flights[k] for k in order]),
-            Series("N − 1", sorted(bounds), [N - 1 for N in sorted(bounds)], kind="line"),
-        ],
-    )
-    closest = max(flight / (N - 1) for flight, N in zip(flights, bounds, strict=True))
-    return Outcome(checks, f"{ended:,} bullets ended; the longest flight was {closest:.0%} of N − 1", [plot])
+def worst_creation(world) -> float:
+    """By value iteration, from below, over all configurations without a leader."""
+    case = world.case
+    free = np.flatnonzero(world.states["leader"] == 0).astype(np.int32)
+    place = np.full(len(world.states), -1)
+    place[free] = np.arange(len(free))
+    rows = np.stack([axis.ravel() for axis in np.meshgrid(*[free] * case.n, indexing="ij")], axis=1)
+    following = []
+    for arc in range(case.n):
+        after, number = place[world.step(rows, arc)], np.zeros(len(rows), np.int64)
+        for v in range(case.n):
+            number = number * len(free) + after[:, v]
+        following.append(np.where((after < 0).any(axis=1), len(rows), number))
+    expected, change = np.zeros(len(rows) + 1), 1.0
+    while change > 1e-9:
+        later = 1 + sum(expected[one] for one in following) / case.n
+        change = float(np.max(later - expected[:-1]))
+        expected[:-1] = later
+        if later.max() > 1e6:
+            return math.inf
+    return float(expected.max())
 
 
-def stays(lab, protocol, name: str, n: int, trials: int, looks: int) -> tuple[int, int]:
-    """Runs into the set, then as many looks at the configuration, n steps apart: how often it was inside."""
-    case, inside = protocol(n=n), 0
-    seed = lab.seed_for(protocol.id, n, name, "stays")
-    for trial in range(trials):
-        lab.report(f"{name} on n = {n}: run {trial + 1} of {trials}")
-        run = simulate(case, until=name, seed=seed, trial=trial, max_steps=1000 * n * n)
-        for look in range(looks):
-            run = simulate(case, start=run.configuration, until=f"steps:{n}", seed=seed + 1 + look, trial=trial)
-            assert run.configuration is not None  # one run always keeps it
-            agents = run.configuration.agents.view(np.recarray)
-            inside += bool(case.sets[name].contains(agents, case.p, case.values))
-    lab.note(protocol=protocol.id, n=n, set=name, looks=trials * looks, inside=inside)
-    return inside, trials * looks
+def times_to(name: str, starts: tuple[str, ...]):
+    """Lemmas 11 and 13: expected steps into a set, from the slowest starts known."""
 
-
-def closed_set(name: str, keeps_leader: bool = False):
-    """The experiment on one of the nested sets: exact on small rings, looked at again and again on larger ones."""
-
-    def experiment(lab, protocol=Ring, *, exact, sizes, trials, looks) -> Outcome:
-        checks, covered = [], 0
-        for n, N in exact:
-            lab.report(f"all configurations of n = {n}, N = {N}")
-            answer = verify(protocol(n=n, N=N), property=f"closed:{name}")
-            assert isinstance(answer.chain, Chain)  # these rings are small enough to be stored
-            members = int(answer.chain.labelled[answer.inside].sum())
-            covered += members
-            closed = answer.finding("closed", name)
-            lab.note(protocol=protocol.id, n=n, N=N, set=name, members=members, closed=closed.holds)
-            what = f"n = {n}, N = {N}: no step leaves the set ({members:,} configurations, all of them)"
-            checks.append(always(what, int(closed.holds), 1, "closed"))
-            if keeps_leader:
-                kept = verify(protocol(n=n, N=N), property=f"leader:{name}").finding("leader", name)
-                what = f"n = {n}, N = {N}: one leader, and no output ever changes"
-                checks.append(always(what, int(kept.holds), 1, "safe"))
-        inside = looked = 0
-        for n in sizes:
-            there, looks_made = stays(lab, protocol, name, n, trials, looks)
-            inside, looked = inside + there, looked + looks_made
-        what = f"n = {', '.join(map(str, sizes))}: still inside when looked at"
-        checks.append(always(what, inside, looked, "closed"))
-        headline = f"exact on {covered:,} member configurations; inside at {inside:,} of {looked:,} later looks"
-        return Outcome(checks, headline)
+    def experiment(lab, protocol=Ring, *, sizes, trials) -> Outcome:
+        checks, curves, made = [], [], []
+        for start in starts:
+            limit = [200 * n * n for n in sizes]
+            samples = [lab.times(protocol(n=n), trials, start=start, until=name, max_steps=most)
+                       for n, most in zip(sizes, limit, strict=True)]  # fmt: skip
+            made += samples
+            checks.append(follows(f"{start}: steps to {name}, N = n", sizes, samples, SQUARE, CUBE))
+            curves.append(means(start, sizes, samples))
+        checks.append(always(f"every run from {', '.join(starts)} gets there", *counted(made)))
+        plot = Plot(
+            f"Steps to {name}", "n", "steps", [*curves, *laws(sizes, made[: len(sizes)], SQUARE, CUBE)], True, True
+        )
+        return Outcome(checks, f"{made[len(sizes) - 1].mean / sizes[-1] ** 2:.2f}·n² steps at n = {sizes[-1]}", [plot])
 
     return experiment
 
 
-def theorem1(lab, protocol=Ring, *, sizes, trials, ratios, ratio_trials, exact) -> Outcome:
+A_LEADER = "count(leader == 1) >= 1"
+
+
+def theorem1(lab, protocol=Ring, *, sizes, trials, ratios, ratio_trials, exact, alike) -> Outcome:
     checks: list[Check] = []
     samples: dict[str, list[Sample]] = {start: [] for start in STARTS}
     for start in STARTS:
@@ -139,6 +118,8 @@ def theorem1(lab, protocol=Ring, *, sizes, trials, ratios, ratio_trials, exact) 
         lab.note(protocol=protocol.id, n=n, N=N, configurations=answer.chain.size, reached=answer.findings[0].holds)
         what = f"n = {n}, N = {N}: safe is reached with probability 1 from every configuration (exact)"
         checks.append(always(what, int(answer.findings[0].holds), 1, "self-stabilizing"))
+    for n, N, random in alike:  # beyond what can be enumerated
+        checks += settles(lab, protocol(n=n, N=N), limit=400 * n * N, watch=20 * n * N, random=random)
     for start in STARTS:
         checks.append(follows(f"{start}: steps at N = n", sizes, samples[start], SQUARE, CUBE))
     for ratio in ratios:
@@ -225,10 +206,16 @@ def table1(
     return Outcome(checks, headline, [plot], [table("Table 1, every row, in steps", lines)], notes)
 
 
-_SMALL = {"exact": ((2, 2), (2, 3), (3, 3)), "sizes": (8, 16), "trials": 10, "looks": 15}
+_SMALL = {"exact": ((2, 2), (2, 3), (3, 3)), "sampled": ((4, 4, 4000), (6, 6, 3000))}
 _LARGE = {
-    "exact": ((2, 2), (2, 3), (2, 5), (2, 8), (3, 3), (3, 4)), "sizes": (8, 16, 32, 64), "trials": 50, "looks": 100
-}  # fmt: skip
+    "exact": ((2, 2), (2, 3), (2, 5), (2, 8), (3, 3), (3, 4)),
+    "sampled": ((4, 4, 100_000), (5, 6, 50_000), (7, 7, 20_000), (8, 12, 20_000)),
+}
+
+
+def _one_step(id: str, place: str, title: str, text: str, experiment) -> Claim:
+    return Claim(f"ring.{id}", "ring", place, title, text, experiment, quick=_SMALL, full=_LARGE)
+
 
 CLAIMS = (
     Claim(
@@ -238,39 +225,75 @@ CLAIMS = (
         "Bullets move fewer than N times",
         "Every bullet disappears before it has moved N times.",
         lemma1,
-        quick={"cases": ((4, 4), (6, 6), (6, 12), (10, 10)), "trials": 10, "steps": 10_000},
-        full={"cases": ((4, 4), (6, 6), (6, 12), (10, 10), (16, 16), (16, 32), (24, 24)), "trials": 40,
-              "steps": 50_000},
+        quick={"pairs": (2, 3, 4, 6), "cases": ((4, 4), (6, 6), (6, 12), (10, 10)), "trials": 4, "steps": 10_000},
+        full={"pairs": (2, 3, 4, 6, 9, 16), "cases": ((4, 4), (6, 6), (6, 12), (10, 10), (16, 16), (16, 32), (24, 24)),
+              "trials": 40, "steps": 50_000},
+    ),
+    _one_step("lemma2", "Lemma 2", "C_PB is closed",
+              "Once there is a leader and every live bullet is peaceful, it stays that way: a leader always exists.",
+              one_step(stays("C_PB"), "C_PB", "stays in C_PB")),
+    _one_step("lemma3", "Lemma 3", "A modest bullet stays modest", "A modest bullet never becomes non-modest.",
+              one_step(stays_modest, "", "stays modest until it disappears")),
+    _one_step("lemma4", "Lemma 4", "A new live bullet is modest", "A newly fired live bullet is modest.",
+              one_step(fires_modest, "", "is modest")),
+    _one_step("lemma5", "Lemma 5", "Insecurity comes from the left",
+              "Where all live bullets are modest, a secure agent becomes insecure only by meeting an insecure left "
+              "neighbour.",
+              one_step(insecure_by_the_left, "", "only by an insecure left neighbour")),
+    _one_step("lemma6", "Lemma 6", "C_NI is closed",
+              "Once, besides, all agents are secure and all live bullets modest, it stays that way.",
+              one_step(stays("C_NI"), "C_NI", "stays in C_NI")),
+    _one_step("lemma7", "Lemma 7", "No leader is created in C_NI",
+              "From C_NI on no follower ever becomes a leader.",
+              one_step(makes_no_leader, "C_NI", "no new leader")),
+    _one_step("lemma8", "Lemma 8", "S_RL is safe",
+              "From a configuration in C_NI with exactly one leader, that agent is the leader forever and no other is.",
+              one_step(keeps_outputs, "safe", "stays in S_RL with the same outputs")),
+    Claim(
+        "ring.lemma10",
+        "ring",
+        "Lemma 10",
+        "A leader is created in O(nN) steps",
+        "Without a leader, one is created within 3nN expected steps.",
+        creation,
+        quick={"exact": ((2, 2), (2, 4), (3, 3)), "sizes": (16, 32, 64), "trials": 16},
+        full={"exact": ((2, 2), (2, 4), (2, 8), (3, 3), (3, 4)), "sizes": (16, 32, 64, 128, 256, 512), "trials": 60},
     ),
     Claim(
-        "ring.lemma2",
+        "ring.lemma11",
         "ring",
-        "Lemma 2",
-        "C_PB is closed",
-        "Once there is a leader and every live bullet is peaceful, it stays that way: a leader always exists.",
-        closed_set("C_PB"),
-        quick=_SMALL,
-        full=_LARGE,
+        "Lemma 11",
+        "C_NI is reached in O(nN) steps",
+        "From every configuration C_NI is reached within O(nN) expected steps.",
+        times_to("C_NI", ("no-leader", "random")),
+        quick={"sizes": (16, 32, 64), "trials": 20},
+        full={"sizes": (16, 32, 64, 128, 256, 512), "trials": 60},
     ),
     Claim(
-        "ring.lemma6",
+        "ring.lemma11.claim1",
         "ring",
-        "Lemma 6",
-        "C_NI is closed",
-        "Once, besides, all agents are secure and all live bullets modest, it stays that way: no leader is created.",
-        closed_set("C_NI"),
-        quick=_SMALL,
-        full=_LARGE,
+        "Lemma 11, Claim 1",
+        "Who has been a leader stays secure",
+        "In Ξ′, once an agent has become a leader it is secure from then on.",
+        claim1,
+        quick={"cases": ((3, 3, 2000), (5, 6, 2000)), "steps": 100},
+        full={"cases": ((3, 3, 20_000), (5, 6, 20_000), (8, 12, 20_000)), "steps": 1000},
     ),
+    _one_step("lemma11.claim2", "Lemma 11, Claim 2", "A secure left neighbour makes secure",
+              "In Ξ′, an insecure agent becomes secure when it meets its left neighbour while that one is secure.",
+              claim2),
+    _one_step("lemma11.claim2.repaired", "Lemma 11, Claim 2, repaired", "… unless it carries a bullet",
+              "In Ξ′, an insecure agent that carries no bullet becomes secure when it meets its secure left neighbour.",
+              one_step(becomes_secure(repaired=True), "C_prime", "secure")),
     Claim(
-        "ring.lemma8",
+        "ring.lemma13",
         "ring",
-        "Lemma 8",
-        "S_RL is safe",
-        "From a configuration in C_NI with exactly one leader, that agent is the leader for ever and no other is.",
-        closed_set("safe", keeps_leader=True),
-        quick=_SMALL,
-        full=_LARGE,
+        "Lemma 13",
+        "From C_NI to one leader in O(n²) steps",
+        "From every configuration of C_NI one leader is left within O(n²) expected steps.",
+        times_to("safe", ("all-leaders",)),
+        quick={"sizes": (16, 32, 64), "trials": 30},
+        full={"sizes": (16, 32, 64, 128, 256, 512), "trials": 60},
     ),
     Claim(
         "ring.thm1",
@@ -281,10 +304,10 @@ CLAIMS = (
         "expected steps.",
         theorem1,
         quick={"sizes": (16, 64, 256), "trials": (24, 24, 16), "ratios": (2, 4), "ratio_trials": 24,
-               "exact": ((2, 2), (2, 4), (3, 3))},
+               "exact": ((2, 2), (2, 4), (3, 3)), "alike": ((4, 4, 60), (7, 7, 20))},
         full={"sizes": (10, 100, 1000, 10_000, 100_000), "trials": (200, 200, 100, 60, 20),
               "ratios": (2, 4), "ratio_trials": 12,
-              "exact": ((2, 2), (2, 4), (2, 8), (3, 3), (3, 4))},
+              "exact": ((2, 2), (2, 4), (2, 8), (3, 3), (3, 4)), "alike": ((4, 4, 500), (5, 8, 500), (12, 12, 500))},
     ),
     Claim(
         "ring.table1",

@@ -14,6 +14,7 @@ from hegemon.runs.setting import topology_for
 
 SCALE = Law("√n ln^(3/2) n", lambda n: np.sqrt(n) * np.log(n) ** 1.5)
 FASTER = Law("√n ln^(5/2) n", lambda n: np.sqrt(n) * np.log(n) ** 2.5)
+LARGE = 1000  # from here on success cannot be decided to within 1/n by the runs that are made
 MOST = 28  # 7 ln n candidates, 2√(n ln n) referees each, a question and an answer: the proof of Theorem 1
 MOST_OF_WALKS = 28  # 7 ln n candidates, 2√(n ln n) tokens each, τ steps there and τ back: the proof of Theorem 2
 
@@ -36,6 +37,10 @@ def election(lab, protocol, sizes, trials, success, **given):
         checks.append(success_check(f"n = {n:,}: exactly one leader", lab.trials(protocol(n=n, **given), number,
                                                                                 wake=wake), n))  # fmt: skip
     good = sum(row["leaders"] == 1 for n in sizes for row in rows[n])
+    large = [row for n in sizes if n >= LARGE for row in rows[n]]
+    elected = sum(row["leaders"] == 1 for row in large)
+    what = f"n = {LARGE:,} … {max(sizes):,}: exactly one leader (too few runs for 1 − 1/n)"
+    checks.append(share_at_least(what, elected, len(large), 0.9, "probability ≥ 0.9"))
     return rows, checks, good
 
 
@@ -104,16 +109,19 @@ def theorem2(lab, protocol=Walks, *, graphs, trials, families, growth_trials, su
         checks.append(number_at_most(what, float(scaled.max()), MOST_OF_WALKS, "at most 28, as its proof adds up"))
         figures = [graph, f"{tau:,}", f"{good} of {len(rows)}", f"{rounds:,}", brief(column(rows, "messages").mean())]
         table.append([*figures, f"{scaled.mean():.2f}"])
-    curves, largest = [], []
+    curves, largest, elected, tried = [], [], 0, 0
     for family, chosen in families.items():
         sizes, per_round = [_nodes(graph) for graph in chosen], []
         for graph, n in zip(chosen, sizes, strict=True):
             case = protocol(n=n)
             rows = lab.trials(case, growth_trials, graph=topology_for(case, graph, lab.seed))
             per_round.append(column(rows, "messages") / rows[0]["mixing_time"])
+            elected, tried = elected + sum(row["leaders"] == 1 for row in rows), tried + len(rows)
         checks.append(follows(f"{family}: messages / τ", sizes, per_round, SCALE, FASTER))
         curves.append(means(family, sizes, per_round))
         largest += sizes
+    what = f"{', '.join(families)}: exactly one leader (too few runs for 1 − 1/n)"
+    checks.append(share_at_least(what, elected, tried, 0.9, "probability ≥ 0.9"))
     ends = [min(largest), max(largest)]
     curves.append(Series("√n ln^(3/2) n (claimed)", ends, [float(SCALE.of(n)) for n in ends], kind="line"))
     curves.append(Series("√n ln^(5/2) n (rival)", ends, [float(FASTER.of(n)) for n in ends], kind="line"))

@@ -6,18 +6,30 @@ import math
 import numpy as np
 
 from hegemon.analysis.scaling import LINEAR, N_LOG
-from hegemon.claims.checks import always, brief, exponential_at_least, follows, mean_is, number_at_least, number_is
+from hegemon.claims.checks import (
+    always,
+    brief,
+    exponential_at_least,
+    follows,
+    mean_is,
+    number_at_least,
+    number_is,
+    share_at_least,
+)
 from hegemon.claims.drawing import laws, means, sizes_table
 from hegemon.claims.laboratory import Sample, counted
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series, Table
+from hegemon.claims.settling import followed
 from hegemon.exact.verification import verify
 from hegemon.experiments.holding.proved import log10_holding_of_timer
 from hegemon.protocols.pairwise import Pairwise
 from hegemon.protocols.threshold import Threshold
 from hegemon.protocols.timer import Timer
 
+RUNS = 16  # plain runs that are waited for
 
-def threshold(lab, protocol=Threshold, *, exact, n, trials) -> Outcome:
+
+def threshold(lab, protocol=Threshold, *, exact, n, trials, watched=1) -> Outcome:
     checks = []
     for small_n, k in exact:
         answer = verify(protocol(n=small_n, k=k), property="predicate")
@@ -32,6 +44,13 @@ def threshold(lab, protocol=Threshold, *, exact, n, trials) -> Outcome:
     what = f"n = {n}, k = 10: simulated runs end with every agent right"
     checks.append(always(what, good, made, "from every input"))
     k = protocol(n=n).k
+    kept, made_again = 0, 0
+    for marked in range(0, n + 1, watched):
+        lost = f"count(x == {k}) <= {n - 1}" if marked >= k else f"count(x == {k}) >= 1"
+        rows = followed(lab, protocol(n=n, marked=marked), ["inputs"], limit=200 * n * n, watch=20 * n * n, lost=lost)
+        kept, made_again = kept + sum(row.get("kept", False) for row in rows), made_again + len(rows)
+    what = f"n = {n}, k = {k}: every agent stays right in the next {20 * n * n:,} steps"
+    checks.append(always(what, kept, made_again, "from every input"))
     plot = Plot(
         f"Until every agent knows whether at least k = {k} of {n} are marked",
         "marked agents",
@@ -56,6 +75,10 @@ def pairwise(lab, protocol=Pairwise, *, exact, sizes, trials, most, relative) ->
         options = {"relative": relative, "max_steps": 100 * n * n}
         samples.append(lab.times(protocol(n=n), trials, most=most, **options))
         checks.append(mean_is(f"n = {n:,}: mean steps", samples[-1], (n - 1) ** 2, first=trials))
+    n = sizes[-1]
+    rows = followed(lab, protocol(n=n), ["all-leaders"] * 4, limit=100 * n * n, watch=10 * n * n)
+    what = f"n = {n}: the last leader stays in the next {10 * n * n:,} steps"
+    checks.append(always(what, sum(row.get("kept", False) for row in rows), len(rows), "one leader is left"))
     ratios = [sample.scaled((n - 1) ** -2) for n, sample in zip(sizes, samples, strict=True)]
     plot = Plot(
         "Steps to one leader, over (n − 1)²",
@@ -71,7 +94,7 @@ def pairwise(lab, protocol=Pairwise, *, exact, sizes, trials, most, relative) ->
 
 
 def timer(
-    lab, protocol=Timer, *, sizes, trials, holding, holding_trials, patience, exact_holding, published
+    lab, protocol=Timer, *, sizes, trials, holding, holding_trials, patience, exact_holding, published, waited
 ) -> Outcome:
     starts = ("random", "all-leaders", "no-leader")
     checks: list[Check] = []
@@ -98,6 +121,12 @@ def timer(
     slowest = min((b / a for a, b in itertools.pairwise(exact[2])), default=math.nan)
     what = "exact, s = 2N, worst safe start: growth of holding from N to N + 1, least"
     checks.append(number_at_least(what, slowest, math.e, "at least ×e"))
+    for n in waited:
+        steps = 2 * n * math.ceil(math.exp(n))
+        rows = lab.trials(protocol(n=n), RUNS, start="barely-safe", until="broken", max_steps=steps)
+        what = f"s = 96N, N = n = {n}: runs from barely-safe that keep the leader for 2·e^N parallel time"
+        claimed = "at least 1/2, so that the mean is at least e^N"
+        checks.append(share_at_least(what, sum(not row["reached"] for row in rows), RUNS, 1 / 2, claimed))
     proved = [log10_holding_of_timer(n, protocol(n=n).s) for n in published]
     margin = min(log10 - n * math.log10(math.e) for n, log10 in zip(published, proved, strict=True))
     what = f"proved, s = 96N from safe, N = {published[0]}…{published[-1]}: powers of ten by which holding exceeds e^N"
@@ -162,7 +191,7 @@ CLAIMS = (
         "Agents that add up their marks, with k spreading once it is reached, decide from every input whether at "
         "least k agents are marked.",
         threshold,
-        quick={"exact": [(4, 2), (5, 3), (6, 4)], "n": 20, "trials": 40},
+        quick={"exact": [(4, 2), (5, 3), (6, 4)], "n": 20, "trials": 40, "watched": 5},
         full={"exact": [(n, k) for n in (2, 4, 6, 8, 10) for k in (2, 3, 5, 10)], "n": 40, "trials": 400},
     ),
     Claim(
@@ -186,8 +215,9 @@ CLAIMS = (
         "(later proved: O(N)), with 2(s + 1) states; the leader is then kept for Ω(e^N) parallel time.",
         timer,
         quick={"sizes": (8, 16, 32, 64), "trials": 20, "holding": (4, 6, 8), "holding_trials": 200,
-               "patience": 10**7, "exact_holding": (3, 4, 5), "published": (8, 16, 32, 64)},
+               "patience": 10**7, "exact_holding": (3, 4, 5), "published": (8, 16, 32, 64), "waited": (10,)},
         full={"sizes": (8, 16, 32, 64, 128, 256, 512), "trials": 40, "holding": (4, 6, 8, 10, 12),
-              "holding_trials": 100, "patience": 10**9, "exact_holding": (3, 4, 5, 6), "published": (8, 16, 32, 64)},
+              "holding_trials": 100, "patience": 10**9, "exact_holding": (3, 4, 5, 6), "published": (8, 16, 32, 64),
+              "waited": (10, 13, 16)},
     ),
 )  # fmt: skip

@@ -20,6 +20,7 @@ from hegemon.claims.papers import toolbox
 from hegemon.claims.papers.compared import ENDLESS, Row, cited_line, every_run_ends, measure, table
 from hegemon.claims.papers.long_holding import outlasting, with_default_timers
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series, Table
+from hegemon.claims.settling import settles
 from hegemon.exact.verification import verify
 from hegemon.protocols.cai_izumi_wada import CaiIzumiWada
 from hegemon.protocols.optimal_silent import OptimalSilent
@@ -29,10 +30,10 @@ from hegemon.protocols.timer import Timer
 from hegemon.protocols.war_timer import WarTimer
 
 WORST = "false-detection"  # the slowest start known: no leader, and the next election creates none either
-OTHERS = ("random", "all-leaders", "no-leader")
+OTHERS = ("random", "all-leaders", "no-leader", "tied-electors")
 
 
-def convergence(lab, protocol=TimeOptimal, *, sizes, taus, trials, start_sizes, start_trials, power) -> Outcome:
+def convergence(lab, protocol=TimeOptimal, *, sizes, taus, trials, start_sizes, start_trials, power, alike) -> Outcome:
     """From any start into the safe set in O(tau n log n) steps; the number of states."""
     checks: list[Check] = []
     by_tau: dict[int, list[Sample]] = {}
@@ -52,6 +53,10 @@ def convergence(lab, protocol=TimeOptimal, *, sizes, taus, trials, start_sizes, 
             by_start[start].append(sample.scaled(1 / n))
     good, made = counted(sample for group in (*by_tau.values(), *by_start.values()) for sample in group)
     checks.append(always(f"one leader from {', '.join((WORST, *OTHERS))}", good, made))
+    for n, random in alike:
+        case = protocol(n=n)
+        limit, watch = 2000 * n * case.m, 10 * n * case.m
+        checks += settles(lab, case, limit=limit, watch=watch, random=random, lasting="for long")
     rival = Law(f"log{'²' if power == 2 else '³'} n", lambda n: np.log2(n) ** power)
     together = [pooled([by_tau[tau][k].scaled(1 / tau) for tau in taus]) for k in range(len(sizes))]
     checks.append(follows(f"{WORST}: parallel time / τ, all τ together", sizes, together, LOG, rival))
@@ -252,10 +257,10 @@ CLAIMS = toolbox.CLAIMS + (
         "O(τ log n) states.",
         convergence,
         quick={"sizes": (32, 256, 2048), "taus": (1, 2, 4), "trials": (48, 48, 32),
-               "start_sizes": (32, 256, 2048), "start_trials": 48, "power": 3},
+               "start_sizes": (32, 256, 2048), "start_trials": 48, "power": 3, "alike": ((5, 20), (9, 20))},
         full={"sizes": (100, 1000, 10_000, 100_000, 1_000_000, 10_000_000), "taus": (1, 2, 4),
               "trials": (400, 400, 200, 80, 32, 12), "start_sizes": (100, 1000, 10_000, 100_000),
-              "start_trials": 60, "power": 2},
+              "start_trials": 60, "power": 2, "alike": ((5, 500), (9, 500), (20, 200))},
     ),
     Claim(
         "to.thm17.holding",

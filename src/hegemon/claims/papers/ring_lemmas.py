@@ -1,0 +1,257 @@
+"""P_RL, section 4: what bullets do, which sets are closed, who stays secure. Every configuration of small rings, many
+random members of the sets on larger ones, each with every interaction."""
+
+import numpy as np
+
+from hegemon.claims.checks import always, number_at_most
+from hegemon.claims.errata import erratum
+from hegemon.claims.papers.ring_small import small_ring
+from hegemon.claims.registry import Check, Outcome, Plot, Series
+from hegemon.compute.randomness import generator
+from hegemon.protocols.ring import DUMMY, Ring
+
+ALL = ""  # every configuration
+WITNESS = "ring-lemma-11-claim-2"
+
+
+def worlds(lab, protocol, exact, sampled, name: str, rng):
+    """Small rings with their configurations in a set: all of them, then random members on larger rings."""
+    for n, N in exact:
+        lab.report(f"all configurations of n = {n}, N = {N}")
+        world = small_ring(protocol, n, N)
+        rows = world.every()
+        yield world, rows[world.inside(rows, name)] if name else rows, "all"
+    for n, N, number in sampled:
+        lab.report(f"random configurations of n = {n}, N = {N}")
+        world = small_ring(protocol, n, N)
+        rows = world.members(name, number, rng) if name else mixed(world, number, rng)
+        yield world, rows, "random"
+
+
+def mixed(world, number: int, rng) -> np.ndarray:
+    """Random configurations, and random members of every set: bullets are modest in the latter."""
+    random = rng.integers(len(world.states), size=(number, world.n)).astype(np.int32)
+    return np.concatenate([random, *(world.members(name, number, rng) for name in ("C_PB", "C_prime", "C_NI"))])
+
+
+def one_step(statement, name: str, claimed: str):
+    """An experiment on a statement about one interaction: `statement(world, before, after, arc)` returns, for every
+    row, whether it speaks of it, and whether it is right."""
+
+    def experiment(lab, protocol=Ring, *, exact, sampled) -> Outcome:
+        checks, covered = [], 0
+        rng = generator(lab.seed_for(protocol.id, claimed))
+        for world, rows, which in worlds(lab, protocol, exact, sampled, name, rng):
+            made = good = 0
+            for arc in range(world.n):
+                spoken, right = statement(world, rows, world.step(rows, arc), arc)
+                made, good = made + int(spoken.sum()), good + int((spoken & right).sum())
+            covered += len(rows)
+            lab.note(protocol=protocol.id, n=world.n, N=world.N, which=which, configurations=len(rows), cases=made,
+                     right=good)  # fmt: skip
+            what = f"n = {world.n}, N = {world.N}: {which} {len(rows):,} configurations, every interaction"
+            checks.append(always(what, good, made, claimed))
+        return Outcome(checks, f"{covered:,} configurations, each with every interaction")
+
+    return experiment
+
+
+def stays(name: str):
+    def statement(world, before, after, arc):
+        return np.ones(len(before), bool), world.inside(after, name)
+
+    return statement
+
+
+def keeps_outputs(world, before, after, arc):
+    """S_RL is closed, and no output changes."""
+    same = (world.get(before, "leader") == world.get(after, "leader")).all(axis=1)
+    return np.ones(len(before), bool), same & world.inside(after, "safe")
+
+
+def stays_modest(world, before, after, arc):
+    """Lemma 3, for every modest bullet that does not disappear (section 3.2 says when it does)."""
+    live, modest_before, modest_after = world.live(before), world.modest(before), world.modest(after)
+    spoken, right = np.zeros(len(before), bool), np.ones(len(before), bool)
+    for i in range(world.n):
+        follower = (i + 1) % world.n
+        bullet = live[:, i] & modest_before[:, i]
+        place = i
+        if i == arc:
+            gone = (world.get(before, "leader")[:, follower] == 1) | (world.get(before, "bullet")[:, follower] > 0)
+            bullet = bullet & ~gone & (world.get(before, "dist")[:, i] < world.N - 1)
+            place = follower
+        bullet = bullet & world.live(after)[:, place]
+        spoken |= bullet
+        right &= ~bullet | modest_after[:, place]
+    return spoken, right
+
+
+def fires_modest(world, before, after, arc):
+    """Lemma 4: a leader that shoots to the right, or a new leader, has a modest bullet."""
+    right = (arc + 1) % world.n
+    free = (world.get(before, "leader")[:, right] == 0) & (world.get(before, "bullet")[:, right] == 0)
+    shoots = (world.get(before, "leader")[:, arc] == 1) & (world.get(before, "signal")[:, arc] == 1) & free
+    born = (world.get(before, "leader")[:, right] == 0) & (world.get(after, "leader")[:, right] == 1)
+    spoken = (shoots | born) & world.live(after)[:, right]
+    return shoots | born, ~(shoots | born) | (spoken & world.modest(after)[:, right])
+
+
+def insecure_by_the_left(world, before, after, arc):
+    """Lemma 5: where all live bullets are modest, who becomes insecure has just met an insecure left neighbour."""
+    spoken = (world.modest(before) | ~world.live(before)).all(axis=1)
+    secure, later = world.secure(before), world.secure(after)
+    right, responder = np.ones(len(before), bool), (arc + 1) % world.n
+    for i in range(world.n):
+        fell = secure[:, i] & ~later[:, i]
+        right &= ~fell | ((i == responder) & ~secure[:, arc])
+    return spoken, right
+
+
+def makes_no_leader(world, before, after, arc):
+    """Lemma 7, one interaction at a time: C_NI is closed."""
+    return np.ones(len(before), bool), (world.get(after, "leader") <= world.get(before, "leader")).all(axis=1)
+
+
+def becomes_secure(repaired: bool):
+    """Claim 2 in the proof of Lemma 11, as it is stated or for agents that carry no bullet."""
+
+    def statement(world, before, after, arc):
+        i, secure = (arc + 1) % world.n, world.secure(before)
+        spoken = secure[:, arc] & ~secure[:, i]
+        if repaired:
+            spoken &= world.get(before, "bullet")[:, i] == 0
+        return spoken, world.secure(after)[:, i]
+
+    return statement
+
+
+def claim2(lab, protocol=Ring, *, exact, sampled) -> Outcome:
+    """As it is stated: all configurations of small rings, and the shipped one in a run of its own."""
+    found = one_step(becomes_secure(repaired=False), "C_prime", "secure")(lab, protocol, exact=exact, sampled=sampled)
+    known = erratum(WITNESS)
+    case = protocol(n=len(known["agents"]), **known["parameters"])
+    space = case.space
+    world = small_ring(protocol, case.n, case.N)
+    row = np.array([[space.code(space.parse(state)) for state in known["agents"]]], np.int32)
+    (arc, i) = known["interactions"][0]
+    assert world.inside(row, "C_prime")[0] and world.secure(row)[0, arc] and not world.secure(row)[0, i]
+    what = f"the start errata/{WITNESS}.json: agent {i} after it has met agent {arc}, which is secure"
+    check = always(what, int(world.secure(world.step(row, arc))[0, i]), 1, "secure")
+    dummies = exceptions = 0
+    for n, N in exact:
+        small = small_ring(protocol, n, N)
+        rows = small.every()
+        rows = rows[small.inside(rows, "C_prime")]
+        for one in range(n):
+            spoken, right = becomes_secure(repaired=False)(small, rows, small.step(rows, one), one)
+            wrong = spoken & ~right
+            exceptions += int(wrong.sum())
+            dummies += int((small.get(rows, "bullet")[wrong, (one + 1) % n] == DUMMY).sum())
+    headline = (
+        f"{exceptions:,} exceptions among all configurations; the agent carries a dummy bullet in {dummies:,} of them"
+    )
+    return Outcome([*found.checks, check], headline, notes=BULLET)
+
+
+BULLET = (
+    "Line 2 leaves distL as it is where the responder carries a bullet, so an insecure agent with a (dummy) bullet "
+    "stays insecure when it meets a secure left neighbour. Repaired: … if it carries no bullet. After e_i an agent "
+    "that is no leader has none until the next e_(i−1), so each agent needs the pair e_i, e_(i−1) instead of e_(i−1): "
+    "at most 2n² expected steps instead of n², and the O(nN) of Theorem 1 stands."
+)
+
+
+def claim1(lab, protocol=Ring, *, cases, steps) -> Outcome:
+    """Lemma 11, Claim 1: who has been a leader since C′ is secure from then on. Random walks, every step looked at."""
+    checks = []
+    rng = generator(lab.seed_for(protocol.id, "claim1"))
+    for n, N, number in cases:
+        world = small_ring(protocol, n, N)
+        rows = world.members("C_prime", number, rng)
+        been, bad = world.get(rows, "leader") == 1, np.zeros(number, bool)
+        for _ in range(steps):
+            arcs = rng.integers(n, size=number)
+            for arc in range(n):
+                rows[arcs == arc] = world.step(rows[arcs == arc], arc)
+            been |= world.get(rows, "leader") == 1
+            bad |= (been & ~world.secure(rows)).any(axis=1)
+        lab.note(protocol=protocol.id, n=n, N=N, walks=number, steps=steps, insecure=int(bad.sum()))
+        what = f"n = {n}, N = {N}: {number:,} walks of {steps} steps from C′"
+        checks.append(always(what, int((~bad).sum()), number, "always secure"))
+    return Outcome(checks, f"every former leader stayed secure in {sum(c[2] for c in cases):,} walks")
+
+
+def lemma1(lab, protocol=Ring, *, pairs, cases, trials, steps) -> Outcome:
+    """Every pair of states: a bullet that moves adds one to distL, so it has moved at most distL times, and none moves
+    on from N − 1. And bullets followed in runs."""
+    checks = [flight_of_pairs(lab, protocol, N) for N in pairs]
+    flights, ended = [], 0
+    for n, N in cases:
+        case = protocol(n=n, N=N)
+        rng = generator(lab.seed_for(protocol.id, n, N))
+        runs = []
+        for trial in range(trials):
+            lab.report(f"bullets on n = {n}, N = {N}: run {trial + 1} of {trials}")
+            runs.append(longest_flight(case, rng, steps))
+            lab.note(protocol=protocol.id, n=n, N=N, trial=trial, longest_flight=runs[-1][0], bullets_ended=runs[-1][1])
+        flights.append(max(flight for flight, _ in runs))
+        ended += sum(number for _, number in runs)
+        checks.append(number_at_most(f"n = {n}, N = {N}: most moves of any bullet", flights[-1], N - 1, f"< N = {N}"))
+        checks.append(always(f"n = {n}, N = {N}: bullets end in every run", sum(e > 0 for _, e in runs), trials))
+    bounds = [N for _, N in cases]
+    order = np.argsort(bounds)
+    plot = Plot(
+        "The longest flight of a bullet",
+        "N",
+        "moves",
+        [
+            Series("observed", [bounds[k] for k in order], [flights[k] for k in order]),
+            Series("N − 1", sorted(bounds), [N - 1 for N in sorted(bounds)], kind="line"),
+        ],
+    )
+    closest = max(flight / (N - 1) for flight, N in zip(flights, bounds, strict=True))
+    return Outcome(checks, f"{ended:,} bullets ended; the longest flight was {closest:.0%} of N − 1", [plot])
+
+
+def flight_of_pairs(lab, protocol, N: int) -> Check:
+    """On two agents alone, which is all that an interaction reads: distL counts the moves of a follower's bullet."""
+    world = small_ring(protocol, 2, N)
+    size = len(world.states)
+    left, right = np.divmod(np.arange(size * size), size)
+    before, after = np.stack([left, right], axis=1), world.table[left, right]
+    bullet, leader, dist = (world.get(before, name) for name in ("bullet", "leader", "dist"))
+    bullet_after, leader_after, dist_after = (world.get(after, name) for name in ("bullet", "leader", "dist"))
+    carried, met = (bullet[:, 0] > 0) & (leader[:, 0] == 0), (bullet[:, 1] == 0) & (leader[:, 1] == 0)
+    moved = carried & met & (bullet_after[:, 1] > 0) & (leader_after[:, 1] == 0)
+    good = ~moved | ((dist_after[:, 1] == dist[:, 0] + 1) & (dist[:, 0] < N - 1))
+    good &= ~carried | (bullet_after[:, 0] == 0)  # it moves, or disappears
+    waits = (bullet[:, 1] > 0) & (leader[:, 1] == 0) & (leader_after[:, 1] == 0)
+    good &= ~waits | (dist_after[:, 1] >= dist[:, 1])
+    lab.note(protocol=protocol.id, N=N, pairs=len(good), right=int(good.sum()))
+    what = f"N = {N}: distL counts a bullet's moves, and none moves on from N − 1 (every pair of states)"
+    return always(what, int(good.sum()), len(good), "fewer than N moves")
+
+
+def longest_flight(protocol, rng, steps: int) -> tuple[int, int]:
+    """The most often that any one bullet moved, and how many bullets ended, in a run from a random start.
+
+    A leader's shot that lands on its right neighbour in the same interaction counts as that bullet's first move.
+    """
+    agents = [protocol.space.namespace(code) for code in rng.integers(protocol.space.size, size=protocol.n)]
+    moves = [0] * protocol.n  # of the bullet that the agent carries
+    longest = ended = 0
+    for first in rng.integers(protocol.n, size=steps):
+        left, right = agents[first], agents[(first + 1) % protocol.n]
+        waited = right.bullet > 0
+        flying = moves[first] if left.bullet > 0 else 0
+        protocol.interact(left, right, protocol.p)
+        if left.bullet > 0:
+            continue  # it stayed, or was fired just now
+        if right.bullet > 0 and not waited and right.leader == 0:
+            moves[(first + 1) % protocol.n] = flying + 1
+            longest = max(longest, flying + 1)
+        else:
+            ended += 1
+        moves[first] = 0
+    return longest, ended

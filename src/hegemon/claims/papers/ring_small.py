@@ -1,0 +1,130 @@
+"""P_RL on rings so small that all configurations, or many members of a set, are looked at as one array."""
+
+import copy
+import itertools
+from functools import lru_cache
+
+import numpy as np
+
+from hegemon.protocols.ring import DUMMY, LIVE
+
+LARGEST = 2_000_000  # configurations that are listed
+
+
+@lru_cache(maxsize=4)
+def small_ring(protocol, n: int, N: int) -> "SmallRing":
+    """Several claims ask about the same rings."""
+    return SmallRing(protocol(n=n, N=N))
+
+
+class SmallRing:
+    """A configuration is a row of codes. The predicates are those of section 4.1, one column per agent."""
+
+    def __init__(self, case):
+        self.case, self.n, self.N = case, case.n, case.N
+        space = case.space
+        self.states = space.decode_array(np.arange(space.size))
+        self.table = np.empty((space.size, space.size, 2), np.int32)
+        for left, right in itertools.product(range(space.size), repeat=2):
+            a, b = copy.copy(space.namespace(left)), copy.copy(space.namespace(right))
+            case.interact(a, b, case.p)
+            self.table[left, right] = space.code(a), space.code(b)
+
+    def every(self) -> np.ndarray:
+        """All configurations."""
+        size = len(self.states)
+        if size**self.n > LARGEST:
+            raise ValueError(f"{size}^{self.n} configurations are too many to list")
+        rest, columns = np.arange(size**self.n), []
+        for _ in range(self.n):
+            rest, digit = np.divmod(rest, size)
+            columns.append(digit.astype(np.int32))
+        return np.stack(columns, axis=1)
+
+    def get(self, rows, name: str) -> np.ndarray:
+        return self.states[name][rows].astype(np.int64)
+
+    def step(self, rows, arc: int) -> np.ndarray:
+        """After the interaction e_arc of agents `arc` and `arc + 1`."""
+        result, right = rows.copy(), (arc + 1) % self.n
+        after = self.table[rows[:, arc], rows[:, right]]
+        result[:, arc], result[:, right] = after[:, 0], after[:, 1]
+        return result
+
+    # -- section 4.1 ---------------------------------------------------------------------------------------------
+
+    def distance(self, rows, towards: int) -> np.ndarray:
+        """d_L (towards = -1) or d_R (+1) of every agent; -1 without a leader."""
+        leader, found = self.get(rows, "leader") == 1, np.full(rows.shape, -1)
+        for d in range(self.n - 1, -1, -1):
+            found = np.where(np.roll(leader, -towards * d, axis=1), d, found)
+        return found
+
+    def along(self, bad, left) -> np.ndarray:
+        """Whether an agent on the way from each one back to its nearest left leader is bad."""
+        found = np.zeros(bad.shape, bool)
+        for j in range(self.n):
+            found |= np.roll(bad, j, axis=1) & (j <= left)
+        return found
+
+    def peaceful(self, rows) -> np.ndarray:
+        left, shield = self.distance(rows, -1), self.get(rows, "shield") == 1
+        columns = (np.arange(self.n) - left) % self.n
+        shielded = np.take_along_axis(shield, columns, axis=1)
+        return (left >= 0) & shielded & ~self.along(self.get(rows, "signal") == 1, left)
+
+    def modest(self, rows) -> np.ndarray:
+        left = self.distance(rows, -1)
+        return self.peaceful(rows) & ~self.along(self.get(rows, "dist") > left, left)
+
+    def secure(self, rows) -> np.ndarray:
+        dist, right = self.get(rows, "dist"), self.distance(rows, 1)
+        return np.where(self.get(rows, "leader") == 1, dist == 0, (right >= 0) & (dist <= self.N - right))
+
+    def live(self, rows) -> np.ndarray:
+        return self.get(rows, "bullet") == LIVE
+
+    def inside(self, rows, name: str) -> np.ndarray:
+        """Membership in C_PB, C_NI, S_RL (`safe`), or in `C_prime`, where Ξ′ of Lemma 11 begins: a leader exists, all
+        live bullets are modest and every leader has distL = 0."""
+        leaders, live = self.get(rows, "leader").sum(axis=1), self.live(rows)
+        if name == "C_PB":
+            return (leaders > 0) & (self.peaceful(rows) | ~live).all(axis=1)
+        modest = (self.modest(rows) | ~live).all(axis=1) & (leaders > 0)
+        if name == "C_prime":
+            return modest & ((self.get(rows, "dist") == 0) | (self.get(rows, "leader") == 0)).all(axis=1)
+        secure = modest & self.secure(rows).all(axis=1)
+        return secure & (leaders == 1) if name == "safe" else secure
+
+    def members(self, name: str, number: int, rng) -> np.ndarray:
+        """Random members of a set, with as many leaders, bullets and signals as fit into it."""
+        n, space = self.n, self.case.space
+        agents = {field: rng.integers(0, 2, (number, n)) for field in ("leader", "shield", "signal")}
+        agents["leader"] &= rng.integers(0, 2, (number, 1)) | rng.integers(0, 2, (number, n))  # few leaders, or many
+        if name == "safe":
+            agents["leader"][:] = 0
+        agents["leader"][np.arange(number), rng.integers(n, size=number)] = 1
+        agents["signal"] &= rng.integers(0, 2, (number, 1))
+        agents["bullet"] = rng.integers(0, 3, (number, n))
+        agents["dist"] = rng.integers(0, self.N + 1, (number, n))
+        rows = self._encode(agents)
+        if name != "C_PB":
+            agents["dist"][agents["leader"] == 1] = 0
+            right, left = self.distance(rows, 1), self.distance(rows, -1)
+            if name != "C_prime":
+                agents["dist"] = np.where(agents["leader"] == 1, 0, np.minimum(agents["dist"], self.N - right))
+            exact = rng.integers(0, 2, (number, 1)) == 1
+            agents["dist"] = np.where(exact, np.minimum(agents["dist"], left), agents["dist"])
+            rows = self._encode(agents)
+        fits = self.peaceful(rows) if name == "C_PB" else self.modest(rows)
+        agents["bullet"] = np.where((agents["bullet"] == LIVE) & ~fits, DUMMY, agents["bullet"])
+        rows = self._encode(agents)
+        assert space.size > int(rows.max()) and self.inside(rows, name).all()
+        return rows
+
+    def _encode(self, agents: dict) -> np.ndarray:
+        number = agents["leader"].shape[0]
+        flat = np.zeros(number * self.n, self.case.space.dtype)
+        for field, values in agents.items():
+            flat[field] = values.ravel()
+        return self.case.space.encode_array(flat).reshape(number, self.n).astype(np.int32)
