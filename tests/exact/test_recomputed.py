@@ -152,7 +152,7 @@ def test_a_checkpoint_is_never_believed(unstored, tmp_path):
 def test_a_wrong_solution_is_noticed(unstored, monkeypatch):
     """The residual, not the iteration, is what proves: stop too early, and the answer is refused."""
     monkeypatch.setattr(recomputed, "MOST_PASSES", 3)
-    with pytest.raises(hg.InvalidInput, match="reliably"):
+    with pytest.raises(hg.InvalidInput, match="the solver gives up after at most 3 passes"):
         unstored(hg.Ring(n=2, N=4), property="time")
 
 

@@ -188,7 +188,7 @@ class RecomputedChain:
         residual, highest = (max(column, default=0.0) for column in zip(*found, strict=True))
         error = residual + 8 * ROUNDING * (1 + 2 * highest)  # a dozen roundings of numbers of this size
         if not error < REQUIRED:
-            raise unreliable(error)
+            raise unreliable(error, f"after at most {MOST_PASSES:,} passes over {self.size:,} configurations")
         return values, error / (1 - error) + ROUNDING
 
     def reach_probability(self, inside: np.ndarray, able: np.ndarray) -> np.ndarray:

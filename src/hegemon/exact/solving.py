@@ -25,10 +25,11 @@ STALLED = 1e-4  # of the right side, left by GMRES: then factors are tried
 FILLING, LARGEST_FACTORS = 50, 2e8  # times as many entries as the matrix has; entries in all, 12 bytes each
 
 
-def unreliable(error: float) -> InvalidInput:
+def unreliable(error: float, where: str) -> InvalidInput:
+    """Says that the solver gave up, and where: the expected steps themselves may be of any size."""
     return InvalidInput(
-        f"the expected steps could not be computed reliably: their relative error is at most {error:.2g}, and "
-        f"{REQUIRED:g} is required; take a smaller n or smaller parameters"
+        f"the expected steps could not be computed reliably: the solver gives up {where} with a residual of "
+        f"{error:.2g}, and {REQUIRED:g} is required; take a smaller n or smaller parameters"
     )
 
 
@@ -56,8 +57,13 @@ class LinearSystem:
         """The solution for b = 1."""
         values, error = self.refined(self.denominator * self.active)
         if not error < REQUIRED:
-            raise unreliable(error)
+            raise unreliable(error, f"on {self._hardest():,} configurations that lead to each other")
         return Solution(values, error / (1 - error) + ROUNDING)
+
+    def _hardest(self) -> int:
+        """The size of the largest component that sweeps alone do not settle, or of the largest of all."""
+        sizes = np.diff(self.bounds)
+        return int(max((sizes[c] for c in self._hard), default=sizes.max(initial=0)))
 
     def refined(self, numerators: np.ndarray) -> tuple[np.ndarray, float]:
         """The solution for b = numerators/denominator, improved until its residual is tiny or stops shrinking;
