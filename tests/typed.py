@@ -17,7 +17,7 @@ assert_type(hg.verify(hg.FloodMax(n=3), wake="random"), MessageVerification)
 assert_type(hg.verify(hg.CATALOGUE["ring"](n=3)), Verification | MessageVerification)
 
 # mistakes that must be seen; an ignore that is not needed is an error too
-hg.simulate(hg.Pairwise(n=10), sed=1)  # type: ignore[arg-type]
+hg.simulate(hg.Pairwise(n=10), sed=1)  # type: ignore[call-arg]
 hg.simulate("pairwise")  # type: ignore[arg-type]
 hg.run_trials(hg.Pairwise(n=10), "many")  # type: ignore[arg-type]
 hg.verify(hg.Timer(n=3, s=4), stat="all")  # type: ignore[call-overload]

@@ -188,11 +188,11 @@ def test_an_interrupt_keeps_what_is_finished(capsys, monkeypatch):
     """Ctrl-C after the third trial, while the others would go on for hours."""
     finished = []
 
-    def run_and_interrupt(protocol, options):
-        finished.append(options["trial"])
+    def run_and_interrupt(asked):
+        finished.append(asked.trial)
         if len(finished) % 100 == 4:  # and again later, should Python lose the first one in a callback
             _thread.interrupt_main()
-        return run_model(protocol, options)
+        return run_model(asked)
 
     run_model = trials.run_model
     monkeypatch.setattr(trials, "run_model", run_and_interrupt)

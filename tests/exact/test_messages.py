@@ -21,7 +21,7 @@ from hegemon.models.messages import ELECTED, NON_ELECTED, MessageProtocol
 from hegemon.protocols.flood_max import FloodMax
 from hegemon.protocols.referees import Referees
 from hegemon.protocols.walks import Walks
-from hegemon.runs.messages import simulate_messages
+from hegemon.runs.simulate import simulate
 
 
 def total(answer) -> Fraction:
@@ -219,7 +219,7 @@ class OneMoreVote(Referees):
 
 def agreement(exact, simulated, graph=None, trials=800, **options) -> float:
     """How likely it is that so many of the trials elect one leader, and send so many messages."""
-    runs = [simulate_messages(simulated, graph=graph, engine="nodes", trial=k, **options) for k in range(trials)]
+    runs = [simulate(simulated, graph=graph, engine="nodes", trial=k, **options) for k in range(trials)]
     answer = hg.verify(exact, graph=graph, **options)
     elected = binomtest(sum(run.reached for run in runs), trials, float(answer.one_leader)).pvalue
     messages = np.array([run.measures["messages"] for run in runs])

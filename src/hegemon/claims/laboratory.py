@@ -6,6 +6,7 @@ import numpy as np
 
 from hegemon.analysis import sequences
 from hegemon.claims.canonical import digest, plain
+from hegemon.runs.record import RunRecord
 from hegemon.runs.trials import run_trials
 
 SEED = 2021
@@ -72,7 +73,8 @@ class Laboratory:
         start = label or options.get("start") or options.get("wake") or protocol.default_start
         graph = options.get("graph")
         named = getattr(graph, "name", graph)
-        described = {name: value for name, value in options.items() if name not in ("start", "graph")}
+        others = {name: value for name, value in options.items() if name not in ("start", "graph")}
+        described = RunRecord(protocol, **others).settings()
         seed = self.seed_for(protocol.id, protocol.n, protocol.parameters, start, options.get("until", "safe"), named)
         context = {"protocol": protocol.id, "n": protocol.n, **protocol.parameters, "start": start}
         if graph is not None:

@@ -4,10 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hegemon.cli import guard
-from hegemon.cli.options import MOST_AGENTS, whole
 from hegemon.cli.output import console, facts, new_table, plain, print_json
 from hegemon.display import figure
-from hegemon.errors import InvalidInput, meant
+from hegemon.errors import InvalidInput
 from hegemon.files import reserve
 
 __all__ = ["build", "console", "deliver", "facts", "figure", "new_table", "outputs", "plain", "print_json"]
@@ -17,47 +16,17 @@ PICTURES = (".png", ".svg", ".pdf")
 
 def build(name: str, n: int | str | None, graph, settings, seed: int):
     """The protocol and the topology that a command's arguments describe. The graph may say what n is."""
-    from hegemon.compute.randomness import GRAPH, generator
-    from hegemon.graphs.families import parse
-    from hegemon.runs.setting import topology_for
+    from hegemon.experiments import request
 
-    topology = None
-    n = None if n is None else whole("n", low=1, high=MOST_AGENTS)(n)
-    make = maker(name, settings)
-    if graph:
-        topology = parse(graph, n, generator(seed, 0, GRAPH))
-        n = topology.n
-    if n is None:
-        raise InvalidInput("how many agents? Give --n N, or a --graph with a size such as ring:64")
-    protocol = make(n)
-    return protocol, topology_for(protocol, topology, seed)
+    return request.build(name, n, graph, settings, seed)
 
 
 def maker(name: str, settings) -> Callable:
     """The protocol of that name as a function of n alone; what is set is looked at first."""
+    from hegemon.experiments import request
     from hegemon.models.expressions import assignments
-    from hegemon.protocols.loading import find_protocol
 
-    chosen = find_protocol(name, "name it as the command's PROTOCOL: {}")
-    values = assignments(settings)
-    for key in values:
-        if key == "n":
-            raise InvalidInput("--set n=… is not the way to say how many agents there are; give --n N")
-        if key not in (declared := chosen.parameter_declarations):
-            known = ", ".join(declared) or "none"
-            raise InvalidInput(
-                f"{chosen.id} has no parameter {key!r}; its parameters are: {known}{meant(key, declared)}"
-            )
-
-    def make(n: int):
-        try:
-            return chosen(n=n, **values)
-        except TypeError as error:  # a constructor of the user's own
-            raise InvalidInput(
-                f"{chosen.__name__} cannot be made: {error}; a protocol takes n and its parameters"
-            ) from error
-
-    return make
+    return request.maker(name, assignments(settings), request.NAMING)
 
 
 def notes_on(text: str | None, protocol) -> list[str]:

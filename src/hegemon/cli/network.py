@@ -11,7 +11,8 @@ import typer
 
 from hegemon.cli import failures, guard, options
 from hegemon.cli.common import build, console, counted, facts, figure, print_json
-from hegemon.cli.options import MOST_AGENTS, MOST_SEED, decimal, integer, option
+from hegemon.cli.options import MOST_AGENTS, decimal, integer, option
+from hegemon.runs.option import MOST_SEED
 
 LOOKS_PER_SECOND = 20
 UNWATCHED_SECONDS = 20.0  # how long a network runs when nobody is there to stop it

@@ -3,25 +3,23 @@
 A reader answers a value or raises `Refused` with one sentence; nothing is allocated before all of them agree.
 """
 
+import inspect
 from collections.abc import Callable
+from functools import wraps
 from typing import Annotated, Any
 
 import typer
 
 from hegemon.cli.failures import Refused
 from hegemon.errors import InvalidInput
+from hegemon.runs.option import MOST_AGENTS, MOST_STEPS, several, whole
+from hegemon.runs.record import RUN_OPTIONS
 
-MOST_AGENTS = 10**18
 MOST_TRIALS = 10**7  # results of so many are kept in memory
-MOST_STEPS = 10**36
-MOST_SEED = 2**64 - 1
 MOST_WORKERS = 1024
-MOST_POINTS = 100_000  # of a list, such as the steps that are recorded
-LONGEST_NUMBER = 300  # characters
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "y": 365.25 * 86400}  # of a duration, in seconds
 
-POPULATION, ROUNDS, MESSAGES = "Population and rounds models", "Rounds model", "Messages model"
-RECORDING, OUTPUT = "Recording", "Output"
+OUTPUT = "Output"
 
 
 def refusing(read: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -34,23 +32,6 @@ def refusing(read: Callable[[str], Any]) -> Callable[[str], Any]:
             raise Refused(str(error)) from None
 
     return parse
-
-
-def whole(what: str, low: int = 0, high: int = MOST_STEPS) -> Callable[[Any], int]:
-    """Reads a whole number as people write it (1000, 1e6, 2^20), within bounds."""
-
-    def read(text) -> int:
-        from hegemon.models.expressions import whole_number
-
-        shown = str(text)
-        if len(shown) > LONGEST_NUMBER:
-            raise InvalidInput(f"{what} = {shown[:20]}… has {len(shown)} characters; give at most {LONGEST_NUMBER}")
-        value = whole_number(shown, what, low=low)
-        if value > high:
-            raise InvalidInput(f"{what} = {shown} is out of range; give a whole number in {low}..{high:.6g}")
-        return value
-
-    return read
 
 
 def between(what: str, low: int, high: int) -> Callable[[Any], int]:
@@ -66,18 +47,6 @@ def between(what: str, low: int, high: int) -> Callable[[Any], int]:
         return value
 
     return read
-
-
-def several(read: Callable[[str], Any], what: str) -> Callable[[str], tuple]:
-    """Reads a list such as 0,100,1e4."""
-
-    def parse(text: str) -> tuple:
-        parts = str(text).split(",")
-        if len(parts) > MOST_POINTS:
-            raise InvalidInput(f"{what} has {len(parts)} entries; give at most {MOST_POINTS}")
-        return tuple(read(part) for part in parts)
-
-    return parse
 
 
 def positive(what: str, high: float) -> Callable[[Any], float]:
@@ -153,6 +122,100 @@ def option(*names: str, help: str, read=None, metavar: str | None = None, panel:
     return typer.Option(*names, help=help, parser=parser, metavar=metavar, rich_help_panel=panel, **more)
 
 
+def run_option(name: str, as_written: bool = False) -> Any:
+    """An option of a run, as its record declares it: its value, or the word itself once it is known to be sound."""
+    one = RUN_OPTIONS[name]
+    if not one.metavar:
+        return Annotated[bool, option(one.flag, help=one.help, panel=one.panel)]
+
+    def check(word):
+        value = one.read([word] if one.is_list else word)
+        return word if as_written else value
+
+    usual = f"; default: {one.default}" if type(one.default) in (int, str) else ""
+    made = option(one.flag, help=one.help + usual, read=check, metavar=one.metavar, panel=one.panel)
+    return Annotated[list[str] | None if one.is_list else str | None, made]
+
+
+NAMED = inspect.Parameter.KEYWORD_ONLY
+
+
+def own_options(command: Callable, asked: str) -> list[inspect.Parameter]:
+    """The parameters of a command but for the one that stands for options of the record."""
+    parameters = inspect.signature(command).parameters.values()
+    return [one.replace(kind=NAMED) for one in parameters if one.name != asked]
+
+
+def of_run(*names: str) -> Callable[[Callable], Callable]:
+    """For a command whose parameter `asked` is a run as it is written: protocol, n, parameters and these options.
+
+    Only what is given is in it.
+    """
+
+    def decorate(command: Callable) -> Callable:
+        own = own_options(command, "asked")
+        known = [RUN_OPTIONS[name] for name in names or RUN_OPTIONS]
+        shown = {"protocol": Annotated[str | None, A_PROTOCOL], "n": N, "set_": Set}
+        shown |= {one.written: run_option(one.name, as_written=True) for one in known}
+        ours = [inspect.Parameter(name, NAMED, default=None, annotation=one) for name, one in shown.items()]
+
+        def asked_by(given: dict) -> dict:
+            from hegemon.models.expressions import assignments
+
+            asked = {name: given.pop(name) for name in shown}
+            asked["parameters"] = assignments(asked.pop("set_")) or None
+            return {name: value for name, value in asked.items() if value not in (None, [], (), False)}
+
+        @wraps(command)
+        def parsed(**given):
+            return command(asked_by(given), **given)
+
+        parsed.asked_by = asked_by  # type: ignore[attr-defined]
+        parsed.__signature__ = inspect.Signature([*ours, *own])  # type: ignore[attr-defined]
+        return parsed
+
+    return decorate
+
+
+def of_study(command: Callable) -> Callable:
+    """For a command whose parameter `axes` has the values of n, of parameters and of every option that may vary."""
+    own = own_options(command, "axes")
+    known = [one for one in RUN_OPTIONS.values() if one.is_axis]
+    shown: dict[str, Any] = {
+        "n": Annotated[str | None, text("--n", "numbers of agents: 100,1e3 or 1e2..1e6:log, 64..512:x2", "RANGE")],
+        "set_": Annotated[list[str] | None, text("--set", "parameter=values: tau=1,2,4; repeatable", "NAME=VALUES")],
+    }
+    for one in known:
+        again, metavar = ("; repeatable", one.metavar) if one.repeats else ("", f"{one.metavar},…")
+        made = text(one.flag, one.help.removesuffix("; repeatable") + again, metavar, one.panel)
+        shown[one.written] = Annotated[list[str] | None if one.repeats else str | None, made]
+    ours = [inspect.Parameter(name, NAMED, default=None, annotation=one) for name, one in shown.items()]
+
+    @wraps(command)
+    def parsed(**given):
+        found = {name: given.pop(name) for name in shown}
+        axes = {"n": found.pop("n"), **read_parameters(found.pop("set_")), **found}
+        return command({name: values for name, values in axes.items() if values}, **given)
+
+    parsed.__signature__ = inspect.Signature([*own[:1], *ours, *own[1:]])  # type: ignore[attr-defined]
+    return parsed
+
+
+def read_parameters(texts: list[str] | None) -> dict[str, str]:
+    """Parameters and their values, in the order they were given."""
+    found: dict[str, str] = {}
+    for given in texts or ():
+        name, equals, values = (part.strip() for part in given.partition("="))
+        if not equals or not name or not values:
+            raise InvalidInput(
+                f"--set {given!r} is not understood; write --set name=values, for example --set tau=1,2,4"
+            )
+        if name in found or name == "n":
+            raise InvalidInput(f"--set gives {name} twice; give all its values once, divided by commas")
+        found[name] = values
+    return found
+
+
 def integer(name: str, help: str, low: int = 0, high: int = MOST_STEPS, panel: str | None = None):
     return option(name, help=help, read=whole(name.lstrip("-"), low, high), metavar="INTEGER", panel=panel)
 
@@ -204,17 +267,9 @@ A_PROTOCOL = argument("PROTOCOL", "an id of `hegemon list`, or your_file.py:Your
 Protocol = Annotated[str, A_PROTOCOL]
 N = Annotated[int | None, integer("--n", "number of agents, such as 1000 or 1e6", low=1, high=MOST_AGENTS)]
 Set = Annotated[list[str] | None, option("--set", help="parameter; repeatable", metavar="NAME=VALUE")]
-Graph = Annotated[str | None, option("--graph", help="ring:64, grid:8x8, regular:1000,4 … or a file", metavar="GRAPH")]
-Seed = Annotated[int, integer("--seed", "the same seed gives the same numbers", high=MOST_SEED)]
+Graph, Loss, OneSided = run_option("graph"), run_option("loss"), run_option("one_sided")
+Seed, Wake = run_option("seed"), run_option("wake")
 Trials = Annotated[int, integer("--trials", "how many independent runs", low=1, high=MOST_TRIALS)]
-Loss = Annotated[
-    str | None,
-    option("--loss", help="of interactions that do not happen, such as 0.1", metavar="SHARE", panel=POPULATION),
-]
-OneSided = Annotated[
-    str | None,
-    option("--one-sided", help="of the others: only the responder changes", metavar="SHARE", panel=POPULATION),
-]
 Workers = Annotated[int | None, integer("--workers", "threads; default: all cores", low=1, high=MOST_WORKERS)]
 Cluster = Annotated[str | None, option("--cluster", help="dask:local, dask:tcp://…, slurm:…, mpi", metavar="PLACE")]
 Plot = Annotated[str | None, path("--plot", "write a picture (.png, .svg, .pdf)")]

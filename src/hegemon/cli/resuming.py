@@ -4,23 +4,23 @@ import os
 
 from hegemon.errors import InvalidInput
 
-UNLESS_SAID = {"engine": "auto", "until": "safe"}
 
-
-def resumed(resume: str, protocol: str | None, besides: dict) -> tuple[dict, dict | None]:
+def resumed(resume: str, asked: dict) -> tuple[dict, dict | None]:
     """What the checkpoint runs and where it stands; only the very code that wrote it may go on.
 
     A checkpoint is data: what it says about a Python file is compared before that is imported, and it is imported only
-    if `protocol`, which the user gives, names it.
+    if the user names it too.
     """
     from hegemon.runs.checkpoint import read_checkpoint
+    from hegemon.runs.record import WRITTEN
 
-    for name, value in besides.items():
-        if value and value != UNLESS_SAID.get(name):
-            raise InvalidInput(f"--resume {resume} says what to run; give no --{name} besides")
+    flags = {"n": "--n", "parameters": "--set", **{name: one.flag for name, one in WRITTEN.items()}}
+    protocol = asked.pop("protocol", None)
+    for name in asked:
+        raise InvalidInput(f"--resume {resume} says what to run; give no {flags[name]} besides")
     about, state = read_checkpoint(resume)
     try:
-        given, code, digest = dict(about["given"]), about["code"], about["file"]
+        given, code, digest = dict(about["run"]), about["code"], about["file"]
         given["protocol"] = _agreed(resume, str(given["protocol"]), digest, protocol)
         if code_of(given) != code:
             raise InvalidInput(
@@ -47,20 +47,21 @@ def _agreed(resume: str, kept: str, digest: str | None, protocol: str | None) ->
     return asked
 
 
-def make_keeper(path: str, given: dict, state):
+def make_keeper(path: str, record, state):
     from hegemon.protocols.loading import digest_of, file_of
     from hegemon.runs.checkpoint import Checkpoint
 
+    given = record.written()
     file = file_of(given["protocol"])
-    return Checkpoint(path, {"given": given, "code": code_of(given), "file": file and digest_of(file)}, state)
+    return Checkpoint(path, {"run": given, "code": code_of(given), "file": file and digest_of(file)}, state)
 
 
-def code_of(given: dict) -> list[str]:
+def code_of(written: dict) -> list[str]:
     """Digests of the code and of the files that a run depends on."""
     from hegemon.experiments.fingerprints import code_fingerprint, file_digest, protocol_fingerprint
     from hegemon.protocols.loading import find_protocol
 
-    files = [given[name] for name in ("graph", "start", "disturbances", "wake") if os.path.isfile(given[name] or "")]
-    digests = [file_digest(name) for name in files]
-    kind = find_protocol(given["protocol"], "name it before --resume: hegemon run {} --resume FILE")
+    files = [value for name, value in written.items() if isinstance(value, str) and name != "protocol"]
+    digests = [file_digest(name) for name in files if os.path.isfile(name)]
+    kind = find_protocol(written["protocol"], "name it before --resume: hegemon run {} --resume FILE")
     return [code_fingerprint(), protocol_fingerprint(kind), *digests]

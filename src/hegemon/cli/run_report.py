@@ -5,10 +5,11 @@ from hegemon.cli.common import censored_trials, console, facts, figure, new_tabl
 SHOWN_TRIALS = 20
 
 
-def report(protocol, topology, course, seed: int, finished) -> dict:
+def report(record, topology, finished) -> dict:
     """Everything that is printed, as JSON has it."""
     from hegemon.analysis.statistics import summarize_runs
 
+    protocol = record.protocol
     first = finished.runs[0] if finished.runs else None
     content = {
         "protocol": protocol.id,
@@ -17,10 +18,10 @@ def report(protocol, topology, course, seed: int, finished) -> dict:
         "parameters": protocol.parameters,
         "states": protocol.states if protocol.fields else None,
         "graph": topology.name,
-        **report_course(protocol, course),
+        **report_course(record),
         "engine": first.engine if first else None,
         "reason": first.reason if first else None,
-        "seed": seed,
+        "seed": record.seed,
         "trials": [one.record() for one in finished.runs],
         "summary": summarize_runs(finished.runs),
         "interrupted": finished.interrupted,
@@ -31,14 +32,16 @@ def report(protocol, topology, course, seed: int, finished) -> dict:
     return content
 
 
-def report_course(protocol, course) -> dict:
+def report_course(record) -> dict:
     """From where to where: a message-passing protocol wakes up, and ends when nothing is left to happen."""
-    if protocol.model == "messages":
-        return {"wake": course["wake"], "until": "end"}
+    protocol = record.protocol
+    if protocol.traits.wakes:
+        return {"wake": record.wake, "until": "end"}
     from hegemon.models.conditions import absence_note
 
-    note = absence_note(course["until"], protocol)
-    where = {"start": str(course["start"] or protocol.default_start), "until": course["until"]}
+    note = absence_note(record.until, protocol)
+    where = {"start": str(record.start or protocol.default_start), "until": record.until}
+    where |= {"loss": str(record.loss), "one_sided": str(record.one_sided)} if record.loss or record.one_sided else {}
     return where | ({"note": note} if note else {})
 
 

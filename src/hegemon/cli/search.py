@@ -7,6 +7,7 @@ from hegemon.cli.common import build, console, deliver, facts, figure, outputs, 
 from hegemon.cli.options import MOST_TRIALS, integer, option, path
 from hegemon.cli.progress import Progress
 from hegemon.cli.verify import exact, states
+from hegemon.runs.option import MOST_SEED
 
 
 def search_worst_start(
@@ -18,7 +19,7 @@ def search_worst_start(
     evaluations: Annotated[int, integer("--evaluations", "starts that are tried", low=1, high=MOST_TRIALS)] = 1000,
     trials: Annotated[int, integer("--trials", "runs from each, at most about", low=1, high=MOST_TRIALS)] = 256,
     final: Annotated[int, integer("--final", "fresh runs from the best", low=1, high=MOST_TRIALS)] = 2000,
-    seed: Annotated[int, integer("--seed", "the same seed finds the same start", high=options.MOST_SEED)] = 0,
+    seed: Annotated[int, integer("--seed", "the same seed finds the same start", high=MOST_SEED)] = 0,
     max_steps: Annotated[int, integer("--max-steps", "cut a run off after so many", low=1)] = 10**7,
     budget: Annotated[int, integer("--budget", "steps of the whole search, about; then it ends", low=1)] = 2 * 10**9,
     compare: Annotated[bool, option("--exact", help="also compute the exact worst start")] = False,

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from hegemon.cli import failures, guard, options
 from hegemon.cli.common import counted
-from hegemon.cli.options import MESSAGES, MOST_SEED, MOST_TRIALS, MOST_WORKERS, POPULATION, integer, option, text
+from hegemon.cli.options import MOST_TRIALS, MOST_WORKERS, integer, option, text
 from hegemon.cli.results import pace, report, show_status
 from hegemon.errors import InvalidInput
 from hegemon.experiments.axes import parse_axis
@@ -23,11 +23,14 @@ from hegemon.experiments.study import Study, make_study, read_study
 from hegemon.experiments.study_driver import StudyDriver, StudyListener
 from hegemon.experiments.sweep import run_study
 from hegemon.protocols.loading import file_of
+from hegemon.runs.option import MOST_SEED
 
 LIVE_CASES = 12
 
 
+@options.of_study
 def sweep_study(
+    axes: dict,
     study: Annotated[
         str | None, options.argument("STUDY", "STUDY.toml, an id of `hegemon list`, or file.py:Class", options.ids)
     ] = None,
@@ -35,23 +38,6 @@ def sweep_study(
         list[str] | None,
         option("--protocol", help="import this file.py, which STUDY.toml, --cases or --extend names; repeatable",
                metavar="FILE", read=options.protocol_name),
-    ] = None,
-    n: Annotated[str | None, text("--n", "numbers of agents: 100,1e3 or 1e2..1e6:log, 64..512:x2", "RANGE")] = None,
-    set_: Annotated[list[str] | None, text("--set", "parameter=values: tau=1,2,4; repeatable", "NAME=VALUES")] = None,
-    graph: Annotated[list[str] | None, text("--graph", "ring, regular:{n},4, a file; repeatable", "GRAPH")] = None,
-    start: Annotated[str | None, text("--start", "starts, such as random,no-leader", "START,…", POPULATION)] = None,
-    wake: Annotated[str | None, text("--wake", "all,one-by-one,random or files", "NAME,…", MESSAGES)] = None,
-    until: Annotated[
-        list[str] | None, text("--until", "safe, steps:K, a set, all(…); repeatable", "STOP", POPULATION)
-    ] = None,
-    max_steps: Annotated[str | None, text("--max-steps", "give up a trial after so many", "INTEGER")] = None,
-    engine: Annotated[str | None, text("--engine", "auto, or names of engines", "NAME,…")] = None,
-    fault: Annotated[
-        list[str] | None, text("--fault", "none, or step=K,agents=J; repeatable", "FAULT", POPULATION)
-    ] = None,
-    loss: Annotated[str | None, text("--loss", "shares of lost interactions: 0,0.1", "SHARE,…", POPULATION)] = None,
-    one_sided: Annotated[
-        str | None, text("--one-sided", "of the others that are one-sided", "SHARE,…", POPULATION)
     ] = None,
     zip_: Annotated[list[str] | None, text("--zip", "axes that move side by side: n,tau", "NAME,…")] = None,
     cases: Annotated[str | None, text("--cases", "a CSV table of cases, one column per axis", "FILE")] = None,
@@ -79,8 +65,6 @@ def sweep_study(
     for file in protocol or ():
         if file_of(file) is None:
             raise InvalidInput(f"--protocol {file} names no Python file; protocols of the catalogue need none")
-    axes = read_axes(n, set_, graph, start, wake, until, max_steps, engine, fault)
-    axes |= {name: values for name, values in {"loss": loss, "one_sided": one_sided}.items() if values}
     if extend is not None:
         if study is not None or out is not None or seed is not None or zip_ or cases:
             raise InvalidInput("--extend takes a folder, --trials, --precise and values of its axes, and nothing else")
@@ -103,23 +87,6 @@ def sweep_study(
     report(outcome, json)
     if outcome.failed:
         raise typer.Exit(1)
-
-
-def read_axes(n, set_, graph, start, wake, until, max_steps, engine, fault) -> dict:
-    """The axes of the command line; parameters after n, in the order they were given."""
-    axes: dict = {} if n is None else {"n": n}
-    for given in set_ or ():
-        name, equals, values = given.partition("=")
-        name = name.strip()
-        if not equals or not name or not values.strip():
-            raise InvalidInput(
-                f"--set {given!r} is not understood; write --set name=values, for example --set tau=1,2,4"
-            )
-        if name in axes:
-            raise InvalidInput(f"--set gives {name} twice; give all its values once, divided by commas")
-        axes[name] = values
-    rest = {"graph": graph, "start": start, "wake": wake, "until": until, "max_steps": max_steps, "engine": engine}
-    return axes | {name: values for name, values in {**rest, "fault": fault}.items() if values}
 
 
 def ask(study: str | None, axes: dict, zip_, cases, trials, seed, precise) -> Study:

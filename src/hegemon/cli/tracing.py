@@ -7,6 +7,7 @@ The run is made once more, agent by agent and from the same seed, so what is tol
 
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -16,19 +17,28 @@ MOST = 10_000  # interactions that are told
 FAR = 10**6  # steps that are looked at one by one
 
 
-def refuse_trace(protocol, engine: str, faults) -> None:
-    """What cannot be told is said before the run."""
-    if protocol.model == "messages" and engine not in ("auto", "nodes"):
-        raise InvalidInput(f"--trace follows every message, and engine {engine} does not; use --engine nodes")
-    if faults:
+ENGINES = {"population": "agents", "messages": "nodes"}  # that follow every interaction and every message
+
+
+def traceable(record):
+    """The record with an engine that can be followed; what cannot be told is refused before the run."""
+    engine = ENGINES.get(record.protocol.model, record.engine)
+    if record.faults or record.disturbances:
         raise InvalidInput("--trace and --fault exclude each other; hegemon watch shows a run with its faults")
-    if protocol.model == "population" and engine not in ("auto", "agents"):
-        raise InvalidInput(f"--trace follows agents one by one, and engine {engine} does not; use --engine agents")
+    if record.engine not in ("auto", engine):
+        every = "every message" if record.protocol.traits.wakes else "agents one by one"
+        raise InvalidInput(f"--trace follows {every}, and engine {record.engine} does not; use --engine {engine}")
+    return replace(record, engine=engine)
 
 
-def trace(protocol, topology, start, seed: int, end: int, wanted: int) -> list[str]:
+def trace(record, topology, end: int, wanted: int) -> list[str]:
     """Lines about trial 0, which ended at the step `end`: its first changes, or its last if `wanted` is negative."""
-    world = make_world(protocol, topology, start, seed)
+    from hegemon.models.unreliable import unreliable
+
+    protocol = unreliable(record.protocol, record.loss, record.one_sided)
+    if protocol.traits.wakes:
+        return trace_messages(protocol, topology, record.wake, record.seed, end, wanted)
+    world = make_world(protocol, topology, record.start, record.seed)
     begin = world.snapshot()
     if wanted >= 0:
         return list(first_changes(world, end, wanted))

@@ -51,9 +51,7 @@ def verify_protocol(
     ] = "random",
     loss: options.Loss = None,
     one_sided: options.OneSided = None,
-    wake: Annotated[
-        str | None, option("--wake", help="all, one-by-one, random or a file", metavar="NAME", panel=options.MESSAGES)
-    ] = None,
+    wake: options.Wake = None,
     symmetry: Annotated[bool, typer.Option(help="count configurations up to symmetry")] = True,
     checkpoint: Annotated[
         str | None, path("--checkpoint", "a chain too large to be stored goes on from this file (.npz)")

@@ -11,24 +11,19 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from hegemon.compute.randomness import GRAPH, generator
 from hegemon.engines.stopping import parse_stop
 from hegemon.errors import InvalidInput, meant
 from hegemon.experiments.fingerprints import code_fingerprint, file_digest, protocol_fingerprint
-from hegemon.graphs.families import parse
+from hegemon.experiments.request import make_record
 from hegemon.graphs.topology import Topology
-from hegemon.models.expressions import whole_number
-from hegemon.models.unreliable import share, unreliable
-from hegemon.protocols.loading import file_of, find_protocol
-from hegemon.runs.disturbances import parse_fault
-from hegemon.runs.run import Fault
+from hegemon.models.unreliable import unreliable
+from hegemon.protocols.loading import file_of
+from hegemon.runs.record import RUN_OPTIONS, RunRecord
 from hegemon.runs.setting import topology_for
 
-COURSE = ("start", "wake", "until", "engine", "fault", "loss", "one_sided", "max_steps")
-LOSSES = ("loss", "one_sided")
-RESERVED = ("protocol", "n", "graph", *COURSE)
+AXES = {one.written: one for one in RUN_OPTIONS.values() if one.is_axis}  # what is none of these is a parameter
+ALWAYS = ("graph", "start", "wake", "until", "engine")  # said in every table, even where it is the default
 
 
 @dataclass(frozen=True)
@@ -39,19 +34,18 @@ class Case:
     study_seed: int = 0
 
     @cached_property
-    def protocol(self):
-        """The protocol with its size and parameters; the graph may say what n is."""
+    def record(self) -> RunRecord:
+        """The run of the case; its seed is the case's own."""
         settings = self.settings
         if "protocol" not in settings:
             raise InvalidInput("a case names no protocol; give one")
-        protocol_class = find_protocol(str(settings["protocol"]))
-        n = settings.get("n")
-        if n is None:
-            if "graph" not in settings:
-                raise InvalidInput("how many agents? Give --n N, or a --graph with a size such as ring:64")
-            n = parse(self.graph, None, generator(0, 0, GRAPH)).n
-        given = {name: value for name, value in settings.items() if name not in RESERVED}
-        return protocol_class(n=whole_number(n, "n", low=1), **given)
+        known = {name: value for name, value in settings.items() if name in AXES or name in ("protocol", "n")}
+        parameters = {name: value for name, value in settings.items() if name not in known}
+        return make_record(known | {"graph": self.graph, "parameters": parameters}, lambda option: option.written)
+
+    @property
+    def protocol(self):
+        return self.record.protocol
 
     @property
     def file(self) -> str | None:
@@ -73,44 +67,24 @@ class Case:
         return topology_for(self.protocol, self.graph, self.seed)
 
     @cached_property
-    def options(self) -> dict:
-        """What `simulate` is told besides seed, trial and graph."""
-        settings, by_messages = self.settings, self.protocol.model == "messages"
-        refused = ("start", "until", "fault", *LOSSES) if by_messages else ("wake",)
-        for name in refused:
-            if name in settings:
-                instead = "wake" if by_messages else "start"
-                raise InvalidInput(f"{name} means nothing to {self.protocol.id}; use {instead}")
-        options: dict[str, Any] = {"engine": str(settings.get("engine", "auto"))}
-        if settings.get("max_steps") is not None:
-            options["max_steps"] = whole_number(settings["max_steps"], "max-steps")
-        if by_messages:
-            return options | {"wake": str(settings.get("wake", "all"))}
-        options["start"] = str(settings.get("start", self.protocol.default_start))
-        options["until"] = str(settings.get("until", "safe"))
-        options["faults"] = parse_faults(str(settings.get("fault", "none")))
-        shares = {name: str(share(name, settings[name])) for name in LOSSES if name in settings}
-        return options | {name: value for name, value in shares.items() if value != "0"}
-
-    @cached_property
     def course(self) -> dict:
         """From where to where, as the table of results says it."""
-        options = self.options
-        course = {"graph": self.graph or self.protocol.topology}
-        course |= {name: options[name] for name in ("start", "wake", "until") if name in options}
-        if options.get("faults"):
+        record, model = self.record, self.protocol.traits
+        said = [one for one in AXES.values() if one.name in record.given or one.written in ALWAYS]
+        course = {one.written: one.write(getattr(record, one.name)) for one in said if model.knows(one.needs)}
+        course["graph"] = record.graph or self.protocol.topology
+        if "start" in course:
+            course["start"] = course["start"] or self.protocol.default_start
+        if "fault" in course:
             course["fault"] = str(self.settings["fault"])
-        course |= {name: options[name] for name in LOSSES if name in options}
-        if "max_steps" in options:
-            course["max_steps"] = options["max_steps"]
-        return course | {"engine_asked": options["engine"]}
+        return course | {"engine_asked": course.pop("engine")}
 
     @cached_property
     def description(self) -> dict:
         """The case in canonical form: equal descriptions are equal experiments, wherever their files lie."""
         course = {name: _content(value) for name, value in self.course.items()}
         if "fault" in course:
-            course["fault"] = [[f.step, f.agents, f.values] for f in self.options["faults"]]
+            course["fault"] = [[f.step, f.agents, f.values] for f in self.record.faults]
         protocol = self.protocol
         return {"protocol": protocol.id, "n": protocol.n, "parameters": protocol.parameters, **course}
 
@@ -126,11 +100,11 @@ class Case:
 
     def check(self) -> None:
         """Refuse what can be seen to fail before anything runs."""
-        options, protocol = self.options, self.protocol
-        if "until" in options:
-            parse_stop(options["until"], protocol)
-            unreliable(protocol, *(options.get(name, 0) for name in LOSSES))
-            start = options["start"]
+        record, protocol = self.record, self.protocol
+        if protocol.traits.has_starts:
+            parse_stop(record.until, protocol)
+            unreliable(protocol, record.loss, record.one_sided)
+            start = str(record.start or protocol.default_start)
             if start not in protocol.starts and not os.path.isfile(start):
                 known = ", ".join(protocol.starts)
                 raise InvalidInput(
@@ -148,19 +122,12 @@ class Case:
 def absolute(settings: dict) -> dict:
     """The same settings with the files they name by their full paths, for workers elsewhere."""
     result = dict(settings)
-    for name in ("protocol", "graph", "start", "wake"):
+    for name in ("protocol", *AXES):
         text = str(settings.get(name, ""))
         file, colon, rest = text.partition(":") if name == "protocol" else (text, "", "")
         if Path(file).suffix and os.path.isfile(file):
             result[name] = f"{os.path.abspath(file)}{colon}{rest}"
     return result
-
-
-def parse_faults(text: str) -> tuple[Fault, ...]:
-    """`none`, or faults such as `step=1000,agents=5,leader=1`, several of them divided by semicolons."""
-    if text.strip() == "none":
-        return ()
-    return tuple(parse_fault(part) for part in text.split(";"))
 
 
 def _content(value):

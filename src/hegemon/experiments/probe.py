@@ -112,7 +112,7 @@ def least_memory(case: Case) -> int:
     """Bytes that a trial surely needs: every agent's state and the arcs of its graph, where they are written out."""
     protocol, graph = case.protocol, case.graph or case.protocol.topology
     spread_out = graph.split(":")[0] != "complete"
-    if not spread_out and case.options["engine"] != "agents":
+    if not spread_out and case.record.engine != "agents":
         return 0
     state = protocol.space.dtype.itemsize if protocol.fields else 0
     return protocol.n * (state + (16 if spread_out else 0))

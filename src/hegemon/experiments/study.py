@@ -1,7 +1,6 @@
 """A study: which cases, how many trials of each, from which seed. One definition, from a file, a command or Python."""
 
 import hashlib
-import inspect
 import json
 import tomllib
 from dataclasses import dataclass, field, replace
@@ -13,8 +12,8 @@ from hegemon.experiments.axes import combine, parse_axis, read_cases
 from hegemon.experiments.case import Case, absolute
 from hegemon.experiments.precision import MOST, parse_precision
 from hegemon.models.expressions import whole_number
+from hegemon.models.naming import address
 from hegemon.models.protocol import Protocol
-from hegemon.protocols import CATALOGUE
 
 SCHEMA = 1
 MOST_TRIALS = 10**9
@@ -161,12 +160,4 @@ def protocol_name(protocol) -> str:
         return protocol
     if not (isinstance(protocol, type) and issubclass(protocol, Protocol)):
         raise InvalidInput(f"a study takes a protocol's name or class, not {protocol!r}; n is one of its axes")
-    if CATALOGUE.get(name := protocol.id) is protocol:
-        return name
-    try:
-        file = inspect.getsourcefile(protocol)
-    except (OSError, TypeError):
-        file = None
-    if not file or not Path(file).is_file():
-        raise InvalidInput(f"{protocol.__name__} is in no file that workers could read; put it into a .py file")
-    return f"{file}:{protocol.__name__}"
+    return address(protocol)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hegemon import display
 from hegemon.errors import InvalidInput, Unfinished
-from hegemon.experiments.case import LOSSES, Case
+from hegemon.experiments.case import AXES, Case
 from hegemon.experiments.executors.pool import open_pool
 from hegemon.experiments.fingerprints import code_fingerprint
 from hegemon.experiments.probe import probe
@@ -20,7 +20,7 @@ from hegemon.experiments.study import Study, make_study, protocol_name
 from hegemon.experiments.study_driver import StudyDriver, StudyListener
 from hegemon.protocols.loading import Unnamed, name_protocol
 
-NONE = {"fault": "none"} | dict.fromkeys(LOSSES, 0.0)
+NONE = {name: one.none for name, one in AXES.items() if one.none is not None}
 ROUNDS = 5  # how often what is missing in the end is measured again before giving up
 
 
@@ -51,7 +51,7 @@ def sweep(
     """Run every case of a study and answer all trials as a dataframe, one row per trial.
 
     protocol: an id such as "time-optimal", "your_file.py:YourClass", a class, or a list of these.
-    axes:     n, graph, start, wake, until, engine, fault, loss, one_sided, max_steps, or any parameter: a value, a
+    axes:     n, any parameter, or an option of `hegemon sweep` (graph, start, until, max_steps, …): a value, a
               list, or a text such as "1e2..1e6:log". All are crossed; `zipped=[("n", "tau")]` walks these side
               by side; `cases` is an explicit table, as a list of dictionaries or a CSV file.
     trials:   of every case, by default 1; with `precise="2%"` at most so many, until the mean is known to within 2 %.
@@ -159,7 +159,7 @@ def check_cases(cases: list[Case]) -> tuple[list[tuple[Case, str]], list[tuple[C
 def says(case: Case) -> dict:
     """What the table says of every trial of a case."""
     protocol = case.protocol
-    course = {name: float(Fraction(value)) if name in LOSSES else value for name, value in case.course.items()}
+    course = {k: float(Fraction(v)) if isinstance(NONE.get(k), float) else v for k, v in case.course.items()}
     return {"protocol": protocol.id, "n": protocol.n, **protocol.parameters, **course, "seed": case.seed}
 
 

@@ -44,9 +44,8 @@ def work(task: dict) -> dict:
         case, topology = prepare(task)
         begin = time.perf_counter()  # what is made once is not part of a trial
         for trial in range(task["first"], task["first"] + min(task["count"], MOST_TRIALS)):
-            run = simulate(
-                case.protocol, graph=topology, seed=case.seed, trial=trial, progress=_progress, **case.options
-            )
+            given = {"graph": topology, "seed": case.seed, "trial": trial, "progress": _progress}
+            run = simulate(**vars(case.record) | given)
             if run.interrupted:
                 break
             rows.append(row_of(run))
@@ -110,14 +109,14 @@ def _prepare(settings: str, seed: int, key: str):
 
 def _compile(case: Case, topology) -> None:
     """The first process of a machine that meets a kind of case compiles its kernels; the others wait for them."""
-    kind = (type(case.protocol), topology.is_complete, *(str(v) for v in case.options.values()))
-    fixed = str(case.options.get("until", "")).startswith(f"{case.protocol.time_unit}:")
+    record = case.record
+    kind = (type(case.protocol), topology.is_complete, *(str(value) for value in record.given.values()))
+    fixed = str(record.until).startswith(f"{case.protocol.time_unit}:")
     if kind in _compiled or fixed:  # a run of a fixed length cannot be cut short
         return
     _compiled.add(kind)
     with _machine_lock():
-        options = {**case.options, "max_steps": 1, **({"faults": ()} if "faults" in case.options else {})}
-        simulate(case.protocol, graph=topology, seed=case.seed, trial=0, **options)
+        simulate(**vars(record) | {"graph": topology, "seed": case.seed, "max_steps": 1, "faults": ()})
 
 
 @contextmanager

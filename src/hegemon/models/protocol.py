@@ -19,6 +19,7 @@ from hegemon.models.fields import Field, declared_fields
 from hegemon.models.functions import condition, number
 from hegemon.models.inputs import check_inputs, input_groups, require_given, require_inputs
 from hegemon.models.labels import with_integers
+from hegemon.models.model import MODELS, Model
 from hegemon.models.observables import Observable, count
 from hegemon.models.observables import mean as mean_of
 from hegemon.models.parameters import Parameter
@@ -257,6 +258,10 @@ class Protocol:
         raise InvalidInput(f"{self.id} cannot list the configurations of {name!r}; verify it on one graph instead")
 
     # -- description ------------------------------------------------------------------------------------
+
+    @property
+    def traits(self) -> Model:
+        return MODELS[self.model]
 
     @classmethod
     def summary(cls) -> str:

@@ -18,6 +18,7 @@ from types import CodeType, ModuleType
 
 from hegemon.errors import InvalidInput, pass_interrupt
 from hegemon.models.authors import place, sentence
+from hegemon.models.naming import address
 from hegemon.models.protocol import Protocol
 from hegemon.protocols import CATALOGUE
 from hegemon.protocols.cited import CITED
@@ -74,11 +75,10 @@ def find_protocol(name: str, naming: str = "give --protocol {}") -> type[Protoco
 
 def name_of(kind: type[Protocol]) -> str | None:
     """The name by which `find_protocol` finds a class in another process; None if it would not."""
-    if CATALOGUE.get(kind.id) is kind:
-        return kind.id
-    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
-    is_found = file is not None and file.endswith(".py") and "." not in kind.__qualname__
-    return f"{Path(file).resolve()}:{kind.__qualname__}" if file and is_found else None
+    try:
+        return address(kind)
+    except InvalidInput:
+        return None
 
 
 def _unknown(name: str) -> str:

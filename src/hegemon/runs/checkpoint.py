@@ -18,7 +18,7 @@ from hegemon.compute.portraits import Unkept
 from hegemon.errors import InvalidInput
 from hegemon.files import read_arrays, write_bytes
 
-FORMAT = 1
+FORMAT = 2
 COST = 50  # a snapshot may take one part in so many of the time
 WRITE_SECONDS = 60.0
 
@@ -71,7 +71,8 @@ def read_checkpoint(path) -> tuple[dict, dict | None]:
         found = json.loads(bytes(content["text"]).decode())
         if found["format"] != FORMAT:
             raise InvalidInput(
-                f"{path} has format {found['format']} and this version reads {FORMAT}; use its own version"
+                f"{path} has format {found['format']} and this version reads {FORMAT}; go on with the version that "
+                "wrote it, or run anew"
             )
         return found["about"], _decode(found["state"], content)
     except InvalidInput:

@@ -1,7 +1,8 @@
 """The course of a run, from a start to a Run: the same for population protocols and for synchronous rounds."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -11,56 +12,39 @@ from hegemon.engines.membership import Watcher, count_leaders
 from hegemon.engines.stopping import Stop, parse_stop
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
+from hegemon.models.naming import asked_observables
 from hegemon.models.start_files import opened
 from hegemon.models.unreliable import unreliable
-from hegemon.runs.checkpoint import Checkpoint
+from hegemon.runs.disturbances import read_disturbances
 from hegemon.runs.driver import Driver
-from hegemon.runs.history import MOST_ROWS, History
+from hegemon.runs.history import History
+from hegemon.runs.record import TrialRecord
 from hegemon.runs.run import Fault, Run
 from hegemon.runs.schedules import read_interactions, read_rounds
 from hegemon.runs.setting import initial_configuration, topology_for
 
 
-def simulate_states(
-    protocol,
-    *,
-    graph=None,
-    start=None,
-    until="safe",
-    seed: int = 0,
-    trial: int = 0,
-    max_steps: int | None = None,
-    engine: str = "auto",
-    fast_forward: bool = True,
-    threads: int | None = None,
-    faults: Sequence[Fault] = (),
-    observe: dict | bool = False,
-    at: Sequence[int] | None = None,
-    every: int | None = None,
-    most_rows: int = MOST_ROWS,
-    keep: bool = True,
-    progress: Callable[[int], object] | None = None,
-    checkpoint: Checkpoint | None = None,
-    loss: float | str = 0,
-    one_sided: float | str = 0,
-) -> Run:
-    """Run until the stop is met or `max_steps` steps are made; the options are those of `simulate`."""
-    protocol = unreliable(protocol, loss, one_sided)
+def simulate_states(asked: TrialRecord) -> Run:
+    """Run until the stop is met or `max_steps` steps are made."""
+    seed, trial, checkpoint = asked.seed, asked.trial, asked.checkpoint
+    protocol: Any = unreliable(asked.protocol, asked.loss, asked.one_sided)
     protocol.require_sound()
-    topology, start = topology_for(protocol, graph, seed), opened(start, protocol.starts)
-    stop = parse_stop(until, protocol)
+    topology, start = topology_for(protocol, asked.graph, seed), opened(asked.start, protocol.starts)
+    stop = parse_stop(asked.until, protocol)
     if getattr(protocol, "is_one_sided", False):  # half an interaction may leave a set that whole ones do not leave
         stop = replace(stop, closed=False)
-    limit = min((one for one in (stop.limit, max_steps) if one is not None), default=None)
+    limit = min((one for one in (stop.limit, asked.max_steps) if one is not None), default=None)
+    faults = (*asked.faults, *(read_disturbances(asked.disturbances) if asked.disturbances else ()))
     schedule = read_interactions(start, protocol, topology) if protocol.model == "population" else []
     rounds = read_rounds(start, protocol, topology) if protocol.model == "rounds" else []
     if rounds and faults:
         raise InvalidInput(f"{start} prescribes rounds, which are followed without faults; leave the faults out")
-    if schedule and (faults or engine not in ("auto", "agents")):
+    if schedule and (faults or asked.engine not in ("auto", "agents")):
         raise InvalidInput(f"{start} prescribes interactions, which only engine agents follows, and without faults")
-    observables = {} if not observe else protocol.watched() if observe is True else observe
+    observables = asked_observables(protocol, asked.observe or bool(asked.at or asked.every))
     watched = tuple(observable.value for observable in observables.values())
-    chosen = choose_engine("agents" if schedule else engine, protocol, topology, stop, watched, fast_forward, threads)
+    name = "agents" if schedule else asked.engine
+    chosen = choose_engine(name, protocol, topology, stop, watched, asked.fast_forward, asked.threads)
     chosen.engine.require_room(protocol, topology)
     configuration = initial_configuration(protocol, start, seed, trial, chosen.engine.as_multiset, topology)
     if stop.watch:
@@ -68,15 +52,17 @@ def simulate_states(
     history = None
     if observables:
         unit = protocol.n if protocol.time_unit == "steps" else 1
-        history = History(Watcher(protocol, observables, topology), unit, at, every, most_rows)
+        history = History(Watcher(protocol, observables, topology), unit, asked.at, asked.every, asked.most_rows)
     key = stream(seed, trial, KERNEL)
-    driver = Driver(protocol, topology, chosen.engine, configuration, stop, key, history, progress, **chosen.options)
+    driver = Driver(
+        protocol, topology, chosen.engine, configuration, stop, key, history, asked.progress, **chosen.options
+    )
     if checkpoint and (schedule or rounds or observables):
         raise InvalidInput("a checkpoint keeps no records and no prescribed interactions; run without them")
     met, last_fault = _suffer(driver, faults, limit, generator(seed, trial, FAULT), checkpoint)
     met = met or driver.follow(schedule, limit) or driver.follow_rounds(rounds, limit)
     met = met or driver.run(limit, until_met=True)
-    return _record(protocol, topology, driver, chosen, met, last_fault, seed, trial, history, keep)
+    return _record(protocol, topology, driver, chosen, met, last_fault, seed, trial, history, asked.keep)
 
 
 def _suffer(driver: Driver, faults: Sequence[Fault], limit: int | None, rng, checkpoint) -> tuple[bool, int | None]:

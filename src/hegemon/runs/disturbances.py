@@ -35,10 +35,11 @@ def read_disturbances(path) -> tuple[Fault, ...]:
     rows = content.get("disturbances") if isinstance(content, dict) else content
     if not isinstance(rows, list):
         raise InvalidInput(f"{path} holds no list of disturbances; give {HELP}")
-    return tuple(_fault(row, f"{path}, entry {index}") for index, row in enumerate(rows))
+    return tuple(as_fault(row, f"{path}, entry {index}") for index, row in enumerate(rows))
 
 
-def _fault(row, place: str) -> Fault:
+def as_fault(row, place: str) -> Fault:
+    """A fault as a file has it; `place` says where that is."""
     if not isinstance(row, dict) or set(row) - {"step", "agents", "values", "of"}:
         raise InvalidInput(f"{place} is not a disturbance; give {HELP}")
     step, agents = row.get("step"), row.get("agents")
@@ -64,3 +65,10 @@ def record(fault: Fault) -> dict:
     agents = fault.agents if isinstance(fault.agents, int) else list(fault.agents)
     row = {"step": fault.step, "agents": agents, "values": fault.values, "of": fault.of}
     return {name: value for name, value in row.items() if value is not None}
+
+
+def fault_text(fault: Fault) -> str | None:
+    """A fault as a command line has it; None where only a file can say it."""
+    values = {"step": fault.step, "agents": fault.agents, **(fault.values or {})}
+    text = ",".join(f"{name}={value}" for name, value in values.items())
+    return text if isinstance(fault.agents, int) and fault.of is None and parse_fault(text) == fault else None

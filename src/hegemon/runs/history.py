@@ -9,10 +9,10 @@ import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
+from hegemon.runs.record import MOST_ROWS
 
 POINTS = 100  # rows of an evenly spread history: between so many and twice as many
 LARGE = 100_000  # agents, whose steps are so fast that watching them closely would cost more than making them
-MOST_ROWS = 1_000_000  # of any other
 
 if TYPE_CHECKING:
     import pandas

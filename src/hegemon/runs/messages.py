@@ -1,6 +1,6 @@
 """One run of a message-passing protocol, from the wake-up to a Run."""
 
-from collections.abc import Callable
+from typing import cast
 
 from hegemon.engines.messages.contacts import ContactsEngine
 from hegemon.engines.messages.engine import MessageEngine
@@ -8,8 +8,8 @@ from hegemon.engines.messages.initiators import WakeUp
 from hegemon.engines.messages.nodes import Nodes
 from hegemon.engines.messages.tokens import TokensEngine
 from hegemon.errors import InvalidInput, meant
-from hegemon.models.messages import Contacts, Tokens
-from hegemon.runs.checkpoint import Checkpoint
+from hegemon.models.messages import Contacts, MessageProtocol, Tokens
+from hegemon.runs.record import TrialRecord
 from hegemon.runs.run import Run
 from hegemon.runs.setting import topology_for
 
@@ -18,32 +18,22 @@ ALL: list[type[MessageEngine]] = [Nodes, *PATTERNS.values()]
 ENGINES = {engine.name: engine for engine in ALL}
 
 
-def simulate_messages(
-    protocol,
-    *,
-    graph=None,
-    wake="all",
-    seed: int = 0,
-    trial: int = 0,
-    max_steps: int | None = None,
-    engine: str = "auto",
-    progress: Callable[[int], object] | None = None,
-    checkpoint: Checkpoint | None = None,
-) -> Run:
+def simulate_messages(asked: TrialRecord) -> Run:
     """Run until no message is on the way and no node waits, or for `max_steps` rounds.
 
     `wake` is the adversary's schedule: all, one-by-one, random, a file, or one round per node. The run has
     reached its end when exactly one node is elected.
     """
-    topology = topology_for(protocol, graph, seed)
-    protocol = protocol.adapt(topology)
-    schedule = WakeUp(wake, protocol)
-    chosen, reason = choose_engine(engine, protocol, topology, schedule)
+    seed, trial, checkpoint = asked.seed, asked.trial, asked.checkpoint
+    topology = topology_for(asked.protocol, asked.graph, seed)
+    protocol = cast(MessageProtocol, asked.protocol).adapt(topology)
+    schedule = WakeUp(asked.wake, protocol)
+    chosen, reason = choose_engine(asked.engine, protocol, topology, schedule)
     running = chosen(protocol, topology, schedule, seed, trial)
     if checkpoint and checkpoint.state:
         running.thaw(checkpoint.state["engine"])
     rest = (lambda: checkpoint.offer(running)) if checkpoint else None
-    outcome = running.run(max_steps, progress, rest)
+    outcome = running.run(asked.max_steps, asked.progress, rest)
     return Run(
         protocol=protocol.id,
         n=protocol.n,

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from typing import cast
 from weakref import WeakKeyDictionary
 
 from hegemon.compute.randomness import START, generator
@@ -10,36 +11,27 @@ from hegemon.errors import InvalidInput, meant
 from hegemon.models.expressions import parse, whole_number
 from hegemon.models.functions import names_in
 from hegemon.models.grammar import Logic, Name, Tree, shown
+from hegemon.models.objects import ObjectProtocol
 from hegemon.models.sets import ConfigurationSet
-from hegemon.runs.checkpoint import Checkpoint
+from hegemon.runs.record import TrialRecord
 from hegemon.runs.run import Run
 from hegemon.runs.setting import topology_for
 
 _tried: WeakKeyDictionary = WeakKeyDictionary()  # protocols, and the starts from which they were tried
 
 
-def simulate_objects(
-    protocol,
-    *,
-    graph=None,
-    start=None,
-    until="safe",
-    seed: int = 0,
-    trial: int = 0,
-    max_steps: int | None = None,
-    engine: str = "auto",
-    progress=None,
-    checkpoint: Checkpoint | None = None,
-) -> Run:
+def simulate_objects(asked: TrialRecord) -> Run:
     """Run until the stop is met or `max_steps` steps are made. A set is looked at after every step."""
-    if engine not in ("auto", Objects.name):
+    protocol = cast(ObjectProtocol, asked.protocol)
+    seed, trial, checkpoint = asked.seed, asked.trial, asked.checkpoint
+    if asked.engine not in ("auto", Objects.name):
         raise InvalidInput(
-            f"engine {engine!r} needs states that can be counted, and those of {protocol.id} are Python objects; "
+            f"engine {asked.engine!r} needs states that can be counted, and those of {protocol.id} are Python objects; "
             f"choose auto or {Objects.name}"
         )
-    topology = topology_for(protocol, graph, seed)
-    met, limit = _stop(until, protocol, max_steps)
-    name = str(start or protocol.default_start)
+    topology = topology_for(protocol, asked.graph, seed)
+    met, limit = _stop(asked.until, protocol, asked.max_steps)
+    name = str(asked.start or protocol.default_start)
     agents = protocol.agents_of(name, generator(seed, trial, START))
     tried = _tried.setdefault(protocol, set())
     if name not in tried:  # once for all trials: it takes longer than many a run
@@ -56,8 +48,8 @@ def simulate_objects(
         if running.step % 64 == 0:
             if checkpoint:
                 checkpoint.offer(running)
-            interrupted = bool(progress and progress(running.step))
-    fixed = str(until).startswith("steps:")
+            interrupted = bool(asked.progress and asked.progress(running.step))
+    fixed = str(asked.until).startswith("steps:")
     return Run(
         protocol=protocol.id,
         n=protocol.n,

@@ -3,22 +3,20 @@
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Never
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from hegemon import display
 from hegemon.analysis import pictures
 from hegemon.analysis.statistics import summarize_runs
 from hegemon.errors import InvalidInput
-from hegemon.models.protocol import Protocol
-from hegemon.models.sets import ConfigurationSet
 from hegemon.models.start_files import opened
-from hegemon.runs.checkpoint import Checkpoint
-from hegemon.runs.history import MOST_ROWS
-from hegemon.runs.run import Fault, Run, plot_runs
-from hegemon.runs.setting import Graph, Start, Wake, topology_for
-from hegemon.runs.simulate import OPTIONS, run_model, unknown_option
+from hegemon.runs.doors import takes
+from hegemon.runs.record import MOST_ROWS, TrialsRecord
+from hegemon.runs.run import Run, plot_runs
+from hegemon.runs.setting import topology_for
+from hegemon.runs.simulate import run_model
 
 if TYPE_CHECKING:
     import pandas
@@ -71,57 +69,28 @@ def interval(value):
     return " to ".join(display.figure(one) for one in value) if isinstance(value, list) else value
 
 
-def run_trials(
-    protocol: Protocol,
-    trials: int,
-    *,
-    seed: int = 0,
-    first: int = 0,
-    workers: int | None = None,
-    report: Callable[[int, int], object] | None = None,
-    keep_all: bool = False,
-    graph: Graph = None,
-    start: Start = None,
-    until: str | ConfigurationSet = "safe",
-    max_steps: int | None = None,
-    engine: str = "auto",
-    faults: Sequence[Fault] = (),
-    loss: float | str = 0,
-    one_sided: float | str = 0,
-    observe: dict | bool = False,
-    at: Sequence[int] | None = None,
-    every: int | None = None,
-    wake: Wake = "all",
-    fast_forward: bool = True,
-    threads: int | None = None,
-    checkpoint: Checkpoint | None = None,
-    **unknown: Never,
-) -> Trials:
+@takes(TrialsRecord)
+def run_trials(asked: TrialsRecord) -> Trials:
     """Run a protocol many times: `run_trials(hegemon.Pairwise(n=100), 1000, seed=1).runs`.
 
     Trials `first`, `first` + 1, …: trial k uses the streams of (seed, k) alone, so neither the number of `workers`
     (threads; by default one per core) nor the order matters, and a batch can be continued by the next one. The graph
     is the same in all of them.
 
-    `report(finished, steps)` is called about ten times a second. An interrupt from the keyboard stops the
-    running trials and keeps the finished ones. Results are kept, not configurations: where a run ended is kept for
-    the first trial alone, unless `keep_all`.
-
-    All other options are those of `simulate`.
+    An interrupt from the keyboard stops the running trials and keeps the finished ones. Results are kept, not
+    configurations: where a run ended is kept for the first trial alone, unless `keep_all`.
     """
-    if unknown:
-        raise unknown_option("run_trials", unknown, run_trials)
-    given = {name: value for name, value in locals().items() if name in OPTIONS}
-    if checkpoint is not None and trials != 1:
+    protocol, trials, first, workers, report = asked.protocol, asked.trials, asked.first, asked.workers, asked.report
+    if asked.checkpoint is not None and trials != 1:
         raise InvalidInput("a checkpoint keeps one run; ask for one trial")
     if trials < 1:
         raise InvalidInput(f"trials = {trials} is out of range; ask for at least 1")
     if workers is not None and not 1 <= workers <= MOST_WORKERS:
         raise InvalidInput(f"workers = {workers} is out of range 1..{MOST_WORKERS}")
     begin = time.perf_counter()
-    given["graph"] = topology_for(protocol, graph, seed)
-    if protocol.model in STATES:
-        given["start"] = opened(start, protocol.starts)
+    asked = replace(asked, graph=topology_for(protocol, asked.graph, asked.seed))
+    if protocol.traits.has_configurations:
+        asked = replace(asked, start=opened(asked.start, protocol.starts))
     cancel = threading.Event()
     steps: dict[int, int] = {}
 
@@ -131,8 +100,8 @@ def run_trials(
             return cancel.is_set()
 
         rows = MOST_ROWS if trial == first else max(1000, ROWS_OF_ALL // trials)
-        kept = {"keep": True if keep_all else trial == first, "most_rows": rows} if protocol.model in STATES else {}
-        return run_model(protocol, given | kept | {"trial": trial, "progress": progress})
+        keep = asked.keep_all or trial == first
+        return run_model(asked.trial(trial, progress=progress, keep=keep, most_rows=rows))
 
     team = _Team(one, range(first, first + trials), min(workers or os.cpu_count() or 1, trials), cancel)
     try:
@@ -154,9 +123,6 @@ def run_trials(
     finished = dict(team.finished)
     runs = [finished[t] for t in sorted(finished) if not finished[t].interrupted]
     return Trials(runs, time.perf_counter() - begin, len(runs) < trials)
-
-
-STATES = ("population", "rounds")  # models whose runs have configurations
 
 
 class _Team:

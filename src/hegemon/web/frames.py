@@ -21,7 +21,7 @@ def greeting(session) -> dict:
     channels = [channel.record() for channel in world.look.channels]
     content = {
         "protocol": protocol.id,
-        "name": session.name,
+        "name": session.protocol.id,
         "summary": protocol.summary(),
         "reference": protocol.reference,
         "model": protocol.model,

@@ -14,6 +14,7 @@ from hegemon.compute.randomness import FAULT, generator
 from hegemon.errors import InvalidInput
 from hegemon.models.start_files import opened
 from hegemon.runs.disturbances import record
+from hegemon.runs.record import RunRecord
 from hegemon.runs.run import Fault
 from hegemon.runs.schedules import read_interactions, read_rounds
 from hegemon.runs.setting import topology_for
@@ -38,18 +39,18 @@ Jump = Generator[None, None, bool]  # work in slices; it may be given up after a
 
 
 class Session:
-    def __init__(
-        self, protocol, *, name=None, graph=None, start=None, wake=None, seed=0, engine="auto", shown_start=None
-    ):
-        self.protocol, self.name, self.seed = protocol, name or protocol.id, seed
-        require_watchable(protocol, graph, engine)
-        self.topology = topology_for(protocol, graph, seed)
-        self.graph_text = str(graph) if isinstance(graph, str) else None
-        self.wake, self._engine = wake, engine
+    """A watched run: `Session(protocol, seed=1)`. The options are those of its record."""
+
+    def __init__(self, protocol, **options):
+        self.record = RunRecord(protocol, **options)
+        self.record.require_known()
+        self.protocol, self.seed, self._engine = protocol, self.record.seed, self.record.engine
+        require_watchable(protocol, self.record.graph, self._engine)
+        self.topology = topology_for(protocol, self.record.graph, self.seed)
         self.focus: int | None = None
         self.rate, self.rate_agents = 0.0, 1
         self.branch = 0  # how often a new future has begun
-        self.start_over(start, shown_start)
+        self.start_over(self.record.start)
 
     def start_over(self, start=None, shown: str | None = None) -> None:
         """A new run from a named start, a file given on the command line, or a list of states."""
@@ -66,7 +67,7 @@ class Session:
         if self.protocol.model == "objects":
             world = ObjectWorld(self.protocol, self.topology, start, self.seed, self._engine)
         elif is_messages:
-            world = MessageWorld(self.protocol, self.topology, self.wake, self.seed, self._engine)
+            world = MessageWorld(self.protocol, self.topology, self.record.wake, self.seed, self._engine)
         else:
             world = AgentWorld(self.protocol, self.topology, start, self.seed, self._engine)
         if schedule and world.kind == "bands":

@@ -2,7 +2,6 @@
 
 import contextlib
 import html
-import pickle
 import secrets
 import sys
 import threading
@@ -13,7 +12,9 @@ from multiprocessing.process import BaseProcess
 from hegemon.analysis.pictures import FORMATS as PICTURES
 from hegemon.display import in_notebook
 from hegemon.errors import InvalidInput
+from hegemon.experiments.request import make_record
 from hegemon.files import reserve, write_text
+from hegemon.runs.record import RunRecord
 from hegemon.web.film import film_page, shoot
 from hegemon.web.hall import Hall
 from hegemon.web.layout import require_watchable
@@ -25,48 +26,34 @@ PATIENCE = 120  # seconds until a simulation must have greeted
 
 
 class Builder:
-    """How to make the session, in whichever process: from a name, which is found again, or from an instance."""
+    """How to make the session, in whichever process: from the record of the run, as it is written where it can be."""
 
-    def __init__(self, protocol, name: str | None, options: dict):
-        require_watchable(protocol, options.get("graph"), options.get("engine", "auto"))
-        self.protocol, self.name, self.options = protocol, name, options
+    def __init__(self, record: RunRecord):
+        require_watchable(record.protocol, record.graph, record.engine)
+        self.record = record
 
-    def __getstate__(self):
-        values = {key: self.protocol.values[key] for key in self.protocol.parameter_declarations}
-        source = self.name or f"{type(self.protocol).__module__}:{type(self.protocol).__qualname__}"
-        return source, bool(self.name), self.protocol.n, values, self.options
+    def __getstate__(self) -> dict:
+        return self.record.written()
 
-    def __setstate__(self, state):
-        source, is_name, n, values, self.options = state
-        self.name = source if is_name else None
-        if is_name:
-            from hegemon.protocols.loading import find_protocol, name_protocol
+    def __setstate__(self, written: dict) -> None:
+        from hegemon.protocols.loading import name_protocol
 
-            found = find_protocol(name_protocol(source))  # which this process's parent was given
-        else:
-            import importlib
-            from functools import reduce
-
-            module, _, path = source.partition(":")
-            found = reduce(getattr, path.split("."), importlib.import_module(module))
-        self.protocol = found(n=n, **{key: value for key, value in values.items() if value is not None})
+        name_protocol(written["protocol"])  # which this process's parent was given
+        self.record = make_record(written)
 
     @property
     def can_travel(self) -> bool:
-        """Whether another process can make the same protocol."""
-        if self.name is not None:
-            return True
-        kind = type(self.protocol)
-        if kind.__module__ == "__main__" or kind.__module__.startswith("hegemon_user_") or "<" in kind.__qualname__:
+        """Whether another process can make the same run."""
+        if type(self.record.protocol).__module__ == "__main__":
             return False
         try:
-            pickle.dumps(self.options)
-        except Exception:
+            self.record.written()
+        except InvalidInput:
             return False
         return True
 
     def __call__(self) -> Session:
-        return Session(self.protocol, name=self.name, **self.options)
+        return Session(**vars(self.record))
 
 
 @contextlib.contextmanager
@@ -234,7 +221,7 @@ def save_film(content: dict, path) -> None:
 
 
 def watch(
-    protocol, *, graph=None, start=None, wake=None, seed: int = 0, engine: str = "auto", film: bool = False,
+    protocol, *, graph=None, start=None, wake="all", seed: int = 0, engine: str = "auto", film: bool = False,
     until: str | None = None, max_steps: int | None = None, host: str = "127.0.0.1", port: int = 0,
     browser: bool = True,
 ):  # fmt: skip
@@ -243,8 +230,7 @@ def watch(
     In a notebook the answer shows itself. With `film=True` nothing is served: the run is made to its end (or
     `until` a set or `steps:K`, or `max_steps`) and the answer is a film that can be saved or shown.
     """
-    options = {"graph": graph, "start": start, "wake": wake, "seed": seed, "engine": engine}
-    builder = Builder(protocol, None, options)
+    builder = Builder(RunRecord(protocol, graph=graph, start=start, wake=wake, seed=seed, engine=engine))
     if film:
         return Film(shoot(builder(), until, max_steps))
     page = Watching(builder, host, port).start()

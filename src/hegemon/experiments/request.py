@@ -1,0 +1,129 @@
+"""A run as texts ask for it: names become a protocol, a graph and a record. Commands, studies and files come here."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hegemon.errors import InvalidInput, meant
+from hegemon.graphs.families import node_count, parse
+from hegemon.graphs.topology import Topology
+from hegemon.models.expressions import assignments
+from hegemon.models.protocol import Protocol
+from hegemon.models.start_files import located
+from hegemon.protocols.loading import find_protocol
+from hegemon.runs.option import MOST_AGENTS, Option, whole
+from hegemon.runs.record import WRITTEN, RunRecord
+
+NAMING = "name it as the command's PROTOCOL: {}"  # how a user names a Python file that only data has named
+SUBJECT = ("protocol", "n", "parameters")  # what a written record says besides its options
+
+
+def by_flag(option: Option) -> str:
+    return option.flag
+
+
+def make_record(
+    written: Mapping[str, Any], spelled: Callable[[Option], str] = by_flag, naming: str = "give --protocol {}"
+) -> RunRecord:
+    """The inverse of `RunRecord.written`. Whatever the protocol does not know is refused, as `spelled`."""
+    return _read(written, spelled, naming)[0]
+
+
+def ask(written: Mapping[str, Any]) -> tuple[RunRecord, Topology]:
+    """The record that a command's words describe, and its graph."""
+    from hegemon.runs.setting import topology_for
+
+    record, topology = _read(written, by_flag, NAMING)
+    return record, topology_for(record.protocol, topology or record.graph, record.seed)
+
+
+def _read(
+    written: Mapping[str, Any], spelled: Callable[[Option], str], naming: str
+) -> tuple[RunRecord, Topology | None]:
+    for name in written:
+        if name not in WRITTEN and name not in SUBJECT:
+            known = [*SUBJECT, *WRITTEN]
+            raise InvalidInput(f"a run has no option {name!r}; its options are {', '.join(known)}{meant(name, known)}")
+    given = {name: value for name, value in written.items() if value is not None}
+    if "protocol" not in given:
+        raise InvalidInput("which protocol? Give an id of `hegemon list`, or your_file.py:YourClass")
+    values = {WRITTEN[name].name: WRITTEN[name].read(value) for name, value in given.items() if name in WRITTEN}
+    make = maker(str(given["protocol"]), given.get("parameters") or {}, naming)
+    n, topology = size(given.get("n"), values.get("graph"), values.get("seed", 0))
+    record = RunRecord(make(n), **values)
+    record.require_known(spelled, values)
+    return record, topology
+
+
+def size(n: Any, graph: str | None, seed: int = 0) -> tuple[int, Topology | None]:
+    """How many agents there are; where the graph must say it, the graph too."""
+    if n is not None:
+        return whole("n", low=1, high=MOST_AGENTS)(n), None
+    if not graph:
+        raise InvalidInput("how many agents? Give --n N, or a --graph with a size such as ring:64")
+    if (nodes := node_count(graph, None)) is not None:
+        return nodes, None
+    from hegemon.compute.randomness import GRAPH, generator  # here: whoever only makes a protocol needs no compiler
+
+    topology = parse(graph, None, generator(seed, 0, GRAPH))
+    return topology.n, topology
+
+
+def build(name: str, n: int | str | None, graph: str | None, settings, seed: int) -> tuple[Any, Topology]:
+    """The protocol and the topology that a command's arguments describe."""
+    from hegemon.runs.setting import topology_for
+
+    make = maker(name, assignments(settings), NAMING)
+    agents, topology = size(n, graph, seed)
+    protocol = make(agents)
+    return protocol, topology_for(protocol, topology or graph, seed)
+
+
+def maker(name: str, parameters: Mapping[str, Any], naming: str) -> Callable[[int], Protocol]:
+    """The protocol of that name as a function of n alone; what is set is looked at first.
+
+    `naming` says how a user names a Python file that only data has named.
+    """
+    chosen = find_protocol(name, naming)
+    for key in parameters:
+        if key == "n":
+            raise InvalidInput("--set n=… is not the way to say how many agents there are; give --n N")
+        if key not in (declared := chosen.parameter_declarations):
+            known = ", ".join(declared) or "none"
+            raise InvalidInput(
+                f"{chosen.id} has no parameter {key!r}; its parameters are: {known}{meant(key, declared)}"
+            )
+
+    def make(n: int) -> Protocol:
+        try:
+            return chosen(n=n, **parameters)
+        except TypeError as error:  # a constructor of the user's own
+            raise InvalidInput(
+                f"{chosen.__name__} cannot be made: {error}; a protocol takes n and its parameters"
+            ) from error
+
+    return make
+
+
+def with_story(written: dict[str, Any]) -> dict[str, Any]:
+    """The settings, and what a start file says that they leave open: a story names its protocol and its graph."""
+    start, content = written.get("start"), None
+    if start and str(start).lower().endswith(".json") and located(start).is_file():
+        try:
+            content = json.loads(located(start).read_text(encoding="utf-8-sig"))
+        except (OSError, ValueError, RecursionError):
+            pass  # the reader of starts says what is wrong
+    if not isinstance(content, dict):
+        return written
+    filled = {name: value for name, value in written.items() if value is not None}
+    if isinstance(content.get("protocol"), str):
+        filled.setdefault("protocol", content["protocol"])
+    if "n" not in filled and "graph" not in filled:
+        if isinstance(content.get("graph"), str):
+            filled["graph"] = content["graph"]
+        elif isinstance(content.get("agents"), list):
+            filled["n"] = len(content["agents"])
+    if isinstance(said := content.get("parameters"), dict):
+        told = {name: value for name, value in said.items() if value is not None}
+        filled["parameters"] = told | filled.get("parameters", {})
+    return filled

@@ -1,0 +1,44 @@
+"""A protocol in words: the name by which it is found, the parameters that were chosen, the observables by name."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hegemon.errors import InvalidInput, meant
+from hegemon.models.protocol import Protocol
+
+
+def address(kind: type[Protocol]) -> str:
+    """The name by which any process finds a class: its id in the catalogue, or file.py:Class."""
+    if kind.__module__.startswith("hegemon.protocols."):
+        return kind.id
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    if not file or not file.endswith(".py") or "." in kind.__qualname__:
+        raise InvalidInput(f"{kind.__name__} is in no file that others could read; put it into a .py file")
+    return f"{os.path.abspath(file)}:{kind.__qualname__}"
+
+
+def chosen_parameters(protocol: Protocol) -> dict[str, Any]:
+    """The parameters that are not what they are by default."""
+    usual: dict[str, Any] = {}
+    for name, declaration in protocol.parameter_declarations.items():
+        with contextlib.suppress(InvalidInput):  # it has no default, or one that does not fit this n
+            usual[name] = declaration.resolve(name, None, protocol.values, protocol.id)
+    return {name: value for name, value in protocol.parameters.items() if value != usual.get(name)}
+
+
+def asked_observables(protocol: Protocol, names: bool | Mapping | Sequence[str]) -> dict[str, Any]:
+    """The observables that are asked for: True for all that the protocol offers, names, or observables themselves."""
+    if isinstance(names, Mapping):
+        return dict(names)
+    offered = protocol.watched() if names else {}
+    if isinstance(names, bool):
+        return offered
+    for name in names:
+        if name not in offered:
+            raise InvalidInput(
+                f"{protocol.id} has no observable {name!r}; choose {', '.join(offered)}{meant(name, offered)}"
+            )
+    return {name: offered[name] for name in names}

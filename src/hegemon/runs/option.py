@@ -1,0 +1,132 @@
+"""How one option of a run is written: on the command line, in a file, and in the help of both doors."""
+
+import dataclasses
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from hegemon.errors import InvalidInput
+
+MOST_AGENTS = 10**18
+MOST_STEPS = 10**36
+MOST_SEED = 2**64 - 1
+MOST_POINTS = 100_000  # of a list, such as the steps that are recorded
+LONGEST_NUMBER = 300  # characters
+
+POPULATION, ROUNDS, MESSAGES = "Population and rounds models", "Rounds model", "Messages model"
+RECORDING = "Recording"
+
+
+def whole(what: str, low: int = 0, high: int = MOST_STEPS) -> Callable[[Any], int]:
+    """Reads a whole number as people write it (1000, 1e6, 2^20), within bounds."""
+
+    def read(text) -> int:
+        from hegemon.models.expressions import whole_number
+
+        shown = str(text)
+        if len(shown) > LONGEST_NUMBER:
+            raise InvalidInput(f"{what} = {shown[:20]}… has {len(shown)} characters; give at most {LONGEST_NUMBER}")
+        value = whole_number(shown, what, low=low)
+        if value > high:
+            raise InvalidInput(f"{what} = {shown} is out of range; give a whole number in {low}..{high:.6g}")
+        return value
+
+    return read
+
+
+def several(read: Callable[[Any], Any], what: str) -> Callable[[Any], tuple]:
+    """Reads a list such as 0,100,1e4."""
+
+    def parse(given) -> tuple:
+        parts = given if isinstance(given, list | tuple) else str(given).split(",")
+        if len(parts) > MOST_POINTS:
+            raise InvalidInput(f"{what} has {len(parts)} entries; give at most {MOST_POINTS}")
+        return tuple(read(part) for part in parts)
+
+    return parse
+
+
+def text(given: Any) -> str:
+    return str(given)
+
+
+def truth(given: Any) -> bool:
+    """Reads true or false, as JSON and tables write them."""
+    known = {"true": True, "1": True, "false": False, "0": False}
+    if (word := str(given).strip().lower()) not in known:
+        raise InvalidInput(f"{given!r} is neither true nor false; write one of them")
+    return known[word]
+
+
+def plain(value: Any) -> Any:
+    """The value as a file has it; NotImplemented for an object of Python, which has no text."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, tuple | list):
+        items = [plain(item) for item in value]
+        return NotImplemented if NotImplemented in items else items
+    return value if value is None or isinstance(value, bool | int | float | str) else NotImplemented
+
+
+@dataclass(frozen=True)
+class Option:
+    """`read` makes the value from what is written, a word or a value of JSON; `write` is its inverse.
+
+    A model knows the option if it has the trait `needs`; one that does not is told to use `instead`, if it knows that.
+    """
+
+    help: str  # of the command line
+    metavar: str = ""  # none: a switch, which says that the value is not the default
+    about: str = ""  # of Python, where there is more to be said
+    panel: str | None = None
+    needs: str = ""
+    instead: str = ""
+    read: Callable[[Any], Any] = text
+    write: Callable[[Any], Any] = plain
+    written: str = ""  # its name on the command line and in files, if that is not Python's
+    repeats: bool = False  # every value is given by an option of its own, since it may contain commas
+    is_list: bool = False  # and together they are one value
+    is_axis: bool = True  # a study may vary it
+    none: Any = None  # what a table says of it where other rows have it; of a share, the number 0.0
+    always: bool = False  # a command says it even where it is the default
+    name: str = ""
+    default: Any = None
+
+    @property
+    def flag(self) -> str:
+        return f"--{self.written.replace('_', '-')}"
+
+    def words(self, value: Any) -> list[str]:
+        """As words of a command; raises InvalidInput where it has none."""
+        written = self.write(value)
+        values = written if self.is_list else [written]
+        if written is NotImplemented or any(isinstance(one, dict) for one in values):
+            raise InvalidInput(f"{self.name} = {value!r} has no form on a command line; write it to a file instead")
+        if not self.metavar:
+            return [self.flag]
+        return [
+            word for one in values for word in (self.flag, ",".join(map(str, one)) if type(one) is list else str(one))
+        ]
+
+
+def option(default: Any, help: str, **more: Any) -> Any:
+    """A field of a record that is an option."""
+    return field(default=default, metadata={"option": Option(help, **more)})
+
+
+def options_of(record: type) -> dict[str, Option]:
+    """The options of a record by their names in Python."""
+    if record not in _options:
+        _options[record] = {
+            one.name: dataclasses.replace(
+                found, name=one.name, default=one.default, written=found.written or one.name,
+                about=found.about or found.help,
+            )
+            for one in dataclasses.fields(record)
+            if (found := one.metadata.get("option"))
+        }  # fmt: skip
+    return _options[record]
+
+
+_options: dict[type, dict[str, Option]] = {}

@@ -1,0 +1,264 @@
+"""What a run is: one record, from which the command line, Python's doors, studies and checkpoints take their options.
+
+To add an option is to add a field here, and to honour it where runs are made.
+"""
+
+import dataclasses
+import os
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any
+
+from hegemon.errors import InvalidInput
+from hegemon.runs.option import (
+    MESSAGES,
+    MOST_SEED,
+    POPULATION,
+    RECORDING,
+    ROUNDS,
+    Option,
+    option,
+    options_of,
+    several,
+    truth,
+    whole,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hegemon.models.protocol import Protocol
+    from hegemon.models.sets import ConfigurationSet
+    from hegemon.runs.checkpoint import Checkpoint
+    from hegemon.runs.run import Fault
+    from hegemon.runs.setting import Graph, Start, Wake
+
+MOST_ROWS = 1_000_000  # of a history
+
+
+def read_faults(given: Any) -> "tuple[Fault, ...]":
+    """`none`, texts such as `step=1000,agents=5,leader=1` (several divided by semicolons), or rows of JSON."""
+    from hegemon.runs.disturbances import as_fault, parse_fault
+
+    parts = given.split(";") if isinstance(given, str) else given
+    if list(parts) == ["none"]:
+        return ()
+    return tuple(parse_fault(one) if isinstance(one, str) else as_fault(one, f"fault {one!r}") for one in parts)
+
+
+def write_faults(faults: "Sequence[Fault]") -> list:
+    from hegemon.runs.disturbances import fault_text, record
+
+    return [fault_text(fault) or record(fault) for fault in faults]
+
+
+def read_observed(given: Any) -> bool | tuple[str, ...]:
+    """True for all, or names divided by commas."""
+    if isinstance(given, bool):
+        return given
+    return tuple(name.strip() for name in (given.split(",") if isinstance(given, str) else given))
+
+
+def read_share(name: str) -> Callable[[Any], int | str]:
+    """Reads a probability as the fraction that it is; 0 is the number."""
+
+    def read(given: Any) -> int | str:
+        from hegemon.models.unreliable import share
+
+        return str(share(name, given) or "") or 0
+
+    return read
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """Everything that says what a run is, but for the number of its trial. The same record gives the same numbers."""
+
+    protocol: "Protocol"
+    _: KW_ONLY
+    graph: "Graph" = option(
+        None, "ring:64, grid:8x8, regular:1000,4 … or a file", metavar="GRAPH", repeats=True,
+        about='a text such as "ring:64", "grid:8x8" or "regular:1000,4", a file, a `Topology`, or a NetworkX graph; '
+        "by default the protocol's own (mostly the complete graph). A random graph depends on `seed` alone",
+    )  # fmt: skip
+    start: "Start" = option(
+        None, "a named start, or a .json or .csv file", metavar="START", panel=POPULATION,
+        needs="has_starts", instead="wake",
+        about="the name of one of the protocol's starts, a .json or .csv file, a `Configuration`, or a list of states "
+        'such as `[{"leader": 1}, …]`',
+    )  # fmt: skip
+    until: "str | ConfigurationSet" = option(
+        "safe", "safe, broken, steps:K, a set, all(…), count(…) == K", metavar="STOP", panel=POPULATION, repeats=True,
+        needs="has_starts", instead="max_steps",
+        about='"safe" or another set of the protocol, "broken" (an agent\'s output changes), "steps:K" (or '
+        '"rounds:K"), a text such as "count(leader == 1) == 1", or a set itself. The run ends at the exact first step '
+        "inside it",
+    )  # fmt: skip
+    seed: int = option(
+        0, "the same seed gives the same numbers", metavar="INTEGER", read=whole("seed", high=MOST_SEED), always=True,
+        is_axis=False, about="the same seed gives the same run, on any machine and with any number of threads",
+    )  # fmt: skip
+    max_steps: int | None = option(
+        None, "give up a trial after that many", metavar="INTEGER", read=whole("max-steps"),
+        about="the run is given up there, with `reached = False`. Without it, a run whose stop can be proved out of "
+        "reach ends too, and `ended` says why",
+    )  # fmt: skip
+    engine: str = option(
+        "auto", "auto, or the name of an engine", metavar="NAME",
+        about='"auto", or one by name: agents, events, batch; rounds; nodes, contacts, tokens',
+    )  # fmt: skip
+    faults: "Sequence[Fault]" = option(
+        (), "corrupt agents; repeatable", metavar="step=K,agents=J,field=value", panel=POPULATION,
+        needs="has_configurations", read=read_faults, write=write_faults, written="fault", repeats=True, is_list=True,
+        none="none",
+        about="each a `Fault(step, agents, values)`; those beyond the limit do not happen. The stop is looked for "
+        'after the last one, and `measures["recovery_steps"]` says how long that took',
+    )  # fmt: skip
+    disturbances: "str | Path | None" = option(
+        None, "faults, as watch saves them", metavar="FILE", panel=POPULATION, needs="has_configurations",
+        about="a file of further faults, as the page saves them",
+    )  # fmt: skip
+    loss: float | str = option(
+        0, "of interactions that do not happen, such as 0.1", metavar="SHARE", panel=POPULATION,
+        needs="can_lose", read=read_share("loss"), write=read_share("loss"), none=0.0,
+        about='the probability that an interaction is lost, as in a bad network: a decimal, or a text such as "1/3". '
+        "Lost ones count as steps",
+    )  # fmt: skip
+    one_sided: float | str = option(
+        0, "of the others: only the responder changes", metavar="SHARE", panel=POPULATION,
+        needs="can_lose", read=read_share("one-sided"), write=read_share("one-sided"), none=0.0,
+        about="the probability that an interaction that is not lost changes the responder alone",
+    )  # fmt: skip
+    fast_forward: bool = option(
+        True, "make every single round", panel=ROUNDS, written="no_fast_forward", is_axis=False, needs="has_rounds",
+        read=lambda given: not truth(given), write=lambda value: not value,
+        about="whether to jump exactly over rounds that repeat",
+    )  # fmt: skip
+    wake: "Wake" = option(
+        "all", "all, one-by-one, random or a file", metavar="NAME", panel=MESSAGES, needs="wakes", instead="start",
+        about='"all", "one-by-one", "random", a file, or the round in which each node wakes up',
+    )  # fmt: skip
+    observe: Mapping | bool | Sequence[str] = option(
+        False, "what to record, such as leaders", metavar="NAME,…", panel=RECORDING, needs="has_configurations",
+        read=read_observed, is_axis=False,
+        about="True for the protocol's observables, names of some, or a dictionary of observables, recorded in "
+        "`Run.history` at the steps `at`, or `every` K steps, or spread evenly",
+    )  # fmt: skip
+    every: int | None = option(
+        None, "record every K steps", metavar="INTEGER", panel=RECORDING, needs="has_configurations",
+        read=whole("every", low=1), is_axis=False, about="record every K steps",
+    )  # fmt: skip
+    at: Sequence[int] | None = option(
+        None, "record at these steps, such as 0,100,1e4", metavar="INTEGER,…", panel=RECORDING,
+        needs="has_configurations", read=several(whole("at"), "--at"), is_axis=False, about="record at these steps",
+    )  # fmt: skip
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The options that are not the default."""
+        values = {name: (getattr(self, name), one.default) for name, one in options_of(type(self)).items()}
+        return {name: value for name, (value, default) in values.items() if not _is_default(value, default)}
+
+    def require_known(
+        self, spelled: Callable[[Option], str] = lambda option: option.name, given: Iterable[str] = ()
+    ) -> None:
+        """An option that the protocol's model does not know is an error, never ignored; not even a default `given`."""
+        known, model = options_of(type(self)), self.protocol.traits
+        for name in (*self.given, *given):
+            if not model.knows(known[name].needs):
+                instead = known.get(known[name].instead)
+                use = spelled(instead) if instead and model.knows(instead.needs) else None
+                raise unmeant(spelled(known[name]), self.protocol, use)
+
+    def _subject(self) -> dict[str, Any]:
+        from hegemon.models.naming import address, chosen_parameters
+
+        protocol = self.protocol
+        return {"protocol": address(type(protocol)), "n": protocol.n, "parameters": chosen_parameters(protocol)}
+
+    def written(self) -> dict[str, Any]:
+        """As JSON has it: the names are those of the command line, and what is the default is left out."""
+        return self._subject() | self.settings()
+
+    def settings(self) -> dict[str, Any]:
+        """The options alone, as JSON has them."""
+        content = {}
+        given = self.given
+        for name, one in RUN_OPTIONS.items():
+            if name in given and (found := one.write(given[name])) is NotImplemented:
+                kind = type(given[name]).__name__
+                raise InvalidInput(
+                    f"{name} is an object of Python ({kind}), which no file keeps; give a text or a file"
+                )
+            if name in given:
+                content[one.written] = found
+        return content
+
+    def command(self) -> str:
+        """The command that makes this run."""
+        subject = self._subject()
+        words = ["hegemon", "run", subject["protocol"].removeprefix(f"{os.getcwd()}{os.sep}"), "--n", str(subject["n"])]
+        for name, value in subject["parameters"].items():
+            words += ["--set", f"{name}={value}"]
+        for name, one in RUN_OPTIONS.items():
+            if one.always or name in self.given:
+                words += one.words(getattr(self, name))
+        return shlex.join(words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MadeRecord(RunRecord):
+    """A run, and how it is made: nothing here changes its numbers."""
+
+    threads: int | None = option(None, "", needs="has_rounds", about="how many threads make a round")
+    checkpoint: "Checkpoint | None" = option(
+        None, "", about="a `hegemon.runs.checkpoint.Checkpoint` to keep the run in, and to go on from"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialRecord(MadeRecord):
+    """One trial of a run."""
+
+    trial: int = option(0, "", about="its number: seed and trial together give the run")
+    keep: bool = option(True, "", about="whether the final configuration is kept in the Run")
+    most_rows: int = option(MOST_ROWS, "", about="bounds what `every` may take")
+    progress: Callable[[int], object] | None = option(
+        None, "", about="`progress(step)` is called several times a second; a true answer interrupts the run"
+    )
+
+
+@dataclass(frozen=True)
+class TrialsRecord(MadeRecord):
+    """Many trials of a run."""
+
+    trials: int
+    _: KW_ONLY
+    first: int = option(0, "", about="the number of the first trial")
+    workers: int | None = option(None, "", about="threads; by default one per core")
+    report: Callable[[int, int], object] | None = option(
+        None, "", about="`report(finished, steps)` is called about ten times a second"
+    )
+    keep_all: bool = option(False, "", about="keep the final configurations of all trials, not of the first alone")
+
+    def trial(self, trial: int, **more: Any) -> TrialRecord:
+        """One of them."""
+        shared = {one.name: getattr(self, one.name) for one in dataclasses.fields(MadeRecord)}
+        return TrialRecord(**{**shared, "trial": trial, **more})
+
+
+def unmeant(name: str, protocol: "Protocol", instead: str | None = None) -> InvalidInput:
+    """The one sentence that refuses what a model does not know."""
+    then = f"use {instead}" if instead else "leave it out"
+    return InvalidInput(f"{name} means nothing to {protocol.id}, a protocol {protocol.traits.kind}; {then}")
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    if isinstance(value, str | int | float | tuple | list):
+        return value == default or not (value or default)
+    return value is default
+
+
+RUN_OPTIONS = options_of(RunRecord)
+WRITTEN = {one.written: one for one in RUN_OPTIONS.values()}  # by the names of the command line and of files
