@@ -6,6 +6,7 @@ import pytest
 
 import hegemon as hg
 from hegemon.runs.disturbances import read_disturbances
+from hegemon.runs.record import RunRecord
 from hegemon.web.film import film_page, shoot
 from hegemon.web.session import Session
 from hegemon.web.watch import Builder, Watching
@@ -29,7 +30,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def watching():
-    page = Watching(Builder(hg.FischerJiang(n=N), "fischer-jiang", {"seed": SEED})).start()
+    page = Watching(Builder(RunRecord(hg.FischerJiang(n=N), seed=SEED))).start()
     yield page
     page.stop()
 
@@ -77,7 +78,7 @@ def test_play_and_pause(page):
 
 def test_disturb_and_heal(browser):
     timer = hg.Timer(n=10, s=20)
-    watching = Watching(Builder(timer, "timer", {"seed": SEED, "start": "safe"})).start()
+    watching = Watching(Builder(RunRecord(timer, seed=SEED, start="safe"))).start()
     try:
         page = open_page(browser, watching.url)
         page.keyboard.press("Shift+ArrowRight")
@@ -263,7 +264,7 @@ def test_a_film_made_without_a_browser(browser, tmp_path):
 
 
 def test_messages_travel_on_their_edges(browser):
-    watching = Watching(Builder(hg.FloodMax(n=9, diameter=4), "flood-max", {"graph": "grid:3x3", "seed": 1})).start()
+    watching = Watching(Builder(RunRecord(hg.FloodMax(n=9, diameter=4), graph="grid:3x3", seed=1))).start()
     try:
         page = open_page(browser, watching.url)
         page.keyboard.press("ArrowRight")
@@ -276,7 +277,7 @@ def test_messages_travel_on_their_edges(browser):
 
 
 def test_bands_of_counts_beyond_a_million(browser):
-    watching = Watching(Builder(hg.Pairwise(n=10**9), "pairwise", {"seed": 2})).start()
+    watching = Watching(Builder(RunRecord(hg.Pairwise(n=10**9), seed=2))).start()
     try:
         page = open_page(browser, watching.url)
         page.keyboard.press("Shift+ArrowRight")
@@ -313,7 +314,7 @@ PARTED = """async () => {
 @pytest.mark.parametrize("n", [400, 3600])
 def test_many_agents_are_drawn_pixel_by_pixel_as_the_pens_draw_them(browser, n):
     """The picture on the screen against the SVG of the same moment, and against that of another one."""
-    watching = Watching(Builder(hg.FischerJiang(n=n), "fischer-jiang", {"seed": SEED, "start": "all-leaders"})).start()
+    watching = Watching(Builder(RunRecord(hg.FischerJiang(n=n), seed=SEED, start="all-leaders"))).start()
     try:
         page = open_page(browser, watching.url)
         until(page, "h.step === 0 && h.values")

@@ -15,13 +15,14 @@ import pytest
 import hegemon as hg
 from hegemon.errors import InvalidInput
 from hegemon.hosts import is_loopback
+from hegemon.runs.record import RunRecord
 from hegemon.web.server import Doorkeeper, bind
 from hegemon.web.watch import Builder, Watching
 
 
 @pytest.fixture(scope="module")
 def watching():
-    page = Watching(Builder(hg.Pairwise(n=6), "pairwise", {"seed": 1})).start()
+    page = Watching(Builder(RunRecord(hg.Pairwise(n=6), seed=1))).start()
     yield page
     page.stop()
 
@@ -118,7 +119,7 @@ def test_the_doorkeeper():
 
 def test_bad_input_is_refused_before_a_page_opens():
     with pytest.raises(InvalidInput, match="no start"):
-        Watching(Builder(hg.Pairwise(n=6), "pairwise", {"start": "nowhere"}))
+        Watching(Builder(RunRecord(hg.Pairwise(n=6), start="nowhere")))
     with pytest.raises(InvalidInput, match="cannot listen"):
         bind("256.1.1.1", 0)
 
@@ -129,7 +130,7 @@ class Mine(hg.Pairwise):
 
 def test_a_protocol_of_a_notebook_runs_in_a_thread():
     Mine.__module__ = "__main__"
-    builder = Builder(Mine(n=5), None, {"seed": 1})
+    builder = Builder(RunRecord(Mine(n=5), seed=1))
     assert not builder.can_travel
     page = Watching(builder).start()
     assert get(page, f"/{page.token}/")[0] == 200 and page.url in page._repr_html_()

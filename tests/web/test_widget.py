@@ -8,6 +8,7 @@ import time
 import pytest
 
 import hegemon as hg
+from hegemon.runs.record import RunRecord
 from hegemon.web.watch import Builder, Watching
 from hegemon.web.widget import is_greeting
 
@@ -39,7 +40,7 @@ def test_what_greets():
 
 def test_a_run_is_watched_and_steered_from_a_cell():
     """The kernel's part is played by this test: it carries messages both ways, as Jupyter does."""
-    watching = Watching(Builder(hg.FischerJiang(n=8), "fischer-jiang", {"seed": 3})).start()
+    watching = Watching(Builder(RunRecord(hg.FischerJiang(n=8), seed=3))).start()
     try:
         widget = watching.widget()
         said: queue.Queue = queue.Queue()
