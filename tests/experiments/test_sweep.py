@@ -242,7 +242,7 @@ def test_losses_are_axes(tmp_path):
     cases = study.cases
     plain = make_study("pairwise", axes={"n": 8}).cases[0]
     assert cases[0].key == plain.key and cases[0].seed == plain.seed and len({case.key for case in cases}) == 4
-    assert cases[3].options["loss"] == "1/2" and cases[3].options["one_sided"] == "1/4"
+    assert cases[3].record.loss == "1/2" and cases[3].record.one_sided == "1/4"
     table = sweep("pairwise", n=8, loss="0,1/2", trials=20, workers=1)
     assert list(table.groupby("loss").size().items()) == [(0.0, 20), (0.5, 20)] and table["reached"].all()
     table = sweep("pairwise", n=8, fault=["none", "step=5,agents=1"], trials=2, workers=1)

@@ -51,11 +51,9 @@ class Trap:
         return str(self.folder / "study")
 
     def checkpoint(self, digest: str | None = None) -> str:
-        given = dict.fromkeys(("graph", "start", "disturbances", "wake", "set", "fault", "max_steps", "variant"))
-        given |= dict.fromkeys(("mixing_time", "loss", "one_sided", "no_fast_forward"))
-        given |= {"protocol": self.name, "n": 5, "seed": 0, "engine": "auto", "until": "safe"}
+        given = {"protocol": self.name, "n": 5, "parameters": {}}
         path = self.folder / "run.npz"
-        Checkpoint(path, {"given": given, "code": [], "file": digest or digest_of(str(self.file))}).write()
+        Checkpoint(path, {"run": given, "code": [], "file": digest or digest_of(str(self.file))}).write()
         return str(path)
 
     def story(self) -> str:
@@ -141,10 +139,11 @@ def test_a_checkpoint_of_ones_own_protocol_goes_on_when_it_is_named(trap, capsys
     monkeypatch.chdir(trap.folder)
     name_protocol(trap.name)
     from hegemon.cli.resuming import make_keeper
+    from hegemon.experiments.request import make_record
     from hegemon.runs.checkpoint import read_checkpoint
 
-    given = read_checkpoint(trap.checkpoint())[0]["given"]
-    make_keeper("kept.npz", given, None).write()
+    given = read_checkpoint(trap.checkpoint())[0]["run"]
+    make_keeper("kept.npz", make_record(given), None).write()
     assert main(["run", "mine.py:Mine", "--resume", "kept.npz", "--quiet"]) == 0
     assert main(["run", "pairwise", "--resume", "kept.npz"]) == 2
     assert "keeps a run of" in capsys.readouterr().err

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Model:
+class ComputationModel:
     """`kind` is how a sentence speaks of its protocols. The traits say what a run of it can be asked."""
 
     name: str
@@ -23,9 +23,11 @@ class Model:
 MODELS = {
     model.name: model
     for model in (
-        Model("population", "of the population model", has_starts=True, has_configurations=True, can_lose=True),
-        Model("rounds", "of the rounds model", has_starts=True, has_configurations=True, has_rounds=True),
-        Model("messages", "of the messages model", wakes=True),
-        Model("objects", "whose states are Python objects", has_starts=True),
+        ComputationModel(
+            "population", "of the population model", has_starts=True, has_configurations=True, can_lose=True
+        ),
+        ComputationModel("rounds", "of the rounds model", has_starts=True, has_configurations=True, has_rounds=True),
+        ComputationModel("messages", "of the messages model", wakes=True),
+        ComputationModel("objects", "whose states are Python objects", has_starts=True),
     )
 }

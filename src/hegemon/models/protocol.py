@@ -19,7 +19,7 @@ from hegemon.models.fields import Field, declared_fields
 from hegemon.models.functions import condition, number
 from hegemon.models.inputs import check_inputs, input_groups, require_given, require_inputs
 from hegemon.models.labels import with_integers
-from hegemon.models.model import MODELS, Model
+from hegemon.models.model import MODELS, ComputationModel
 from hegemon.models.observables import Observable, count
 from hegemon.models.observables import mean as mean_of
 from hegemon.models.parameters import Parameter
@@ -260,7 +260,7 @@ class Protocol:
     # -- description ------------------------------------------------------------------------------------
 
     @property
-    def traits(self) -> Model:
+    def traits(self) -> ComputationModel:
         return MODELS[self.model]
 
     @classmethod
