@@ -21,6 +21,7 @@ import time
 from pathlib import Path
 
 import hegemon as hg
+from hegemon.runs.record import RunRecord
 from hegemon.web.watch import Builder, Watching
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -123,7 +124,7 @@ def cpu_of_browsers() -> float:
 
 
 def measure(protocol, name, options) -> dict[str, float]:
-    watching = Watching(Builder(protocol, name, {"seed": 1, **options})).start()
+    watching = Watching(Builder(RunRecord(protocol, seed=1, **options))).start()
     try:
         with opened(watching.url) as tab:
             tab.wait("Boolean(window.hegemon && window.hegemon.ready && window.hegemon.values)")

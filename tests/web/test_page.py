@@ -107,7 +107,7 @@ def test_disturb_and_heal(browser):
 
 
 def test_space_plays_also_after_a_click_on_a_button(browser):
-    watching = Watching(Builder(hg.Timer(n=10, s=20), "timer", {"seed": SEED, "start": "safe"})).start()
+    watching = Watching(Builder(RunRecord(hg.Timer(n=10, s=20), seed=SEED, start="safe"))).start()
     try:
         page = open_page(browser, watching.url)
         page.click("#kill")
@@ -128,7 +128,7 @@ def test_space_plays_also_after_a_click_on_a_button(browser):
 
 def test_it_stops_at_the_first_safe_step_and_goes_on_when_told(browser):
     timer = hg.Timer(n=10, s=20)
-    watching = Watching(Builder(timer, "timer", {"seed": SEED})).start()
+    watching = Watching(Builder(RunRecord(timer, seed=SEED))).start()
     try:
         page = open_page(browser, watching.url)
         page.click("#stopsafe")
@@ -169,7 +169,7 @@ def test_help(page):
 
 def test_what_a_protocol_does_not_have_is_not_offered(browser, page):
     assert page.is_visible("#kill") and page.is_visible("#change") and page.is_visible("#safebox")
-    watching = Watching(Builder(hg.Herman(n=9), "herman", {"seed": SEED})).start()
+    watching = Watching(Builder(RunRecord(hg.Herman(n=9), seed=SEED))).start()
     try:
         other = open_page(browser, watching.url)
         assert other.is_hidden("#kill") and other.is_hidden("#change") and other.is_visible("#corrupt")
