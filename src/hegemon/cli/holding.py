@@ -26,7 +26,7 @@ def hold_leader(
         float,
         option(
             "--relative",
-            help="how precise: within so much",
+            help="stop when the interval is within this much of the estimate",
             metavar="PERCENT",
             read=options.percent,
             show_default="10%",
@@ -92,7 +92,7 @@ def going_on(checkpoint: str | None) -> Iterator[None]:
 
 
 def print_report(content: dict) -> None:
-    log10 = content["log10"]
+    log10, settled = content["log10"], figure(content["burn_in"])
     parameters = "".join(f", {name} = {value}" for name, value in content["parameters"].items())
     rows = {
         "protocol": f"{content['protocol']}  (n = {content['n']}{parameters})",
@@ -100,31 +100,39 @@ def print_report(content: dict) -> None:
         "start": content["start"],
     }
     if content["kind"] == "bound":
-        rows["holds"] = "longer than can be measured here: no replication lost its leader"
-        rows["lower bound"] = f"{power(log10['low'])} steps, with 97.5 % confidence, from plain steps"
+        rows["holds"] = f"at least {power(log10['low'])} steps on average, with 97.5 % confidence, from plain runs"
     else:
         only, value = ("at most ", log10["high"]) if content["kind"] == "at most" else ("", log10["steps"])
         rows["holds"] = f"{only}{power(value)} steps on average, {power_over(value, content['n'])} parallel time"
         rows["95 % interval"] = f"{power(log10['low'])} … {power(log10['high'])} steps"
+    if content["why_no_estimate"]:
+        rows["no estimate"] = "; ".join(content["why_no_estimate"])
     if content["kind"] == "at most":
-        rows["what that says"] = (
-            f"replications say {power(log10['said'])}, but they scatter too much, or ways to the loss may be hidden: "
-            "the upper end holds, and the lower end is from plain steps alone"
+        rows["replications"] = (
+            f"say {power(log10['said'])}. The upper end holds if the process has settled within {settled} steps, and "
+            "nothing spoke against that; the lower end is from plain runs"
         )
+    elif content["kind"] == "bound" and log10["said"] is not None:
+        rows["replications"] = f"say {power(log10['said'])}, which is not to be relied on"
     rows["importance"] = f"{content['importance']}: {content['importance_is']}"
     rows["ensemble"] = (
         f"{figure(content['cells'])} cells, {figure(content['walkers'])} walkers, {figure(content['iterations'])} looks"
     )
     if content["kind"] != "bound":
         rows["hidden"] = f"about {content['hidden']:.1%} of the losses, by ways that neither of two pilots found"
-    rows["replications"] = f"{figure(content['replications'])}, with {figure(content['losses'])} losses in all"
+    back = content["slowest_return"]
+    rows["settling"] = f"burn-in of {settled} steps; the slowest walker was " + (
+        "not usual again in time" if back is None else f"usual again after {figure(back)} steps"
+    )
+    rows["losses"] = f"{figure(content['losses'])} in {figure(content['replications'])} replications"
+    rows["plain runs"] = f"{figure(content['plain_losses'])} losses in {figure(content['plain_steps'])} steps"
     rows["simulated"] = f"{figure(content['simulated_steps'])} steps" + saved(content["saved"])
     for place, way in enumerate(content["ways"][:MOST_WAYS]):
         meeting, result = states(way["before"]), states(way["after"])
         rows[f"lost by ({place + 1})"] = f"{way['share']:.1%}: {meeting} → {result}"
     if "compared" in content:
         other = content["compared"]
-        verdict = "they agree" if content["agree"] else "they DISAGREE: a way to the loss is missed by the longer one"
+        verdict = "they agree" if content["agree"] else "they disagree: rely on neither"
         rows[f"with {other['importance']}"] = (
             f"{power(other['log10']['said'])} steps, {power(other['log10']['low'])} … {power(other['log10']['high'])} "
             f"({other['kind']}): {verdict}"

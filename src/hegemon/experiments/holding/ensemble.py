@@ -11,14 +11,16 @@ Unlike levels of one number, cells lead along all ways at once: none has to be f
 """
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
 from hegemon.experiments.holding.process import Crowd
+from hegemon.experiments.holding.settling import HOPELESS, LONGEST, slowest_return
 
-PILOT, TUNING, MEASURED = 0, 1, 2  # branches of the tree of randomness
-SPREAD = 8  # an ensemble begins at moments of the process that are spread over so many times its burn-in
+PILOT, TUNING, MEASURED, FRESH, EXPLORING = range(5)  # branches of the tree of randomness
+EXPLORERS = 2  # times as many walkers for a cell as others have
+SPREAD = 8  # an ensemble begins at moments of the process that are spread over at least this many times its burn-in
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Plan:
     look: int  # steps between two looks
     burn: int  # iterations before the losses are counted
     length: int  # iterations in which they are
+    reach: int  # plain steps over which its beginnings are spread, at least
+    usual: dict  # states and moments that plain runs show
     cells: int  # that the scouts had in the end
     importance: dict  # what they learnt: what is rare
     merits: dict  # and where losses come from
@@ -39,9 +43,9 @@ class Plan:
 
     def times(self, clones: float = 1, longer: float = 1) -> "Plan":
         """With so many times the walkers, and so many times as long."""
-        return Plan(
-            max(1, round(self.each * clones)), round(self.walkers * clones), self.look, int(self.burn * longer),
-            int(self.length * longer), self.cells, self.importance, self.merits,
+        return replace(
+            self, each=max(1, round(self.each * clones)), walkers=round(self.walkers * clones),
+            burn=int(self.burn * longer), length=int(self.length * longer),
         )  # fmt: skip
 
 
@@ -55,18 +59,19 @@ class Replication:
     steps: int
     work: int
     losses: int
+    slowest: int | None  # looks until all its walkers were usual again; None if one was not
     ends: tuple[tuple[int, int, int, int], ...]  # a sample in proportion to weight
 
     def record(self) -> dict:
         rate, early = (None if one == -math.inf else one for one in (self.rate, self.early))
         return {"number": self.number, "rate": rate, "early": early, "steps": self.steps, "work": self.work,
-                "losses": self.losses, "ends": self.ends}  # fmt: skip
+                "losses": self.losses, "slowest": self.slowest, "ends": self.ends}  # fmt: skip
 
     @classmethod
     def from_record(cls, record: dict) -> "Replication":
         rate, early = (-math.inf if one is None else float(one) for one in (record["rate"], record["early"]))
         ends = tuple(tuple(end) for end in record["ends"])
-        return cls(record["number"], rate, early, record["steps"], record["work"], record["losses"], ends)
+        return cls(**(record | {"rate": rate, "early": early, "ends": ends}))
 
 
 def sparse(values: np.ndarray) -> dict:
@@ -81,21 +86,29 @@ def dense(record: dict) -> np.ndarray:
 
 
 def replicate(crowd: Crowd, plan: Plan, seed: int, branch: int, number: int, follow=None) -> Replication:
-    """One estimate, unbiased once the ensemble has settled; the burn-in's second half tells whether it had.
+    """One estimate, unbiased once the ensemble has settled (`settling`). It begins late in a plain run; on the branch
+    FRESH, at the start. On the branch EXPLORING no walkers are guided to losses: it scatters more, and reaches more.
 
     `follow(crowd)` is called after every iteration, its parents known.
     """
     steps, work, half = crowd.steps, crowd.work, plan.burn // 2
-    crowd.begin(crowd.process.key(seed, branch, number), plan.look, SPREAD * plan.burn)
+    key = crowd.process.key(seed, branch, number)
+    crowd.begin(key, plan.look, 0 if branch == FRESH else max(plan.reach, SPREAD * plan.burn * plan.look))
+    guided, each = crowd.merits, plan.each
+    if branch == EXPLORING:
+        crowd.merits, each = np.empty(0), EXPLORERS * plan.each
     for time in range(plan.burn + plan.length):
         if time == plan.burn:
             early = crowd.lost - math.log((plan.burn - half) * plan.look)
         if time in (half, plan.burn):
             crowd.count_anew()
-        crowd.iterate(plan.each, plan.walkers)
+        crowd.iterate(each, plan.walkers)
         if follow:
             follow(crowd)
+    crowd.merits = guided
     rate = crowd.lost - math.log(plan.length * plan.look)
     ends = tuple(tuple(end) for end in crowd.ends.tolist())
     losses = int(crowd.losses.numbers[0])
-    return Replication(number, rate, early, crowd.steps - steps, crowd.work - work, losses, ends)
+    patience = LONGEST if branch == MEASURED else HOPELESS
+    slowest = None if follow else slowest_return(crowd, crowd.populations, plan.usual, plan.burn, key, patience)
+    return Replication(number, rate, early, crowd.steps - steps, crowd.work - work, losses, slowest, ends)

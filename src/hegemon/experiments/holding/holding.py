@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hegemon.errors import InvalidInput
 from hegemon.exact.traces import Trace
-from hegemon.experiments.holding import replications
+from hegemon.experiments.holding import replications, settling
 from hegemon.experiments.holding.ensemble import MEASURED, Replication
 from hegemon.experiments.holding.importance import find_importance
 from hegemon.experiments.holding.kept import KeptReplications
@@ -74,6 +74,7 @@ class Holding:
         log10 = [None if x is None or x == -math.inf else x / math.log(10) for x in
                  (known, answer.log_low, answer.log_high, answer.log_steps)]  # fmt: skip
         low, high = self.interval
+        slowest = _slowest(scouted, self.replications) * plan.look
         value, said = self.steps_expected, _exp(answer.log_steps)
         return {
             "protocol": self.protocol.id,
@@ -96,8 +97,11 @@ class Holding:
             "walkers": plan.walkers,
             "look": plan.look,
             "iterations": plan.length,
-            "plain_steps": scouted.plain_steps,
-            "plain_losses": scouted.plain_losses,
+            "plain_steps": scouted.plain.steps,
+            "plain_losses": scouted.plain.losses,
+            "slowest_return": slowest if math.isfinite(slowest) else None,
+            "burn_in": plan.burn * plan.look,
+            "why_no_estimate": list(answer.reasons),
             "hidden": scouted.hidden,
             "replications": len(self.replications),
             "scatter": answer.scatter if math.isfinite(answer.scatter) else None,
@@ -106,7 +110,9 @@ class Holding:
             "path": self.path.lines()[-LAST:] if self.path else None,
             "path_steps": len(self.path.interactions) if self.path else None,
             "simulated_steps": self.steps,
-            "saved": None if said is None else said * len(self.replications) / max(1, self.steps),
+            "saved": None
+            if said is None or self.kind == "bound"
+            else said * len(self.replications) / max(1, self.steps),
             "seed": self.seed,
             "seconds": self.seconds,
         }
@@ -147,10 +153,11 @@ def holding(
     path        also one path to a loss; `result.path.save(FILE)` writes what `hegemon run --start FILE` follows.
 
     The result has `steps_expected`, `interval`, `record()`, and `kind`:
-    "estimate"  an interval of Student's kind from independent replications;
-    "at most"   replications scatter too much for it, or ways to the loss may be hidden: the upper end
-                holds, the lower end is from plain steps; what replications say is `answer.log_steps`;
-    "bound"     no loss was seen; only a lower bound is known.
+    "estimate"  a 95 % interval of Student's kind from independent replications, which plain runs do not contradict;
+    "at most"   replications scatter too much for that, or ways to a loss may be hidden. The upper end holds if the
+                ensembles had settled, and nothing spoke against that; the lower end is from plain runs;
+    "bound"     only the lower end is known, from plain runs, whatever the law of the holding time is.
+    `answer.reasons` says why it is no estimate, and `answer.log_steps` what replications say.
     """
     begin = time.perf_counter()
     if not 0.001 <= precision <= 10:
@@ -168,14 +175,9 @@ def holding(
     finally:
         team.close(finished)
     rates, early = [one.rate for one in found], [one.early for one in found]
-    answer = replications.answer(
-        rates,
-        scouted.plain_steps,
-        scouted.plain_losses,
-        scouted.scatter,
-        steady=replications.settled(rates, early, precision),
-        vouched=scouted.hidden <= MOST_HIDDEN,
-    )
+    slowest = _slowest(scouted, found)
+    doubts = settling.doubts(rates, early, scouted.fresh, slowest / scouted.plan.burn, precision)
+    answer = replications.answer(rates, scouted.plain, scouted.scatter, doubts, scouted.hidden > MOST_HIDDEN)
     return Holding(
         protocol=protocol,
         graph=process.topology.name,
@@ -213,6 +215,12 @@ def _measure(
         affordable = max(FIRST, (budget - scouted.work) * len(found) // max(1, spent))
         goal = min(needed, affordable, replications.MOST_REPLICATIONS)
     return scouted, found
+
+
+def _slowest(scouted: Scouted, found: Sequence[Replication]) -> float:
+    """Looks until all walkers were usual again; infinite if one was not."""
+    looks = [scouted.slowest, *(one.slowest for one in found)]
+    return max(math.inf if one is None else one for one in looks)
 
 
 def agree(first: Holding, second: Holding) -> bool:

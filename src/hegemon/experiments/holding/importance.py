@@ -50,6 +50,11 @@ class Rarity:
         """How many cells there can be."""
         return cells.rarity.size
 
+    def moments(self, cells, keys: np.ndarray, knots: int) -> np.ndarray:
+        """Of cells: the moment, with its clock divided into this many parts."""
+        crowd, knot = np.divmod(keys // (self.keys(cells) // cells.rarity.shape[0]), sketch.KNOTS)
+        return crowd * knots + knot * knots // sketch.KNOTS
+
     def begin(self, cells) -> None:
         cells.seen[:] = sketch.NOTHING
         self.refresh(cells)

@@ -62,13 +62,15 @@ class Sorting(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """What was lost so far: how often, the weight (its largest part, and all of it over that), and a weighted sample
-    of the meetings."""
+    """What was lost so far: how often, the weight (its largest part, and all of it over that), a weighted sample of the
+    meetings, and the steps at which the first ones happened."""
 
     numbers: np.ndarray
     weight: np.ndarray
     ends: np.ndarray
     first: np.ndarray  # the walker that was the first
+    times: np.ndarray
+    clock: np.ndarray  # steps so far
     rng: np.ndarray
 
 
@@ -154,7 +156,7 @@ def walk(population, model, rng, steps, weight, losses):
     n, bits = len(population), uint64(model.bits)
     code, changes = (uint64(1) << bits) - uint64(1), uint64(2) << (bits + bits)
     s0, s1, s2, s3 = rng[0], rng[1], rng[2], rng[3]
-    for _ in range(steps):
+    for step in range(steps):
         i, j, s0, s1, s2, s3 = pair(model.arcs, n, s0, s1, s2, s3)
         a, b = uint64(population[i]), uint64(population[j])
         entry = recall(a, b, model)
@@ -168,15 +170,13 @@ def walk(population, model, rng, steps, weight, losses):
         population[i], population[j] = after_a, after_b
         if entry & changes:
             lose(losses, weight, a, b, after_a, after_b)
+            if losses.numbers[0] <= len(losses.times):
+                losses.times[losses.numbers[0] - 1] = losses.clock[0] + step + 1
             for k in range(n):
                 population[k] = model.start[k]
+    losses.clock[0] += steps
     rng[0], rng[1], rng[2], rng[3] = s0, s1, s2, s3
     return DONE
-
-
-def plain(population, model, rng, steps, losses):
-    """The process itself."""
-    return walk(population, model, rng, steps, 0.0, losses)
 
 
 def scatter(population, model, rng, before, gap, populations, losses):

@@ -64,9 +64,12 @@ class Process:
         return stream(seed, *path)[0]
 
 
-def no_losses(kept: int, rng) -> Losses:
-    one = np.zeros(1, np.int64)
-    return Losses(one, np.array([-np.inf, 0.0]), np.zeros((kept, 4), np.int64), one.copy(), rng)
+def no_losses(kept: int, rng, timed: int = 0) -> Losses:
+    """Room for this many meetings, and for the steps of this many losses."""
+    numbers, first, clock = np.zeros((3, 1), np.int64)
+    return Losses(
+        numbers, np.array([-np.inf, 0.0]), np.zeros((kept, 4), np.int64), first, np.zeros(timed, np.int64), clock, rng
+    )
 
 
 class Crowd:
@@ -91,7 +94,6 @@ class Crowd:
             memories = {"recall": kernels.recall_nothing, "remember": kernels.remember_nothing}
         cell, cells = importance.compiled(process)
         walk = part(kernels.walk, **made, pair=pair, compute=compute, lose=kernels.lose, **memories)
-        self._plain = specialize(kernels.plain, **made, walk=walk)
         self._scatter = specialize(kernels.scatter, **made, walk=walk)
         self._move = specialize(
             kernels.move, records, walk=walk, cell=cell, begin_stream=kernels.begin_stream,
@@ -124,22 +126,28 @@ class Crowd:
         self.sorting = Sorting(keys, slots, names, ends, order, real[0], numbers, real[1], parents)
 
     def begin(self, key: np.uint64, look: int, reach: int) -> None:
-        """Walkers at moments of the process itself, spread over so many looks after a chance number of as many; so many
-        steps from look to look."""
+        """Walkers `look` steps before their first look: at moments of a plain run, spread over `reach` steps after at
+        least as many; or all at the start, if that is 0."""
         self.model = self.model._replace(look=look)
         self._key, self.time, self.size, self.cells = key, 0, STARTERS, STARTERS
         if len(self._now.weights) < STARTERS:
             self._now = self._room(STARTERS)
-        rng = stream(int(key), 1)
-        gap = max(1, reach * look // STARTERS)
-        before = (1 + int(rng[0] % np.uint64(STARTERS))) * gap + int(rng[1] % np.uint64(gap))
-        population, losses = self.start.copy(), no_losses(1, stream(int(key), 2))
-        self.run(self._scatter, population, self.model, rng, before, gap, self._now.populations[:STARTERS], losses)
-        self.steps += before + STARTERS * gap
-        self.work += before + STARTERS * gap
+        populations = self._now.populations[:STARTERS]
+        if reach:
+            rng = stream(int(key), 1)
+            before = reach + int(rng[0] % np.uint64(reach))
+            self.scatter(rng, before, max(1, reach // STARTERS), populations, no_losses(1, stream(int(key), 2)))
+        else:
+            populations[:] = self.start
         self._now.weights[:STARTERS] = -np.log(STARTERS)
         self.starters = self._now.populations[:STARTERS].copy()
         self.losses = no_losses(KEPT, stream(int(key), 0))
+
+    def scatter(self, rng, before: int, gap: int, populations: np.ndarray, losses: Losses) -> None:
+        """Configurations of one plain run, `gap` steps apart, the first after `before` and `gap` steps."""
+        self.run(self._scatter, self.start.copy(), self.model, rng, before, gap, populations, losses)
+        self.steps += before + len(populations) * gap
+        self.work += before + len(populations) * gap
 
     def count_anew(self) -> None:
         self.losses = no_losses(KEPT, self.losses.rng)
@@ -187,6 +195,10 @@ class Crowd:
         return self.model.look + LOOK + int(LOOK_AT * self.process.protocol.n)
 
     @property
+    def populations(self) -> np.ndarray:
+        return self._now.populations[: self.size]
+
+    @property
     def weights(self) -> np.ndarray:
         return self._now.weights[: self.size]
 
@@ -196,16 +208,17 @@ class Crowd:
         self._stream(rng, self._key, time, walker)
         return rng
 
-    def plain(self, rng, steps: int) -> int:
-        """How often the leader is lost in so many steps of the process itself."""
-        population, done, losses = self.start.copy(), 0, no_losses(1, rng.copy())
-        while done < steps:
-            now = min(SLICE, steps - done)
-            self.run(self._plain, population, self.model, rng, now, losses)
-            done += now
-        self.steps += steps
-        self.work += steps
-        return int(losses.numbers[0])
+    def moved(self, populations: np.ndarray, look: int, key: np.uint64, time: int) -> tuple[np.ndarray, np.ndarray]:
+        """Single walkers make `look` steps, in place: the cell of each, and whether it lost its leader."""
+        size = len(populations)
+        if size > len(self.sorting.keys):
+            self._sort_room(size * 5 // 4)
+        walkers, model = Walkers(populations, np.zeros(size)), self.model._replace(look=look)
+        losses = no_losses(1, stream(int(key), 0))
+        self.run(self._move, walkers, 0, size, model, key, time, self.sorting, losses, False)
+        self.steps += size * look
+        self.work += size * (look + self.cost_of_look - self.model.look)
+        return self.sorting.keys[:size], self.sorting.lost[:size] > -np.inf
 
     def run(self, kernel, *arguments) -> None:
         self.heartbeat()

@@ -8,25 +8,28 @@ inverted, nothing is averaged after inversion.
 A replication multiplies the shares that pass from cell to cell, so its logarithm is nearly normal, and its law has a
 long tail of which a few replications see too little. Hence the scatter is also computed as that of a log-normal law,
 with what is uncertain about it (Olsson 2005). And whether they scatter little enough to be trusted is not left to the
-replications alone, whose heaviest may be missing by luck: those that tried the plan before them must say so too.
+replications alone, whose heaviest may be missing by chance: those that tried the plan before them must agree, too.
 
 Where replications scatter too much for Student's law, one fact remains: an unbiased estimate that is never negative
-exceeds 40 times its mean with probability at most 1/40 (Markov), which gives an upper bound of the holding time. The
-lower bound is then that of plain steps. That interval is wide, and means what it says. Where they scatter little but
-ways to the loss may be hidden from all of them, the upper end of their interval is that bound.
+exceeds 40 times its mean with probability at most 1/40 (Markov). If the ensembles had settled, that mean is at most the
+rate of losses, also where ways to a loss are hidden, so 40 over the estimate is an upper bound of the holding time. If
+they had not, the rate is that of a moment and bounds nothing: the leader may be held by a mode that lasts long.
+The lower bound is that of plain runs, which also judge every interval: one that they contradict is no estimate.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+
+from hegemon.experiments.holding.plain import Plain
 
 FIRST = 8  # replications of the first stage
 TRUSTED = 0.5  # the largest relative scatter for which Student's interval is used
 GOOD = 0.35  # the largest that is wished for
 MOST_TOGETHER = 16  # replications whose mean is taken for one, where single ones scatter too much
-MOST_DOUBT = 0.5  # a larger difference (of logarithms) is never put down to chance
 MOST_REPLICATIONS = 4096
 MARKOV = 40  # 1 over the risk on one side
 
@@ -40,6 +43,14 @@ class Answer:
     log_low: float
     log_high: float | None
     scatter: float  # relative, of one replication or of one group
+    reasons: tuple[str, ...] = ()  # why it is no estimate
+
+
+class Doubt(NamedTuple):
+    """That ensembles had settled: why; and whether it is serious, so that not even an upper end is known."""
+
+    reason: str
+    serious: bool
 
 
 def relative(rates: Sequence[float] | np.ndarray) -> tuple[float, float]:
@@ -59,22 +70,6 @@ def student(confidence: float, freedom: int) -> float:
     return float(t.ppf(confidence, freedom))
 
 
-def settled(rates: Sequence[float], early: Sequence[float], precision: float, doubt: float = 3) -> bool:
-    """Whether the losses before counting began came at the same rate, as far as the scatter lets one see.
-
-    An ensemble that approaches its steady state like exp(-t/u), and is off by a fifth on average in the second quarter
-    of its time, is off by 2.5 % in its second half; so a difference of half the precision, or of a fifth, does no harm.
-    Nor is one seen that is within `doubt` standard errors.
-    """
-    mean, _ = relative(rates)
-    before, _ = relative(early)
-    if -math.inf in (mean, before):
-        return False
-    differences = np.exp(np.asarray(rates) - mean) - np.exp(np.asarray(early) - before)
-    noise = float(differences.std(ddof=1)) / math.sqrt(len(differences))
-    return abs(mean - before) <= max(min(0.2, math.log1p(precision) / 2), min(doubt * noise, MOST_DOUBT))
-
-
 def together(rates: Sequence[float], tried: float) -> tuple[np.ndarray, int]:
     """The replications; or the means of as many groups as the first stage has, where single ones scatter too much. And
     how many each stands for."""
@@ -90,7 +85,7 @@ def width(values: np.ndarray, number: int) -> float:
     """Half of the 95 % interval of the logarithm of the mean of so many, from the scatter of the first stage."""
     first = values[:FIRST]
     variance = float(first.var(ddof=1))
-    scatter = max(relative(first)[1] ** 2, math.expm1(variance))
+    scatter = max(relative(first)[1] ** 2, math.expm1(min(variance, 50.0)))
     return student(0.975, FIRST - 1) * math.sqrt(scatter / number + variance**2 / (2 * (number - 1)))
 
 
@@ -108,31 +103,32 @@ def enough(rates: Sequence[float], precision: float, tried: float = 0.0) -> int:
     return number
 
 
-def plain_bound(steps: int, losses: int) -> float:
-    """The logarithm of what the holding time exceeds with 97.5 % confidence, after so many losses in plain steps."""
-    from scipy.stats import chi2
-
-    return math.log(steps) - math.log(float(chi2.ppf(0.975, 2 * losses + 2)) / 2)
-
-
 def answer(
-    rates: Sequence[float],
-    plain_steps: int,
-    plain_losses: int,
-    tried: float = 0.0,
-    steady: bool = True,
-    vouched: bool = True,
+    rates: Sequence[float], plain: Plain, tried: float = 0.0, doubts: Sequence[Doubt] = (), hidden: bool = False
 ) -> Answer:
-    """From the logarithms of independent rates; `steady`: the ensembles had settled, and `vouched`: no way to a loss is
-    hidden from them all. Were one, they would be too low, and the upper end would hold."""
+    """From the logarithms of independent rates, the scatter of those that tried the plan, doubts whether ensembles had
+    settled, and whether ways to a loss may be hidden from all of them."""
     values, size = together(rates, tried)
     mean, scatter = relative(values)
     _, first = relative(values[:FIRST])
-    agree = max(scatter, first, tried / math.sqrt(size)) <= TRUSTED and values.min() > -math.inf
-    half = width(values, len(values)) if agree and steady else math.log(MARKOV)
-    if agree and steady and vouched:
-        return Answer("estimate", -mean, -mean - half, -mean + half, scatter)
-    low = plain_bound(plain_steps, plain_losses)
     if mean == -math.inf:
-        return Answer("bound", None, low, None, scatter)
-    return Answer("at most", -mean, low, half - mean, scatter)
+        return Answer("bound", None, plain.log_low, None, scatter, ("no replication lost its leader",))
+    reasons = [doubt.reason for doubt in doubts]
+    agree = max(scatter, first, tried / math.sqrt(size)) <= TRUSTED and values.min() > -math.inf
+    half = width(values, len(values)) if agree else math.inf
+    if half > math.log(MARKOV):  # also where only their logarithms scatter
+        half = math.log(MARKOV)
+        reasons.append("replications scatter too much")
+    if hidden:
+        reasons.append("scouts found different ways to a loss, so others may be hidden")
+    low, high = -mean - half, -mean + half
+    if plain.contradicts(low, high):
+        reasons.append(
+            f"plain runs contradict it: {plain.losses:,} losses in {plain.steps:,} steps, where it predicts "
+            f"{math.exp(math.log(plain.steps) + mean):,.3g}"
+        )
+    elif not reasons:
+        return Answer("estimate", -mean, low, high, scatter, ())
+    elif not any(doubt.serious for doubt in doubts):
+        return Answer("at most", -mean, plain.log_low, high, scatter, tuple(reasons))
+    return Answer("bound", -mean, plain.log_low, None, scatter, tuple(reasons))

@@ -13,11 +13,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hegemon.compute.randomness import stream
-from hegemon.experiments.holding.ensemble import PILOT, SPREAD, TUNING, Plan, dense, sparse
+from hegemon.experiments.holding.ensemble import (
+    EXPLORING,
+    FRESH,
+    PILOT,
+    SPREAD,
+    TUNING,
+    Plan,
+    Replication,
+    dense,
+    sparse,
+)
 from hegemon.experiments.holding.merits import Generation, merits
+from hegemon.experiments.holding.plain import RUNS, Plain, survey
 from hegemon.experiments.holding.process import Crowd
-from hegemon.experiments.holding.replications import FIRST, GOOD, relative, settled, student
+from hegemon.experiments.holding.replications import FIRST, GOOD, relative, student
+from hegemon.experiments.holding.settling import PATIENCE, drift, early_drift, harmless
 
 PARTIES = 2
 LOOKS, SHORT = 4, 8  # looks in a unit of parallel time, and steps between two of them at least
@@ -31,7 +42,7 @@ FADING = 0.01  # what was seen in one round counts so much in the next
 STEADY = 1.2  # a round is long enough if it reaches at most so many times the cells of the one before
 FINER = 4  # times as many looks, where no walker finds a loss
 SHARE = 0.5  # of the budget is for the scouts
-PLAIN = 10**6, 3 * 10**7  # plain steps, at least and at most
+PLAIN = 10**6, 10**8  # plain steps, at least and at most
 TRIALS = 4  # replications that try a plan
 MOST_HIDDEN = 0.1  # of the losses may be by ways that no party found
 EXPEDITIONS = 3  # at most
@@ -48,14 +59,15 @@ class Party(NamedTuple):
 
 @dataclass(frozen=True)
 class Scouted:
-    """What all came to: the plan, plain steps and losses, an estimate of the share of losses that is hidden, and the
-    scatter of the replications that tried the plan."""
+    """What all came to: the plan, plain runs, an estimate of the share of losses that is hidden, the scatter of the
+    replications that tried the plan, and the rates of those that began at the start."""
 
     plan: Plan
-    plain_steps: int
-    plain_losses: int
+    plain: Plain
     hidden: float
     scatter: float
+    fresh: list[float]
+    slowest: int | None  # looks until all walkers of the trials were usual again
     work: int
 
     def record(self) -> dict:
@@ -63,7 +75,7 @@ class Scouted:
 
     @classmethod
     def from_record(cls, record: dict) -> "Scouted":
-        return cls(**(record | {"plan": Plan(**record["plan"])}))
+        return cls(**(record | {"plan": Plan(**record["plan"]), "plain": Plain(**record["plain"])}))
 
 
 def scout(crowd: Crowd, seed: int, party: int, budget: float, tell: Callable) -> Party:
@@ -79,7 +91,7 @@ def scout(crowd: Crowd, seed: int, party: int, budget: float, tell: Callable) ->
     importance.begin(crowd.model.cells)
 
     def begin(times: int) -> None:
-        crowd.begin(crowd.process.key(seed, PILOT, 1 + party, times), look, SPREAD * length)
+        crowd.begin(crowd.process.key(seed, PILOT, 1 + party, times), look, SPREAD * length * look)
 
     def afforded(walkers: int, work: int) -> int:
         """So many walkers, or as many as this work allows in a round."""
@@ -122,7 +134,7 @@ def scout(crowd: Crowd, seed: int, party: int, budget: float, tell: Callable) ->
         crowd.merits = np.mean(found, axis=0)
         rates.append(travel(afforded(GUIDES, GUIDING), learns=False))
     plan = Plan(
-        each, afforded(GUIDES, GUIDING), look, length, length, cells, importance.record(crowd.model.cells),
+        each, afforded(GUIDES, GUIDING), look, length, length, 0, {}, cells, importance.record(crowd.model.cells),
         sparse(np.mean(found, axis=0)) if found else {},
     )  # fmt: skip
     late = rates[len(rates) // 2 :]  # the first of them still learnt much
@@ -158,45 +170,62 @@ def unseen(first: float, second: float, both: float) -> float:
 
 def explore(team, seed: int, budget: int, precision: float, tell: Callable) -> Scouted:
     """The plan of a measurement, with ensembles that are large and long enough for the precision."""
-    pilot = team.crowd()
+    pilot, importance = team.crowd(), team.importance
     plain_steps = int(min(max(budget / 20, PLAIN[0]), PLAIN[1]))
     tell("plain steps", plain_steps)
-    plain_losses = pilot.plain(stream(seed, PILOT, 0), plain_steps)
-    importance = team.importance
+    plain = survey(pilot, pilot.process.key(seed, PILOT, 0), plain_steps)
+    usual = {"states": plain.states, "moments": plain.moments}
     plans: list[Plan] = []
     numbers = iter(range(10**6))
 
-    def tried(plan: Plan) -> tuple[float, float, bool, float]:
-        """The rate of a few replications, its scatter, whether they had settled, and the work of one."""
-        few = [next(numbers) for _ in range(TRIALS)]
-        found = list(team.replicate(plan, seed, TUNING, few))
-        rates, early = [one.rate for one in found], [one.early for one in found]
-        rate, scatter = relative(rates)
-        return rate, scatter, settled(rates, early, precision, doubt=1), sum(one.work for one in found) / TRIALS
+    def tried(plan: Plan, branch: int, trials: int = TRIALS) -> list[Replication]:
+        few = [next(numbers) for _ in range(trials)]
+        return list(team.replicate(plan, seed, branch, few))
 
     hidden, expedition = 1.0, 0
     while True:
         parties = range(PARTIES * expedition, PARTIES * (expedition + 1))
         new = list(team.scout(seed, parties, budget, tell))
         plans += [one.plan for one in new]
-        plan = together(importance, plans)
+        plan = dataclasses.replace(together(importance, plans), reach=plain_steps // RUNS // 3, usual=usual)
         tell("trying what both parties found", len(plans))
-        rate, scatter, fit, work = tried(plan)
+        late = tried(plan, TUNING)
+        rate, scatter = relative([one.rate for one in late])
         if rate > -math.inf:
             first, second = (math.exp(one.rate - rate) for one in new)
             hidden = unseen(first, second, 1.0)
         expedition += 1
-        done = hidden <= MOST_HIDDEN
-        if done or expedition == EXPEDITIONS or team.work > SHARE * budget / 2:
+        if hidden <= MOST_HIDDEN or expedition == EXPEDITIONS or team.work > SHARE * budget / 2:
             break
     wished = min(GOOD, math.sqrt(4 * FIRST) * math.log1p(precision) / student(0.975, FIRST - 1))
     for _ in range(ATTEMPTS):
+        tell("trying whether they settle", plan.burn)
+        fresh = tried(plan, FRESH)
+        slowest = latest(late + fresh + tried(plan, EXPLORING, 1))
+        work = sum(one.work for one in late) / TRIALS
         most = (budget - team.work) / (2 * FIRST * work)
         more = min(4.0, most, (scatter / wished) ** 2)
-        longer = 1.0 if fit else min(2.0, most)
+        if slowest is None:
+            break
+        settled = slowest <= PATIENCE * plan.burn and _steady(late, fresh, precision)
+        longer = 1.0 if settled else min(2.0, most)
         if longer < 1.5 and more < 1.5:
             break
         clones = max(1, round(math.sqrt(more)))
         plan = plan.times(clones, longer * max(1.0, more / clones))
-        _, scatter, fit, work = tried(plan)
-    return Scouted(plan, plain_steps, plain_losses, hidden, scatter, team.work)
+        late = tried(plan, TUNING)
+        _, scatter = relative([one.rate for one in late])
+    return Scouted(plan, plain, hidden, scatter, [one.rate for one in fresh], slowest, team.work)
+
+
+def latest(found: list[Replication]) -> int | None:
+    """Looks until all walkers of these replications were usual again; None if one was not."""
+    looks = [one.slowest for one in found if one.slowest is not None]
+    return max(looks) if len(looks) == len(found) else None
+
+
+def _steady(late: list[Replication], fresh: list[Replication], precision: float) -> bool:
+    """Whether losses came at one rate in the burn-in, afterwards, and in ensembles that began at the start."""
+    rates = [one.rate for one in late]
+    drifts = early_drift(rates, [one.early for one in late]), drift(rates, [one.rate for one in fresh])
+    return all(harmless(*one, precision, doubt=1) for one in drifts)
