@@ -311,3 +311,11 @@ def test_a_story_of_rounds_is_followed_too(tmp_path):
     with pytest.raises(InvalidInput, match="round 1 cannot be followed: node 0 never becomes phase=FROZEN"):
         story.advance(1)
     assert story.step == 0 and story.world.engine.configuration().mappings() == seen[0]
+
+
+def test_a_round_in_which_nothing_happens_is_a_round():
+    """Also when all messages are delivered: every round can be gone to, and gone back from."""
+    session = Session(hg.FloodMax(n=5, diameter=4), graph="ring:5", seed=1)
+    for step in (30, 29, 1000, 3, 999, 0, 10**12, 10**12 - 1):
+        assert session.go_to(step) and session.step == step
+    assert session.readings()["values"]["messages"] > 0

@@ -117,9 +117,10 @@ class MessageWorld(World):
 
     def told_step(self, focus: int | None) -> dict:
         self.engine.focus = focus
-        if not self.engine.play_next():
-            return {}
-        self._time = self.engine.round
+        self._time += 1
+        if self.engine.next_round != self._time:
+            return {"text": f"round {self._time}: nothing happens", "changed": False, "lines": []}
+        self.engine.play_next()
         sent, engine = self.engine.sent, self.engine
         kinds: dict[str, int] = {}
         for _, _, message in sent:

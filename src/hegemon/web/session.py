@@ -111,8 +111,6 @@ class Session:
                 self.last = self.world.follow(self.schedule[self.step])
             elif tell and self.step == goal - 1:
                 self.last = self.world.told_step(self.focus)
-                if not self.last:
-                    break
             else:
                 self._chunks.advance(goal - (tell and goal == target), brief)
             if self._apply():
@@ -142,12 +140,11 @@ class Session:
             self.world.restore(snapshot)
             self.last = {}
             self._healing.recall(max([f.step for f in self.faults[: self._applied]], default=0))
-        deadline, before = time.monotonic() + LONGEST_JUMP, -1
-        while self.step < target and not (self.step == before and self.world.is_silent):
+        deadline = time.monotonic() + LONGEST_JUMP
+        while self.step < target:
             if time.monotonic() > deadline:
                 self.note = f"after {LONGEST_JUMP:g} seconds at {self.moment(self.step)}, on the way to {target:,}"
                 return False
-            before = self.step
             self.advance(target, time.monotonic() + SLICE, tell=True)
             yield
         return self.step == target
