@@ -178,3 +178,20 @@ def test_the_clock_changes_nothing(engine, monkeypatch):
     whatever = property(lambda self: next(amounts), lambda self, value: None)
     monkeypatch.setattr(Pace, "amount", whatever, raising=False)
     assert hg.simulate(hg.Pairwise(n=20), **options).record() == expected.record()
+
+
+def test_a_run_without_hope_ends_at_the_same_step_after_an_interruption():
+    protocol = hg.Pairwise(n=5)
+    topology, stop = topology_for(protocol), parse_stop("count(leader == 1) >= 3", protocol)
+    begin = hg.models.Configuration(protocol.space, agents=np.zeros(5, protocol.space.dtype))
+    ends = []
+    for interruption in (None, 600_000):
+        driver = Driver(protocol, topology, Agents, begin, stop, np.arange(4, dtype=np.uint64))
+        if interruption:
+            driver.run(interruption, until_met=False)
+            resumed = Driver(protocol, topology, Agents, begin, stop, np.arange(4, dtype=np.uint64))
+            resumed.engine.thaw(driver.engine.freeze())
+            driver = resumed
+        assert not driver.run(None, until_met=True) and driver.ended
+        ends.append(driver.engine.step)
+    assert ends == [1 << 20] * 2

@@ -37,14 +37,21 @@ class Engine(ABC):
     their ranges, and that `advance` is never asked to go back.
 
     It *must not* let the course of a run depend on how often somebody looks: `advance(10); advance(20)` ends where
-    `advance(20)` does, and so does going on from a restored snapshot. It must not know any protocol by name.
+    `advance(20)` does, also if the stop is met on the way and nobody waits for it, and so does going on from a restored
+    snapshot. It must not know any protocol by name.
+
+    *The engine owns the coins.* Whoever reaches into a run calls `load` and never touches the generator. An engine may
+    draw ahead, but a coin that has decided anything up to the present step (a state, or that nothing was met) is never
+    used again after a `load`: what was drawn ahead is then given up together with the coins it was drawn from. Only
+    `restore` repeats coins. Where states are not kept on the way (the private fields of skipped rounds), a run may be
+    reached into at its `horizon` alone.
     """
 
     name: str = ""
     as_multiset: bool = False  # starts may come as counts of states instead of an array of agents
     checks_whole: bool = False  # it watches whole predicates itself, at every step
     hopeless: str = ""  # a sentence, when it has found out that the stop can never be met
-    horizon: int | None = None  # where the driver will surely stop: no jump needs to go beyond
+    horizon: int | None = None  # where the driver will surely stop or reach in: no jump goes beyond
     heartbeat: Callable[[], None] = staticmethod(lambda: None)  # raises when the run is to be given up
 
     @abstractmethod
@@ -61,19 +68,15 @@ class Engine(ABC):
     def step(self) -> int:
         """How many steps (or rounds) the present configuration is old."""
 
-    @step.setter
-    @abstractmethod
-    def step(self, value: int) -> None:
-        """For steps that the driver itself has made, as prescribed interactions are."""
-
     @property
     def is_silent(self) -> bool:
         """Whether nothing will ever change again, as far as the engine knows."""
         return False
 
     @abstractmethod
-    def load(self, configuration: Configuration) -> None:
-        """Take over another configuration at the present step, as after a fault."""
+    def load(self, configuration: Configuration, step: int | None = None) -> None:
+        """Take over another configuration: at the present step, as after a fault, or at `step`, where somebody else has
+        made steps, as prescribed interactions are. What comes then is drawn with coins that were not used before."""
 
     @abstractmethod
     def advance(self, limit: int) -> bool:

@@ -20,7 +20,7 @@ class Pace:
         seconds = time.perf_counter() - self._begin
         if seconds > SLICE:
             self.amount = max(1, int(work * SLICE / seconds))
-        elif 2 * work > self.amount and seconds < SLICE / 4:  # whole blocks may be less than the amount
+        elif 2 * work > self.amount and seconds < SLICE / 4:
             self.amount *= 2
 
 

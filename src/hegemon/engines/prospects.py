@@ -32,13 +32,17 @@ class Prospects:
     def __init__(self, protocol, topology, stop: Stop, heartbeat):
         self.protocol, self.topology, self.stop, self._heartbeat = protocol, topology, stop, heartbeat
         self._after = _outcomes.setdefault(protocol, {})
-        self._asked: set[tuple[int, int]] = set()  # what this run may look at does not depend on other runs
         self._marks: dict[int, int] = {}
-        self._most_pairs = 0
+        self._begin(0)
+
+    def _begin(self, step: int) -> None:
+        """A question that may look at so many pairs, whatever was asked before, in this run or in others."""
+        self._asked: set[tuple[int, int]] = set()
+        self._most_pairs = FIRST_PAIRS + step // STEPS_PER_PAIR
 
     def is_silent(self, engine) -> bool:
         """No two agents that can meet change anything."""
-        self._most_pairs = FIRST_PAIRS + engine.step // STEPS_PER_PAIR
+        self._begin(engine.step)
         occupied = engine.recent_occupancy(MOST_STATES)
         if occupied is None:
             return False
@@ -58,7 +62,7 @@ class Prospects:
         An upper estimate of what can follow: any two occupied states may meet, wherever their agents are; a state
         may meet itself if at least two agents are in it, or if some interaction adds agents to it.
         """
-        self._most_pairs = FIRST_PAIRS + engine.step // STEPS_PER_PAIR
+        self._begin(engine.step)
         occupied = engine.recent_occupancy(MOST_STATES) if self.stop.conditions else None
         if occupied is None:
             return False

@@ -93,9 +93,7 @@ class Simulator:
         configuration = Configuration(self.space, agents=self.space.decode_array(codes))
         found = []
         for run in range(self.runs, self.runs + number):
-            self._driver.engine.load(configuration)
-            self._driver.engine.step = 0
-            # a stream of its own: where a run leaves the generator depends on how its steps were sliced
+            self._driver.engine.load(configuration, 0)
             self._rng[:] = stream(self.seed, run, KERNEL)
             if not self._driver.run(self.max_steps, until_met=True):
                 self.unfinished += 1

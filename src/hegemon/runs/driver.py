@@ -72,7 +72,7 @@ class Driver:
         engine = self.engine
         engine.horizon = limit
         self._outside = None
-        self._review = engine.step + max(FIRST_REVIEW, 16 * self.protocol.n)
+        self._review = self._next_review()
         if until_met and self._inside():
             return True
         while limit is None or engine.step < limit:
@@ -91,11 +91,18 @@ class Driver:
             self._beat()
         return False
 
+    def _next_review(self) -> int:
+        """One of fixed steps: a run that goes on from a checkpoint is reviewed where any other is."""
+        review = max(FIRST_REVIEW, 16 * self.protocol.n)
+        while review <= self.engine.step:
+            review *= 2
+        return review
+
     def _is_over(self, limit: int | None) -> bool:
         """Whether the run can be given up: it has no limit, and the stop can never be met."""
         engine, prospects = self.engine, self._prospects
         if engine.step >= self._review:
-            self._review = 2 * engine.step
+            self._review = self._next_review()
             if prospects is None or engine.is_silent:
                 pass  # rounds find out by themselves
             elif prospects.is_silent(engine):
@@ -118,8 +125,8 @@ class Driver:
             before = [protocol.space.namespace(codes[agent]) for agent in pair]
             codes[pair] = protocol.transition_codes(*codes[pair], coin)
             after = [protocol.space.namespace(codes[agent]) for agent in pair]
-            self.engine.load(Configuration(protocol.space, agents=protocol.space.decode_array(codes)))
-            self.engine.step += 1
+            agents = protocol.space.decode_array(codes)
+            self.engine.load(Configuration(protocol.space, agents=agents), self.engine.step + 1)
             self._record()
             if self.stop.watch and any(
                 protocol.output(old, protocol.p) != protocol.output(new, protocol.p)
@@ -139,8 +146,7 @@ class Driver:
                 break
             before = self.engine.configuration().agents
             after = after_round(protocol, self.topology, before, changes, self.engine.step + 1)
-            self.engine.load(Configuration(protocol.space, agents=after))
-            self.engine.step += 1
+            self.engine.load(Configuration(protocol.space, agents=after), self.engine.step + 1)
             self._record()
             if watches and any(
                 protocol.output(old, protocol.p) != protocol.output(new, protocol.p)

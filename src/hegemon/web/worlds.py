@@ -137,7 +137,7 @@ class AgentWorld(World):
         if self.is_rounds:
             driver.engine.restore(outside)
         else:
-            driver.engine.step = outside[0]
+            driver.engine.load(configuration, outside[0])
         return driver.engine.step if driver.run(limit, until_met=True) else None
 
     # -- one step, told ---------------------------------------------------------------------------------
@@ -174,8 +174,7 @@ class AgentWorld(World):
         before = self.engine.configuration().agents
         after = after_round(self.protocol, self.topology, before, changes, step)
         told = tuple((v, self.space.mapping(before[v]), self.space.mapping(after[v])) for v, _ in changes)
-        self.engine.load(Configuration(self.space, agents=after))
-        self.engine.step = step
+        self.engine.load(Configuration(self.space, agents=after), step)
         return {"text": Round(told).sentence() or "nothing changes", "lines": [], "changed": bool(told)}
 
     def _meet(self, prescribed: tuple[int, int, int]) -> dict:
@@ -183,8 +182,7 @@ class AgentWorld(World):
         before = self._codes(pair)
         agents = self.engine.configuration().agents
         agents[list(pair)] = self.space.decode_array(np.array(self.protocol.transition_codes(*before, coin)))
-        self.engine.load(Configuration(self.space, agents=agents))
-        self.engine.step += 1
+        self.engine.load(Configuration(self.space, agents=agents), self.step + 1)
         return self.told(pair, before, coin)
 
     def told(self, pair, before, coin: int) -> dict:

@@ -1,5 +1,8 @@
 """Fast-forwarded and plain runs have the same law, in every detail that can be looked at."""
 
+import itertools
+from collections import Counter, defaultdict
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -8,6 +11,7 @@ import hegemon as hg
 from hegemon.compute.fingerprints import speaks_of
 from hegemon.engines.rounds.fast_forward import can_skip
 from hegemon.models import Bit, Group, Range, RoundsProtocol, at_least
+from tests.compute.agreement import chi_square
 
 TRIALS = 400
 
@@ -96,6 +100,45 @@ def test_at_a_given_round_all_fields_have_the_same_law(rounds):
     for name in ("heads", "lit"):
         values = [[tuple(run.configuration.agents[name]) for run in runs] for runs in (quick, plain)]
         assert same_law(*values) > 1e-3
+
+
+def law_with_a_fault(last: int, fault: int) -> dict:
+    """The law of (heads, lit) in the round `last`, one of two nodes being made dark in the round `fault`."""
+    now = {((0, 0), (0, 0)): 1.0}
+    for round in range(last + 1):
+        after: dict = defaultdict(float)
+        if round == fault:
+            for nodes, chance in now.items():
+                for victim in range(2):
+                    after[tuple((h, lit * (v != victim)) for v, (h, lit) in enumerate(nodes))] += chance / 2
+            now, after = after, defaultdict(float)
+        if round == last:
+            return now
+        for nodes, chance in now.items():
+            sides = [[(h, lit)] * 2 for h, lit in nodes]
+            if round % 3 == 2:
+                sides = [[(h, lit)] * 2 if lit else [(0, 0), (h + 1, 0) if h < 2 else (0, 1)] for h, lit in nodes]
+            for one, other in itertools.product(*sides):
+                after[one, other] += chance / 4
+        now = after
+    raise AssertionError
+
+
+@pytest.mark.parametrize("skip", [True, False])
+def test_a_fault_meets_private_fields_of_the_exact_law(skip):
+    """Which nobody knows while rounds are skipped: the jump ends where the fault strikes."""
+    last, fault, trials = 37, 20, 300
+    expected, counts, skipped = law_with_a_fault(last, fault), Counter(), 0
+    for trial in range(trials):
+        run = hg.simulate(
+            Lamps(2), graph="path:2", until=f"rounds:{last}", faults=(hg.Fault(fault, 1, {"lit": 0}),), seed=3,
+            trial=trial, fast_forward=skip,
+        )  # fmt: skip
+        counts[tuple((int(a["heads"]), int(a["lit"])) for a in run.configuration.agents)] += 1
+        skipped += run.measures["fast_forwarded_rounds"]
+    assert bool(skipped) == skip and set(counts) <= set(expected)
+    order = sorted(expected, key=lambda nodes: -expected[nodes])
+    assert chi_square([counts[x] for x in order], [expected[x] * trials for x in order]) > 1e-4
 
 
 @pytest.mark.parametrize(

@@ -94,17 +94,19 @@ class Batch(Engine):
     def step(self) -> int:
         return self._base + self._ahead
 
-    @step.setter
-    def step(self, value: int) -> None:
-        self._base, self._ahead = value, 0
-
     @property
     def is_silent(self) -> bool:
         return self._silent
 
-    def load(self, configuration: Configuration) -> None:
-        """Take over a configuration and count the stop's conditions in it."""
-        self._base, self._ahead = self.step, 0
+    def load(self, configuration: Configuration, step: int | None = None) -> None:
+        """Take over a configuration and count the stop's conditions in it.
+
+        The coins of an epoch that was entered are used up: its beginning can have been seen.
+        """
+        if self._ahead:
+            self._go(self._look(self._ahead))
+        if step is not None:
+            self._base = step
         self._pending[0], self._far = NOT_DRAWN, 0
         self._skipping = self._silent = False
         self._fill(*configuration.multiset)
@@ -124,7 +126,7 @@ class Batch(Engine):
     def advance(self, limit: int) -> bool:
         """Run towards `limit`, or exactly to the first step that meets the stop; whether it is met."""
         if self._silent:
-            self.step = limit
+            self._base = limit
         self.gave_up = False
         deadline = Deadline()
         while self.step < limit and not deadline.is_over:

@@ -244,4 +244,4 @@ def skip(census, table, workspace, course, n, budget, patience):
             if moved and satisfied:
                 return MET, done
         if where[first] < 0 or where[second] < 0:
-            return SWITCH, done  # there are too many states for the table
+            return BUSY, done  # the table is full: without the states that no agent is in there may be room

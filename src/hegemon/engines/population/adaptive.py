@@ -20,26 +20,24 @@ class Adaptive(Switching):
         self._agents = Agents(protocol, topology, configuration, stop, rng)
         self._now = self._events
         self._used = []
-        self._settle(configuration)
+        self._settle(configuration, 0)
 
-    def _settle(self, configuration) -> None:
+    def _settle(self, configuration, step: int) -> None:
         """Use `events` if few arcs are active in this configuration, `agents` until the next review if not."""
-        step = self._now.step
-        self._events.load(configuration)
+        self._events.load(configuration, step)
         if self._events.active_share < SPARSE:
             self._now = self._events
         else:
-            self._agents.load(configuration)
+            self._agents.load(configuration, step)
             self._now = self._agents
             self._review = step + max(REVIEW * self._arcs, step // 4)
-        self._now.step = step
         self._note_use()
 
     def _turn_to(self, kind: str) -> None:
         self._now = self._agents if kind == Agents.__name__ else self._events
 
-    def load(self, configuration) -> None:
-        self._settle(configuration)
+    def load(self, configuration, step: int | None = None) -> None:
+        self._settle(configuration, self.step if step is None else step)
 
     def advance(self, limit: int) -> bool:
         """Towards `limit`; may come back early."""
@@ -48,9 +46,9 @@ class Adaptive(Switching):
         if self._now is self._agents:
             met = self._agents.advance(min(limit, self._review))
             if not met and self._agents.step == self._review:
-                self._settle(self._agents.configuration())
+                self._settle(self._agents.configuration(), self.step)
             return met
         met = self._events.advance(limit)
         if not met and self._events.active_share > DENSE:
-            self._settle(self._events.configuration())
+            self._settle(self._events.configuration(), self.step)
         return met

@@ -30,7 +30,6 @@ class AdaptiveComplete(Switching):
     def __init__(self, protocol, topology, configuration, stop, rng):
         self.protocol, self.stop = protocol, stop
         self._given = topology, stop, rng
-        self._engines: dict = {}
         self._used: list[str] = []
         small = protocol.n <= SMALL
         self._use(Agents if small else self._best(*configuration.multiset), configuration, 0)
@@ -54,26 +53,25 @@ class AdaptiveComplete(Switching):
         return Batch if cost < affordable else Agents
 
     def _use(self, kind, configuration: Configuration, step: int) -> None:
-        if kind in self._engines:
-            self._now = self._engines[kind]
-            self._now.load(configuration)
-        else:
-            topology, stop, rng = self._given
-            self._now = self._engines[kind] = kind(self.protocol, topology, configuration, stop, rng)
+        """A new engine: one that was used before may still have an epoch before it, drawn from the coins of all."""
+        topology, stop, rng = self._given
+        self._now = kind(self.protocol, topology, configuration, stop, rng)
+        if step:
+            self._now.load(configuration, step)
         if isinstance(self._now, Batch) and self._possible():
             self._now.affordable = cost_of_agents(self.protocol.n) / CLEARLY / OVER_PLAN
-        self._now.step = step
         self._postpone()
         self._note_use()
 
     def _turn_to(self, kind: str) -> None:
-        self._use(Agents if kind == Agents.__name__ else Batch, self.configuration(), self.step)
+        if type(self._now).__name__ != kind:
+            self._use(Agents if kind == Agents.__name__ else Batch, self.configuration(), self.step)
 
     def _postpone(self) -> None:
         self._review = self.step + max(BRIEF, REVIEW * self.protocol.n, self.step // 2)
 
-    def load(self, configuration) -> None:
-        self._now.load(configuration)
+    def load(self, configuration, step: int | None = None) -> None:
+        self._now.load(configuration, step)
 
     def advance(self, limit: int) -> bool:
         """Towards `limit`; may come back early."""

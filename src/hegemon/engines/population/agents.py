@@ -17,7 +17,7 @@ from hegemon.engines.engine import Engine, kept
 from hegemon.engines.meeting import Meeting, call_meeting
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
-from hegemon.engines.population.draws import BLOCK, Chance, draws_of
+from hegemon.engines.population.draws import BLOCK, Chance, draws_of, move_words
 from hegemon.engines.population.pairs import LARGEST_TABLE, MARKED, codes_in, entry_of, pairs_of
 from hegemon.engines.refusal import refuse_interaction
 from hegemon.errors import InvalidInput
@@ -59,6 +59,7 @@ def run_records(population, chance, goal, given, budget):
     done = 0
     while done < budget:
         size = min(BLOCK, budget - done)
+        move_words(chance.rng, chance.before)
         draw(population, chance, size)
         for k in range(size):
             tried[0], tried[1], tried[2] = first[k], second[k], coins[k]
@@ -72,6 +73,8 @@ def run_records(population, chance, goal, given, budget):
             copy(scratch[0], a)
             copy(scratch[1], b)
             if met:
+                move_words(chance.before, chance.rng)
+                draw(population, chance, k + 1)  # the others are drawn again by whoever goes on
                 return done + k + 1, MET
         done += size
     return done, LIMIT
@@ -87,6 +90,7 @@ def run_codes(population, chance, goal, gate, tried, table, mark, budget):
     done = 0
     while done < budget:
         size = min(BLOCK, budget - done)
+        move_words(chance.rng, chance.before)
         draw(population, chance, size)
         k = 0
         while k < size:
@@ -107,6 +111,8 @@ def run_codes(population, chance, goal, gate, tried, table, mark, budget):
                 population[j] = after_b
                 k += 1
             if entry & uint64(MARKED) and recount_codes(mark, a, b, after_a, after_b, goal):
+                move_words(chance.before, chance.rng)
+                draw(population, chance, k)
                 return done + k, MET
         done += size
     return done, LIMIT
@@ -168,6 +174,7 @@ class Agents(Engine):
         self._membership = Membership(protocol, stop)
         self._in_table = self.space.size**2 * protocol.coins.size <= LARGEST_TABLE**2
         draw, self._arcs = draws_of(topology, protocol.coins.size)
+        self._before = np.zeros(4, np.uint64)
         self._drawn = [np.zeros(BLOCK, np.int64) for _ in range(3)]  # without coins the third stays 0
         self._tried = np.zeros(3, np.int64)  # the agents that met last, and their coins
         self._given: tuple
@@ -186,8 +193,9 @@ class Agents(Engine):
         self._pace = Pace(1 << 18)
         self.load(configuration)
 
-    def load(self, configuration: Configuration) -> None:
+    def load(self, configuration: Configuration, step: int | None = None) -> None:
         """Take over a configuration and count the stop's conditions in it."""
+        self.step = self.step if step is None else step
         self._silent = False
         if self._in_table:
             self._population = self.space.encode_array(configuration.agents).astype(np.uint16)
@@ -203,14 +211,11 @@ class Agents(Engine):
         if self._silent:
             self.step = limit
             return False
-        chance = Chance(self._arcs, self.rng, self.protocol.coins.size, *self._drawn)
+        chance = Chance(self._arcs, self.rng, self._before, self.protocol.coins.size, *self._drawn)
         goal = Goal(self._counts, self.stop.low, self.stop.high, self.stop.watch)
         self._pace.start()
         try:
-            # Whole blocks: after a stop that nobody waits for, the rest of a block is not used, and where blocks
-            # begin must not depend on the clock.
-            budget = max(BLOCK, self._pace.amount // BLOCK * BLOCK)
-            steps = min(limit - self.step, budget)
+            steps = min(limit - self.step, self._pace.amount)
             done, ended = self._kernel(self._population, chance, goal, *self._given, steps)
         except Exception as error:
             self._refuse(error)

@@ -16,15 +16,23 @@ BLOCK = 32  # pairs drawn ahead, so that their agents are on the way from memory
 
 
 class Chance(NamedTuple):
-    """What meetings are drawn from: the arcs (none: all pairs), and how many values the coins have; and room for the
-    agents and coins of the next ones."""
+    """What meetings are drawn from: the arcs (none: all pairs), the generator, what it was before the last draws, and
+    how many values the coins have; and room for the agents and coins of the next ones."""
 
     arcs: np.ndarray
     rng: np.ndarray
+    before: np.ndarray
     values: int
     first: np.ndarray
     second: np.ndarray
     coins: np.ndarray
+
+
+@lean
+def move_words(source, target):
+    """Whole-array assignment would compile error messages into a kernel."""
+    for k in range(4):
+        target[k] = source[k]
 
 
 @lean

@@ -237,10 +237,6 @@ class Events(Engine):
     def step(self) -> int:
         return int(self._clock[STEP])
 
-    @step.setter
-    def step(self, value: int) -> None:
-        self._clock[STEP] = value
-
     @property
     def active_share(self) -> float:
         return self._clock[ACTIVE] / len(self._arcs.ends)
@@ -250,8 +246,10 @@ class Events(Engine):
         """No interaction changes anything, now or ever after."""
         return self._clock[ACTIVE] == 0
 
-    def load(self, configuration: Configuration) -> None:
+    def load(self, configuration: Configuration, step: int | None = None) -> None:
         """Take over a configuration: count the stop's conditions, find the active arcs."""
+        if step is not None:
+            self._clock[STEP] = step
         self._population = configuration.agents.copy()
         self._counts = self._membership.counts(self._population)
         self._clock[NEXT] = -1

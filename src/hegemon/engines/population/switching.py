@@ -14,10 +14,6 @@ class Switching(Engine):
     def step(self) -> int:
         return self._now.step
 
-    @step.setter
-    def step(self, value: int) -> None:
-        self._now.step = value
-
     @property
     def is_silent(self) -> bool:
         return self._now.is_silent
@@ -46,21 +42,15 @@ class Switching(Engine):
         return self._now.view()
 
     def snapshot(self, into=None):
-        older = into[3] if into and into[1] is self._now else None
-        return self.step, self._now, self._review, self._now.snapshot(older)
+        kind = type(self._now).__name__
+        inner = self._now.snapshot(into[4] if into and into[1] == kind else None)
+        return self.step, kind, self._review, list(self._used), inner
 
     def restore(self, snapshot) -> None:
-        _, self._now, self._review, inner = snapshot
-        self._now.restore(inner)
-
-    def freeze(self):
-        return self.step, type(self._now).__name__, self._review, list(self._used), self._now.snapshot()
-
-    def thaw(self, frozen) -> None:
-        _, kind, review, used, inner = frozen
+        _, kind, review, used, inner = snapshot
         self._turn_to(kind)
         self._now.restore(inner)
-        self._review, self._used, self.name = review, used, " and ".join(used)
+        self._review, self._used, self.name = review, list(used), " and ".join(used)
 
     @abstractmethod
     def _turn_to(self, kind: str) -> None:

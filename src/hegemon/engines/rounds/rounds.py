@@ -124,10 +124,6 @@ class Rounds(Engine):
     def step(self) -> int:
         return int(self._state[TIME])
 
-    @step.setter
-    def step(self, value: int) -> None:
-        self._state[TIME] = value
-
     @property
     def words(self) -> np.ndarray:
         return self._buffers[self._state[CURRENT]]
@@ -140,8 +136,15 @@ class Rounds(Engine):
     def new_frame(self) -> Frame:
         return Frame(np.empty_like(self.words), np.empty_like(self._faces[0]))
 
-    def load(self, configuration: Configuration) -> None:
-        """Take over a configuration and count the stop's conditions in it."""
+    def load(self, configuration: Configuration, step: int | None = None) -> None:
+        """Take over a configuration and count the stop's conditions in it.
+
+        Coins belong to rounds, so no coin is used twice. On the way of a jump nobody's private fields are known, and
+        whoever has another configuration cannot have it from here: a jump ends at the horizon at the latest.
+        """
+        assert self._flight is None or self.step == self._flight.departure, "a run is reached into at its horizon"
+        if step is not None:
+            self._state[TIME] = step
         self._pack(configuration.agents, *self.frame, self.given.layout)
         self._recount()
         self._survey = self._flight = None
@@ -150,7 +153,9 @@ class Rounds(Engine):
 
     def configuration(self) -> Configuration:
         """During a flight, private fields are not to be relied on: what was watched does not read them."""
-        return self.unpacked(self.words) if self._flight is None else self._flight.configuration(self.step)
+        if self._flight is None or self.step == self._flight.departure:
+            return self.unpacked(self.words)
+        return self._flight.configuration(self.step)
 
     def unpacked(self, words) -> Configuration:
         agents = np.zeros(len(words), self.space.dtype)
@@ -158,22 +163,16 @@ class Rounds(Engine):
         return Configuration(self.space, agents=agents)
 
     def snapshot(self, into=None):
-        """During a survey or a flight: where the survey began, since all after it can be repeated from there."""
+        """During a survey or a flight: where the survey began, since all after it can be repeated from there, towards
+        the same horizon."""
         path = self._survey.path if self._survey else self._flight.path if self._flight else None
-        if path is None:
-            return self.step, self.step, self.words.copy(), self._anchor.copy(), self._clock.copy(), 0, self._skipped
-        return (
-            self.step,
-            path.begin,
-            path.first.words.copy(),
-            self._anchor.copy(),
-            self._clock.copy(),
-            path.period,
-            self._skipped,
-        )
+        begin, words, period = (path.begin, path.first.words, path.period) if path else (self.step, self.words, 0)
+        search = self._anchor.copy(), self._clock.copy()
+        return self.step, begin, words.copy(), *search, period, self._skipped, self.horizon
 
     def restore(self, snapshot) -> None:
-        step, begin, words, anchor, clock, period, self._skipped = snapshot
+        step, begin, words, anchor, clock, period, self._skipped, self.horizon = snapshot
+        self.hopeless = ""
         self.words[:] = words
         self._show(self.words, self._parts[0][2].me, self.frame.faces, self.given.layout)
         self._state[TIME] = begin
