@@ -127,7 +127,7 @@ def test_prospects_cost_no_more_than_the_steps_so_far():
     for _ in range(2):  # the second run is not ahead of the first, although all pairs are known by then
         prospects = Prospects(protocol, topology, stop, lambda: None)
         for step, most in ((1 << 20, 604), (1 << 21, 709), (1 << 30, 1 << 20)):
-            driver.engine.step = step
+            driver.engine.load(begin, step)
             settled = prospects.is_stuck(driver.engine)
             assert settled == (step == 1 << 30) and len(prospects._asked) <= most
 
