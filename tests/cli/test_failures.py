@@ -57,6 +57,9 @@ def refused(capsys, *arguments) -> str:
         (["lower-bound", "--plot", "no/where.png"], "no folder"),
         (["reproduce", "--out", "/dev/null/x"], "folder"),
         (["run"], "which protocol"),
+        (["new", "x" * 300 + ".py"], "File name too long"),
+        (["agent", "x" * 10_000, "--n", "3", "--peers", "p", "--key", "k", "--listen", "[::1]:0"], "no protocol"),
+        (["agent", "timer", "--n", "y" * 10_000], "invalid int value"),
         (["runn"], "run"),
     ],
 )
@@ -260,3 +263,43 @@ def test_a_closed_stream_is_no_terminal():
     stream = io.StringIO()
     stream.close()
     assert not Sheet(stream).isatty()
+
+
+@pytest.mark.parametrize(
+    ("init", "part"),
+    [
+        ("def __init__(self, n):\n        self.mine = n", "makes no protocol"),
+        ("def __init__(self):\n        pass", "unexpected keyword argument"),
+        ("def __init__(self, n):\n        super().__init__(n)\n        1 / 0", "line 8): ZeroDivisionError"),
+    ],
+)
+def test_a_constructor_of_ones_own_is_refused_in_one_sentence(init, part, tmp_path, capsys):
+    text = (
+        "from hegemon import Bit, PopulationProtocol, exactly\n\nclass Mine(PopulationProtocol):\n    class State:\n"
+        f"        leader: Bit = 1\n    {init}\n    def interact(a, b, p):\n        b.leader = 0\n"
+        "    safe = exactly(1, lambda a, p: a.leader == 1)\n"
+    )
+    file = tmp_path / "mine.py"
+    file.write_text(text)
+    for command in (["run", file, "--n", 5, "-q"], ["sweep", file, "--n", 5, "--out", tmp_path / "study", "-q"]):
+        said = refused(capsys, *map(str, command))
+        assert part in said and "call super().__init__(n, **given)" in said
+    file.write_text(text.replace(init, "def __init__(self, n, **given):\n        super().__init__(n, **given)"))
+    assert main(["run", str(file), "--n", "5", "-q"]) == 0
+
+
+def test_a_key_is_written_whole_or_not_at_all(tmp_path, capsys, monkeypatch):
+    from hegemon.cli.agent import main as agent
+
+    place = tmp_path / "key"
+    with monkeypatch.context() as full:
+
+        def no_room(handle):
+            raise OSError(28, "No space left on device")
+
+        full.setattr(os, "fsync", no_room)
+        assert agent(["--new-key", str(place)]) == 2
+    assert "No space left" in capsys.readouterr().err and not list(tmp_path.iterdir())
+    assert agent(["--new-key", str(place)]) == 0 and place.stat().st_mode & 0o777 == 0o600
+    key = place.read_text()
+    assert agent(["--new-key", str(place)]) == 2 and place.read_text() == key and len(list(tmp_path.iterdir())) == 1

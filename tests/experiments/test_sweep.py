@@ -263,6 +263,9 @@ def test_a_study_file(tmp_path):
         'protocol = "pairwise"\nsize = 3',
         '[axes]\nn = "5"',
         "protocol = 'a'\n[axes.n]\nb=1",
+        'protocol = "pairwise"\nzip = 3\n[axes]\nn = 4',
+        'protocol = "pairwise"\ncases = 7\n[axes]\nn = 4',
+        "protocol = 3\n[axes]\nn = 4",
     ):
         path.write_text(text)
         with pytest.raises(InvalidInput):

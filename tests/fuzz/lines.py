@@ -41,7 +41,33 @@ GOOD = [
     "sweep --status nowhere",
     "--version",
     "run --help",
+    "run --resume c.npz",
+    "run pairwise --n 6 --disturbances start.json --max-steps 300",
+    "verify pairwise --n 3 --checkpoint c.npz",
+    "watch pairwise --n 4 --start start.json --save f.html --max-steps 50",
+    "watch --start start.json --save f.html --max-steps 50",
+    "sweep study.toml --workers 1 --quiet",
+    "sweep pairwise --n 4,5 --trials 2 --workers 1 --out s --quiet",
+    "sweep --cases start.csv --workers 1 --quiet",
+    "sweep --extend . --trials 3 --workers 1 --quiet",
+    "sweep --status .",
+    "results .",
+    "agent --new-key key",
+    "agent pairwise --n 3 --peers start.json --key start.csv --listen 127.0.0.1:0 --for 0.1",
+    "prove pairwise --property closed:safe",
+    "holding timer --n 3 --set s=2 --budget 1000 --start start.json",
 ]
+# Values that the parser lets through: of these options any text, of the others a number that they take.
+TEXTS = ["--set", "--graph", "--start", "--until", "--engine", "--variant", "--wake", "--mixing-time", "--fault", "--observe",
+         "--history", "--plot", "--final", "--property", "--method", "--checkpoint", "--disturbances", "--out"]  # fmt: skip
+NUMBERS = {
+    "--n": "2 3 5 6",
+    "--trials": "1 2",
+    "--seed": "0 7 1e9",
+    "--max-steps": "0 1 50 300",
+    "--every": "1 7",
+    "--workers": "1 2",
+}
 NASTY = [
     "", " ", "-1", "0", "00", "1e400", "-1e400", "9" * 5000, "0." + "1" * 5000, "nan", "inf", "-inf", "1e19", "1e36",
     "1e37", "3.5", "2^^3", "9**9**9", "9^9^9", "1/0", "(((((", "1;2", "__import__('os').getcwd()", "lambda: 0", "[]", "{}",
@@ -123,6 +149,25 @@ GRAPHS = [
     "0,1\n1,2\n",
 ]
 
+ARCHIVES = ["", "PK\x03\x04", "PK\x05\x06" + "\0" * 18, "\x93NUMPY\x01\0", "\x80\x04]\x94.", "{}", "x" * 5000]
+ASKED = '{"schema":1,"seed":0,"trials":2,"precise":null,"axes":{"protocol":["%s"],"n":[%s]},"zip":[],"cases":[]}'
+FOLDERS = ["", "{}", "[]", '{"folder":1,"study":{}}', "[" * 5000] + [
+    f'{{"folder":"a","study":{ASKED % pair}}}'
+    for pair in (
+        ("pairwise", "4"),
+        ("mine.py:Mine", "4"),
+        ("no.py", "4"),
+        ("x", "4"),
+        ("pairwise", '"a",[],{}'),
+        ("pairwise", "-1"),
+    )
+]
+STUDIES = [
+    "", "protocol = 3", 'protocol = "mine.py:Mine"\n[axes]\nn = [4]', 'protocol = "pairwise"\n[axes]\nn = [4]\nk = [1]', "a = [[[[",
+    'protocol = "pairwise"\ntrials = -1\n[axes]\nn = 4', 'protocol = "pairwise"\nzip = 3\n[axes]\nn = 4', 'protocol = ["timer"]\n[axes]\nn = {a = 1}',
+    'protocol = "pairwise"\ncases = "start.csv"\n', 'protocol = "pairwise"\ncases = 7\n[axes]\nn = [4, "x", 2.5]',
+]  # fmt: skip
+
 FINE = """from hegemon.models import Bit, Choice, Group, Parameter, PopulationProtocol, Range, count, exactly
 
 
@@ -182,8 +227,9 @@ class Line:
 def line(seed: int, number: int) -> Line:
     dice = random.Random(f"{seed} {number}")
     words = dice.choice(GOOD).split()
+    deep = dice.random() < 0.75  # past the parser, to what stands behind it
     for _ in range(dice.choice((0, 0, 1, 1, 1, 2))):
-        words = spoilt(words, dice)
+        words = varied(words, dice) if deep else spoilt(words, dice)
     if dice.random() < 0.25:
         words.append("--json")
     files = {
@@ -191,8 +237,31 @@ def line(seed: int, number: int) -> Line:
         "start.csv": dice.choice(TABLES),
         "graph.txt": dice.choice(GRAPHS),
         "mine.py": user_protocol(dice),
+        "c.npz": dice.choice(ARCHIVES),
+        "study.toml": dice.choice(STUDIES),
+        "study.json": dice.choice(FOLDERS),
     }
     return Line(words, files)
+
+
+def varied(words: list[str], dice: random.Random) -> list[str]:
+    """The words with a value changed, or an option added that stands in another line of the same command."""
+    words = list(words)
+    places = [k for k in range(2, len(words)) if words[k - 1] in TEXTS or words[k - 1] in NUMBERS]
+    if places and dice.random() < 0.6:
+        place = dice.choice(places)
+        words[place] = fitting(words[place - 1], dice)
+        return words
+    others = {word for text in GOOD if text.startswith(words[0]) for word in text.split() if word in (*TEXTS, *NUMBERS)}
+    if name := sorted(others - {*words}):
+        words += [name := dice.choice(name), fitting(name, dice)]
+    return words
+
+
+def fitting(name: str, dice: random.Random) -> str:
+    if name in NUMBERS:
+        return dice.choice(NUMBERS[name].split())
+    return dice.choice([text for text in NASTY if not text.startswith("-")])
 
 
 def spoilt(words: list[str], dice: random.Random) -> list[str]:

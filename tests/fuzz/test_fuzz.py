@@ -13,7 +13,8 @@ def told(flawed) -> str:
 def test_every_line_ends_well_or_in_one_sentence():
     counts, flawed = fuzz(1, range(250))
     assert not flawed, told(flawed)
-    assert counts["exit 0"] > 25 and counts["exit 2"] > 80  # the lines are neither all good nor all bad
+    assert counts["exit 0"] > 25 and counts["exit 2"] > 50  # the lines are neither all good nor all bad
+    assert counts["past the parser"] > 175, counts  # most of them try what stands behind it
 
 
 @pytest.mark.full

@@ -28,6 +28,7 @@ class Ending:
     code: int | None
     flaw: str
     seconds: float = 0.0
+    parsed: bool = True  # whether it got past the parser
 
 
 class Worker:
@@ -47,7 +48,7 @@ class Worker:
             return Ending(asked, None, f"silent for {SILENCE:.0f} s", seconds)
         if answer == "long":
             return Ending(asked, None, "", seconds)
-        return Ending(asked, answer["code"], flaw(asked, answer), seconds)
+        return Ending(asked, answer["code"], flaw(asked, answer), seconds, answer.get("parsed", True))
 
     def _ask(self, question: dict):
         """The answer; "long" for work that shows its progress; None for silence."""
@@ -129,6 +130,7 @@ def fuzz(seed: int, numbers, heard=lambda ending: None) -> tuple[Counter, list[E
         for number in numbers:
             ending = worker.perform(line(seed, number))
             counts["flaw" if ending.flaw else "long" if ending.code is None else f"exit {ending.code}"] += 1
+            counts["past the parser"] += ending.parsed
             if ending.flaw:
                 flawed.append(ending)
             heard(ending)
@@ -144,8 +146,17 @@ def _serve() -> None:
 
     import hegemon.exact.verification
     import hegemon.runs.trials  # noqa: F401 - loaded beforehand, for loading says nothing
+    from hegemon.cli import failures
     from hegemon.cli.main import main
 
+    refused, sentence = [], failures.sentence
+
+    def heard(error):
+        if hasattr(error, "format_message") or isinstance(error, failures.Refused):
+            refused.append(error)
+        return sentence(error)
+
+    failures.sentence = heard
     channel = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 
@@ -160,13 +171,14 @@ def _serve() -> None:
         question = json.loads(text)
         os.chdir(question["folder"])
         out, err = io.StringIO(), Ear()
+        refused.clear()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             try:
                 code = main(question["arguments"])
             except BaseException as error:
                 code = f"{type(error).__name__} came out"
         os.chdir("/")
-        answer = {"code": code, "out": out.getvalue(), "err": err.getvalue()}
+        answer = {"code": code, "out": out.getvalue(), "err": err.getvalue(), "parsed": not refused}
         print(json.dumps(answer), file=channel, flush=True)
 
 

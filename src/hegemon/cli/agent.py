@@ -13,6 +13,7 @@ import warnings
 from datetime import UTC, datetime
 from pathlib import Path
 
+from hegemon.cli import failures
 from hegemon.errors import InvalidInput, meant
 
 DEFAULT_HEALTH = "127.0.0.1:0"
@@ -36,13 +37,14 @@ def main(arguments: list[str] | None = None) -> int:
         warnings.showwarning = lambda message, *place: log("warning", str(message))
 
         return run(live(protocol, options))
-    except InvalidInput as error:
-        print(f"hegemon: {error}", file=sys.stderr)
-        return 2
     except KeyboardInterrupt:
         return 130
     except SystemExit as error:  # argparse has said why
         return error.code if isinstance(error.code, int) else 2
+    except Exception as error:
+        code, text = failures.sentence(error)
+        print(f"hegemon: {text}", file=sys.stderr)
+        return code
 
 
 class SingleValue(argparse.Action):
@@ -99,19 +101,28 @@ def parser() -> argparse.ArgumentParser:
 def make_key(place: str) -> None:
     """A fresh key on standard output, or in a new file that nobody else can read."""
     import os
+    import tempfile
 
+    from hegemon.files import MARK
     from hegemon.network.keys import new_key
 
-    if place == "-":
-        print(new_key())
-        return
+    beside = None
     try:
-        handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        if place == "-":
+            print(new_key(), flush=True)
+            return
+        handle, beside = tempfile.mkstemp(prefix=".key.", suffix=MARK, dir=os.path.dirname(os.path.abspath(place)))
+        with os.fdopen(handle, "w") as file:
+            file.write(new_key() + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(beside, place)  # which fails if there is such a file: a key is never overwritten, nor half written
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InvalidInput(f"the key file {place} cannot be made: {reason}; give the name of a new file") from None
-    with os.fdopen(handle, "w") as file:
-        file.write(new_key() + "\n")
+    finally:
+        if beside is not None:
+            os.unlink(beside)
 
 
 def make_protocol(options):

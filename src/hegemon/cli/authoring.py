@@ -37,9 +37,9 @@ def new_protocol(
     place = Path(file)
     if place.suffix != ".py":
         raise InvalidInput(f"{file} must end in .py, such as my_protocol.py")
+    reserve(place)  # first: a name may be too long to be asked about
     if place.exists():
         raise InvalidInput(f"{file} is there already, and is not overwritten; give the name of a new file")
-    reserve(place)
     name = "".join(part[:1].upper() + part[1:] for part in re.split(r"[^0-9A-Za-z]+", place.stem))
     if not name.isidentifier() or keyword.iskeyword(name):
         raise InvalidInput(f"{place.stem} does not make the name of a class; take letters, as in my_protocol.py")

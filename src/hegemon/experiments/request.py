@@ -94,15 +94,7 @@ def maker(name: str, parameters: Mapping[str, Any], naming: str) -> Callable[[in
                 f"{chosen.id} has no parameter {key!r}; its parameters are: {known}{meant(key, declared)}"
             )
 
-    def make(n: int) -> Protocol:
-        try:
-            return chosen(n=n, **parameters)
-        except TypeError as error:  # a constructor of the user's own
-            raise InvalidInput(
-                f"{chosen.__name__} cannot be made: {error}; a protocol takes n and its parameters"
-            ) from error
-
-    return make
+    return lambda n: chosen(n=n, **parameters)
 
 
 def with_story(written: dict[str, Any]) -> dict[str, Any]:

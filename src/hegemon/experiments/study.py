@@ -130,10 +130,22 @@ def read_study(path) -> Study:
     axes, zipped, cases = content.get("axes", {}), content.get("zip", []), content.get("cases", [])
     if not isinstance(axes, dict) or any(isinstance(values, dict) for values in axes.values()):
         raise InvalidInput(f"the study {path}: [axes] must give every axis a list, a number or a text")
+    if not _are_names(content.get("protocol", [])) or not _are_lists(zipped):
+        raise InvalidInput(f"the study {path}: protocol and zip must be names or lists of names, as zip = ['n', 'tau']")
     if isinstance(cases, str):
         cases = Path(path).parent / cases
+    elif not isinstance(cases, list) or not all(isinstance(row, dict) for row in cases):
+        raise InvalidInput(f"the study {path}: cases must name a CSV file, or be tables such as [[cases]]")
     options = {name: content[name] for name in ("trials", "seed", "precise") if name in content}
     return make_study(content.get("protocol"), axes=axes, zipped=zipped, cases=cases, **options)
+
+
+def _are_names(value) -> bool:
+    return isinstance(value, str) or isinstance(value, list) and all(isinstance(name, str) for name in value)
+
+
+def _are_lists(value) -> bool:
+    return _are_names(value) or isinstance(value, list) and all(map(_are_names, value))
 
 
 def study_from(content: dict) -> Study:

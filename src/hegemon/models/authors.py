@@ -1,6 +1,7 @@
 """What a protocol's author wrote: where it is, and a failure in it as one sentence with file and line."""
 
 import ast
+import functools
 import inspect
 import os
 import sys
@@ -29,6 +30,20 @@ def authored(what: str, instead: str = "mend it") -> Iterator[None]:
     except BaseException as error:
         pass_interrupt(error)
         raise InvalidInput(f"{what} fails{place(error)}: {sentence(error)}; {instead}") from error
+
+
+def whole(init: Callable) -> Callable:
+    """A constructor of an author's own, which must take what every protocol takes and hand it on."""
+
+    @functools.wraps(init)
+    def make(self, *given, **named) -> None:
+        instead = "write def __init__(self, n, **given) and call super().__init__(n, **given) first"
+        with authored(f"{type(self).__name__}.__init__", instead):
+            init(self, *given, **named)
+        if "values" not in vars(self):
+            raise InvalidInput(f"{type(self).__name__}.__init__ ({where(init)}) makes no protocol; {instead}")
+
+    return make
 
 
 def place(error: BaseException) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from hegemon.errors import InvalidInput, meant
 from hegemon.models.assumptions import Assumption
-from hegemon.models.authors import authored, declared, kind
+from hegemon.models.authors import authored, declared, kind, whole
 from hegemon.models.configuration import Configuration
 from hegemon.models.declarations import check_declaration
 from hegemon.models.expressions import evaluate
@@ -105,6 +105,8 @@ class Protocol:
                 setattr(cls, name, staticmethod(function))
         if cls.needs_graph and cls.topology == Protocol.topology:
             cls.topology = cls.needs_graph
+        if "__init__" in vars(cls) and not cls.__module__.startswith("hegemon."):
+            cls.__init__ = whole(cls.__init__)
         check_declaration(cls)
         check_inputs(cls)
         if cls.fields and not hasattr(cls, "output"):
