@@ -7,15 +7,21 @@ from hegemon.cli.common import console, facts, figure, print_json
 from hegemon.cli.options import MOST_AGENTS, UNITS, decimal, integer, option
 from hegemon.errors import InvalidInput
 
-FEWER = "; fewer agents with the same parameters hold no shorter (docs/holding.md)"
 MOST_OTHERS = 3  # that are printed
 
 
 def advise_parameters(
-    n_at_most: Annotated[int, integer("--n-at-most", "at most so many agents", low=2, high=MOST_AGENTS)],
     hold: Annotated[
         str, option("--hold", help="how long: parallel time such as 1e12; or 30d, 10y with a rate", metavar="TIME")
     ],
+    n_at_most: Annotated[
+        int | None,
+        integer("--n-at-most", "most agents that the network ever has", low=2, high=MOST_AGENTS),
+    ] = None,
+    n: Annotated[
+        int | None,
+        integer("--n", "agents that the network always has, instead of --n-at-most", low=2, high=MOST_AGENTS),
+    ] = None,
     rate: Annotated[
         float | None,
         decimal("--interactions-per-second", "interactions per second in which each agent takes part", 1e9),
@@ -26,6 +32,9 @@ def advise_parameters(
     """Choose the cheapest protocol and parameters that are known to hold a leader for long enough."""
     from hegemon.experiments.holding.advice import advise
 
+    size = n_at_most if n is None else n
+    if size is None or (n_at_most is not None and n is not None):
+        raise InvalidInput("give --n-at-most (most agents that the network ever has) or --n (agents it always has)")
     timed = hold[-1:] in UNITS
     if timed and rate is None:
         raise InvalidInput(
@@ -34,7 +43,7 @@ def advise_parameters(
     wish = options.duration(hold) if timed else options.positive("--hold", 1e300)(hold)
     if rate is not None and not timed:
         wish = wish * 2 / rate  # parallel time, as without a rate
-    found = advise(n_at_most, wish, interactions_per_second=rate, risk=risk)
+    found = advise(size, wish, exactly=n is not None, interactions_per_second=rate, risk=risk)
     content = found.record()
     if json:
         print_json(content)
@@ -50,7 +59,7 @@ def advise_parameters(
         "states": figure(known.states),
         "holds": holds,
         "converges in": recovers,
-        "rests on": known.basis if known.kind == "proved" else known.basis + FEWER,
+        "rests on": known.basis,
     }
     for place, other in enumerate(found.others[:MOST_OTHERS]):
         rows[f"or ({place + 1})"] = f"{named(other)}: holds {other.held}, converges in {figure(other.convergence)}"
@@ -59,4 +68,5 @@ def advise_parameters(
 
 def named(known) -> str:
     given = ", ".join(f"{name} = {value}" for name, value in known.parameters.items())
-    return f"{known.protocol}, for at most {known.n} agents ({given})"
+    agents = f"{'exactly' if known.fewest == known.n else 'at most'} {known.n} agents"
+    return f"{known.protocol}, for {agents} ({given})"

@@ -83,7 +83,7 @@ COMMANDS = {
     "advise": (
         "advise:advise_parameters",
         (
-            "hegemon advise --n-at-most 100 --hold 1e10",
+            "hegemon advise --n 1000 --hold 1e12",
             "hegemon advise --n-at-most 100 --hold 10y --interactions-per-second 20 --risk 0.01 --json",
         ),
     ),

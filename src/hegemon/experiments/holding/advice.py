@@ -2,9 +2,9 @@
 
 Nothing is extrapolated. The table `measured.json` has one row per protocol, size and parameters, made by
 `python -m benchmarks.holding`: holding from the start `safe` (exact, the 95 % interval of `hegemon holding`, or a lower
-bound that is proved) and convergence. A row for N agents serves networks of at most N with the row's own parameters: a
-proved bound grows as agents become fewer, and in the exact cases that were compared (docs/holding.md) fewer agents with
-the same parameters never held shorter than N do.
+bound that is proved) and convergence. A row says for which numbers of agents it is known. A proved bound for N agents
+grows as agents become fewer, so it serves all networks of 2 to N agents. A row that was computed or measured is known
+at its own N alone: fewer agents with the same parameters may hold much shorter.
 """
 
 import json
@@ -35,19 +35,24 @@ class Known:
     trials: int
 
     @property
+    def fewest(self) -> int:
+        """The row is known for this many agents, up to n."""
+        return 2 if self.kind == "proved" else self.n
+
+    @property
     def held(self) -> str:
         return f"at least 10^{self.low:.2f}" if self.holding is None else f"10^{self.holding:.2f}"
 
     @property
     def basis(self) -> str:
         if self.kind == "exact":
-            return f"holding computed exactly at n = {self.n}, convergence from {self.trials} runs"
-        if self.kind == "proved":
-            return f"a proof for all n up to {self.n} (docs/holding.md), convergence from {self.trials} runs"
-        return (
-            f"holding measured at n = {self.n} (95 % interval 10^{self.low:.2f} … 10^{self.high:.2f}), convergence "
-            f"from {self.trials} runs"
-        )
+            known = f"holding computed exactly at n = {self.n}"
+        elif self.kind == "proved":
+            known = f"a proof for all n up to {self.n} (docs/holding.md)"
+        else:
+            known = f"holding measured at n = {self.n} (95 % interval 10^{self.low:.2f} … 10^{self.high:.2f})"
+        only = "" if self.fewest < self.n else "; how long fewer agents hold is not known"
+        return f"{known}, convergence from {self.trials} runs at n = {self.n}{only}"
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,7 @@ class Advice:
         held = known.low if known.holding is None else known.holding
         return {
             "protocol": known.protocol,
-            "n_at_most": known.n,
+            "known_for": {"fewest": known.fewest, "most": known.n},
             "parameters": known.parameters,
             "states": known.states,
             "wish_parallel_time": self.wish,
@@ -97,10 +102,17 @@ def table() -> tuple[Known, ...]:
 
 
 def advise(
-    n_at_most: int, hold: float, *, interactions_per_second: float | None = None, risk: float | None = None
+    n_at_most: int,
+    hold: float,
+    *,
+    exactly: bool = False,
+    interactions_per_second: float | None = None,
+    risk: float | None = None,
 ) -> Advice:
     """Of all that hold long enough, the protocol and parameters with the fastest convergence, then the fewest states.
 
+    n_at_most  every number of agents from 2 to this one: only what is known for all of them is recommended.
+    exactly    the network always has `n_at_most` agents: what is known at that number alone is recommended as well.
     hold  parallel time; with `interactions_per_second` (of each agent), seconds.
     risk  without it the mean holding time meets the wish; with it, the leader is lost earlier with at most this
           probability, losses being memoryless.
@@ -119,13 +131,14 @@ def advise(
         raise InvalidInput(f"risk = {risk!r} is out of range; give a probability between 0 and 1")
     wish = hold if interactions_per_second is None else hold * interactions_per_second / PER_UNIT
     needed = math.log10(wish) - (0 if risk is None else math.log10(-math.log1p(-risk)))
-    fitting = [row for row in rows if row.n >= n_at_most]
+    fewest = n_at_most if exactly else 2
+    fitting = [row for row in rows if row.fewest <= fewest and n_at_most <= row.n]
     good = sorted((row for row in fitting if row.low >= needed), key=lambda row: (row.convergence, row.states))
     if not good:
         best = max(fitting, key=lambda row: row.low)
         raise InvalidInput(
-            f"nothing that is known for {n_at_most} agents holds for 10^{needed:.1f} parallel time; the longest known "
-            f"is {best.protocol} at n = {best.n}: at least 10^{best.low:.1f}. Wish for less, or measure larger "
-            "parameters with `hegemon holding`"
+            f"nothing that is known for {'exactly' if exactly else 'at most'} {n_at_most} agents holds for "
+            f"10^{needed:.1f} parallel time; the longest known is {best.protocol} at n = {best.n}: at least "
+            f"10^{best.low:.1f}. Wish for less, or measure larger parameters with `hegemon holding`"
         )
     return Advice(good[0], wish, interactions_per_second, tuple(good[1:]))
