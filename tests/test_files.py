@@ -106,3 +106,11 @@ def test_one_value_stands_for_no_more_trials_than_a_record_has():
     assert decode_record(encode_record(record)) == {"schema": 1, **record}
     assert decode_record(encode_record(record | {"count": 10**12})) is None
     assert json.loads(encode_record(record))["record"]["count"] == 5_000
+
+
+def test_a_folder_whose_name_looks_like_an_address_is_a_folder(tmp_path, monkeypatch, capsys):
+    """Arrow takes a name such as `s3:x` for a place elsewhere, unless it is a whole path."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("ring:0", "file:x"):
+        assert main(["sweep", "pairwise", "--n", "4", "--trials", "2", "--workers", "1", "--out", name, "-q"]) == 0
+        assert main(["results", name]) == 0 and (tmp_path / name / "table.parquet").is_file()

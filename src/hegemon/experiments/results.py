@@ -208,7 +208,7 @@ def _schema(root):
     if not folder.table.is_file():
         raise InvalidInput(f"{root} has no table yet; run its `hegemon sweep` to the end")
     with _readable(root):
-        return read_schema(folder.table)
+        return read_schema(folder.table.absolute())
 
 
 @contextmanager

@@ -58,7 +58,7 @@ def compact(folder: Folder, cases: list[tuple[dict, str, int]], study: dict) -> 
     schema = pyarrow.schema([(name, types[kind]) for name, kind in kinds.items()], metadata=about)
     total = 0
 
-    def write(path) -> None:
+    def write(path) -> None:  # whole: Arrow would take a name with a colon for an address
         nonlocal total
         waiting: dict[str, list] = {name: [] for name in kinds}
 
@@ -69,7 +69,7 @@ def compact(folder: Folder, cases: list[tuple[dict, str, int]], study: dict) -> 
                 del waiting[name][:size]
 
         options = {"compression": "zstd", "compression_level": 3, "version": "2.6", "data_page_version": "1.0"}
-        with parquet.ParquetWriter(path, schema, **options) as writer:
+        with parquet.ParquetWriter(path.absolute(), schema, **options) as writer:
             for number, (says, key, limit) in enumerate(cases):
                 for trial, begin, end, record in rows_of(folder, key, limit):
                     size = end - begin
@@ -93,13 +93,13 @@ def read_table(folder: Folder, columns: list[str] | None = None):
     import pandas
     from pyarrow.parquet import read_metadata
 
-    about = read_metadata(folder.table)
+    about = read_metadata(folder.table.absolute())
     groups = [about.row_group(place) for place in range(about.num_row_groups)]
     unpacked = sum(group.total_byte_size for group in groups)
     check_fits(folder.table, max(about.num_rows, 0) * about.num_columns * VALUE_BYTES + unpacked)
     if any(group.num_rows > ROWS for group in groups):
         raise ValueError("its row groups are not those of a study")
-    return pandas.read_parquet(folder.table, columns=columns)
+    return pandas.read_parquet(folder.table.absolute(), columns=columns)
 
 
 def _measured(record: dict, name: str, begin: int, end: int, says: dict) -> list:
