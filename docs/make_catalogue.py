@@ -62,7 +62,7 @@ def page(name: str, protocol, found: dict[str, str]) -> str:
     lines = [f"# {name}", "", content["summary"], ""]
     if (DOCS / "gallery" / f"{name}.gif").exists():
         lines += [f"![{name} as hegemon watch shows it](../gallery/{name}.gif){{ width=260 }}", ""]
-    lines += [f"*{MODELS[protocol.model]}; grade: {content['grade']}.* {content['reference']}.", ""]
+    lines += [f"*{MODELS[protocol.model.name]}; grade: {content['grade']}.* {content['reference']}.", ""]
     if content["assumes"]:
         lines += [f"Assumes: {'; '.join(content['assumes'])}.", ""]
     for heading in ("inputs", "coins"):
@@ -72,7 +72,7 @@ def page(name: str, protocol, found: dict[str, str]) -> str:
     lines += [story, ""] if story else []
     lines += ["```sh", f"hegemon show {name}", f"hegemon run {name} --n {SIZE}", f"hegemon watch {name}", "```", ""]
     lines += ["## Rules", ""]
-    for function in RULES[protocol.model]:
+    for function in RULES[protocol.model.name]:
         lines += ["```python", source_of(getattr(protocol, function)), "```", ""]
     for heading, columns in (
         ("fields", ("name", "domain", "in")),
@@ -106,7 +106,7 @@ def write() -> list[str]:
     for name, protocol in CATALOGUE.items():
         save(FOLDER / f"{name}.md", page(name, protocol, found))
         link = f"[{name}]({name}.md)"
-        rows.append({"id": link, "what it does": protocol.summary(), "model": protocol.model, "grade": protocol.grade})
+        rows.append({"id": link, "what it does": protocol.summary(), "model": protocol.model.name, "grade": protocol.grade})
     cited = [{"id": row.id, "what it does": row.summary, "model": "–", "grade": "cited"} for row in CITED.values()]
     lines = ["# The catalogue", "", GRADES, "", *table(rows + cited, tuple(rows[0]))]
     save(FOLDER / "index.md", "\n".join(lines))

@@ -10,7 +10,7 @@ from hegemon.protocols import CATALOGUE
 
 GIVEN = {"threshold": {"k": 3}}
 ASKED = [
-    name for name, kind in CATALOGUE.items() if kind.model == "population" and name != "dijkstra"
+    name for name, kind in CATALOGUE.items() if kind.model.has_interactions and name != "dijkstra"
 ]  # which counts nothing
 
 

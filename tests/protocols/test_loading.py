@@ -30,7 +30,7 @@ def test_every_protocol_is_under_its_id_and_its_name():
 def test_what_is_read_off_the_files_is_what_the_classes_say():
     for name, entry in listing.entries().items():
         protocol = CATALOGUE[name]
-        said = protocol.id, protocol.model, protocol.grade, protocol.shelf, protocol.summary(), protocol.reference
+        said = protocol.id, protocol.model.name, protocol.grade, protocol.shelf, protocol.summary(), protocol.reference
         assert said == (name, entry.model, entry.grade, entry.shelf, entry.summary, entry.reference)
 
 

@@ -55,7 +55,7 @@ def records(draw):
     name, parameters = PROTOCOLS[draw(st.sampled_from(list(MODELS)))]
     kind = hg.CATALOGUE[name]
     protocol = kind(n=9, **{key: draw(value) for key, value in parameters.items() if draw(st.booleans())})
-    known = [name for name, one in RUN_OPTIONS.items() if protocol.traits.knows(one.needs)]
+    known = [name for name, one in RUN_OPTIONS.items() if protocol.model.knows(one.needs)]
     chosen = draw(st.lists(st.sampled_from(known), unique=True))
     return RunRecord(protocol, **{name: draw(VALUES[name]) for name in chosen})
 

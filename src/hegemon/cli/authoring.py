@@ -16,8 +16,9 @@ from hegemon.cli.progress import Progress
 from hegemon.errors import InvalidInput, meant, pass_interrupt
 from hegemon.files import reserve, write_text
 from hegemon.models.authors import declared
+from hegemon.models.model import MODELS
 
-MODELS = ("population", "rounds", "messages")
+TEMPLATES = [name for name, one in MODELS.items() if one.has_template]
 ALL_PAIRS = 40_000  # pairs of states that are all tried; of more, as many at random
 STEPS = {"steps": 300, "rounds": 20}  # of the runs that try the engines
 MARKS = {True: "✓", False: "✗", None: "?"}
@@ -29,11 +30,11 @@ class NotDecided(Exception):
 
 def new_protocol(
     file: Annotated[str, options.argument("FILE", "the file to write, such as my_protocol.py")],
-    model: Annotated[str, option("--model", help=f"{', '.join(MODELS)}", metavar="MODEL")] = "population",
+    model: Annotated[str, option("--model", help=f"{', '.join(TEMPLATES)}", metavar="MODEL")] = "population",
 ):
     """Write a commented protocol of your own, which runs, verifies and plots at once."""
-    if model not in MODELS:
-        raise InvalidInput(f"--model {model} is not known; choose {', '.join(MODELS)}{meant(model, MODELS)}")
+    if model not in TEMPLATES:
+        raise InvalidInput(f"--model {model} is not known; choose {', '.join(TEMPLATES)}{meant(model, TEMPLATES)}")
     place = Path(file)
     if place.suffix != ".py":
         raise InvalidInput(f"{file} must end in .py, such as my_protocol.py")
@@ -80,7 +81,14 @@ def check_protocol(
                 break  # nothing else can be trusted
     ok, undecided = all(row["ok"] is not False for row in rows), sum(row["ok"] is None for row in rows)
     if json:
-        content = {"protocol": made.id, "model": made.model, "n": n, "ok": ok, "undecided": undecided, "checks": rows}
+        content = {
+            "protocol": made.id,
+            "model": made.model.name,
+            "n": n,
+            "ok": ok,
+            "undecided": undecided,
+            "checks": rows,
+        }
         print_json(content)
     else:
         table = new_table("", "what", ("found", {"overflow": "fold"}))
@@ -107,16 +115,16 @@ def tried(what: str, attempt: Callable[[], str]) -> dict:
 def attempts(protocol, topology) -> Iterator[tuple[str, Callable[[], str]]]:
     """The checks, in the order in which one depends on the other."""
     yield "functions", lambda: check_functions(protocol)
-    if protocol.model == "population":
+    if protocol.model.has_interactions:
         yield "all pairs", lambda: check_pairs(protocol)
-    if protocol.model in ("population", "rounds"):
+    if protocol.model.has_configurations:
         for name in dict.fromkeys([*protocol.starts, *filter(None, [protocol.default_start])]):
             yield f"start {name}", partial(check_start, protocol, topology, name)
         for name, chosen in protocol.sets.items():
             if chosen.closed:
                 yield f"set {name}", partial(check_closure, protocol, topology, name)
         yield "safe", lambda: require_safe(protocol)
-    if protocol.model == "messages":
+    if protocol.model.wakes:
         yield "decisions", lambda: check_decisions(protocol, topology)
     for engine in engines(protocol, topology):
         yield f"engine {engine}", partial(check_engine, protocol, topology, engine)
@@ -171,7 +179,7 @@ def check_closure(protocol, topology, name: str) -> str:
         answer = verify(protocol, graph=topology, start=start, property=f"closed:{name}", memory=0.05)
     except InvalidInput as error:  # too many configurations, or a start that is drawn
         claim = f"claims to be closed, not proved here ({str(error).partition(';')[0]})"
-        if protocol.model != "population":
+        if not protocol.model.has_interactions:
             raise NotDecided(claim) from None
         import numpy as np
 
@@ -211,7 +219,7 @@ def check_decisions(protocol, topology) -> str:
 
 
 def engines(protocol, topology) -> list[str]:
-    if protocol.model != "population":
+    if not protocol.model.has_interactions:
         return ["auto"]
     return ["agents", "events", "batch"] if topology.is_complete else ["agents", "events"]
 
@@ -221,7 +229,7 @@ def check_engine(protocol, topology, engine: str) -> str:
     from hegemon.runs.simulate import simulate
 
     course: dict[str, Any] = {"max_steps": STEPS["rounds"]}
-    if protocol.model != "messages":
+    if protocol.model.has_starts:
         course = {"until": f"{protocol.time_unit}:{STEPS[protocol.time_unit]}"}
     run = simulate(protocol, graph=topology, engine=engine, **course)
     led = "" if run.leaders is None else f", {counted(run.leaders, 'leader')}"

@@ -67,7 +67,7 @@ def run(
             if keeper.state is None and keeper.unkept:
                 raise failures.Interrupted(f"interrupted; {checkpoint} begins again, since {keeper.unkept}")
         content = report(record, topology, finished)
-        content["notes"] = notes_on(str(record.until), record.protocol) if record.protocol.traits.has_starts else []
+        content["notes"] = notes_on(str(record.until), record.protocol) if record.protocol.model.has_starts else []
         if trace is not None and finished.runs:
             shown.show("telling the run again")
             content["trace"] = tracing.trace(record, topology, finished.runs[0].steps, trace)
@@ -86,15 +86,15 @@ def prepared(record, topology, trials: int, trace: int | None, **files: Any):
 
     protocol, plot = record.protocol, files.pop("plot")
     for name, place in files.items():
-        if place and not protocol.traits.has_configurations:
+        if place and not protocol.model.has_configurations:
             raise unmeant(f"--{name}", protocol)
     if files["draw"]:
         from hegemon.analysis.graph_pictures import check_drawable
 
         check_drawable(topology)
-    if protocol.traits.has_configurations and (plot or files["history"]) and not record.observe:
+    if protocol.model.has_configurations and (plot or files["history"]) and not record.observe:
         record = replace(record, observe=True)
-    if plot and trials == 1 and protocol.traits.has_starts and not protocol.traits.has_configurations:
+    if plot and trials == 1 and protocol.model.has_objects:
         raise InvalidInput(
             f"--plot draws nothing of one trial of {protocol.id}, whose states are Python objects and are not "
             "recorded; give --trials 20, and it draws how long they took"

@@ -13,7 +13,7 @@ def report(record, topology, finished) -> dict:
     first = finished.runs[0] if finished.runs else None
     content = {
         "protocol": protocol.id,
-        "model": protocol.model,
+        "model": protocol.model.name,
         "n": protocol.n,
         "parameters": protocol.parameters,
         "states": protocol.states if protocol.fields else None,
@@ -35,7 +35,7 @@ def report(record, topology, finished) -> dict:
 def report_course(record) -> dict:
     """From where to where: a message-passing protocol wakes up, and ends when nothing is left to happen."""
     protocol = record.protocol
-    if protocol.traits.wakes:
+    if protocol.model.wakes:
         return {"wake": record.wake, "until": "end"}
     from hegemon.models.conditions import absence_note
 

@@ -17,18 +17,15 @@ MOST = 10_000  # interactions that are told
 FAR = 10**6  # steps that are looked at one by one
 
 
-ENGINES = {"population": "agents", "messages": "nodes"}  # that follow every interaction and every message
-
-
 def traceable(record):
     """The record with an engine that can be followed; what cannot be told is refused before the run."""
-    engine = ENGINES.get(record.protocol.model, record.engine)
+    engine = record.protocol.model.follower
     if record.faults or record.disturbances:
         raise InvalidInput("--trace and --fault exclude each other; hegemon watch shows a run with its faults")
-    if record.engine not in ("auto", engine):
-        every = "every message" if record.protocol.traits.wakes else "agents one by one"
+    if "auto" not in (record.engine, engine) and record.engine != engine:
+        every = "every message" if record.protocol.model.wakes else "agents one by one"
         raise InvalidInput(f"--trace follows {every}, and engine {record.engine} does not; use --engine {engine}")
-    return replace(record, engine=engine)
+    return record if engine == "auto" else replace(record, engine=engine)
 
 
 def trace(record, topology, end: int, wanted: int) -> list[str]:
@@ -36,9 +33,9 @@ def trace(record, topology, end: int, wanted: int) -> list[str]:
     from hegemon.models.unreliable import unreliable
 
     protocol = unreliable(record.protocol, record.loss, record.one_sided)
-    if protocol.traits.wakes:
+    if protocol.model.wakes:
         return trace_messages(protocol, topology, record.wake, record.seed, end, wanted)
-    world = make_world(protocol, topology, record.start, record.seed)
+    world = protocol.model.home("world")(protocol, topology, record.start, record.seed, record.engine)
     begin = world.snapshot()
     if wanted >= 0:
         return list(first_changes(world, end, wanted))
@@ -71,14 +68,6 @@ def told_messages(protocol, topology, wake, seed: int, end: int) -> Iterator[str
             if node.status != known.get(v):
                 known[v] = node.status
                 yield f"round {engine.round:,}: node {v} is {node.status}"
-
-
-def make_world(protocol, topology, start, seed: int):
-    from hegemon.web.objects import ObjectWorld
-    from hegemon.web.worlds import AgentWorld
-
-    kind, engine = (ObjectWorld, "auto") if protocol.model == "objects" else (AgentWorld, "auto")
-    return kind(protocol, topology, start, seed, "agents" if protocol.model == "population" else engine)
 
 
 def first_changes(world, end: int, wanted: int) -> Iterator[str]:

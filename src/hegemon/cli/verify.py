@@ -83,7 +83,7 @@ def verify_protocol(
         from hegemon.exact.verification import Verification, verify
 
         chosen, topology = build(protocol, n, graph, set_, 0)
-        if chosen.model == "messages":
+        if chosen.model.wakes:
             verify_messages.refuse_files(
                 chosen, export=export_, distribution=distribution, counterexample=counterexample
             )

@@ -29,7 +29,7 @@ def engine_named(name: str) -> type[Engine]:
 
 def choose_engine(name: str, protocol, topology, stop, observed=(), fast_forward: bool = True, threads=None) -> Choice:
     """The engine for a protocol on a topology, by name or the best one; `observed` functions will be measured."""
-    if protocol.model == "rounds":
+    if protocol.model.has_rounds:
         return _for_rounds(name, protocol, stop, observed, fast_forward, threads)
     if name == "auto":
         return Choice(*_automatic(protocol, topology), {})

@@ -131,7 +131,7 @@ class Watcher:
     @property
     def units(self) -> dict[str, str]:
         """What each observable counts; those that are counted in rounds are called nodes."""
-        counted = {"agents": "nodes"} if self.protocol.model == "rounds" else {}
+        counted = {"agents": self.protocol.model.agents}
         return {name: counted.get(seen.unit, seen.unit) for name, seen in self.observables.items()}
 
     def measure(self, configuration) -> dict:

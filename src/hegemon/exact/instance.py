@@ -21,9 +21,9 @@ class Instance:
     """A protocol on a graph from given starts, and its chain."""
 
     def __init__(self, protocol, graph=None, start=None, symmetry=True, memory=MEMORY, progress=None):
-        if protocol.model not in ("population", "rounds"):
+        if "chain" not in protocol.model.homes:
             raise InvalidInput(
-                f"{protocol.id} has the model {protocol.model!r}; exact chains exist for populations and rounds"
+                f"{protocol.id} has the model {protocol.model}; exact chains exist for populations and rounds"
             )
         protocol.require_sound()
         self.protocol = protocol
@@ -36,24 +36,9 @@ class Instance:
         else:
             self.covers = f"reachable from {start}" if isinstance(start, str) else "reachable from the given start"
             starts = [fixed_start(protocol, start, self.topology)]
-        if protocol.model == "rounds":
-            self.space = RoundConfigurations(protocol, self.topology)
-            self.chain = round_chain(self.space, starts, memory, progress)
-            return
-        if any(chosen.whole for chosen in protocol.sets.values()) and not self.topology.is_directed_ring:
-            # a predicate on the whole array may tell agents apart; on rings invariance is checked instead
-            symmetry = False
-        self.space = Configurations(protocol, self.topology, symmetry)
-        if starts is None and self._is_better_recomputed(memory):
-            self.chain = RecomputedChain(self.space, progress)
-        elif starts is None:
-            self.chain = whole_chain(self.space, memory, progress)
-        else:
-            self.chain = reachable_chain(self.space, starts, memory, progress)
-
-    def _is_better_recomputed(self, memory: float) -> bool:
-        """Storing pays where it is possible: many answers are then much faster."""
-        return estimate(self.space).gib > memory and can_be_recomputed(self.space, memory)
+        self.space, self.chain = protocol.model.home("chain")(
+            protocol, self.topology, starts, symmetry, memory, progress
+        )
 
     @property
     def is_intended(self) -> bool:
@@ -74,6 +59,28 @@ class Instance:
             if index is not None:
                 found[name] = index
         return found
+
+
+def rounds_chain(protocol, topology, starts, symmetry, memory, progress):
+    """The configurations of a rounds protocol, and their chain."""
+    space = RoundConfigurations(protocol, topology)
+    return space, round_chain(space, starts, memory, progress)
+
+
+def population_chain(protocol, topology, starts, symmetry, memory, progress):
+    """The configurations of a population protocol up to symmetry, and their chain.
+
+    Storing pays where it is possible: many answers are then much faster.
+    """
+    if any(chosen.whole for chosen in protocol.sets.values()) and not topology.is_directed_ring:
+        # a predicate on the whole array may tell agents apart; on rings invariance is checked instead
+        symmetry = False
+    space = Configurations(protocol, topology, symmetry)
+    if starts is not None:
+        return space, reachable_chain(space, starts, memory, progress)
+    if estimate(space).gib > memory and can_be_recomputed(space, memory):
+        return space, RecomputedChain(space, progress)
+    return space, whole_chain(space, memory, progress)
 
 
 def fixed_start(protocol, start, topology) -> np.ndarray:

@@ -193,7 +193,7 @@ def verify(
         )
     if wake != "all":
         raise InvalidInput(f"wake is for message passing, and {protocol.id} is not; leave it out")
-    if protocol.model == "objects":
+    if protocol.model.has_objects:
         raise InvalidInput(
             f"verify needs finitely many states that can be counted, and those of {protocol.id} are Python objects; "
             "use run, which simulates it exactly"
@@ -261,7 +261,7 @@ def _verify_predicate(protocol, name, graph, memory, symmetry, progress, begin) 
 
 def _verify_schedule(protocol, name, schedule, graph, start, memory, progress, begin) -> Verification:
     """One question: what the worst schedule does. Agents have names, because a schedule speaks of them."""
-    known = POPULATION if protocol.model == "population" else ROUNDS
+    known = POPULATION if protocol.model.has_interactions else ROUNDS
     if schedule not in known:
         raise InvalidInput(
             f"the schedule {schedule!r} is not one of {protocol.id}; choose random, {', '.join(known)}"

@@ -69,7 +69,7 @@ class Case:
     @cached_property
     def course(self) -> dict:
         """From where to where, as the table of results says it."""
-        record, model = self.record, self.protocol.traits
+        record, model = self.record, self.protocol.model
         said = [one for one in AXES.values() if one.name in record.given or one.written in ALWAYS]
         course = {one.written: one.write(getattr(record, one.name)) for one in said if model.knows(one.needs)}
         course["graph"] = record.graph or self.protocol.topology
@@ -101,7 +101,7 @@ class Case:
     def check(self) -> None:
         """Refuse what can be seen to fail before anything runs."""
         record, protocol = self.record, self.protocol
-        if protocol.traits.has_starts:
+        if protocol.model.has_starts:
             parse_stop(record.until, protocol)
             unreliable(protocol, record.loss, record.one_sided)
             start = str(record.start or protocol.default_start)

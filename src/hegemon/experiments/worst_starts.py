@@ -119,7 +119,7 @@ def search_worst(
     """Look for a start with large expected time: `evaluations` candidates, at most about `trials` runs each
     (a champion collects more), and `final` fresh runs from the best. The search ends after about `budget`
     simulated steps, and at an interrupt from the keyboard; what it has found by then is answered."""
-    if protocol.model != "population":
+    if not protocol.model.has_interactions:
         raise InvalidInput(f"search-worst is for population protocols, and {protocol.id} is none")
     if not protocol.arbitrary_start:
         raise InvalidInput(

@@ -22,7 +22,7 @@ def check_closed(protocol: Any, name: str, topology: Any, rng: np.random.Generat
     holds: anywhere, or at the default start of a protocol that is not made to start anywhere.
     """
     chosen = protocol.set_named(name)
-    if not chosen.closed or protocol.model != "population" or protocol.n > LARGEST_N:
+    if not chosen.closed or not protocol.model.has_interactions or protocol.n > LARGEST_N:
         return 0
     arcs = list(zip(topology.sources.tolist(), topology.targets.tolist(), strict=True))
     seen = 0

@@ -12,7 +12,7 @@ def describe(protocol) -> dict:
     """Everything that `show` prints."""
     return {
         "protocol": protocol.id,
-        "model": protocol.model,
+        "model": protocol.model.name,
         "summary": protocol.summary(),
         "reference": protocol.reference,
         "grade": protocol.grade,

@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 from hegemon.errors import InvalidInput
 from hegemon.models.declarations import require_arguments
 from hegemon.models.fields import Field, declared_fields
+from hegemon.models.model import MESSAGES
 from hegemon.models.protocol import Protocol
 from hegemon.models.purity import require_pure
 
@@ -98,7 +99,7 @@ class MessageProtocol(Protocol):
     begin: Callable  # (self, node, rng) -> messages
     round: Callable  # (self, node, inbox, rng) -> messages
 
-    model = "messages"
+    model = MESSAGES
     time_unit = "rounds"
     arbitrary_start = False
     default_start = None

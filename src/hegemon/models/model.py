@@ -1,33 +1,71 @@
-"""The models of computation: what each has, and how sentences speak of it."""
+"""The models of computation: what each has, how sentences speak of it, and where its parts live.
 
-from dataclasses import dataclass
+To add a model is to add its folder and one entry here; nothing else asks which model a protocol is of.
+"""
+
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
 
 
 @dataclass(frozen=True)
 class ComputationModel:
-    """`kind` is how a sentence speaks of its protocols. The traits say what a run of it can be asked."""
+    """`kind` is how a sentence speaks of its protocols. The traits say what a run of it can be asked.
+
+    `homes` are the places of its parts, each loaded when it is used, so that a run loads its own model alone: `course`
+    makes a run of a record, `world` is what the page watches, `chain` explores all configurations.
+    """
 
     name: str
     kind: str
+    agents: str = "agents"  # what those who run are called
+    follower: str = "auto"  # the engine in which every single step can be followed
     has_starts: bool = False  # a run goes from a start until a stop
     has_configurations: bool = False  # every agent has a state made of fields, which can be recorded and corrupted
+    has_interactions: bool = False  # two agents with such states meet
     has_rounds: bool = False  # all nodes move at once
-    can_lose: bool = False  # two agents meet, and their interaction may be lost
+    has_objects: bool = False  # two agents meet whose states are Python objects
     wakes: bool = False  # an adversary wakes the nodes up
+    has_template: bool = True  # `hegemon new` writes one
+    homes: dict[str, str] = field(default_factory=dict, hash=False)
+
+    def __str__(self) -> str:
+        return self.name
 
     def knows(self, trait: str) -> bool:
         """Whether it has a trait; every model has none."""
         return not trait or bool(getattr(self, trait))
 
+    def home(self, part: str) -> Any:
+        """One of its parts."""
+        module, _, name = self.homes[part].partition(":")
+        return getattr(import_module(module), name)
 
-MODELS = {
-    model.name: model
-    for model in (
-        ComputationModel(
-            "population", "of the population model", has_starts=True, has_configurations=True, can_lose=True
-        ),
-        ComputationModel("rounds", "of the rounds model", has_starts=True, has_configurations=True, has_rounds=True),
-        ComputationModel("messages", "of the messages model", wakes=True),
-        ComputationModel("objects", "whose states are Python objects", has_starts=True),
-    )
-}
+
+POPULATION = ComputationModel(
+    "population", "of the population model", follower="agents",
+    has_starts=True, has_configurations=True, has_interactions=True,
+    homes={
+        "course": "hegemon.runs.course:simulate_states",
+        "chain": "hegemon.exact.instance:population_chain",
+        "world": "hegemon.web.worlds:AgentWorld",
+    },
+)  # fmt: skip
+ROUNDS = ComputationModel(
+    "rounds", "of the rounds model", agents="nodes",
+    has_starts=True, has_configurations=True, has_rounds=True,
+    homes={
+        "course": "hegemon.runs.course:simulate_states",
+        "chain": "hegemon.exact.instance:rounds_chain",
+        "world": "hegemon.web.worlds:AgentWorld",
+    },
+)  # fmt: skip
+MESSAGES = ComputationModel(
+    "messages", "of the messages model", agents="nodes", follower="nodes", wakes=True,
+    homes={"course": "hegemon.runs.messages:simulate_messages", "world": "hegemon.web.messages:MessageWorld"},
+)  # fmt: skip
+OBJECTS = ComputationModel(
+    "objects", "whose states are Python objects", has_starts=True, has_objects=True, has_template=False,
+    homes={"course": "hegemon.runs.objects:simulate_objects", "world": "hegemon.web.objects:ObjectWorld"},
+)  # fmt: skip
+MODELS = {model.name: model for model in (POPULATION, ROUNDS, MESSAGES, OBJECTS)}

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from hegemon.errors import InvalidInput, meant
 from hegemon.models.authors import authored
 from hegemon.models.coins import CoinProtocol
+from hegemon.models.model import OBJECTS
 from hegemon.models.purity import require_pure
 
 
@@ -26,7 +27,7 @@ class ObjectProtocol(CoinProtocol):
 
     interact: Callable  # (a, b, p, coins) -> None
 
-    model = "objects"
+    model = OBJECTS
     functions = {"interact": "a, b, p, coins", "output": "a, p"}
 
     def __init__(self, n: int, **given):

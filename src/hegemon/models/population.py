@@ -8,6 +8,7 @@ import numpy as np
 from hegemon.errors import InvalidInput
 from hegemon.models.authors import declared
 from hegemon.models.coins import CoinProtocol
+from hegemon.models.model import POPULATION
 from hegemon.models.purity import require_pure
 from hegemon.models.soundness import check_functions, check_transition
 
@@ -23,7 +24,7 @@ class PopulationProtocol(CoinProtocol):
 
     interact: Callable  # (a, b, p) -> None, or (a, b, p, coins) -> None
 
-    model = "population"
+    model = POPULATION
     functions = {"interact": "a, b, p", "output": "a, p", "label": "a, p", "highlight": "a, p"}
 
     def __init__(self, n: int, **given):

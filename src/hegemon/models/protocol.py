@@ -19,7 +19,7 @@ from hegemon.models.fields import Field, declared_fields
 from hegemon.models.functions import condition, number
 from hegemon.models.inputs import check_inputs, input_groups, require_given, require_inputs
 from hegemon.models.labels import with_integers
-from hegemon.models.model import MODELS, ComputationModel
+from hegemon.models.model import ComputationModel
 from hegemon.models.observables import Observable, count
 from hegemon.models.observables import mean as mean_of
 from hegemon.models.parameters import Parameter
@@ -73,7 +73,7 @@ class Protocol:
     outputs: tuple[str, ...] = ("follower", "leader")
 
     # what its model says
-    model = ""
+    model: ClassVar[ComputationModel]
     time_unit = "steps"
     functions: dict[str, str] = {}  # members that are plain functions of states, not methods, and their arguments
     reads_graph = False  # whether starts and whole predicates are given the graph besides the agents
@@ -260,10 +260,6 @@ class Protocol:
         raise InvalidInput(f"{self.id} cannot list the configurations of {name!r}; verify it on one graph instead")
 
     # -- description ------------------------------------------------------------------------------------
-
-    @property
-    def traits(self) -> ComputationModel:
-        return MODELS[self.model]
 
     @classmethod
     def summary(cls) -> str:

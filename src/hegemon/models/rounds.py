@@ -9,6 +9,7 @@ import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.models.authors import declared, where
+from hegemon.models.model import ROUNDS
 from hegemon.models.protocol import Protocol
 from hegemon.models.purity import require_pure
 from hegemon.models.soundness import check_functions, check_transition
@@ -30,7 +31,7 @@ class RoundsProtocol(Protocol):
 
     update: Callable  # (me, neighbours, coins, p) -> None
 
-    model = "rounds"
+    model = ROUNDS
     time_unit = "rounds"
     functions = {"update": "me, neighbours, coins, p", "output": "a, p", "label": "a, p", "highlight": "a, p"}
     reads_graph = True

@@ -4,9 +4,6 @@ import random
 from functools import lru_cache
 
 from hegemon.errors import InvalidInput
-from hegemon.models.messages import MessageProtocol
-from hegemon.models.population import PopulationProtocol
-from hegemon.models.rounds import RoundsProtocol
 from hegemon.network.nodes import MessageCodes
 
 REMEMBERED = 1 << 16  # pairs of states whose interaction is remembered, by all agents of one process
@@ -16,13 +13,13 @@ class MemberRules:
     """What two states become, which states are leaders, and which states there are. `interact` sees states only."""
 
     def __init__(self, protocol):
-        self.works_in_rounds = isinstance(protocol, RoundsProtocol)
-        self.works_by_messages = isinstance(protocol, MessageProtocol)
+        self.works_in_rounds = protocol.model.has_rounds
+        self.works_by_messages = protocol.model.wakes
         if self.works_by_messages:
             self._require_told(protocol)
             self.protocol, self.size = protocol, 1
             return
-        if not self.works_in_rounds and not isinstance(protocol, PopulationProtocol):
+        if not self.works_in_rounds and not protocol.model.has_interactions:
             raise InvalidInput(
                 f"{protocol.id} is of the {protocol.model} model; members of a network need a protocol with finitely "
                 "many states that elects from any of them, such as time-optimal or trains"

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hegemon.errors import InvalidInput
-from hegemon.models.messages import MessageProtocol
 from hegemon.network.board import Board, Slot
 from hegemon.network.faults import NetworkFault, choose
 from hegemon.network.keys import new_key
@@ -68,7 +67,7 @@ class Swarm:
         seed: int = 0,
     ):
         check_pace(rate, patience)
-        if isinstance(protocol, MessageProtocol):  # its nodes are told what there is to know about the graph
+        if protocol.model.wakes:  # its nodes are told what there is to know about the graph
             protocol = type(protocol)(protocol.n, **protocol.parameters | protocol.adapt(topology).told)
         MemberRules(protocol).start(start, random.Random(seed))  # refuses what no member could do
         if protocol.n > MOST_MEMBERS:

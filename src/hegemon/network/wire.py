@@ -63,7 +63,7 @@ def fingerprint_of(protocol) -> bytes:
         for name, domain in protocol.space.domains.items()
     }
     values = {name: str(value) for name, value in protocol.values.items()}
-    described = json.dumps([VERSION, protocol.model, protocol.id, values, space], sort_keys=True)
+    described = json.dumps([VERSION, protocol.model.name, protocol.id, values, space], sort_keys=True)
     return hashlib.sha256(described.encode()).digest()
 
 

@@ -35,8 +35,8 @@ def simulate_states(asked: TrialRecord) -> Run:
         stop = replace(stop, closed=False)
     limit = min((one for one in (stop.limit, asked.max_steps) if one is not None), default=None)
     faults = (*asked.faults, *(read_disturbances(asked.disturbances) if asked.disturbances else ()))
-    schedule = read_interactions(start, protocol, topology) if protocol.model == "population" else []
-    rounds = read_rounds(start, protocol, topology) if protocol.model == "rounds" else []
+    schedule = read_interactions(start, protocol, topology) if protocol.model.has_interactions else []
+    rounds = read_rounds(start, protocol, topology) if protocol.model.has_rounds else []
     if rounds and faults:
         raise InvalidInput(f"{start} prescribes rounds, which are followed without faults; leave the faults out")
     if schedule and (faults or asked.engine not in ("auto", "agents")):

@@ -49,7 +49,7 @@ class Driver:
         self.interrupted = False
         self.rest: Callable[[], None] | None = None  # called while the engine stands still, outside the set
         self.ended = ""  # why the stop can never be met
-        self._prospects = Prospects(protocol, topology, stop, self._beat) if protocol.model == "population" else None
+        self._prospects = Prospects(protocol, topology, stop, self._beat) if protocol.model.has_interactions else None
         self._review = 0
         self._outside: tuple | None = None  # a snapshot outside the set, with nothing but steps since
         self._next_snapshot = 0.0  # when, by the clock

@@ -121,13 +121,13 @@ class RunRecord:
     )  # fmt: skip
     loss: float | str = option(
         0, "of interactions that do not happen, such as 0.1", metavar="SHARE", panel=POPULATION,
-        needs="can_lose", read=read_share("loss"), write=read_share("loss"), none=0.0,
+        needs="has_interactions", read=read_share("loss"), write=read_share("loss"), none=0.0,
         about='the probability that an interaction is lost, as in a bad network: a decimal, or a text such as "1/3". '
         "Lost ones count as steps",
     )  # fmt: skip
     one_sided: float | str = option(
         0, "of the others: only the responder changes", metavar="SHARE", panel=POPULATION,
-        needs="can_lose", read=read_share("one-sided"), write=read_share("one-sided"), none=0.0,
+        needs="has_interactions", read=read_share("one-sided"), write=read_share("one-sided"), none=0.0,
         about="the probability that an interaction that is not lost changes the responder alone",
     )  # fmt: skip
     fast_forward: bool = option(
@@ -164,7 +164,7 @@ class RunRecord:
         self, spelled: Callable[[Option], str] = lambda option: option.name, given: Iterable[str] = ()
     ) -> None:
         """An option that the protocol's model does not know is an error, never ignored; not even a default `given`."""
-        known, model = options_of(type(self)), self.protocol.traits
+        known, model = options_of(type(self)), self.protocol.model
         for name in (*self.given, *given):
             if not model.knows(known[name].needs):
                 instead = known.get(known[name].instead)
@@ -251,7 +251,7 @@ class TrialsRecord(MadeRecord):
 def unmeant(name: str, protocol: "Protocol", instead: str | None = None) -> InvalidInput:
     """The one sentence that refuses what a model does not know."""
     then = f"use {instead}" if instead else "leave it out"
-    return InvalidInput(f"{name} means nothing to {protocol.id}, a protocol {protocol.traits.kind}; {then}")
+    return InvalidInput(f"{name} means nothing to {protocol.id}, a protocol {protocol.model.kind}; {then}")
 
 
 def _is_default(value: Any, default: Any) -> bool:

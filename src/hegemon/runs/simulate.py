@@ -1,24 +1,13 @@
 """The front door of the engines: one call for every model of computation."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from hegemon import display
 from hegemon.errors import InvalidInput
-from hegemon.models.model import MODELS
-from hegemon.runs.course import simulate_states
+from hegemon.models.model import MODELS, ComputationModel
 from hegemon.runs.doors import takes
-from hegemon.runs.messages import simulate_messages
-from hegemon.runs.objects import simulate_objects
 from hegemon.runs.record import TrialRecord
 from hegemon.runs.run import Run
-
-COURSES: dict[str, Callable[[TrialRecord], Run]] = {
-    "population": simulate_states,
-    "rounds": simulate_states,
-    "messages": simulate_messages,
-    "objects": simulate_objects,
-}
 
 
 @takes(TrialRecord)
@@ -34,9 +23,8 @@ def simulate(asked: TrialRecord) -> Run:
 def run_model(asked: TrialRecord) -> Run:
     """Make the run as its protocol's model does; an option that means nothing there is refused."""
     protocol = asked.protocol
-    model = None if isinstance(protocol, type) else getattr(protocol, "model", None)
-    if model not in COURSES:
+    if isinstance(protocol, type) or not isinstance(getattr(protocol, "model", None), ComputationModel):
         what = "a class: make an instance of it with n=…" if isinstance(protocol, type) else "not a protocol"
         raise InvalidInput(f"{protocol!r} is {what}; the models are {', '.join(MODELS)}")
     asked.require_known()
-    return COURSES[model](asked)
+    return protocol.model.home("course")(asked)

@@ -89,7 +89,7 @@ def run_trials(asked: TrialsRecord) -> Trials:
         raise InvalidInput(f"workers = {workers} is out of range 1..{MOST_WORKERS}")
     begin = time.perf_counter()
     asked = replace(asked, graph=topology_for(protocol, asked.graph, asked.seed))
-    if protocol.traits.has_configurations:
+    if protocol.model.has_configurations:
         asked = replace(asked, start=opened(asked.start, protocol.starts))
     cancel = threading.Event()
     steps: dict[int, int] = {}

@@ -24,7 +24,7 @@ def greeting(session) -> dict:
         "name": session.protocol.id,
         "summary": protocol.summary(),
         "reference": protocol.reference,
-        "model": protocol.model,
+        "model": protocol.model.name,
         "unit": protocol.time_unit,
         "n": protocol.n,
         "parameters": {key: value for key, value in protocol.parameters.items() if value is not None},
@@ -70,7 +70,7 @@ def _documented(functions: dict) -> dict:
 
 
 def _observables(protocol) -> dict:
-    if protocol.model in ("messages", "objects"):
+    if not protocol.model.has_configurations:
         return {}
     return {name: observable.doc for name, observable in protocol.watched().items()}
 

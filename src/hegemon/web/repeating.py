@@ -7,7 +7,7 @@ from hegemon.errors import InvalidInput
 
 def command_of(session, disturbances_file: str = "disturbances.json") -> str:
     """What repeats the run of a session up to now."""
-    model, unit = session.protocol.traits, session.protocol.time_unit
+    model, unit = session.protocol.model, session.protocol.time_unit
     told: dict = {"engine": session.world.engine.name}
     if model.has_starts:
         told |= {"start": str(session.start), "until": f"{unit}:{session.step}"}

@@ -21,10 +21,7 @@ from hegemon.runs.setting import topology_for
 from hegemon.web.chunks import Chunks
 from hegemon.web.healing import Healing
 from hegemon.web.layout import require_watchable
-from hegemon.web.messages import MessageWorld
-from hegemon.web.objects import ObjectWorld
 from hegemon.web.world import World
-from hegemon.web.worlds import AgentWorld
 
 MOST_SNAPSHOTS = 64
 MOST_BYTES = 400_000_000  # of snapshots
@@ -54,22 +51,15 @@ class Session:
 
     def start_over(self, start=None, shown: str | None = None) -> None:
         """A new run from a named start, a file given on the command line, or a list of states."""
-        is_messages = self.protocol.model == "messages"
-        named = start
+        model, named = self.protocol.model, start
         schedule: list = []
-        if self.protocol.model in ("population", "rounds"):
+        if model.has_configurations:
             start = opened(start, self.protocol.starts)
-            of_rounds = self.protocol.model == "rounds"
-            schedule = (read_rounds if of_rounds else read_interactions)(start, self.protocol, self.topology)
+            schedule = (read_rounds if model.has_rounds else read_interactions)(start, self.protocol, self.topology)
         if schedule and self._engine not in ("auto", "agents", "rounds"):
             raise InvalidInput(f"{start} prescribes interactions, which only engine agents follows")
-        world: World
-        if self.protocol.model == "objects":
-            world = ObjectWorld(self.protocol, self.topology, start, self.seed, self._engine)
-        elif is_messages:
-            world = MessageWorld(self.protocol, self.topology, self.record.wake, self.seed, self._engine)
-        else:
-            world = AgentWorld(self.protocol, self.topology, start, self.seed, self._engine)
+        begin = self.record.wake if model.wakes else start
+        world: World = model.home("world")(self.protocol, self.topology, begin, self.seed, self._engine)
         if schedule and world.kind == "bands":
             raise InvalidInput(f"{start} prescribes interactions of agents, and beyond a million only counts are kept")
         self.world, self.schedule = world, schedule

@@ -329,7 +329,7 @@ class Simulation:
         states = command.get("states")
         if states is None:
             name = command.get("name", session.start)
-            if protocol.model == "messages":
+            if not protocol.model.has_starts:
                 session.start_over()
             elif name in protocol.starts:  # a name, never a path: the page cannot make anyone read a file
                 session.start_over(str(name))
@@ -348,5 +348,5 @@ def default_speed(session: Session) -> float:
     if session.schedule:
         return 1.0
     if session.world.is_rounds:
-        return 1.0 if session.protocol.model == "messages" else 10.0
+        return 1.0 if session.protocol.model.wakes else 10.0
     return float(10 ** min(6, max(1, len(str(session.protocol.n)) - 1))) if session.world.kind != "bands" else math.inf

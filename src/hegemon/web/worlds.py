@@ -47,7 +47,7 @@ class AgentWorld(World):
     def __init__(self, protocol, topology, start, seed: int, engine: str = "auto"):
         protocol.require_sound()
         self.protocol, self.topology, self.space = protocol, topology, protocol.space
-        self.is_rounds = protocol.model != "population"
+        self.is_rounds = protocol.model.has_rounds
         kind, self.reason = self._engine(engine)
         self.kind = "bands" if kind.as_multiset else "graph" if protocol.n <= LARGEST_DRAWN else "raster"
         self.has_output = bool(protocol.outputs) and hasattr(protocol, "output")

@@ -67,9 +67,9 @@ class System:
     """The rules of a protocol class with some parameters fixed; `inputs` are facts about its input, if it has one."""
 
     def __init__(self, protocol_class: type[Protocol], parameters: dict, inputs: tuple[Fact, ...] = ()):
-        if protocol_class.model != "population":
+        if not protocol_class.model.has_interactions:
             raise InvalidInput(
-                f"{protocol_class.id} has the model {protocol_class.model!r}; proofs for every n exist for population "
+                f"{protocol_class.id} has the model {protocol_class.model}; proofs for every n exist for population "
                 "protocols"
             )
         self.protocol = self._without_size(protocol_class, parameters, inputs)

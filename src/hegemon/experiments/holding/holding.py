@@ -234,7 +234,7 @@ def _refuse_for_ever(protocol, start) -> None:
     if (
         safe is not None
         and safe.closed
-        and protocol.model == "population"
+        and protocol.model.has_interactions
         and protocol.elects_leader
         and start == "safe"
     ):

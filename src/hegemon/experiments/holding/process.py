@@ -31,8 +31,8 @@ class Process:
     """The protocol, its graph and its start, checked; kernels are made for one importance at a time by `Crowd`."""
 
     def __init__(self, protocol, graph=None, start: object = "safe"):
-        if protocol.model != "population":
-            raise InvalidInput(f"{protocol.id} has the model {protocol.model!r}; holding is for population protocols")
+        if not protocol.model.has_interactions:
+            raise InvalidInput(f"{protocol.id} has the model {protocol.model}; holding is for population protocols")
         if not protocol.elects_leader:
             raise InvalidInput(f"{protocol.id} elects no leader, so there is nothing to hold")
         if protocol.n > MOST_AGENTS or protocol.states > MOST_STATES:
