@@ -153,6 +153,6 @@ def test_what_hides_from_analysis_is_found_by_trial():
 
     assert list(impurities(hides)) == []
     protocol = own(hides)(n=4)
-    protocol.__dict__["p"] = type("P", (), {"draw": Hidden()})()
+    protocol.__dict__["checked_p"] = type("P", (), {"draw": Hidden()})()
     with pytest.raises(InvalidInput, match="answers differently when it is asked again"):
         protocol.require_sound()

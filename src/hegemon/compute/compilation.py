@@ -9,10 +9,12 @@ import hashlib
 import threading
 import types
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from numba.core.dispatcher import Dispatcher
 
+from hegemon.compute import checked
 from hegemon.compute.caching import cached, cached_callback
 from hegemon.compute.fingerprints import fingerprint, free_variables
 from hegemon.compute.ingredients import ingredient
@@ -21,6 +23,8 @@ from hegemon.compute.ingredients import ingredient
 # the work of a small function, division follows IEEE 754, and the compiler looks for no sums of whole arrays.
 LEAN: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_rewrites": True}
 lean = ingredient(**LEAN)
+# What the author's arithmetic is replaced by is part of every kernel.
+CHECKS = hashlib.sha256(Path(checked.__file__).read_bytes()).hexdigest()
 
 
 _compiled: dict = {}  # plain functions as ingredients, shared by the kernels that know the same records
@@ -32,7 +36,9 @@ def compiled(function, records: str = ""):
         return function
     if (function, records) not in _compiled:
         scope = dict(function.__globals__)
-        _compiled[function, records] = ingredient(forceinline=True)(_rebind(function, scope))
+        _compiled[function, records] = ingredient(checked.is_authored(function), forceinline=True)(
+            _rebind(function, scope)
+        )
         for name, value in free_variables(function).items():
             if isinstance(value, types.FunctionType):
                 scope[name] = compiled(value, records)
@@ -88,7 +94,7 @@ def _callback(template, signature, records, bindings):
 def _bound(template, records, bindings):
     """The template reading the bound names, itself named after all that it was built from."""
     kernel = _rebind(template, {**template.__globals__, **{k: compiled(f, records) for k, f in bindings}})
-    key = hashlib.sha256(f"{records} {fingerprint(kernel)}".encode())
+    key = hashlib.sha256(f"{CHECKS} {records} {fingerprint(kernel)}".encode())
     kernel.__qualname__ = f"{template.__qualname__}_{key.hexdigest()[:20]}"
     kernel.__module__ = template.__module__
     return kernel

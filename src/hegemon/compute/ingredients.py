@@ -14,6 +14,7 @@ from numba.core.compiler import Compiler
 from numba.core.environment import lookup_environment
 from numba.core.errors import NumbaError
 from numba.core.registry import CPUDispatcher
+from numba.core.untyped_passes import IRProcessing
 
 _NUMBERS = types.IntegerLiteral, types.BooleanLiteral
 _opening = threading.Lock()  # trials run in threads
@@ -52,18 +53,25 @@ class _Finished(JITCodeLibrary):
                 self._codegen.set_env(variable.name, environment)
 
 
-def _compiler(library) -> type[Compiler]:
+def _compiler(library, checked=False) -> type[Compiler]:
     class Into(Compiler):
         def define_pipelines(self):
             self.state.library = library(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
             self.state.library.enable_object_caching()
-            return super().define_pipelines()
+            (pipeline,) = super().define_pipelines()
+            if checked:
+                from hegemon.compute.checked import CheckArithmetic
+
+                pipeline.add_pass_after(CheckArithmetic, IRProcessing)
+                pipeline.finalize()
+            return [pipeline]
 
     return Into
 
 
 KernelCompiler = _compiler(_Finished)
 _IngredientCompiler = _compiler(_Raw)
+_AuthorsCompiler = _compiler(_Raw, checked=True)
 
 
 class Ingredient(CPUDispatcher):
@@ -99,11 +107,11 @@ class Ingredient(CPUDispatcher):
         return entry
 
 
-def ingredient(**options):
-    """The decorator of ingredients, with options of `numba.njit`."""
+def ingredient(checked=False, **options):
+    """The decorator of ingredients, with options of `numba.njit`; `checked`: see `checked`."""
 
     def decorate(function) -> Ingredient:
         targetoptions = {"nopython": True, "boundscheck": None, **_CLOSED, **options}
-        return Ingredient(function, {}, targetoptions, _IngredientCompiler)
+        return Ingredient(function, {}, targetoptions, _AuthorsCompiler if checked else _IngredientCompiler)
 
     return decorate

@@ -4,7 +4,7 @@ A kernel compiled once and for all cannot contain the author's `interact`; it ca
 rarely, since it remembers what it has learnt. So a new protocol compiles one small function, not an engine.
 """
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from llvmlite import ir
@@ -12,7 +12,7 @@ from numba import carray, from_dtype, types
 from numba.core.errors import NumbaError
 from numba.extending import intrinsic
 
-from hegemon.compute.compilation import callback, part
+from hegemon.compute.compilation import callback, part, specialize
 from hegemon.compute.records import codec, marker, meeting, widened
 from hegemon.engines.refusal import refuse_compilation
 
@@ -100,10 +100,20 @@ class Meeting:
         bound = {"interact": interact, "encode": encode, "decode": decode, "note": marker(stop.conditions)}
         self._told = MARKS + 2 * len(stop.conditions)
         reaction = part(react, protocol.record_types, **bound)
+        self._aloud = partial(specialize, react, protocol.record_types, **bound)
         try:
             self._function = callback(meet, signature, protocol.record_types, react=reaction)
         except NumbaError as error:
             refuse_compilation(protocol, "interact", error)
+
+    def failure(self, first: int, second: int, coin: int) -> Exception | None:
+        """What a meeting raises that has failed."""
+        told = np.array([first, second, coin, *[0] * (self._told - MARKS)], np.int64)
+        try:
+            self._aloud()(self._scratch, self._parameters, self._layout, told)
+        except Exception as error:
+            return error
+        return None
 
     def gate(self) -> np.ndarray:
         """A new gate with the addresses that `call_meeting` needs; its owner keeps it alive."""

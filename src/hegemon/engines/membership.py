@@ -8,6 +8,7 @@ import numpy as np
 from hegemon.compute.compilation import specialize
 from hegemon.compute.records import marker, one_of
 from hegemon.engines.stopping import Stop
+from hegemon.models.words import checked
 
 # Of the first agents, so many, it is found out in plain Python which conditions they satisfy: a single run asks little,
 # and has its answers before a kernel would be compiled.
@@ -83,11 +84,11 @@ class Membership:
         return mark
 
     def _plain_marks(self, agents) -> np.ndarray:
-        namespace, p = self.protocol.space.namespace, self.protocol.p
+        namespace, p = self.protocol.space.namespace, self.protocol.checked_p
         codes = self.protocol.space.encode_array(agents).tolist()
         found = {}
         for code in set(codes):
-            state = namespace(code)
+            state = checked(namespace(code))
             found[code] = [bool(holds(state, p)) for holds in self.stop.conditions]
         return np.array([found[code] for code in codes], np.int8).reshape(len(codes), len(self.stop.conditions))
 

@@ -17,6 +17,10 @@ def refuse_interaction(protocol, first: int, second: int, coins, error: BaseExce
     pass_interrupt(error)
     if isinstance(error, NumbaError):
         refuse_compilation(protocol, "interact", error)
+    if isinstance(error, InvalidInput):  # it says what is wrong, and where
+        raise InvalidInput(
+            f"{protocol.id}: {error} ({protocol.shown_meeting(first, second, next(iter(coins)))})"
+        ) from None
     space, shown = protocol.space, ""
     for coin in coins:
         a, b = space.namespace(int(first)), space.namespace(int(second))

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from hegemon.compute.compilation import specialize
-from hegemon.compute.records import codec, meeting
+from hegemon.compute.records import codec, meeting, widened
 from hegemon.errors import InvalidInput
 from hegemon.exact import kernels, numbering
 from hegemon.exact.traces import Interaction, Round
@@ -69,7 +69,7 @@ def transition_tables(protocol) -> tuple[np.ndarray, np.ndarray]:
     encode, decode, layout = codec(protocol.space)
     meet = meeting(protocol.interact, protocol.coins.names)
     kernel = specialize(fill_table, protocol.record_types, meet=meet, encode=encode, decode=decode)
-    row, b = kernel(protocol.compiled_p, layout, np.zeros(2, protocol.space.dtype), first, second)
+    row, b = kernel(protocol.compiled_p, layout, np.zeros(2, widened(protocol.space.dtype)), first, second)
     if row >= 0:
         protocol.transition_codes(row % q, b, row // q)  # names the field that interact wrote out of its range
     return first, second

@@ -11,6 +11,7 @@ from hegemon.models.coins import CoinProtocol
 from hegemon.models.model import POPULATION
 from hegemon.models.purity import require_pure
 from hegemon.models.soundness import check_functions, check_transition
+from hegemon.models.words import checked
 
 LARGEST_COINS = 2**62
 MOST_TRIED = 20_000  # interactions that are tried at most before anything runs
@@ -103,13 +104,13 @@ class PopulationProtocol(CoinProtocol):
             situations = [(*pair, coin) for pair, some in zip(pairs, chosen, strict=True) for coin in sorted(some)]
 
         def states_of(situation):
-            return [self.space.namespace(code) for code in situation[:2]]
+            return [checked(self.space.namespace(code)) for code in situation[:2]]
 
         def shown(situation):
             return self.shown_meeting(*situation)
 
         def call(states, situation):
             coins = (self.coins.value(situation[2]),) if self.coin_fields else ()
-            return self.interact(*states, self.p, *coins)
+            return self.interact(*states, self.checked_p, *coins)
 
         check_transition(self, "interact", situations, states_of, call, shown)

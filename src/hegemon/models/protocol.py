@@ -27,6 +27,7 @@ from hegemon.models.sets import ConfigurationSet
 from hegemon.models.soundness import require_sound
 from hegemon.models.start_files import StartFile, opened
 from hegemon.models.state import StateSpace, WrongField
+from hegemon.models.words import Word
 
 
 def output_leader(a, p):
@@ -185,6 +186,11 @@ class Protocol:
     def p(self):
         """The parameters as plain-Python code sees them: `p.n`, `p.N`, `p.tau`."""
         return namedtuple("Parameters", self.values)(**self.values)
+
+    @cached_property
+    def checked_p(self):
+        """The same, with whole numbers that are refused where machine code would refuse them."""
+        return self.p._replace(**{k: Word(v) for k, v in self.values.items() if type(v) is int})
 
     @property
     def compiled_values(self) -> dict[str, Any]:

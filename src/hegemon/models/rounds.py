@@ -13,6 +13,7 @@ from hegemon.models.model import ROUNDS
 from hegemon.models.protocol import Protocol
 from hegemon.models.purity import require_pure
 from hegemon.models.soundness import check_functions, check_transition
+from hegemon.models.words import checked
 
 
 class RoundsProtocol(Protocol):
@@ -132,14 +133,14 @@ class RoundsProtocol(Protocol):
             situations.append((*codes, int(rng.integers(1 << self.random_bits))))
 
         def states_of(situation):
-            return [self.space.namespace(code) for code in situation[:-1]]
+            return [checked(self.space.namespace(code)) for code in situation[:-1]]
 
         def shown(situation):
             me, *near = (self.space.mapping(state) for state in states_of(situation))
             return f"node {me}, neighbours {near}, coins {situation[-1]}"
 
         def call(states, situation):
-            return self.update(states[0], states[1:], situation[-1], self.p)
+            return self.update(states[0], states[1:], situation[-1], self.checked_p)
 
         check_transition(self, "update", situations, states_of, call, shown)
         for situation in situations:

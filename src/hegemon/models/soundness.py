@@ -22,6 +22,7 @@ from hegemon.models.absent_fields import fields_read_where_absent, reachable, va
 from hegemon.models.authors import authored, kind, where
 from hegemon.models.purity import require_pure
 from hegemon.models.state import WrongField
+from hegemon.models.words import checked
 
 LONGEST_CALL = 100_000  # lines of Python that one call of a transition may take
 TRIED_ANSWERS = 200  # states on which a condition must answer
@@ -215,7 +216,7 @@ def _check_functions_of_one_state(protocol: Any) -> None:
         allowed = str if owner == "label" else int | float | np.generic
         for state in states:
             with authored(what):
-                answer = function(SimpleNamespace(**vars(state)), protocol.p)
+                answer = function(checked(state), protocol.checked_p)
             if not isinstance(answer, allowed):
                 wanted = "a text" if owner == "label" else "True, False or a number"
                 shown = f"answers {kind(answer)} for {space.mapping(state)}"

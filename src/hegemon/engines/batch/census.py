@@ -231,7 +231,8 @@ class Multiset:
         """
         if error == BROKEN:
             first, second, coin = self.census.head[TOLD : TOLD + 3].tolist()
-            refuse_interaction(self._meeting.protocol, first, second, [coin])
+            error = self._meeting.failure(first, second, coin)
+            refuse_interaction(self._meeting.protocol, first, second, [coin], error)
         codes, counts, marks = self.contents()
         again = self._crowded is not None and all(map(np.array_equal, self._crowded, (codes, counts)))
         self._crowded = codes, counts

@@ -228,6 +228,8 @@ class Agents(Engine):
     def _refuse(self, error=None):
         met = self._population[self._tried[:2]]
         codes = met if self._in_table else self.space.encode_array(met)
+        if self._in_table and error is None:
+            error = self._meeting.failure(int(codes[0]), int(codes[1]), int(self._tried[2]))
         refuse_interaction(self.protocol, *codes, [int(self._tried[2])], error)
 
     def counts_hold(self) -> bool:
