@@ -2,7 +2,7 @@
 
 import random
 
-from hegemon.models import Bit, Group, Parameter
+from hegemon.models import Bit, Choice, Group, Parameter, Range
 from hegemon.protocols.countdown import Countdown
 from hegemon.protocols.epidemic import Epidemic
 from hegemon.protocols.fischer_jiang import FischerJiang
@@ -281,6 +281,48 @@ class TrainsThatDoNotCount(Trains):
         else:
             wagon_update(me, expects_marked, bit, p)
             me.L_bit, me.L_carry = bit, 0
+
+
+class TrainsThatAlwaysMark(Trains):
+    """A leader's rand never becomes 0."""
+
+    def update(me, neighbours, coins, p):
+        Trains.update(me, neighbours, 0, p)
+
+
+class TrainsWithMemory(Trains):
+    """One more bit than the paper lists."""
+
+    class State:
+        leader: Bit
+        rand: Bit
+        spare: Bit
+        F: Choice("empty", "wagon")
+        L: Choice("empty", "wagon")
+        F_idx: Range(0, "N - 1").when(F="wagon")
+        F_bit: Bit.when(F="wagon")
+        F_carry: Bit.when(F="wagon")
+        F_flag: Bit.when(F="wagon")
+        L_idx: Range(0, "N - 1").when(L="wagon")
+        L_bit: Bit.when(L="wagon")
+        L_carry: Bit.when(L="wagon")
+        L_flag: Bit.when(L="wagon")
+
+
+class LongTimer(Timer):
+    """Twice the timer."""
+
+    s = Parameter("192*N", low=1)
+
+
+class LongRanks(Referees):
+    """Ranks of 20 log n bits."""
+
+    class Message:
+        kind: Choice("RANK", "WINNER", "LEADER")
+        rank: Range(1, "n^20").when(kind="RANK")
+        wins: Bit.when(kind="RANK")
+        leader: Range(1, "n^4").when(kind="LEADER")
 
 
 class TrainsWithMoreCoins(Trains):

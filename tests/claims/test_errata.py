@@ -1,8 +1,12 @@
 """The counterexamples that come with hegemon: found by their short names, and replayed to what the manual says."""
 
+from pathlib import Path
+
 import pytest
 
 from hegemon.claims.errata import FOLDER, erratum
+from hegemon.claims.errata.listing import errata, markdown
+from hegemon.claims.registry import all_claims
 from hegemon.cli.main import main
 from hegemon.errors import InvalidInput
 from hegemon.models.start_files import located
@@ -51,3 +55,28 @@ def test_watch_needs_to_be_told_nothing_else(name, tmp_path, capsys):
     unit = find_protocol(erratum(name)["protocol"]).time_unit
     assert main(["watch", "--start", f"errata/{name}.json", "--save", str(film), "--until", f"{unit}:{made}"]) == 0
     assert film.stat().st_size > 0
+
+
+def test_the_page_of_the_manual_is_made_from_the_listing():
+    page = Path(__file__).parents[2] / "docs" / "errata.md"
+    assert page.read_text() == markdown(), "python -m hegemon.claims.errata.listing > docs/errata.md"
+
+
+def test_every_erratum_names_claims_and_start_files_that_exist():
+    named = [name for one in errata() for name in (*one.claims, *one.repaired)]
+    assert set(named) <= set(all_claims()) and len(set(named)) == len(named)
+    assert sorted(one.start for one in errata() if one.start) == NAMES
+    for one in errata():
+        assert not one.start or f"errata/{one.start}.json" in one.replay
+
+
+def test_an_insecure_agent_stays_insecure_in_an_execution_of_its_own():
+    """Claim 2 in the proof of Lemma 11: the bullets of the start are gone after one step, the exception is the last."""
+    protocol, options = case("ring-lemma-11-claim-2")
+    before, after = (simulate(protocol, **options, until=f"steps:{k}").configuration.agents for k in (5, 6))
+    assert (before["leader"].tolist(), before["bullet"].tolist(), before["dist"].tolist()) == (
+        [1, 0, 0],
+        [2, 1, 0],
+        [0, 2, 2],
+    )
+    assert after["dist"][1] == 2  # above N - d_R = 1

@@ -1,12 +1,16 @@
 """Every experiment, on sizes of seconds: the published protocol is not violated, a broken one is."""
 
+import math
+
 import pytest
 
 from hegemon.claims.checks import always
 from hegemon.claims.laboratory import Laboratory
 from hegemon.claims.papers import ring, sublinear, survey, time_optimal, toolbox, trains
 from hegemon.claims.papers.long_holding import outlasting
+from hegemon.claims.papers.trains_lemmas import nodes_of
 from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED, all_claims
+from hegemon.graphs.mixing import MixingTime
 from hegemon.protocols.time_optimal import TimeOptimal
 from hegemon.protocols.trains.protocol import Trains
 from tests.claims import broken
@@ -84,7 +88,8 @@ CASES = {
         [{"protocol": broken.RingWithoutDistance}],
     ),
     "ring.lemma11": (
-        claimed("ring.lemma11"), {"sizes": (8, 16, 32), "trials": 10}, [{"protocol": broken.RingWithoutDistance}],
+        ring.to_c_ni, {"exact": ((2, 2),), "sizes": (8, 16, 32), "trials": 10},
+        [{"protocol": broken.RingWithoutDistance}],
     ),
     "ring.lemma11.claim1": (
         ring.claim1, {"cases": ((3, 3, 500), (5, 6, 500)), "steps": 50}, [{"protocol": broken.RingOfLongSteps}],
@@ -130,12 +135,41 @@ CASES = {
         trains.marks_vanish, {"lengths": (), "graphs": ("ring:10", "path:5"), "trials": 4},
         [{"protocol": broken.TrainsWithoutErrors}],
     ),
+    "trains.lemma4.3.late": (
+        claimed("trains.lemma4.3.late"), {"tiny": (("path:2", 5),), "graphs": ("path:4",), "trials": 2},
+        [{"protocol": broken.TrainsWithoutElimination}],
+    ),
+    "trains.marks": (claimed("trains.marks"), {"lengths": (5,)}, []),
+    "trains.marks.repaired": (
+        claimed("trains.marks.repaired"), {"lengths": (5,)}, [{"protocol": broken.TrainsThatAlwaysMark}],
+    ),
+    "trains.states": (claimed("trains.states"), {"lengths": (5, 10)}, []),
+    "trains.states.repaired": (
+        claimed("trains.states.repaired"), {"lengths": (5, 10)}, [{"protocol": broken.TrainsWithMemory}],
+    ),
     "trains.thm1.2": (
         trains.theorem,
         {"graphs": ("path:4",), "trials": 4, "sizes": (8, 16, 32), "growth_trials": 10, "updates": 50,
          "alike": (("ring:6", 5),)},
         [{"protocol": broken.TrainsWithoutElimination}],
     ),
+    "survey.states": (claimed("survey.states"), {"sizes": (4,)}, []),
+    "survey.states.repaired": (
+        claimed("survey.states.repaired"), {"sizes": (4,)}, [{"protocol": broken.LongTimer}],
+    ),
+    "sub.lemma1": (sublinear.lemma1, {"cases": ((3, 4, 5), (3, 5, 5))}, []),
+    "sub.lemma1.repaired": (
+        sublinear.lemma1_repaired, {"cases": ((3, (1, 5), 5),), "own": ((3, 6),)},
+        [{"bound": lambda n, balls: math.exp(-(balls**2) / n)}],  # what the paper's chain of inequalities would give
+    ),
+    "sub.eq5": (sublinear.equation5, {"largest": 10}, []),
+    "sub.eq5.repaired": (sublinear.equation5_repaired, {"largest": 10}, []),
+    "sub.tau": (sublinear.mixing, {"complete": (3, 10), "families": ()}, []),
+    "sub.tau.growth": (
+        sublinear.mixing, {"complete": (), "families": (sublinear.CUBES,)},
+        [{"measure": lambda graph, **_: MixingTime(nodes_of(graph), nodes_of(graph), 0.5, True)}],
+    ),
+    "sub.message-size": (sublinear.message_size, {"sizes": (10, 1000), "most": 8}, [{"referees": broken.LongRanks}]),
     "sub.thm1": (
         sublinear.theorem1, {"sizes": (100, 1000, 10_000), "trials": 30, "success": ((20, 400),)},
         [{"protocol": broken.FewReferees}],

@@ -6,6 +6,7 @@ from html import escape
 from pathlib import Path
 
 from hegemon.claims.checks import CONFIDENCE
+from hegemon.claims.errata.listing import OPENING, errata
 from hegemon.claims.family import LEVEL, by_chance, judged_records
 from hegemon.claims.plots import picture
 from hegemon.claims.registry import HOLDS, PAPERS, UNDECIDED, VIOLATED, Check, Outcome, all_claims, outcome_of, tally
@@ -68,6 +69,7 @@ def page(records: list[dict], scale: str, seed: int, seconds: float) -> str:
         contents(papers),
         overview(records),
         *(chapter(paper, chosen, scale, seed) for paper, chosen in papers.items()),
+        errata_chapter(papers),
         reading(records),
     ]
     return (
@@ -108,9 +110,11 @@ def contents(papers: dict[str, list[dict]]) -> str:
         + "</li>"
         for paper, records in papers.items()
     )
+    wrong = any(one.paper in papers for one in errata())
+    errors = "<li><a href='#errata'>Errata</a></li>" if wrong else ""
     return (
         "<nav><h2 id='contents'>Contents</h2><ul><li><a href='#overview'>All claims at a glance</a></li>"
-        f"{lines}<li><a href='#reading'>How to read this</a></li></ul></nav>"
+        f"{lines}{errors}<li><a href='#reading'>How to read this</a></li></ul></nav>"
     )
 
 
@@ -126,6 +130,31 @@ def overview(records) -> str:
     return "<h2 id='overview'>All claims at a glance</h2>" + cards(
         ("verdict", "claim", "where", "what is claimed", "what was measured"), rows
     )
+
+
+def errata_chapter(papers) -> str:
+    """What is wrong in the papers of this report, as the manual's page tells it."""
+    sections = []
+    for one in errata():
+        if one.paper not in papers:
+            continue
+        texts = []
+        for heading, text in one.parts:
+            texts.append(f"<p><b>{escape(heading)}</b> {_with_code(text)}</p>")
+            if text == one.fails and one.shown:
+                texts.append(table(one.shown.title, one.shown.columns, one.shown.rows))
+        replay = "".join(f"<p class='small'><code>{escape(command)}</code></p>" for command in one.commands)
+        sections.append(
+            f"<h3>{escape(one.title)}</h3><p class='reference'>{escape(one.paper)}, {escape(one.place)}</p>"
+        )
+        sections += [*texts, replay]
+    return f"<h2 id='errata'>Errata</h2><p>{_with_code(OPENING)}</p>{''.join(sections)}" if sections else ""
+
+
+def _with_code(text: str) -> str:
+    """Text in which `…` is code."""
+    pieces = text.split("`")
+    return "".join(f"<code>{escape(one)}</code>" if k % 2 else escape(one) for k, one in enumerate(pieces))
 
 
 def chapter(paper: str, records, scale: str, seed: int) -> str:

@@ -96,6 +96,32 @@ class SmallRing:
         secure = modest & self.secure(rows).all(axis=1)
         return secure & (leaders == 1) if name == "safe" else secure
 
+    def without_old_bullets(self) -> np.ndarray:
+        """The numbers (in `every`) of all configurations that an execution reaches when all bullets of its start have
+        disappeared: a search over configurations with those bullets marked."""
+        rows, n = self.every(), self.n
+        leader, bullet, signal = (self.get(rows, name) for name in ("leader", "bullet", "signal"))
+        weights = len(self.states) ** np.arange(n, dtype=np.int64)
+        following = [(self.step(rows, arc).astype(np.int64) * weights).sum(axis=1) for arc in range(n)]
+        old = sum((bullet[:, i] > 0).astype(np.int64) << i for i in range(n))
+        seen = np.zeros(len(rows) << n, bool)
+        frontier = old * len(rows) + np.arange(len(rows))
+        while len(frontier):
+            seen[frontier] = True
+            old, number = np.divmod(frontier, len(rows))
+            found = []
+            for arc in range(n):
+                right, after = (arc + 1) % n, following[arc][number]
+                born = (leader[number, right] == 0) & (leader[after, right] == 1)
+                here = (old >> arc & 1) & ~(leader[number, arc] & signal[number, arc])  # a shot replaces it
+                there = (old >> right & 1) & ~(leader[number, right] & signal[number, right]) & ~born
+                there |= here & (leader[number, right] == 0) & (bullet[number, right] == 0) & ~born
+                kept = old & ~(1 << arc | 1 << right)
+                found.append((kept | there.astype(np.int64) << right) * len(rows) + after)
+            frontier = np.unique(np.concatenate(found))
+            frontier = frontier[~seen[frontier]]
+        return np.flatnonzero(seen[: len(rows)])
+
     def members(self, name: str, number: int, rng) -> np.ndarray:
         """Random members of a set, with as many leaders, bullets and signals as fit into it."""
         n, space = self.n, self.case.space

@@ -7,6 +7,15 @@ import numpy as np
 from hegemon.analysis.scaling import LINEAR, N_LOG, Law
 from hegemon.claims.checks import brief, follows, number_at_most, share_at_least, share_at_most
 from hegemon.claims.drawing import laws, means, shares
+from hegemon.claims.papers.sublinear_lemmas import (
+    equation5,
+    equation5_repaired,
+    lemma1,
+    lemma1_repaired,
+    message_size,
+    mixing,
+)
+from hegemon.claims.papers.trains_lemmas import nodes_of
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series, Table
 from hegemon.protocols.referees import Referees
 from hegemon.protocols.walks import Walks
@@ -94,11 +103,11 @@ def corollary1(lab, protocol=Referees, *, sizes, trials, success) -> Outcome:
 def theorem2(lab, protocol=Walks, *, graphs, trials, families, growth_trials, success) -> Outcome:
     checks, table = [], []
     for graph, number in success:
-        case = protocol(n=_nodes(graph))
+        case = protocol(n=nodes_of(graph))
         rows = lab.trials(case, number, graph=topology_for(case, graph, lab.seed), label="success")
         checks.append(success_check(f"{graph}: exactly one leader", rows, case.n))
     for graph in graphs:
-        case = protocol(n=_nodes(graph))
+        case = protocol(n=nodes_of(graph))
         rows = lab.trials(case, trials, graph=topology_for(case, graph, lab.seed))
         n, tau = case.n, rows[0]["mixing_time"]
         scaled = column(rows, "messages") / (tau * SCALE.of(n))
@@ -111,7 +120,7 @@ def theorem2(lab, protocol=Walks, *, graphs, trials, families, growth_trials, su
         table.append([*figures, f"{scaled.mean():.2f}"])
     curves, largest, elected, tried = [], [], 0, 0
     for family, chosen in families.items():
-        sizes, per_round = [_nodes(graph) for graph in chosen], []
+        sizes, per_round = [nodes_of(graph) for graph in chosen], []
         for graph, n in zip(chosen, sizes, strict=True):
             case = protocol(n=n)
             rows = lab.trials(case, growth_trials, graph=topology_for(case, graph, lab.seed))
@@ -135,19 +144,6 @@ def theorem2(lab, protocol=Walks, *, graphs, trials, families, growth_trials, su
         "long mixing times. τ is the exact mixing time, which the nodes know."
     )
     return Outcome(checks, headline, [plot], [Table("Walks, graph by graph", columns, table)], notes)
-
-
-def _nodes(graph: str) -> int:
-    """How many nodes a graph's spec asks for."""
-    family, _, text = graph.partition(":")
-    if family == "hypercube":
-        return 2 ** int(text)
-    if "x" in text:
-        rows, columns = text.split("x")
-        return int(rows) * int(columns)
-    if family == "lollipop":
-        return sum(map(int, text.split(",")))
-    return int(text.split(",")[0])
 
 
 FEW_MESSAGES = 0.4  # up to this power of n, success is judged
@@ -191,6 +187,9 @@ def theorem3(lab, protocol=Referees, *, n, exponents, trials) -> Outcome:
     )
     return Outcome(checks, headline, plots, notes=notes)
 
+
+EXPANDERS = ("random 6-regular graphs", tuple(f"regular:{n},6" for n in (50, 100, 200)), "log", "log²")
+CUBES = ("hypercubes, lazy", tuple(f"hypercube:{d}" for d in (4, 5, 6, 7, 8)), "log loglog", "log²")
 
 CLAIMS = (
     Claim(
@@ -249,5 +248,81 @@ CLAIMS = (
         quick={"n": 1_000_000, "exponents": (0.2, 0.35, 0.5, 0.6, 0.8, 0.9), "trials": 3000},
         full={"n": 10_000_000, "trials": 6000,
               "exponents": (0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9)},
+    ),
+    Claim(
+        "sub.lemma1",
+        "sublinear",
+        "Lemma 1",
+        "The uniform distribution collides least",
+        "Of two candidates that place ρ balls each into n bins, the probability that no bin holds balls of both is "
+        "largest for the uniform distribution.",
+        lemma1,
+        quick={"cases": ((3, 4, 5), (3, 5, 5), (3, 10, 12), (4, 14, 12), (4, 15, 12))},
+        full={"cases": ((3, 4, 24), (3, 5, 24), (3, 10, 24), (4, 14, 24), (4, 15, 24), (5, 15, 12), (5, 30, 12))},
+    ),
+    Claim(
+        "sub.lemma1.repaired",
+        "sublinear",
+        "Lemma 1, repaired",
+        "A bound on missing each other for every distribution",
+        "For every distribution that probability is at most (2e^(−ρ/n) − e^(−2ρ/n))^n ≤ exp(−ρ²/(n + ρ)), which is "
+        "what Theorem 2 needs.",
+        lemma1_repaired,
+        quick={"cases": ((2, (1, 2, 3, 5, 8, 13), 6), (3, (1, 2, 3, 5, 8, 13), 6), (4, (1, 2, 5, 10), 6)),
+               "own": ((3, 9), (4, 8), (5, 7))},
+        full={"cases": tuple((n, (1, 2, 3, 5, 8, 13, 21, 34), 8) for n in (2, 3, 4, 5)),
+              "own": ((3, 24), (4, 16), (5, 12), (6, 12), (8, 10))},
+    ),
+    Claim(
+        "sub.eq5",
+        "sublinear",
+        "equation (5)",
+        "c clouds elect one leader with probability at most 1/e",
+        "The success probability c p (1 − p)^(c−1) is at most 1/e for any number c of clouds and any p.",
+        equation5,
+        quick={"largest": 1000},
+        full={"largest": 100_000},
+    ),
+    Claim(
+        "sub.eq5.repaired",
+        "sublinear",
+        "equation (5), repaired",
+        "… at most 1/e + O(1/c)",
+        "The success probability is at most (1 + 1/(c − 1))/e, and there are c ≥ n − f(n) clouds.",
+        equation5_repaired,
+        quick={"largest": 1000},
+        full={"largest": 100_000},
+    ),
+    Claim(
+        "sub.tau",
+        "sublinear",
+        "section 3, after equation (1)",
+        "The mixing time of a complete graph is 1",
+        "By equation (1) τ is 1 on complete graphs.",
+        mixing,
+        quick={"complete": (3, 10, 100), "families": ()},
+        full={"complete": (3, 10, 100, 1000), "families": ()},
+    ),
+    Claim(
+        "sub.tau.growth",
+        "sublinear",
+        "section 1.1",
+        "Mixing times of expanders and hypercubes",
+        "τ is O(log n) on expanders and O(log n log log n) on hypercubes.",
+        mixing,
+        quick={"complete": (), "families": (EXPANDERS, CUBES)},
+        full={"complete": (), "families": (
+            (EXPANDERS[0], tuple(f"regular:{n},6" for n in (50, 100, 200, 400, 800, 1600)), "log", "log²"),
+            (CUBES[0], tuple(f"hypercube:{d}" for d in range(4, 12)), "log loglog", "log²"))},
+    ),
+    Claim(
+        "sub.message-size",
+        "sublinear",
+        "section 1.1 (CONGEST)",
+        "Messages of O(log n) bits",
+        "Both algorithms send messages of O(log n) bits.",
+        message_size,
+        quick={"sizes": (10, 1000, 10**6, 10**9), "most": 8},
+        full={"sizes": tuple(10**k for k in range(1, 13)), "most": 8},
     ),
 )  # fmt: skip

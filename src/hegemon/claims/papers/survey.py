@@ -182,6 +182,20 @@ def exact_worst_holding(lab, protocol, n: int, s: int) -> float:
     return worst / n
 
 
+def timer_states(factor: int, more: int):
+    """The number of states of the timer protocol as factor · N + more."""
+
+    def experiment(lab, protocol=Timer, *, sizes) -> Outcome:
+        checks = []
+        for n in sizes:
+            found = protocol(n=n).states
+            lab.note(protocol=protocol.id, n=n, states=found)
+            checks.append(number_is(f"N = {n}: states", found, factor * n + more))
+        return Outcome(checks, "2(s + 1) = 192N + 2 states: timers take the values 0 … s")
+
+    return experiment
+
+
 CLAIMS = (
     Claim(
         "survey.threshold",
@@ -219,5 +233,25 @@ CLAIMS = (
         full={"sizes": (8, 16, 32, 64, 128, 256, 512), "trials": 40, "holding": (4, 6, 8, 10, 12),
               "holding_trials": 100, "patience": 10**9, "exact_holding": (3, 4, 5, 6), "published": (8, 16, 32, 64),
               "waited": (10, 13, 16)},
+    ),
+    Claim(
+        "survey.states",
+        "survey",
+        "section 4",
+        "192N states",
+        "Election by timeout with s = 96N has 192N states.",
+        timer_states(192, 0),
+        quick={"sizes": (2, 10, 100)},
+        full={"sizes": (2, 10, 100, 1000)},
+    ),
+    Claim(
+        "survey.states.repaired",
+        "survey",
+        "section 4, repaired",
+        "192N + 2 states",
+        "Election by timeout with s = 96N has 2(s + 1) = 192N + 2 states.",
+        timer_states(192, 2),
+        quick={"sizes": (2, 10, 100)},
+        full={"sizes": (2, 10, 100, 1000)},
     ),
 )  # fmt: skip

@@ -11,6 +11,7 @@ from hegemon.claims.checks import always, brief, follows
 from hegemon.claims.drawing import laws, means
 from hegemon.claims.laboratory import Sample, counted
 from hegemon.claims.papers.trains_counting import leader_comes, marks_vanish, values_grow
+from hegemon.claims.papers.trains_late import late, marks, states
 from hegemon.claims.papers.trains_lemmas import Bench, closed, growth, nodes_of
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Table
 from hegemon.claims.settling import settles
@@ -149,6 +150,17 @@ CLAIMS = (
         full={"lengths": (5, 6, 7, 8), "graphs": GRAPHS, "trials": 1000},
     ),
     Claim(
+        "trains.lemma4.3.late",
+        "trains",
+        "Lemma 4.3, as Lemma 4.9 uses it",
+        "After 2^(N+2) + N rounds without marks a marked train spreads order",
+        "If, besides, no leader has emitted a marked wagon for 2^(N+2) + N rounds, then Lemma 4.3 holds.",
+        late,
+        quick={"tiny": (("path:2", 5), ("complete:3", 5)), "graphs": ("path:7", "ring:8", "lollipop:5,3"), "trials": 3},
+        full={"tiny": tuple((graph, N) for graph in ("path:2", "path:3", "complete:3") for N in (5, 6)),
+              "graphs": GRAPHS, "trials": 200},
+    ),
+    Claim(
         "trains.lemma4.5",
         "trains",
         "Lemma 4.5",
@@ -191,6 +203,47 @@ CLAIMS = (
         marks_vanish,
         quick={"lengths": (6,), "graphs": ("ring:10", *GRAPHS), "trials": 4},
         full={"lengths": (5, 6, 7, 8), "graphs": ("ring:10", *GRAPHS), "trials": 100},
+    ),
+    Claim(
+        "trains.marks",
+        "trains",
+        "section 3.4",
+        "Every train is marked with probability 4^−N",
+        "Every N rounds a leader begins a train and marks it with probability 4^−N.",
+        marks(repaired=False),
+        quick={"lengths": (5, 8)},
+        full={"lengths": tuple(range(5, 21))},
+    ),
+    Claim(
+        "trains.marks.repaired",
+        "trains",
+        "section 3.4, repaired",
+        "… and the first train of a new leader with 4^−(N−1)",
+        "A leader marks its first train with probability 4^−(N−1), all others with 4^−N.",
+        marks(repaired=True),
+        quick={"lengths": (5, 8)},
+        full={"lengths": tuple(range(5, 21))},
+    ),
+    Claim(
+        "trains.states",
+        "trains",
+        "section 1.2, after Theorem 1.2",
+        "Θ(N) states",
+        "A node has Θ(N) states.",
+        states(repaired=False),
+        quick={"lengths": (5, 10, 20)},
+        full={"lengths": (5, 10, 20, 40)},
+    ),
+    Claim(
+        "trains.states.repaired",
+        "trains",
+        "section 1.2, repaired",
+        "4(8N + 1)² states, Θ(N) without a local error",
+        "The listed variables have 4(8N + 1)² values, Θ(log N) bits; those without a local error, all that occur "
+        "after the first round, are Θ(N).",
+        states(repaired=True),
+        quick={"lengths": (5, 10, 20)},
+        full={"lengths": (5, 10, 20, 40)},
     ),
     Claim(
         "trains.thm1.2",

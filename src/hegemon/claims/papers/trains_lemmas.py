@@ -206,7 +206,25 @@ def grows(bench, planted: bool) -> str:
     emitter.L_idx, emitter.L_bit, emitter.L_carry, emitter.L_flag = N - 1, 0, 0, 0
     if planted:
         plant_overflow(bench, nodes, chosen)
-    nodes = bench.round([space.namespace(space.code(a)) for a in nodes], head=0)  # now it is time t
+    return grows_around(bench, [space.namespace(space.code(a)) for a in nodes], chosen)
+
+
+def grows_from(bench, nodes: list) -> str:
+    """The same from a configuration without marks, around its first leader, once that begins a train."""
+    N = bench.protocol.N
+    for _ in range(N):
+        chosen = next((v for v, a in enumerate(nodes) if a.leader and a.L == 1 and a.L_idx == N - 1), None)
+        if chosen is not None:
+            nodes[chosen].rand = 1
+            return grows_around(bench, nodes, chosen)
+        nodes = bench.round(nodes, head=0)
+    return "failed"  # no leader
+
+
+def grows_around(bench, nodes: list, chosen: int) -> str:
+    """What becomes of the marked train that the chosen leader emits in the next round."""
+    N = bench.protocol.N
+    nodes = bench.round(nodes, head=0)  # now it is time t
     _, distance = breadth_first(chosen, *bench.rows)
     last = 2 * int(max(distance)) + 1
     for k in range(last + 1):

@@ -119,12 +119,13 @@ class Tiny:
         sound = np.zeros(len(a), bool)
         sound[self.sound(leaders=True)] = True
         begins = (a["leader"] == 1) & (a["L"] == 1) & (a["L_idx"] == self.protocol.N - 1)
-        sound |= begins & (a["rand"] == 1) & sound[self._without_rand()]
+        sound |= begins & (a["rand"] == 1) & sound[self.without_rand()]
         kept = sound & ((a["F"] == 1) | (a["L_idx"] == 0))
         kept &= (a["leader"] == 0) | ((a["L_bit"] == 0) & (a["L_carry"] == 0))
         return np.flatnonzero(kept if leaders else kept & (a["leader"] == 0))
 
-    def _without_rand(self) -> np.ndarray:
+    def without_rand(self) -> np.ndarray:
+        """For every code that of the same state with rand = 0."""
         plain = self.states.copy()
         plain["rand"] = 0
         return self.protocol.space.encode_array(plain)

@@ -1,0 +1,162 @@
+"""Informative trains: Lemma 4.3 as Lemma 4.9 uses it, after many rounds without a mark; how often trains are marked;
+how many states there are."""
+
+import copy
+
+import numpy as np
+
+from hegemon.claims.checks import always, number_at_most, number_is
+from hegemon.claims.papers.trains_lemmas import Bench, grows_from, nodes_of, packed, without_marks
+from hegemon.claims.papers.trains_tiny import Tiny
+from hegemon.claims.registry import Outcome
+from hegemon.protocols.trains.protocol import Trains
+
+
+def quiet(N: int) -> int:
+    """Rounds without marks that Lemma 4.8 waits for."""
+    return 2 ** (N + 2) + N
+
+
+def late(lab, protocol=Trains, *, tiny, graphs, trials) -> Outcome:
+    """After 2^(N+2) + N rounds in which nobody emits a marked wagon, a marked train spreads order from any leader."""
+    checks, everything = [], 0
+    for graph, N in tiny:
+        lab.report(f"all configurations of {graph}, N = {N}, followed for {quiet(N)} rounds")
+        world = Tiny(protocol(n=nodes_of(graph), N=N), graph)
+        rows = world.every(world.settled())
+        everything += len(rows)
+        begun, made, good = len(rows), 0, 0
+        for _ in range(quiet(N)):
+            rows = world.after(forget(world, rows))
+            rows = np.unique(rows, axis=0)
+        kept, period = rows, 0
+        while period < N:  # every leader is about to begin a train in one of N rounds
+            tried, right = marked_from(world, kept)
+            made, good = made + tried, good + right
+            kept, period = world.after(forget(world, kept)), period + 1
+        lab.note(protocol=protocol.id, graph=graph, N=N, configurations=begun, left=len(rows), marked=made, good=good)
+        what = (
+            f"{graph}, N = {N}: all {begun:,} configurations a round can leave, {quiet(N)} rounds later, every leader"
+        )
+        checks.append(always(what, good, made, "Γ_L after 2ε + 1 rounds"))
+    outcomes = []
+    for graph in graphs:
+        bench = Bench(lab, protocol, graph)
+        for _ in range(trials):
+            nodes = without_marks(bench.random(), bench.protocol.space)
+            for _ in range(quiet(bench.protocol.N)):
+                nodes = bench.round(nodes, head=0)
+            outcomes.append(grows_from(bench, nodes))
+        lab.note(protocol=protocol.id, graph=graph, starts=trials, as_stated=outcomes[-trials:].count("as stated"))
+    if outcomes:
+        what = f"{len(graphs)} graphs, random starts: clauses (i) to (v), and Γ_L in the end"
+        checks.append(always(what, outcomes.count("as stated"), len(outcomes), "from every start"))
+    return Outcome(checks, f"order spread from every leader, after {everything:,} starts of {len(tiny)} tiny graphs")
+
+
+def forget(world: Tiny, rows: np.ndarray) -> np.ndarray:
+    """The same configurations with every rand at 0: nobody will emit a marked wagon."""
+    return world.without_rand()[rows].astype(rows.dtype)
+
+
+def marked_from(world: Tiny, rows: np.ndarray) -> tuple[int, int]:
+    """Every leader that is about to begin a train marks it, alone: how many there are, and for how many Γ_L follows."""
+    legitimate = packed(world.protocol.listed("safe", world.topology).astype(np.int64), world)
+    begins = world.where(rows, leader=1, L=1, L_idx=world.protocol.N - 1)
+    made = good = 0
+    for v in range(world.protocol.n):
+        chosen = rows[begins[:, v]].copy()
+        if not len(chosen):
+            continue
+        marked = world.states[chosen[:, v]].copy()
+        marked["rand"] = 1
+        chosen[:, v] = world.protocol.space.encode_array(marked)
+        far = eccentricity(world, v)
+        for _ in range(1 + 2 * far + 1):  # to time t, and then 2ε + 1 rounds
+            chosen = forget(world, world.after(chosen))
+        plain = np.isin(packed(chosen, world), legitimate)
+        made, good = made + len(chosen), good + int((plain & world.where(chosen, leader=1)[:, v]).sum())
+    return made, good
+
+
+def eccentricity(world: Tiny, v: int) -> int:
+    reached, far = {v}, 0
+    while len(reached) < world.protocol.n:
+        reached |= {u for w in reached for u in world.near[w]}
+        far += 1
+    return far
+
+
+def marks(repaired: bool):
+    """Section 3.4: how often a leader marks a train, exactly, over all coins."""
+
+    def experiment(lab, protocol=Trains, *, lengths) -> Outcome:
+        checks = []
+        for N in lengths:
+            case = protocol(n=2, N=N)
+            first = marked_after(case, fresh_leader(case, L_idx=1, F_idx=0))
+            later = marked_after(case, fresh_leader(case, L_idx=0, F_idx=N - 1))
+            lab.note(protocol=protocol.id, N=N, first_train=first, later_trains=later)
+            checks.append(number_is(f"N = {N}: P(a later train is marked) · 4^N", later * 4**N, 1))
+            what = f"N = {N}: P(the first train of a new leader is marked) · 4^N"
+            checks.append(number_is(what, first * 4**N, 4 if repaired else 1))
+        return Outcome(checks, "4^−(N−1) for the first train of a new leader, 4^−N for all others")
+
+    return experiment
+
+
+def fresh_leader(case, L_idx: int, F_idx: int) -> dict:
+    """The states of a leader whose rand was drawn just now, with their probabilities."""
+    wagon = {"F": 1, "L": 1, "F_idx": F_idx, "F_bit": 1, "F_carry": 0, "F_flag": 0}
+    state = {"leader": 1, **wagon, "L_idx": L_idx, "L_bit": 0, "L_carry": 0, "L_flag": 0}
+    return {case.space.code(case.space.parse({**_named(case, state), "rand": x})): p for x, p in ((1, 0.25), (0, 0.75))}
+
+
+def _named(case, state: dict) -> dict:
+    return {**state, "F": "wagon", "L": "wagon"}
+
+
+def marked_after(case, law: dict) -> float:
+    """The probability that the next head is marked: the law of the leader's state, over all coins of its rounds."""
+    space, beside = (
+        case.space,
+        case.space.namespace(0),
+    )  # a neighbour with empty stations: nothing eliminates the leader
+    while True:
+        after: dict[int, float] = {}
+        for code, probability in law.items():
+            for coins in range(4):
+                state = copy.copy(space.namespace(code))
+                case.update(state, [beside], coins, case.p)
+                new = space.code(state)
+                after[new] = after.get(new, 0.0) + probability / 4
+        law = after
+        heads = {code: p for code, p in law.items() if space.namespace(code).L_idx == 0}
+        if heads:
+            return sum(p for code, p in heads.items() if space.namespace(code).L_flag == 1)
+
+
+def states(repaired: bool):
+    """Theorem 1.2 and section 1.2: Θ(N) states as it is stated; 4(8N + 1)², of which Θ(N) have no local error."""
+
+    def experiment(lab, protocol=Trains, *, lengths) -> Outcome:
+        checks, sound = [], []
+        for N in lengths:
+            case = protocol(n=2, N=N)
+            world = Tiny(case, "path:2")
+            sound.append(len(world.sound(leaders=True)) / N)
+            lab.note(protocol=protocol.id, N=N, states=case.states, without_local_error=sound[-1] * N)
+            if repaired:
+                checks.append(number_is(f"N = {N}: states of the listed variables", case.states, 4 * (8 * N + 1) ** 2))
+        if repaired:
+            spread = max(sound) / min(sound)
+            checks.append(
+                number_at_most(f"states without a local error / N, N = {lengths}: spread", spread, 1.2, "Θ(N)")
+            )
+        else:
+            ratio = [protocol(n=2, N=N).states / N for N in lengths]
+            what = f"states / N, N = {lengths[0]} … {lengths[-1]}: largest over smallest"
+            checks.append(number_at_most(what, max(ratio) / min(ratio), 1.2, "Θ(N) states"))
+        return Outcome(checks, f"4(8N + 1)² states; about {sound[-1]:.0f}·N of them have no local error and rand = 0")
+
+    return experiment
