@@ -14,7 +14,16 @@ from hegemon.protocols.referees import Referees
 from hegemon.protocols.ring import LIVE, Ring
 from hegemon.protocols.sublinear_ranking import RESETTING, SublinearRanking, propagate_reset
 from hegemon.protocols.threshold import Threshold
-from hegemon.protocols.time_optimal import CH, EL, TimeOptimal, become_checker, go_to_election
+from hegemon.protocols.time_optimal import (
+    CH,
+    EL,
+    TimeOptimal,
+    become_checker,
+    become_elector,
+    go_to_election,
+    is_elector,
+    is_synchronizer,
+)
 from hegemon.protocols.timer import Timer
 from hegemon.protocols.trains.protocol import (
     Trains,
@@ -131,6 +140,73 @@ class BlindTimeOptimal(TimeOptimal):
             become_checker(a, p)
         elif b.phase == EL:
             become_checker(b, p)
+
+
+time_optimal_interaction = TimeOptimal.interact
+
+
+class EndlessElection(TimeOptimal):
+    """Timers of synchronizers do not tick."""
+
+    def interact(a, b, p):
+        time_optimal_interaction(a, b, p)
+        if is_synchronizer(a, p):
+            a.timer_b = p.b_max
+        if is_synchronizer(b, p):
+            b.timer_b = p.b_max
+
+
+class HastyCheck(TimeOptimal):
+    """Two checkers go to the election at once."""
+
+    def interact(a, b, p):
+        if a.phase == CH and b.phase == CH:
+            a.timer_r = b.timer_r = 1
+        time_optimal_interaction(a, b, p)
+
+
+class HastyElection(TimeOptimal):
+    """A synchronizer goes back to the check phase at once."""
+
+    def interact(a, b, p):
+        if is_synchronizer(a, p):
+            a.timer_b = 1
+        if is_synchronizer(b, p):
+            b.timer_b = 1
+        time_optimal_interaction(a, b, p)
+
+
+class UndecidedElection(TimeOptimal):
+    """No leader ever decides, and nobody synchronizes."""
+
+    def interact(a, b, p):
+        time_optimal_interaction(a, b, p)
+        if is_synchronizer(a, p):
+            become_elector(a, p)
+        if is_synchronizer(b, p):
+            become_elector(b, p)
+        if is_elector(a, p):
+            a.done = 0
+        if is_elector(b, p):
+            b.done = 0
+
+
+class ProudElection(TimeOptimal):
+    """No elector ever yields."""
+
+    def interact(a, b, p):
+        first, second = a.leader, b.leader
+        time_optimal_interaction(a, b, p)
+        if is_elector(a, p):
+            a.leader = max(a.leader, first)
+        if is_elector(b, p):
+            b.leader = max(b.leader, second)
+
+
+class SpaciousTimeOptimal(TimeOptimal):
+    """Timers of log² n."""
+
+    r_max = Parameter("6*m*m*tau", low=2)
 
 
 def elimination(l, r):  # noqa: E741 - lines 6 to 16 of the ring protocol
@@ -323,6 +399,15 @@ class LongRanks(Referees):
         rank: Range(1, "n^20").when(kind="RANK")
         wins: Bit.when(kind="RANK")
         leader: Range(1, "n^4").when(kind="LEADER")
+
+
+class TrainsThatErr(Trains):
+    """A round leaves a node without a last wagon."""
+
+    def update(me, neighbours, coins, p):
+        Trains.update(me, neighbours, coins, p)
+        if me.leader == 0 and me.L == 1 and me.L_idx == 2:
+            me.L = 0
 
 
 class TrainsWithMoreCoins(Trains):

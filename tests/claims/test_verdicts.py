@@ -58,6 +58,23 @@ CASES = {
          "plain": {1: (16,)}},
         [{"protocol": broken.BlindTimeOptimal}],
     ),
+    **{
+        f"to.{name}": (claimed(f"to.{name}"), {"sizes": sizes, "trials": 20}, [{"protocol": wrong}])
+        for name, sizes, wrong in (
+            ("lemma6", (16, 64, 256), broken.EndlessElection),
+            ("lemma7", (16, 32), broken.HastyCheck),
+            ("lemma8", (16, 32), broken.HastyElection),
+            ("lemma9", (16, 64, 256), broken.UndecidedElection),
+            ("lemma10", (16, 64, 256), broken.UndecidedElection),
+            ("lemma11", (16, 64, 256), broken.EndlessElection),
+            ("lemma12", (16, 64, 256), broken.EndlessElection),
+            ("lemma13", (16, 64, 256), broken.ProudElection),
+        )
+    },
+    "to.two-agents": (claimed("to.two-agents"), {"taus": (1,)}, [{"protocol": broken.ProudElection}]),
+    "to.states": (
+        claimed("to.states"), {"sizes": (10, 10**6), "taus": (1, 2)}, [{"protocol": broken.SpaciousTimeOptimal}],
+    ),
     "to.table1": (
         time_optimal.table1,
         {"slow": (8, 16), "linear": (16, 32), "names": (6, 12), "logarithmic": (4, 8), "medium": (16, 32),
@@ -108,6 +125,11 @@ CASES = {
         {"sizes": (8, 16, 32), "trials": 20, "oracle_sizes": (8, 16), "oracle_trials": 20, "odd_sizes": (17, 33, 65),
          "odd_trials": 30, "every_sizes": (8, 16), "every_trials": 10},
         [{"oracle_protocol": broken.Shieldless}, {"barriers": broken.LeaderlessOddRing}],
+    ),
+    "trains.local-errors": (claimed("trains.local-errors"), {"cases": (("path:2", 5),), "coins": (1,)}, []),
+    "trains.local-errors.repaired": (
+        claimed("trains.local-errors.repaired"), {"cases": (("path:2", 5),), "coins": (1,)},
+        [{"protocol": broken.TrainsThatErr}],
     ),
     "trains.lemma4.2": (
         trains.closed, {"tiny": (("path:3", 5),), "graphs": ("path:7", "star:5"), "trials": 2, "rounds": 20},
@@ -215,7 +237,7 @@ def test_the_published_protocol_is_not_violated(name):
 
 SLOW = (
     "timer", "lemma3", "lemma5", "thm17", "thm17.holding", "to.table1", "ring.thm1", "ring.table1", "sub.thm2",
-    "ring.lemma10", "ring.lemma11", "ring.lemma13", "trains.thm1.2",
+    "ring.lemma10", "ring.lemma11", "ring.lemma13", "trains.thm1.2", *(f"to.lemma{k}" for k in range(6, 14)),
 )  # fmt: skip
 WRONG = [
     pytest.param(

@@ -42,6 +42,11 @@ def is_fresh_checker(a, p):
     return a.phase == CH and a.timer_r >= p.r_mid
 
 
+def is_decided_elector(a, p):
+    """In the election phase, and not in V_undone."""
+    return a.phase == EL and (a.mode == B or a.leader == 0 or a.done == 1)
+
+
 def is_done(a, p):
     """In V_done."""
     return a.phase == EL and a.mode == A and a.leader == 1 and a.done == 1
@@ -187,6 +192,14 @@ class TimeOptimal(PopulationProtocol):
         """Every agent is an elector and a leader that has decided the same level: only line 17 gets on from here."""
         return [Group(self.n, {"leader": 1, "phase": "EL", "mode": "A", "level": 0, "done": 1})]
 
+    def start_fresh_electors(self, rng):
+        """Every agent has just entered the election phase as a leader, and has not flipped yet."""
+        return [Group(self.n, {"leader": 1, "phase": "EL", "mode": "A", "level": 0, "done": 0})]
+
+    def start_all_synchronizers(self, rng):
+        """Every agent has just become a synchronizer."""
+        return [Group(self.n, {"leader": 0, "phase": "EL", "mode": "B", "timer_b": self.b_max})]
+
     def start_safe(self, rng):
         """One leader, every agent has just entered the check phase."""
         return [
@@ -216,6 +229,10 @@ class TimeOptimal(PopulationProtocol):
     C_reset = at_least(1, lambda a, p: a.phase == CH and a.timer_r == p.r_max).described(
         "an agent has just entered the check phase: a checker with timer_r = r_max (Lemma 12)"
     )
+    C_decided = everywhere(is_decided_elector).described(
+        "in A_EL, and every elector that leads has decided its level: V_undone is empty (Lemma 9)"
+    )
+    C_synchronizing = at_least(1, is_synchronizer).described("there is a synchronizer (Lemma 10)")
     C_EL_fresh = everywhere(lambda a, p: a.phase == EL and (a.mode == A or 2 * a.timer_b >= p.b_max)).described(
         "every agent is in the election phase, and no synchronizer's timer is below b_max/2"
     )

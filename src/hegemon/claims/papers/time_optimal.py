@@ -16,7 +16,7 @@ from hegemon.claims.checks import (
 )
 from hegemon.claims.drawing import laws, means
 from hegemon.claims.laboratory import Sample, counted, pooled
-from hegemon.claims.papers import toolbox
+from hegemon.claims.papers import to_lemmas, toolbox
 from hegemon.claims.papers.compared import ENDLESS, Row, cited_line, every_run_ends, measure, table
 from hegemon.claims.papers.long_holding import outlasting, with_default_timers
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series, Table
@@ -247,7 +247,7 @@ def timeout_check(lab, timer, timeouts) -> Check:
     return number_at_most(what, largest, 1 / ALPHA, "c → 1.339, no log n")
 
 
-CLAIMS = toolbox.CLAIMS + (
+CLAIMS = toolbox.CLAIMS + to_lemmas.CLAIMS + (
     Claim(
         "to.thm17",
         "time-optimal",

@@ -11,7 +11,7 @@ from hegemon.claims.checks import always, brief, follows
 from hegemon.claims.drawing import laws, means
 from hegemon.claims.laboratory import Sample, counted
 from hegemon.claims.papers.trains_counting import leader_comes, marks_vanish, values_grow
-from hegemon.claims.papers.trains_late import late, marks, states
+from hegemon.claims.papers.trains_late import late, marks, no_local_errors, states
 from hegemon.claims.papers.trains_lemmas import Bench, closed, growth, nodes_of
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Table
 from hegemon.claims.settling import settles
@@ -115,6 +115,26 @@ def consecutive_states(protocol) -> int:
 
 
 CLAIMS = (
+    Claim(
+        "trains.local-errors",
+        "trains",
+        "section 3.3",
+        "Local errors vanish in the first round and are never made",
+        "Local errors are gone after the first round, and no round makes one.",
+        no_local_errors(repaired=False),
+        quick={"cases": (("path:2", 5),), "coins": (1,)},
+        full={"cases": (("path:2", 5), ("path:2", 8))},
+    ),
+    Claim(
+        "trains.local-errors.repaired",
+        "trains",
+        "section 3.3, repaired",
+        "Local errors vanish in the first two rounds and are never made",
+        "Local errors are gone after the second round, and no later round makes one.",
+        no_local_errors(repaired=True),
+        quick={"cases": (("path:2", 5),), "coins": (1,)},
+        full={"cases": (("path:2", 5), ("path:2", 8), ("path:3", 5))},
+    ),
     Claim(
         "trains.lemma4.2",
         "trains",

@@ -87,6 +87,52 @@ def eccentricity(world: Tiny, v: int) -> int:
     return far
 
 
+def no_local_errors(repaired: bool):
+    """Section 3.3: no local error at a node that is no leader after the first round, or after the second. Every state
+    beside every (pair of) faces of its neighbours."""
+
+    def experiment(lab, protocol=Trains, *, cases, coins=(0, 1)) -> Outcome:
+        checks = []
+        for graph, N in cases:
+            lab.report(f"every state beside every face, {graph}, N = {N}")
+            world = Tiny(protocol(n=nodes_of(graph), N=N), graph)
+            surrounding = f"{len(world.near[1])} neighbour(s), N = {N}: every state"
+            everything, chosen = np.arange(len(world.states)), np.unique(kept_rand(world))
+            if not repaired:
+                good = ~world.errs() | (world.states["leader"] == 1)
+                checks.append(
+                    leads_to(lab, world, chosen, good, f"{surrounding}, no local error after the round", coins)
+                )
+                continue
+            first, later = (np.isin(everything, world.settled(later=later)) for later in (False, True))
+            what = f"{surrounding}, at most Err₄ after the round, and ⊥ only before a head"
+            checks.append(leads_to(lab, world, chosen, first, what, coins))
+            what = f"{surrounding} of those, no local error after another round"
+            checks.append(leads_to(lab, world, world.settled(), later, what, coins))
+        return Outcome(
+            checks, "after the first round Err₄ is left where a leader that had it is eliminated, then never"
+        )
+
+    return experiment
+
+
+def leads_to(lab, world: Tiny, codes: np.ndarray, good: np.ndarray, what: str, coins: tuple):
+    """Node 1 in each of these states, its neighbours with every face: whether a round leads to a good state."""
+    faces = world.shown_by.astype(np.int32)
+    rows = world.every(*[codes if v == 1 else faces for v in range(world.protocol.n)])
+    plain = kept_rand(world)
+    after = np.concatenate([plain[world.after(rows, x)[:, 1]] for x in coins])
+    lab.note(protocol=world.protocol.id, graph=world.topology.name, cases=len(after), good=int(good[after].sum()))
+    return always(what, int(good[after].sum()), len(after), "none")
+
+
+def kept_rand(world: Tiny) -> np.ndarray:
+    """For every code the one that `settled` lists: rand matters only where a leader begins a train."""
+    a = world.states
+    begins = (a["leader"] == 1) & (a["L"] == 1) & (a["L_idx"] == world.protocol.N - 1)
+    return np.where(begins, np.arange(len(a)), world.without_rand())
+
+
 def marks(repaired: bool):
     """Section 3.4: how often a leader marks a train, exactly, over all coins."""
 

@@ -24,8 +24,8 @@ class Tiny:
         number = np.zeros(space.size, np.int64)
         for name in protocol.public:
             number = number * (int(self.states[name].max()) + 1) + self.states[name]
-        _, self._shown_by, self.face = np.unique(number, return_index=True, return_inverse=True)
-        self.faces = len(self._shown_by) + 1  # the last one: no second neighbour
+        _, self.shown_by, self.face = np.unique(number, return_index=True, return_inverse=True)
+        self.faces = len(self.shown_by) + 1  # the last one: no second neighbour
         self._next = {coins: np.full(space.size * self.faces**2, ABSENT, np.int32) for coins in (0, 1)}
 
     def every(self, *codes) -> np.ndarray:
@@ -55,7 +55,7 @@ class Tiny:
         code, first = divmod(rest, self.faces)
         seen = [first] if second == self.faces - 1 else [first, second]
         state = copy.copy(space.namespace(code))
-        self.protocol.update(state, [space.namespace(int(self._shown_by[f])) for f in seen], coins, self.protocol.p)
+        self.protocol.update(state, [space.namespace(int(self.shown_by[f])) for f in seen], coins, self.protocol.p)
         return space.code(state)
 
     def where(self, rows, **values) -> np.ndarray:
@@ -102,27 +102,27 @@ class Tiny:
     # -- which states ------------------------------------------------------------------------------------------
 
     def sound(self, leaders: bool = False) -> np.ndarray:
-        """The codes of non-leaders without a local error (and of all leaders that may stand beside them)."""
+        """The codes of non-leaders without a local error (and of all leaders that may stand beside them), rand = 0."""
+        plain = (self.states["rand"] == 0) & ~self.errs()
+        return np.flatnonzero(plain if leaders else plain & (self.states["leader"] == 0))
+
+    def errs(self, fourth: bool = True) -> np.ndarray:
+        """Which codes have a local error (Err₄ may be left out), leaders judged as if they were none."""
         a, N = self.states, self.protocol.N
         both = (a["F"] == 1) & (a["L"] == 1)
         wrong = (a["L"] == 0) | (both & (a["L_idx"] != (a["F_idx"] + 1) % N))
         wrong |= both & (a["L_idx"] != 0) & (a["L_flag"] != a["F_flag"])
-        wrong |= (a["F"] == 1) & (a["F_idx"] == N - 1) & (a["F_carry"] == 1)
-        wrong |= (a["L"] == 1) & (a["L_idx"] == N - 1) & (a["L_carry"] == 1)
-        plain = (a["rand"] == 0) & ~wrong
-        return np.flatnonzero(plain if leaders else plain & (a["leader"] == 0))
+        wrong |= (a["F"] == 1) & (a["F_idx"] == N - 1) & (a["F_carry"] == 1) & fourth
+        return wrong | ((a["L"] == 1) & (a["L_idx"] == N - 1) & (a["L_carry"] == 1))
 
-    def settled(self, leaders: bool = True) -> np.ndarray:
-        """The codes of states that a round leaves: sound, and a node without a first wagon holds the head of a train.
-        A leader's `rand` matters only where it begins a train; its new wagons are empty."""
+    def settled(self, later: bool = False) -> np.ndarray:
+        """The codes of states that a round leaves, or the second round and every later one: no local error (after the
+        first round Err₄ is possible, where a leader of the start had one), and a node without a first wagon holds the
+        head of a train. A leader's new wagon is empty, and its `rand` is kept only where it begins a train."""
         a = self.states
-        sound = np.zeros(len(a), bool)
-        sound[self.sound(leaders=True)] = True
         begins = (a["leader"] == 1) & (a["L"] == 1) & (a["L_idx"] == self.protocol.N - 1)
-        sound |= begins & (a["rand"] == 1) & sound[self.without_rand()]
-        kept = sound & ((a["F"] == 1) | (a["L_idx"] == 0))
-        kept &= (a["leader"] == 0) | ((a["L_bit"] == 0) & (a["L_carry"] == 0))
-        return np.flatnonzero(kept if leaders else kept & (a["leader"] == 0))
+        kept = ~self.errs(fourth=later) & ((a["F"] == 1) | (a["L_idx"] == 0)) & ((a["rand"] == 0) | begins)
+        return np.flatnonzero(kept & ((a["leader"] == 0) | ((a["L_bit"] == 0) & (a["L_carry"] == 0))))
 
     def without_rand(self) -> np.ndarray:
         """For every code that of the same state with rand = 0."""
