@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import inspect
 import os
 import re
 import shlex
@@ -13,6 +14,11 @@ import pytest
 import typer
 
 from hegemon.cli.application import application
+from hegemon.models.messages import MessageProtocol
+from hegemon.models.objects import ObjectProtocol
+from hegemon.models.population import PopulationProtocol
+from hegemon.models.protocol import Protocol
+from hegemon.models.rounds import RoundsProtocol
 from hegemon.protocols import CATALOGUE
 
 ROOT = Path(__file__).parents[1]
@@ -98,6 +104,33 @@ def test_commands_have_options_that_exist(line):
 def test_an_unknown_option_would_be_caught():
     app = typer.main.get_command(application(["run"]))
     assert not any("--no-such-option" in parameter.opts for parameter in app.commands["run"].params)
+
+
+COLLECTED = {"fields", "parameter_declarations", "starts", "sets", "observables", "message_fields", "node_type"}
+OF_THE_MODEL = {"model", "time_unit", "functions", "reads_graph", "told", "untold", "records_clouds", "coin_fields"}
+
+
+def declarations(*classes):
+    """What an author may set in a class body: the public attributes of a base class that are not methods."""
+    for cls in classes:
+        for name, value in {**vars(cls).get("__annotations__", {}), **vars(cls)}.items():
+            if not name.startswith("_") and name not in COLLECTED | OF_THE_MODEL and not inspect.isfunction(value):
+                yield name
+
+
+def undocumented(text, *classes):
+    return sorted({name for name in declarations(*classes) if not re.search(rf"\b{name}\b", text)})
+
+
+def test_the_reference_names_all_that_a_class_may_declare():
+    """The twin declares something that the page does not name."""
+    text = (ROOT / "docs/writing_protocols.md").read_text()
+    models = (Protocol, PopulationProtocol, RoundsProtocol, MessageProtocol, ObjectProtocol)
+    text = "".join(re.findall(r"^\| .*$", text, re.M))
+    ours = {"n", "values", "parameters", "space", "states", "p", "checked_p", "compiled_values", "compiled_p"}
+    ours |= {"record_types", "elects_leader", "format", "largest_allowed", "summary"}
+    assert set(undocumented(text, *models)) <= ours
+    assert undocumented(text, type("Twin", (), {"never_named": 1})) == ["never_named"]
 
 
 def catalogue_page(name):
