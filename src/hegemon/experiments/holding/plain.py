@@ -68,7 +68,7 @@ def survey(crowd: Crowd, key: np.uint64, steps: int) -> Plain:
         ends = [*lost.times[:number].tolist(), *([length] if number <= MOST_TIMES else [])]
         times.append(np.diff([0, *ends]))
         losses, done = losses + number, done + length
-        keys, _ = crowd.moved(populations, 0, key, run)
+        keys = crowd.moved(populations, 0, key, run)
         states.append(np.unique(kinds_of_states(crowd)[populations]))
         moments.append(np.unique(coarse_moments(crowd, keys)))
     return Plain(done, losses, math.log(lower_bound(np.concatenate(times))), _usual(states), _usual(moments))

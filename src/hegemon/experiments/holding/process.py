@@ -208,8 +208,8 @@ class Crowd:
         self._stream(rng, self._key, time, walker)
         return rng
 
-    def moved(self, populations: np.ndarray, look: int, key: np.uint64, time: int) -> tuple[np.ndarray, np.ndarray]:
-        """Single walkers make `look` steps, in place: the cell of each, and whether it lost its leader."""
+    def moved(self, populations: np.ndarray, look: int, key: np.uint64, time: int) -> np.ndarray:
+        """Single walkers make `look` steps, in place: the cell of each."""
         size = len(populations)
         if size > len(self.sorting.keys):
             self._sort_room(size * 5 // 4)
@@ -218,7 +218,7 @@ class Crowd:
         self.run(self._move, walkers, 0, size, model, key, time, self.sorting, losses, False)
         self.steps += size * look
         self.work += size * (look + self.cost_of_look - self.model.look)
-        return self.sorting.keys[:size], self.sorting.lost[:size] > -np.inf
+        return self.sorting.keys[:size]
 
     def run(self, kernel, *arguments) -> None:
         self.heartbeat()

@@ -5,8 +5,9 @@ fails where the process has a mode that lasts longer than the ensemble: the loss
 leaders that it keeps safe. Three things are measured, and all must hold.
 
 - *Every configuration that an ensemble reached, however rare, is left again.* All its last walkers, and the start, are
-  followed by plain steps without weights until they lose their leader or are usual: every agent is in a state, and most
-  agents in a class, that nearly all plain runs show late (`plain`). The slowest must be back within twice the burn-in.
+  followed by plain steps without weights until they are usual: every agent is in a state, and most agents in a class,
+  that nearly all plain runs show late (`plain`). One that loses its leader begins again at the start. The slowest must
+  be back within twice the burn-in.
 - *The start is forgotten.* Ensembles that begin at the start itself lose leaders at the same rate, after the burn-in,
   as ensembles that begin late in a long plain run.
 - *The rate is steady*: the same in the burn-in's second half as afterwards.
@@ -36,7 +37,7 @@ DOUBT = 3  # standard errors that may be chance
 def slowest_return(
     crowd: Crowd, populations: np.ndarray, usual: dict, burn: int, key: np.uint64, patience: int = HOPELESS
 ) -> int | None:
-    """Looks until the last of these walkers has lost its leader or is usual; None if one does not within this many
+    """Looks until the last of these walkers has been usual; None if one does not within this many
     burn-ins."""
     states, moments = np.array(usual["states"], np.int64), np.array(usual["moments"], np.int64)
     kinds = kinds_of_states(crowd)
@@ -46,9 +47,9 @@ def slowest_return(
     populations = np.concatenate([populations, crowd.start[None]])
     looks = stride = 0
     while looks <= patience * burn:
-        keys, lost = crowd.moved(populations, stride * crowd.model.look, key, looks)
-        away = ~lost & ~np.isin(coarse_moments(crowd, keys), moments)
-        here = np.flatnonzero(~lost & ~away)
+        keys = crowd.moved(populations, stride * crowd.model.look, key, looks)
+        away = ~np.isin(coarse_moments(crowd, keys), moments)
+        here = np.flatnonzero(~away)
         away[here] = ~known[populations[here]].all(axis=1)
         populations = populations[away]
         if not len(populations):
