@@ -7,7 +7,7 @@ import hegemon as hg
 from hegemon.errors import InvalidInput
 from hegemon.graphs.families import complete
 from hegemon.models import at_least, at_most, everywhere, exactly
-from hegemon.models.closure import check_closed
+from hegemon.runs.closure import check_closed
 
 
 def leads(a, p):

@@ -183,7 +183,7 @@ def check_closure(protocol, topology, name: str) -> str:
             raise NotDecided(claim) from None
         import numpy as np
 
-        from hegemon.models.closure import check_closed
+        from hegemon.runs.closure import check_closed
 
         seen = check_closed(protocol, name, topology, np.random.default_rng(0))
         raise NotDecided(f"{claim}; none of {seen:,} steps from inside left it") from None

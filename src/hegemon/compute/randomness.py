@@ -95,28 +95,6 @@ def is_fair(product, bound):
 
 
 @drawing
-def products_of(word, n):
-    """What `pair_of` makes a pair of, if both halves are fair: the first for n, the second for n - 1."""
-    return (word >> uint64(32)) * uint64(n), (word & uint64(0xFFFFFFFF)) * uint64(n - 1)
-
-
-@drawing
-def pair_of(first, second):
-    """Two different numbers below n < 2**32, uniform over ordered pairs."""
-    i, j = np.int64(first >> uint64(32)), np.int64(second >> uint64(32))
-    return i, j + (1 if j >= i else 0)
-
-
-@drawing
-def next_pair(state, n):
-    """Two different numbers below n < 2**32, uniform over ordered pairs, from one word."""
-    while True:
-        first, second = products_of(next_word(state), n)
-        if is_fair(first, n) and is_fair(second, n - 1):
-            return pair_of(first, second)
-
-
-@drawing
 def next_index(state, bound):
     """Uniform on 0..bound-1 for bound < 2**32, in one multiplication."""
     while True:

@@ -4,6 +4,8 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from hegemon.engines.engine import Engine
+from hegemon.engines.schedulers.scheduler import Scheduler
+from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.errors import InvalidInput, meant
 
 # Where each engine is that a population protocol may ask for.
@@ -12,6 +14,9 @@ ENGINES = {
     "batch": ("hegemon.engines.batch.batch", "Batch"),
     "events": ("hegemon.engines.population.events", "Events"),
 }
+
+
+SCHEDULERS: dict[str, Scheduler] = {UNIFORM.name: UNIFORM}
 
 
 class Choice(NamedTuple):
@@ -27,13 +32,34 @@ def engine_named(name: str) -> type[Engine]:
     return getattr(import_module(module), kind)
 
 
-def choose_engine(name: str, protocol, topology, stop, observed=(), fast_forward: bool = True, threads=None) -> Choice:
+def choose_engine(
+    name: str, protocol, topology, stop, observed=(), fast_forward: bool = True, threads=None, scheduler=UNIFORM
+) -> Choice:
     """The engine for a protocol on a topology, by name or the best one; `observed` functions will be measured."""
     if protocol.model.has_rounds:
         return _for_rounds(name, protocol, stop, observed, fast_forward, threads)
-    if name == "auto":
-        return Choice(*_automatic(protocol, topology), {})
-    return Choice(engine_named(name), "as asked", {})
+    chosen, reason = _automatic(protocol, topology) if name == "auto" else (engine_named(name), "as asked")
+    if name == "auto" and unhonoured(chosen, scheduler):
+        chosen, reason = engine_named("agents"), f"the scheduler {scheduler} is followed pair by pair"
+    if missing := unhonoured(chosen, scheduler):
+        raise InvalidInput(
+            f"engine {chosen.name} is exact only for schedulers that are {', '.join(missing)}, and {scheduler} is not; "
+            "use engine auto"
+        )
+    return Choice(chosen, reason, {} if scheduler is UNIFORM else {"scheduler": scheduler})
+
+
+def unhonoured(engine: type[Engine], scheduler: Scheduler) -> list[str]:
+    """The traits that an engine needs and a scheduler does not have."""
+    return [trait.replace("_", " ") for trait in engine.honours if not getattr(scheduler, trait)]
+
+
+def scheduler_named(given: "str | Scheduler") -> Scheduler:
+    """The scheduler of that name, or the one that was given."""
+    if isinstance(given, str) and given not in SCHEDULERS:
+        known = ", ".join(SCHEDULERS)
+        raise InvalidInput(f"there is no scheduler {given!r}; choose {known}{meant(given, SCHEDULERS)}")
+    return SCHEDULERS[given] if isinstance(given, str) else given
 
 
 def _automatic(protocol, topology) -> tuple[type[Engine], str]:

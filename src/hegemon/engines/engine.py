@@ -48,6 +48,7 @@ class Engine(ABC):
     """
 
     name: str = ""
+    honours: tuple[str, ...] = ("one_pair", "memoryless", "even")  # traits of the schedulers for which it is exact
     as_multiset: bool = False  # starts may come as counts of states instead of an array of agents
     checks_whole: bool = False  # it watches whole predicates itself, at every step
     hopeless: str = ""  # a sentence, when it has found out that the stop can never be met
@@ -130,6 +131,13 @@ class Engine(ABC):
 
     def note_silence(self) -> None:
         """The driver has proved that nothing will ever change again: later steps may cost nothing."""
+        return None
+
+    def last_meeting(self) -> tuple[int, int, int] | None:
+        """What the step made last was: initiator, responder and the number of their coins.
+
+        None where the engine does not follow pairs one by one, or has made no step since it took over a configuration.
+        """
         return None
 
     def measures(self) -> dict:

@@ -9,6 +9,7 @@ import numpy as np
 
 from hegemon.compute.compilation import specialize
 from hegemon.compute.records import codec, meeting, widened
+from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.errors import InvalidInput
 from hegemon.exact import kernels, numbering
 from hegemon.exact.traces import Interaction, Round
@@ -210,8 +211,7 @@ class Configurations(ConfigurationSpace):
     @cached_property
     def arc_table(self) -> np.ndarray:
         """Who meets whom, and where the tables of their coins begin."""
-        arcs = np.stack([self.topology.sources, self.topology.targets], axis=1).astype(np.int32)
-        return np.concatenate([np.tile(arcs, (self.coins, 1)), self._rows_of_coins()], axis=1)
+        return np.concatenate([np.tile(UNIFORM.rows(self.topology), (self.coins, 1)), self._rows_of_coins()], axis=1)
 
     @cached_property
     def model(self) -> kernels.Model:

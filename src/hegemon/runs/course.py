@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hegemon.compute.randomness import FAULT, KERNEL, generator, stream
-from hegemon.engines.choice import Choice, choose_engine
+from hegemon.engines.choice import Choice, choose_engine, scheduler_named
 from hegemon.engines.membership import Watcher, count_leaders
 from hegemon.engines.stopping import Stop, parse_stop
 from hegemon.errors import InvalidInput
@@ -44,7 +44,8 @@ def simulate_states(asked: TrialRecord) -> Run:
     observables = asked_observables(protocol, asked.observe or bool(asked.at or asked.every))
     watched = tuple(observable.value for observable in observables.values())
     name = "agents" if schedule else asked.engine
-    chosen = choose_engine(name, protocol, topology, stop, watched, asked.fast_forward, asked.threads)
+    scheduler = scheduler_named(asked.scheduler)
+    chosen = choose_engine(name, protocol, topology, stop, watched, asked.fast_forward, asked.threads, scheduler)
     chosen.engine.require_room(protocol, topology)
     configuration = initial_configuration(protocol, start, seed, trial, chosen.engine.as_multiset, topology)
     if stop.watch:
@@ -60,7 +61,7 @@ def simulate_states(asked: TrialRecord) -> Run:
     if checkpoint and (schedule or rounds or observables):
         raise InvalidInput("a checkpoint keeps no records and no prescribed interactions; run without them")
     met, last_fault = _suffer(driver, faults, limit, generator(seed, trial, FAULT), checkpoint)
-    met = met or driver.follow(schedule, limit) or driver.follow_rounds(rounds, limit)
+    met = met or driver.follow(schedule or rounds, limit)
     met = met or driver.run(limit, until_met=True)
     return _record(protocol, topology, driver, chosen, met, last_fault, seed, trial, history, asked.keep)
 

@@ -14,7 +14,7 @@ from hegemon.models.configuration import Configuration
 from hegemon.runs.faults import strike
 from hegemon.runs.history import History
 from hegemon.runs.run import Fault
-from hegemon.runs.schedules import after_round
+from hegemon.runs.schedules import carry_out
 
 FIRST_REVIEW = 1 << 20  # steps after which a run is first asked whether it can still meet its stop; then twice as many
 LOOKS = 8  # a closed set is looked at whenever a run is longer by one part in so many
@@ -114,46 +114,21 @@ class Driver:
         self.ended = self.ended or engine.hopeless or (SILENT if engine.is_silent else "")
         return bool(self.ended)
 
-    def follow(self, schedule: list[tuple[int, int, int]], limit: int | None) -> bool:
-        """Make prescribed interactions, as far as the limit and the stop allow; whether the stop is met."""
+    def follow(self, prescribed: list, limit: int | None) -> bool:
+        """Make prescribed interactions or rounds, as far as the limit and the stop allow; whether the stop is met."""
         protocol = self.protocol
-        for first, second, coin in schedule:
-            pair = [first, second]
+        for one in prescribed:
             if self._inside() or self.engine.step == limit:
                 break
-            codes = protocol.space.encode_array(self.engine.configuration().agents)
-            before = [protocol.space.namespace(codes[agent]) for agent in pair]
-            codes[pair] = protocol.transition_codes(*codes[pair], coin)
-            after = [protocol.space.namespace(codes[agent]) for agent in pair]
-            agents = protocol.space.decode_array(codes)
-            self.engine.load(Configuration(protocol.space, agents=agents), self.engine.step + 1)
+            _, before, after = carry_out(one, protocol, self.topology, self.engine)
             self._record()
             if self.stop.watch and any(
-                protocol.output(old, protocol.p) != protocol.output(new, protocol.p)
+                protocol.output(protocol.space.namespace(old), protocol.p)
+                != protocol.output(protocol.space.namespace(new), protocol.p)
                 for old, new in zip(before, after, strict=True)
             ):
                 return True
-        return self._inside()
-
-    def follow_rounds(self, rounds: list[list[tuple[int, int]]], limit: int | None) -> bool:
-        """Make prescribed rounds, as far as the limit and the stop allow; whether the stop is met.
-
-        Nodes that are not mentioned do not move, as under a daemon that passes over them.
-        """
-        protocol, watches = self.protocol, bool(self.stop.watch)
-        for changes in rounds:
-            if self._inside() or self.engine.step == limit:
-                break
-            before = self.engine.configuration().agents
-            after = after_round(protocol, self.topology, before, changes, self.engine.step + 1)
-            self.engine.load(Configuration(protocol.space, agents=after), self.engine.step + 1)
-            self._record()
-            if watches and any(
-                protocol.output(old, protocol.p) != protocol.output(new, protocol.p)
-                for old, new in zip(protocol.namespaces(before), protocol.namespaces(after), strict=True)
-            ):
-                return True
-        return bool(rounds) and self._inside()
+        return bool(prescribed) and self._inside()
 
     def corrupt(self, fault: Fault, rng) -> bool:
         """Let a fault strike now; whether it changes an output that is watched."""

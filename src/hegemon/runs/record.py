@@ -28,6 +28,7 @@ from hegemon.runs.option import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from hegemon.engines.schedulers.scheduler import Scheduler
     from hegemon.models.protocol import Protocol
     from hegemon.models.sets import ConfigurationSet
     from hegemon.runs.checkpoint import Checkpoint
@@ -107,6 +108,10 @@ class RunRecord:
     engine: str = option(
         "auto", "auto, or the name of an engine", metavar="NAME",
         about='"auto", or one by name: agents, events, batch; rounds; nodes, contacts, tokens',
+    )  # fmt: skip
+    scheduler: "str | Scheduler" = option(
+        "uniform", "who meets next: uniform", metavar="NAME", panel=POPULATION, needs="has_interactions",
+        about='who meets next: "uniform" (every arc is equally likely), or a `Scheduler`',
     )  # fmt: skip
     faults: "Sequence[Fault]" = option(
         (), "corrupt agents; repeatable", metavar="step=K,agents=J,field=value", panel=POPULATION,

@@ -3,6 +3,7 @@
 import numpy as np
 
 from hegemon.errors import InvalidInput
+from hegemon.models.configuration import Configuration
 from hegemon.models.start_files import StartFile
 
 
@@ -54,3 +55,21 @@ def read_interactions(start, protocol, topology) -> list[tuple[int, int, int]]:
             raise InvalidInput(f'{start}: the coins of the interaction {told} must be given as {{"name": value}}')
         schedule.append((pair[0], pair[1], protocol.coins.number(coins)))
     return schedule
+
+
+def carry_out(prescribed, protocol, topology, engine) -> tuple[list[int], np.ndarray, np.ndarray]:
+    """Make a prescribed interaction or round; returns who acted, and their codes before and after.
+
+    Nodes that a round does not mention do not move, as under a daemon that passes over them.
+    """
+    space, agents = protocol.space, engine.configuration().agents
+    before = space.encode_array(agents)
+    after = before.copy()
+    if protocol.model.has_rounds:
+        acting = [node for node, _ in prescribed]
+        after = space.encode_array(after_round(protocol, topology, agents, prescribed, engine.step + 1))
+    else:
+        *acting, coin = prescribed
+        after[acting] = protocol.transition_codes(*before[acting], coin)
+    engine.load(Configuration(space, agents=space.decode_array(after)), engine.step + 1)
+    return acting, before[acting], after[acting]

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hegemon.compute.philox import coins_from, word_at
-from hegemon.compute.randomness import KERNEL, next_below, next_index, next_pair, stream
+from hegemon.compute.randomness import KERNEL, stream
 from hegemon.engines.batch.batch import Batch
 from hegemon.engines.choice import engine_named
 from hegemon.engines.engine import Engine
@@ -24,7 +23,7 @@ from hegemon.exact.traces import Interaction, Round
 from hegemon.models.configuration import Configuration
 from hegemon.runs.driver import Driver
 from hegemon.runs.faults import corrupted
-from hegemon.runs.schedules import after_round
+from hegemon.runs.schedules import carry_out
 from hegemon.runs.setting import initial_configuration
 from hegemon.web.explaining import listing, traced
 from hegemon.web.layout import LARGEST_DRAWN, LARGEST_RASTER
@@ -145,21 +144,15 @@ class AgentWorld(World):
     def told_step(self, focus: int | None) -> dict:
         if self.is_rounds:
             return self._told_round(focus)
-        if not isinstance(self.engine, Agents):
-            self._pass_one()
-            return {}
-        rng = self._key.copy()
-        if self.topology.is_complete:
-            pair = next_pair(rng, self.topology.n)
-        else:
-            arc = next_index(rng, self.topology.arcs)
-            pair = self.topology.sources[arc], self.topology.targets[arc]
-        pair = int(pair[0]), int(pair[1])
-        values = self.protocol.coins.size
-        coin = int(next_below(rng, values)) if values > 1 else 0
-        before = self._codes(pair)
+        codes = getattr(self.engine, "codes", None)
+        kept = None if self.kind == "bands" else self.engine.configuration().agents if codes is None else codes.copy()
         self._pass_one()
-        return self.told(pair, before, coin)
+        met = self.engine.last_meeting()
+        if met is None or kept is None:
+            return {}
+        first, second, coin = met
+        before = kept[[first, second]] if codes is not None else self.space.encode_array(kept[[first, second]])
+        return self.told((first, second), before, coin)
 
     def _pass_one(self) -> None:
         goal = self.engine.step + 1
@@ -167,23 +160,12 @@ class AgentWorld(World):
             self.engine.advance(goal)
 
     def follow(self, prescribed) -> dict:
-        return self._follow_round(prescribed) if self.is_rounds else self._meet(prescribed)
-
-    def _follow_round(self, changes: list[tuple[int, int]]) -> dict:
-        step = self.step + 1
-        before = self.engine.configuration().agents
-        after = after_round(self.protocol, self.topology, before, changes, step)
-        told = tuple((v, self.space.mapping(before[v]), self.space.mapping(after[v])) for v, _ in changes)
-        self.engine.load(Configuration(self.space, agents=after), step)
+        acting, before, after = carry_out(prescribed, self.protocol, self.topology, self.engine)
+        if not self.is_rounds:
+            return self.told(tuple(acting), before, prescribed[2])
+        states = ([self.space.mapping(self.space.namespace(code)) for code in codes] for codes in (before, after))
+        told = tuple(zip(acting, *states, strict=True))
         return {"text": Round(told).sentence() or "nothing changes", "lines": [], "changed": bool(told)}
-
-    def _meet(self, prescribed: tuple[int, int, int]) -> dict:
-        pair, coin = prescribed[:2], prescribed[2]
-        before = self._codes(pair)
-        agents = self.engine.configuration().agents
-        agents[list(pair)] = self.space.decode_array(np.array(self.protocol.transition_codes(*before, coin)))
-        self.engine.load(Configuration(self.space, agents=agents), self.step + 1)
-        return self.told(pair, before, coin)
 
     def told(self, pair, before, coin: int) -> dict:
         """The interaction of two states in words and in lines of `interact`."""
@@ -196,15 +178,9 @@ class AgentWorld(World):
         text = Interaction(pair[0], pair[1], old, new, protocol.coins.mapping(coin)).sentence()
         return {"pair": pair, "text": text, "lines": lines, "changed": old != new}
 
-    def _codes(self, agents) -> list[int]:
-        if self.engine.codes is not None:
-            return [int(self.engine.codes[agent]) for agent in agents]
-        records = self.engine.configuration().agents
-        return [int(code) for code in self.space.encode_array(records[list(agents)])]
-
     def _told_round(self, focus: int | None) -> dict:
         """The round of one node: the one in focus, else one whose output changes, else one that changes."""
-        protocol, now = self.protocol, self.step
+        protocol = self.protocol
         old = self.engine.configuration().agents
         self._pass_one()
         new = self.engine.configuration().agents
@@ -212,14 +188,10 @@ class AgentWorld(World):
         if focus is None:
             leaders = [v for v in changed if "leader" in self.space.names and old[v]["leader"] != new[v]["leader"]]
             focus = int(leaders[0] if leaders else changed[0] if len(changed) else 0)
-        bits = protocol.random_bits
-        per_word = 64 // bits if bits else 1 << 62
-        word = np.uint64(word_at(self._key[0], now, focus // per_word))
-        coins = int(coins_from(word, focus % per_word, bits))
         near = self.topology.neighbours(focus)
         states = [self.space.namespace(code) for code in self.space.encode_array(old[[focus, *near]])]
         before = self.space.mapping(states[0])
-        _, lines = traced(protocol.update, states[0], states[1:], coins, protocol.p)
+        _, lines = traced(protocol.update, states[0], states[1:], self.engine.last_coins(focus), protocol.p)
         text = f"{len(changed):,} of {protocol.n:,} nodes changed; "
         text += Round(((focus, before, self.space.mapping(states[0])),)).sentence()
         return {"node": focus, "text": text, "lines": lines, "changed": bool(len(changed))}

@@ -10,7 +10,9 @@ import numpy as np
 
 from hegemon.claims.laboratory import FEW, Sample
 from hegemon.compute.randomness import generator
+from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.models.configuration import Configuration
+from hegemon.runs.setting import topology_for
 from hegemon.runs.simulate import simulate
 
 START, REPORT = 0, 1  # purposes of a trial's streams; segment k of a run has the seed SEED + k
@@ -19,7 +21,7 @@ START, REPORT = 0, 1  # purposes of a trial's streams; segment k of a run has th
 def simulate_with_oracle(protocol, start: str, seed: int, trial: int, max_steps: int) -> dict:
     """One run to the safe set: its steps, and how many reports it took."""
     configuration = protocol.initial(start, generator(seed, trial, START))
-    rng = generator(seed, trial, REPORT)
+    rng, topology = generator(seed, trial, REPORT), topology_for(protocol)
     steps = reports = 0
     while True:
         left = max_steps - steps
@@ -29,8 +31,8 @@ def simulate_with_oracle(protocol, start: str, seed: int, trial: int, max_steps:
             return {"steps": steps, "reached": run.reached and run.leaders == 1, "reports": reports}
         assert run.configuration is not None  # one run always keeps it
         agents = run.configuration.agents.copy().view(np.recarray)
-        initiator = int(rng.integers(protocol.n))
-        responder = agents[(initiator + 1) % protocol.n]
+        initiator, met = UNIFORM.meet(topology, lambda bound: int(rng.integers(bound)))
+        responder = agents[met]
         protocol.interact(agents[initiator], responder, protocol.p)
         protocol.report_absence(responder)
         configuration = Configuration(protocol.space, agents=agents.view(np.ndarray))

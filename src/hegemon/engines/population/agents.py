@@ -1,4 +1,4 @@
-"""Engine `agents`: the population as an array, one uniformly random arc per step.
+"""Engine `agents`: the population as an array, one pair of its scheduler per step.
 
 An agent is its code in two bytes when all pairs of states, for each value of the coins, fit in a table, which is filled
 as pairs occur: that kernel is compiled once for all protocols. Otherwise it is a record, and `interact` works on the
@@ -20,6 +20,8 @@ from hegemon.engines.pacing import Pace
 from hegemon.engines.population.draws import BLOCK, Chance, draws_of, move_words
 from hegemon.engines.population.pairs import LARGEST_TABLE, MARKED, codes_in, entry_of, pairs_of
 from hegemon.engines.refusal import refuse_interaction
+from hegemon.engines.schedulers.scheduler import Scheduler
+from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import LARGEST_ARRAY, Configuration
 
@@ -162,18 +164,19 @@ class Agents(Engine):
     """The engine: `advance` runs up to a step, exactly to the first step that meets the stop."""
 
     name = "agents"
+    honours = ("one_pair", "memoryless")
     step = 0
 
     @classmethod
     def require_room(cls, protocol, topology) -> None:
         require_array(protocol, cls.name)
 
-    def __init__(self, protocol, topology, configuration, stop, rng):
+    def __init__(self, protocol, topology, configuration, stop, rng, scheduler: Scheduler = UNIFORM):
         self.require_room(protocol, topology)
         self.protocol, self.space, self.stop, self.rng = protocol, protocol.space, stop, rng
         self._membership = Membership(protocol, stop)
         self._in_table = self.space.size**2 * protocol.coins.size <= LARGEST_TABLE**2
-        draw, self._arcs = draws_of(topology, protocol.coins.size)
+        draw, self._arcs = draws_of(scheduler, topology, protocol.coins.size)
         self._before = np.zeros(4, np.uint64)
         self._drawn = [np.zeros(BLOCK, np.int64) for _ in range(3)]  # without coins the third stays 0
         self._tried = np.zeros(3, np.int64)  # the agents that met last, and their coins
@@ -196,7 +199,7 @@ class Agents(Engine):
     def load(self, configuration: Configuration, step: int | None = None) -> None:
         """Take over a configuration and count the stop's conditions in it."""
         self.step = self.step if step is None else step
-        self._silent = False
+        self._silent, self._made = False, 0
         if self._in_table:
             self._population = self.space.encode_array(configuration.agents).astype(np.uint16)
             self._counts = self._membership.counts_from(
@@ -223,7 +226,14 @@ class Agents(Engine):
         if ended == FAILED:
             self._refuse()
         self.step += done
+        self._made = done
         return ended == MET
+
+    def last_meeting(self) -> tuple[int, int, int] | None:
+        if not self._made:
+            return None
+        first, second, coins = (int(drawn[(self._made - 1) % BLOCK]) for drawn in self._drawn)  # a call begins a block
+        return first, second, coins
 
     def _refuse(self, error=None):
         met = self._population[self._tried[:2]]
@@ -271,4 +281,5 @@ class Agents(Engine):
 
     def restore(self, snapshot) -> None:
         self.step, population, counts, rng, self._silent = snapshot
+        self._made = 0
         self._population[:], self._counts[:], self.rng[:] = population, counts, rng

@@ -5,6 +5,7 @@ from typing import Any
 
 from hegemon.compute.portraits import classes_of, portray, revive
 from hegemon.compute.randomness import KERNEL, python_generator
+from hegemon.engines.schedulers.uniform import UNIFORM
 
 
 class Objects:
@@ -27,14 +28,8 @@ class Objects:
 
     def draw_meeting(self) -> tuple[int, int, Any]:
         """Who meets next, initiator and responder, and their coins."""
-        n, rng, topology = self.protocol.n, self.rng, self.topology
-        if topology.is_complete:
-            i, j = rng.randrange(n), rng.randrange(n - 1)
-            j += j >= i
-        else:
-            arc = rng.randrange(topology.arcs)
-            i, j = int(topology.sources[arc]), int(topology.targets[arc])
-        return i, j, self.protocol.coins.draw(rng)
+        i, j = UNIFORM.meet(self.topology, self.rng.randrange)
+        return i, j, self.protocol.coins.draw(self.rng)
 
     def freeze(self) -> tuple:
         """All that is needed to go on in another process, as plain values."""

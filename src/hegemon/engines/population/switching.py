@@ -24,6 +24,9 @@ class Switching(Engine):
     def recent_occupancy(self, most: int):
         return self._now.recent_occupancy(most)
 
+    def last_meeting(self):
+        return self._now.last_meeting()
+
     def note_silence(self) -> None:
         self._now.note_silence()
 

@@ -15,6 +15,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from hegemon.compute.compilation import part, specialize
+from hegemon.compute.philox import coins_from, word_at
 from hegemon.compute.records import clearer, copier, marker, packer, widened
 from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
@@ -161,6 +162,13 @@ class Rounds(Engine):
         agents = np.zeros(len(words), self.space.dtype)
         self._unpack(words, agents, self.given.layout)
         return Configuration(self.space, agents=agents)
+
+    def last_coins(self, node: int) -> int:
+        """What the coins of a node showed in the round made last."""
+        bits = self.protocol.random_bits
+        per_word = 64 // bits if bits else 1 << 62
+        word = np.uint64(word_at(self.key[0], self.step - 1, node // per_word))
+        return int(coins_from(word, node % per_word, bits))
 
     def snapshot(self, into=None):
         """During a survey or a flight: where the survey began, since all after it can be repeated from there, towards

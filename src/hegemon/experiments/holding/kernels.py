@@ -12,7 +12,7 @@ import numpy as np
 from numba import uint64
 
 from hegemon.compute.philox import double_at, word_at
-from hegemon.compute.randomness import is_fair, next_index, pair_of, products_of, turn
+from hegemon.compute.randomness import next_index
 
 DONE, FAILED = 0, 1
 RESAMPLING, ROUNDING = 1 << 40, 1 << 41  # indices of the words that move a cell's comb and round its share, beyond
@@ -72,26 +72,6 @@ class Losses(NamedTuple):
     times: np.ndarray
     clock: np.ndarray  # steps so far
     rng: np.ndarray
-
-
-def pair_complete(arcs, n, s0, s1, s2, s3):
-    """Who meets next, and the state of the generator then: local, as `turn` says. Numbers have no sign: for others the
-    compiler asks at every access whether they count from the end."""
-    while True:
-        word, s0, s1, s2, s3 = turn(s0, s1, s2, s3)
-        first, second = products_of(word, n)
-        if is_fair(first, n) and is_fair(second, n - 1):
-            i, j = pair_of(first, second)
-            return uint64(i), uint64(j), s0, s1, s2, s3
-
-
-def pair_arcs(arcs, n, s0, s1, s2, s3):
-    while True:
-        word, s0, s1, s2, s3 = turn(s0, s1, s2, s3)
-        product = (word >> uint64(32)) * uint64(len(arcs))
-        if is_fair(product, len(arcs)):
-            arc = product >> uint64(32)
-            return uint64(arcs[arc, 0]), uint64(arcs[arc, 1]), s0, s1, s2, s3
 
 
 def compute(a, b, model):

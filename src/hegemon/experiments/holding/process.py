@@ -10,6 +10,7 @@ from hegemon.compute.records import codec, widened
 from hegemon.engines.population.pairs import CODE as TABLE_CODE
 from hegemon.engines.population.pairs import LARGEST_TABLE
 from hegemon.engines.refusal import refuse_interaction
+from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.errors import InvalidInput
 from hegemon.exact.instance import fixed_start
 from hegemon.experiments.holding import kernels
@@ -80,11 +81,7 @@ class Crowd:
         protocol, topology = process.protocol, process.topology
         records = protocol.record_types
         encode, decode, layout = codec(process.space)
-        if topology.is_complete:
-            pair, arcs = kernels.pair_complete, np.empty((0, 2), np.int32)
-        else:
-            pair = kernels.pair_arcs
-            arcs = np.stack([topology.sources, topology.targets], axis=1).astype(np.int32)
+        pair, arcs = UNIFORM.compiled(topology)
         made: dict[str, Any] = {"records": records, "allocates": False}
         compute = part(kernels.compute, records, interact=protocol.interact, encode=encode, decode=decode)
         memories: dict[str, Any]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.errors import InvalidInput
 
 STEPS = 2000  # plain interactions per start
@@ -24,14 +25,13 @@ def check_closed(protocol: Any, name: str, topology: Any, rng: np.random.Generat
     chosen = protocol.set_named(name)
     if not chosen.closed or not protocol.model.has_interactions or protocol.n > LARGEST_N:
         return 0
-    arcs = list(zip(topology.sources.tolist(), topology.targets.tolist(), strict=True))
     seen = 0
     for start in protocol.starts if protocol.arbitrary_start else [protocol.default_start]:
         agents = protocol.initial(start, rng).agents
         nodes = [protocol.space.namespace(code) for code in protocol.space.encode_array(agents)]
         inside = chosen.contains(nodes, protocol.p, protocol.values)
         for _ in range(steps):
-            first, second = arcs[rng.integers(len(arcs))]
+            first, second = UNIFORM.meet(topology, lambda bound: int(rng.integers(bound)))
             pair = protocol.space.code(nodes[first]), protocol.space.code(nodes[second])
             coin = int(rng.integers(protocol.coins.size)) if protocol.coin_fields else 0
             nodes[first], nodes[second] = map(protocol.space.namespace, protocol.transition_codes(*pair, coin))

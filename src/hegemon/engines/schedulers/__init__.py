@@ -1,0 +1,1 @@
+"""Who acts next: one file per scheduler; `scheduler` is the contract."""
