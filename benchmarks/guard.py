@@ -61,7 +61,7 @@ def workloads() -> dict[str, Callable[[], object]]:
         "whole set, not closed": run(hg.Ring(n=300), start="random", until="C_PB and not safe", max_steps=3000),
         "short trials": lambda: hg.run_trials(hg.Pairwise(n=50), 200, seed=1, workers=1),
         "verify": lambda: hg.verify(hg.Timer(n=4, s=8)),
-        "holding": lambda: hg.holding(hg.Timer(n=3, s=4), seed=1, precision=1, budget=10**5, workers=1),
+        "holding": lambda: hg.holding(hg.Timer(n=3, s=4), seed=1, relative=1, budget=10**5, workers=1),
     }
 
 

@@ -63,7 +63,7 @@ def measured(protocol) -> dict:
     if protocol.n <= MOST_EXACT:
         value = math.log10(hg.verify(protocol, start="safe", property="holding").holding.from_starts["safe"])
         return row(protocol, "exact", {"steps": value, "low": value, "high": value})
-    return taken(hg.holding(protocol, precision=0.4, seed=1).record())
+    return taken(hg.holding(protocol, relative=0.4, seed=1).record())
 
 
 def proved(protocol) -> dict:

@@ -50,6 +50,7 @@ def refused(capsys, *arguments) -> str:
         (["verify", "pairwise", "--n", "1e18"], "n = 1000000000000000000"),
         (["verify", "pairwise", "--n", "3", "--memory", "inf"], "memory = inf"),
         (["verify", "pairwise", "--n", "3", "--quantiles", "nan"], "between 0 and 1"),
+        (["sweep", "pairwise", "--n", "5", "--precise", "2%"], "no option --precise, which is --relative now"),
         (["search-worst", "timer", "--n", "1e12"], "1000000000000"),
         (["search-worst", "timer", "--n", "3", "--out", "no/where.json"], "no folder"),
         (["run", "pairwise", "--n", "1e10", "--engine", "agents"], "engine batch"),

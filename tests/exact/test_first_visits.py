@@ -97,7 +97,7 @@ def compare(data):
         assert hitting.mean == pytest.approx(float(sum(expected) / len(expected)), rel=1e-9)
         half = next(t for t in range(5) if t == 4 or 2 * sum(rows[t]) >= len(rows[t]))
         if half < 4:
-            again = hg.verify(protocol, graph=graph, start=start, property="time", levels=(0.5,))
+            again = hg.verify(protocol, graph=graph, start=start, property="time", quantiles=(0.5,))
             assert again.hitting.quantiles["mean"]["0.5"] == half
     else:
         assert hitting.worst == math.inf

@@ -158,7 +158,7 @@ def test_a_wrong_solution_is_noticed(unstored, monkeypatch):
 
 def test_what_needs_a_stored_chain_is_refused(unstored, tmp_path, capsys):
     with pytest.raises(hg.InvalidInput, match="stored"):
-        unstored(hg.Ring(n=2, N=2), levels=(0.5,))
+        unstored(hg.Ring(n=2, N=2), quantiles=(0.5,))
     with pytest.raises(hg.InvalidInput, match="stored"):
         unstored(hg.Ring(n=2, N=2), property="holding")
     words = ["verify", "ring", "--n", "3", "--memory", "0.05", "--property", "closed"]

@@ -132,7 +132,7 @@ def test_a_quantile_at_a_tie_is_the_step_itself():
         if Fraction(repr(level)) != law[step]:
             continue  # more digits than a level can have
         above = math.nextafter(level, 1)
-        found = hg.verify(hg.Pairwise(n=5), levels=(level, above)).hitting.quantiles["all-leaders"]
+        found = hg.verify(hg.Pairwise(n=5), quantiles=(level, above)).hitting.quantiles["all-leaders"]
         assert list(found.values()) == [step, step + 1]
 
 
@@ -140,12 +140,12 @@ def test_a_tie_that_cannot_be_decided_is_refused(monkeypatch):
     monkeypatch.setattr("hegemon.exact.quantiles.LARGEST_EXACT_WORK", 3)
     level = float(law_of_pairwise(5, 6)[6])
     with pytest.raises(hg.InvalidInput, match="told from a tie"):
-        hg.verify(hg.Pairwise(n=5), levels=(level,))
+        hg.verify(hg.Pairwise(n=5), quantiles=(level,))
 
 
 def test_quantiles_and_distribution(tmp_path):
     """Two leaders among two agents: one meeting decides. Among three: first for sure, then with chance 1/3."""
-    answer = hg.verify(hg.Pairwise(n=3), levels=(0.3, 0.5, 0.9))
+    answer = hg.verify(hg.Pairwise(n=3), quantiles=(0.3, 0.5, 0.9))
     assert answer.hitting.quantiles["all-leaders"] == {"0.3": 2, "0.5": 3, "0.9": 7}
     views = {"start": np.eye(answer.chain.size)[0]}
     table = survival(answer.chain, answer.inside, views, lambda row: False, steps=20)[:, 0]
@@ -255,7 +255,7 @@ def test_a_counterexample_is_replayed_by_a_run(tmp_path):
 def test_the_record_is_complete_and_plain():
     import json
 
-    record = hg.verify(hg.Timer(n=3, s=2), levels=(0.5,)).record()
+    record = hg.verify(hg.Timer(n=3, s=2), quantiles=(0.5,)).record()
     again = json.loads(json.dumps(record, allow_nan=False))
     assert again["configurations"] == 56 and again["holding"]["worst"] > 0
     assert dataclasses.is_dataclass(hg.verify(hg.Pairwise(n=2)))

@@ -6,10 +6,10 @@ import pytest
 from hegemon.analysis.sequences import FIRST, looks
 from hegemon.errors import InvalidInput
 from hegemon.experiments.goals import goals_of
-from hegemon.experiments.precision import parse_precision
+from hegemon.experiments.precision import parse_precision, share
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.record_files import encode_record, to_columns
-from hegemon.experiments.study import make_study
+from hegemon.experiments.study import make_study, read_study
 from hegemon.experiments.sweep import run_study, sweep
 
 
@@ -25,7 +25,7 @@ def test_texts():
 
 def goal_after(tmp_path, values, reached, precise, most=10_000, pieces=7) -> tuple:
     folder = Folder(tmp_path)
-    folder.open(make_study("pairwise", axes={"n": 8}, trials=most, precise=precise))
+    folder.open(make_study("pairwise", axes={"n": 8}, trials=most, relative=precise))
     rows = [{"steps": int(v), "reached": bool(r)} for v, r in zip(values, reached, strict=True)]
     order = np.random.default_rng(pieces).permutation(np.arange(0, len(rows), pieces))
     goals = goals_of(precise, most)
@@ -59,10 +59,10 @@ def test_cut_off_trials(tmp_path):
 
 
 def test_a_precise_study_is_the_same_from_every_crew(tmp_path):
-    study = make_study("pairwise", axes={"n": [8, 12]}, precise="20%")
+    study = make_study("pairwise", axes={"n": [8, 12]}, relative="20%")
     first = run_study(study, tmp_path / "a", workers=1)
     table = first.folder.table.read_bytes()
-    again = make_study("pairwise", axes={"n": [8, 12]}, precise="20%")
+    again = make_study("pairwise", axes={"n": [8, 12]}, relative="20%")
     from hegemon.experiments.executors.local import Thread
 
     before, Thread.seconds = Thread.seconds, 0.0
@@ -71,4 +71,16 @@ def test_a_precise_study_is_the_same_from_every_crew(tmp_path):
     finally:
         Thread.seconds = before
     with pytest.raises(InvalidInput, match="nothing"):
-        sweep("pairwise", n=8, precise="5% of mean nothing", workers=1)
+        sweep("pairwise", n=8, relative="5% of mean nothing", workers=1)
+
+
+def test_the_former_words_are_refused_with_the_new_ones(tmp_path):
+    for old, new in (("precise", "relative"), ("zipped", "zip")):
+        with pytest.raises(InvalidInput, match=f"{old} is called {new} now"):
+            sweep("pairwise", n=8, workers=1, **{old: "2%"})
+    file = tmp_path / "study.toml"
+    file.write_text('protocol = "pairwise"\nprecise = "2%"\n[axes]\nn = 8\n')
+    with pytest.raises(InvalidInput, match="'precise', which is called relative now"):
+        read_study(file)
+    assert make_study("pairwise", axes={"n": 8}, relative=0.02).relative == "2%"
+    assert share("20%") == share(0.2) == share("0.2") == 0.2

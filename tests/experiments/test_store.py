@@ -173,7 +173,7 @@ def test_another_study_does_not_mix_in(tmp_path):
     with pytest.raises(InvalidInput):
         study.extended({"tau": [2]})
     with pytest.raises(InvalidInput, match="fixed number"):
-        study.extended({}, precise="2%")
+        study.extended({}, relative="2%")
 
 
 @pytest.mark.parametrize("damage", ["{", "[]", '{"folder": "a", "study": {"schema": 1, "axes": {}}}'])
@@ -196,11 +196,11 @@ def test_the_same_command_mends_what_was_asked(tmp_path, damage):
 
 
 def test_a_precise_study_is_extended_to_narrower_of_the_same():
-    study = make_study("pairwise", axes={"n": 10}, precise="5% of median")
-    assert study.extended({}, precise="4% of median").precise == "4% of median"
+    study = make_study("pairwise", axes={"n": 10}, relative="5% of median")
+    assert study.extended({}, relative="4% of median").relative == "4% of median"
     for other in ("6% of median", "4%", "4% of quantile 0.9"):
         with pytest.raises(InvalidInput, match="less of the same"):
-            study.extended({}, precise=other)
+            study.extended({}, relative=other)
 
 
 def test_a_tally_tells_every_trial_once(tmp_path):

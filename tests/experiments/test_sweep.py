@@ -229,9 +229,9 @@ def test_a_number_from_a_file_beside_belongs_to_the_protocol(tmp_path, monkeypat
 def test_values_as_python_has_them(tmp_path):
     import numpy as np
 
-    table = sweep("timer", n=np.array([4, 6]), s=[np.int64(5), 7], zipped=("n", "s"), trials=1, workers=1)
+    table = sweep("timer", n=np.array([4, 6]), s=[np.int64(5), 7], zip=("n", "s"), trials=1, workers=1)
     assert list(zip(table["n"], table["s"], strict=True)) == [(4, 5), (6, 7)]
-    for wrong in ({"workers": 0}, {"precise": 2}, {"zipped": ("n", "t")}):
+    for wrong in ({"workers": 0}, {"relative": 2}, {"zip": ("n", "t")}):
         with pytest.raises(InvalidInput):
             sweep("pairwise", n=5, out=tmp_path, **wrong)
 

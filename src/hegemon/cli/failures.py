@@ -15,6 +15,7 @@ from typing import Any
 from hegemon.errors import InvalidInput, Unfinished, meant
 
 YES, NO, BAD_INPUT, UNFINISHED = 0, 1, 2, 3
+RENAMED = {"--precise": "--relative"}  # options by the names that they had
 LONGEST = 400  # characters of a sentence; a value from outside may be any length
 
 HELP = (
@@ -59,7 +60,8 @@ def misused(error: Any) -> str:
     said, given = error.format_message(), getattr(error, "option_name", None)
     if given and context:
         known = [name for one in context.command.params for name in (*one.opts, *one.secondary_opts)]
-        said = f"{path} has no option {given}{meant(given, known)}"
+        now = RENAMED.get(given)
+        said = f"{path} has no option {given}{f', which is {now} now' if now in known else meant(given, known)}"
     return f"{said.rstrip('.')}{' See' if said.endswith('?') else '; see'} {path} --help"
 
 

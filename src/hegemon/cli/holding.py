@@ -23,15 +23,9 @@ def hold_leader(
         str, option("--start", help="one leader: a named start, or a .json or .csv file", metavar="START")
     ] = "safe",
     relative: Annotated[
-        float,
-        option(
-            "--relative",
-            help="stop when the interval is within this much of the estimate",
-            metavar="PERCENT",
-            read=options.percent,
-            show_default="10%",
-        ),
-    ] = 0.1,
+        str,
+        option("--relative", help="stop when the interval is within this much of the estimate", metavar="PERCENT"),
+    ] = "10%",
     importance: Annotated[
         str,
         option(
@@ -62,13 +56,13 @@ def hold_leader(
         if compare:
             find_importance(compare)  # refused now, not after the first measurement
         found = holding(
-            chosen, graph=topology, start=start, precision=relative, importance=importance, seed=seed, budget=budget,
+            chosen, graph=topology, start=start, relative=relative, importance=importance, seed=seed, budget=budget,
             workers=workers, cluster=cluster, checkpoint=checkpoint, path=path_ is not None, progress=shown.show,
         )  # fmt: skip
         content = found.record()
         if compare:
             other = holding(
-                chosen, graph=topology, start=start, precision=relative, importance=compare, seed=seed + 1,
+                chosen, graph=topology, start=start, relative=relative, importance=compare, seed=seed + 1,
                 budget=budget, workers=workers, cluster=cluster, progress=shown.show,
             )  # fmt: skip
             content |= {"compared": other.record(), "agree": agree(found, other)}

@@ -75,18 +75,6 @@ def level(text: str) -> float:
     return value
 
 
-def percent(text) -> float:
-    """`10%` or `0.1`."""
-    given = str(text).strip()
-    try:
-        value = float(given.removesuffix("%")) / (100 if given.endswith("%") else 1)
-    except ValueError:
-        value = 0.0
-    if not 0.001 <= value <= 10:
-        raise InvalidInput(f"--relative {given[:40]} is out of range; give 0.1% to 1000%, such as 10%")
-    return value
-
-
 def duration(text) -> float:
     """Seconds: `10y`, `30d`, `12h`, `90`."""
     given = str(text)

@@ -64,7 +64,7 @@ def report(outcome: StudyOutcome, json: bool) -> None:
 
 
 def precision_of(study: Study):
-    return None if study.precise is None else parse_precision(study.precise)
+    return None if study.relative is None else parse_precision(study.relative)
 
 
 def say_method(screen, precision, rows: list[dict], measure: str) -> None:

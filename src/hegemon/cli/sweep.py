@@ -39,12 +39,12 @@ def sweep_study(
         option("--protocol", help="import this file.py, which STUDY.toml, --cases or --extend names; repeatable",
                metavar="FILE", read=options.protocol_name),
     ] = None,
-    zip_: Annotated[list[str] | None, text("--zip", "axes that move side by side: n,tau", "NAME,…")] = None,
+    zip: Annotated[list[str] | None, text("--zip", "axes that move side by side: n,tau", "NAME,…")] = None,
     cases: Annotated[str | None, text("--cases", "a CSV table of cases, one column per axis", "FILE")] = None,
     trials: Annotated[
         int | None, integer("--trials", "independent runs of every case; default 1", low=1, high=MOST_TRIALS)
     ] = None,
-    precise: Annotated[str | None, text("--precise", "2%, 2% of median …: trials until so narrow", "WIDTH")] = None,
+    relative: Annotated[str | None, text("--relative", "2%, 2% of median …: trials until that narrow", "WIDTH")] = None,
     seed: Annotated[
         int | None, integer("--seed", "the same seed gives the same numbers; default 0", high=MOST_SEED)
     ] = None,
@@ -66,15 +66,15 @@ def sweep_study(
         if file_of(file) is None:
             raise InvalidInput(f"--protocol {file} names no Python file; protocols of the catalogue need none")
     if extend is not None:
-        if study is not None or out is not None or seed is not None or zip_ or cases:
-            raise InvalidInput("--extend takes a folder, --trials, --precise and values of its axes, and nothing else")
+        if study is not None or out is not None or seed is not None or zip or cases:
+            raise InvalidInput("--extend takes a folder, --trials, --relative and values of its axes, and nothing else")
         folder = Path(extend)
         asked = Folder(folder).study()
         more = {name: parse_axis(name, values) for name, values in axes.items()}
-        asked = asked.extended(more, trials, precise)
+        asked = asked.extended(more, trials, relative)
     else:
         folder = Path(out or "study")
-        asked = ask(study, axes, zip_, cases, trials, seed, precise)
+        asked = ask(study, axes, zip, cases, trials, seed, relative)
     board = LiveStudy(quiet)
     place = {"workers": workers, "cluster": cluster}
     try:
@@ -89,16 +89,14 @@ def sweep_study(
         raise typer.Exit(1)
 
 
-def ask(study: str | None, axes: dict, zip_, cases, trials, seed, precise) -> Study:
+def ask(study: str | None, axes: dict, zip, cases, trials, seed, relative) -> Study:
     """The study that the arguments describe: a file's, or the command line's own."""
     if study is not None and study.endswith(".toml"):
-        if axes or zip_ or cases or trials or seed is not None or precise:
+        if axes or zip or cases or trials or seed is not None or relative:
             raise InvalidInput(f"{study} says what to run; change it there, or give --extend to add to a finished one")
         return read_study(study)
-    zipped = [[name.strip() for name in names.split(",")] for names in zip_ or ()]
-    return make_study(
-        study, axes=axes, zipped=zipped, cases=cases or (), trials=trials, seed=seed or 0, precise=precise
-    )
+    zip = [[name.strip() for name in names.split(",")] for names in zip or ()]
+    return make_study(study, axes=axes, zip=zip, cases=cases or (), trials=trials, seed=seed or 0, relative=relative)
 
 
 class LiveStudy(StudyListener):

@@ -88,7 +88,7 @@ def verify_protocol(
                 chosen, export=export_, distribution=distribution, counterexample=counterexample
             )
         answer = verify(
-            chosen, graph=topology, start=start, property=property_, levels=quantiles or (), memory=memory,
+            chosen, graph=topology, start=start, property=property_, quantiles=quantiles or (), memory=memory,
             symmetry=symmetry, checkpoint=checkpoint, schedule=schedule, within=within, wake=wake or "all",
             loss=loss or 0, one_sided=one_sided or 0,
             progress=shown.show,

@@ -122,14 +122,14 @@ def verify(
 @overload
 def verify(
     protocol: PopulationProtocol | RoundsProtocol, *, graph: Graph = ..., start: Start = ...,
-    property: str | None = ..., levels: tuple[float, ...] = ..., within: int | None = ..., schedule: str = ...,
+    property: str | None = ..., quantiles: tuple[float, ...] = ..., within: int | None = ..., schedule: str = ...,
     loss: float | str = ..., one_sided: float | str = ..., memory: float = ..., symmetry: bool = ...,
     checkpoint: str | Path | None = ..., progress: display.Show | None = ...,
 ) -> Verification: ...  # fmt: skip
 @overload
 def verify(
     protocol: Protocol, *, graph: Graph = ..., start: Start = ...,
-    property: str | None = ..., levels: tuple[float, ...] = ..., within: int | None = ..., schedule: str = ...,
+    property: str | None = ..., quantiles: tuple[float, ...] = ..., within: int | None = ..., schedule: str = ...,
     loss: float | str = ..., one_sided: float | str = ..., memory: float = ..., symmetry: bool = ...,
     checkpoint: str | Path | None = ..., wake: Wake = ..., progress: display.Show | None = ...,
 ) -> Verification | MessageVerification: ...  # fmt: skip
@@ -140,7 +140,7 @@ def verify(
     graph: Graph = None,
     start: Start = None,
     property: str | None = None,
-    levels: tuple[float, ...] = (),
+    quantiles: tuple[float, ...] = (),
     within: int | None = None,
     schedule: str = "random",
     loss: float | str = 0,
@@ -160,7 +160,7 @@ def verify(
     property    a question (closed, leader, reached, time, holding, predicate), a set (its name, or conditions such as
                 "count(leader == 1) == 1"), or QUESTION:SET. Without it, all that applies to `safe`, and closed for
                 every set that is claimed to be.
-    levels      quantiles of the number of steps, such as (0.5, 0.9).
+    quantiles   of the number of steps, such as (0.5, 0.9).
     within      also the probability of having reached the set after so many steps.
     schedule    "random"; or, for one question of its own, "adversary" (any moves for ever), "fair" (every pair meets
                 again and again), for rounds "central" or "distributed": whether the set is reached whatever happens,
@@ -182,7 +182,7 @@ def verify(
     begin = time.perf_counter()
     if isinstance(protocol, MessageProtocol):
         for option, value, default in (
-            ("start", start, None), ("levels", levels, ()), ("schedule", schedule, "random"),
+            ("start", start, None), ("quantiles", quantiles, ()), ("schedule", schedule, "random"),
             ("symmetry", symmetry, True), ("checkpoint", checkpoint, None), ("loss", loss, 0),
             ("one_sided", one_sided, 0),
         ):  # fmt: skip
@@ -210,7 +210,7 @@ def verify(
         answers = RecomputedAnswers(case, name, questions, property is None, checkpoint)
     else:
         answers = StoredAnswers(case, name, questions, everything=property is None, progress=progress)
-    hitting = answers.hitting(levels)
+    hitting = answers.hitting(quantiles)
     if property is None and protocol.input_parameter:
         more = _verify_predicate(protocol, name, graph, memory, symmetry, progress, begin).findings
     else:

@@ -84,15 +84,15 @@ class UntilPrecise:
         for _, begin, end, record in rows_of(folder, key, case.goal, start=len(case.values)):
             name = self.precision.measure or next(name for name in TIMES if name in record["columns"])
             if name not in record["columns"]:
-                raise InvalidInput(f"the precision speaks of {name!r}; measured are {', '.join(record['columns'])}")
+                raise InvalidInput(f"relative speaks of {name!r}; measured are {', '.join(record['columns'])}")
             numbers = column(record, name, begin, end)
             if not all(isinstance(value, int | float) for value in numbers):
-                raise InvalidInput(f"the precision speaks of {name}, which is not a number in every trial")
+                raise InvalidInput(f"relative speaks of {name}, which is not a number in every trial")
             values.append(np.array(numbers, float))
             reached.append(np.array(column(record, "reached", begin, end), bool))
         case.values, case.reached = np.concatenate(values), np.concatenate(reached)
 
 
-def goals_of(precise: str | None, trials: int):
+def goals_of(relative: str | None, trials: int):
     """The goals of a study."""
-    return Fixed(trials) if precise is None else UntilPrecise(parse_precision(precise), trials)
+    return Fixed(trials) if relative is None else UntilPrecise(parse_precision(relative), trials)

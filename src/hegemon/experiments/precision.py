@@ -57,15 +57,32 @@ class Precision:
         return sequences.mean(values, points)[-1] if points[0] >= sequences.FEWEST else None
 
 
+def percent(given: float | str) -> str:
+    """`2%` for 0.02; a string as it is."""
+    return given if isinstance(given, str) else f"{100 * given:.12g}%"
+
+
+def share(given: float | str) -> float:
+    """A half-width as a share of the estimate: 0.1, or `10%`."""
+    text = str(given).strip()
+    try:
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        value = 0.0
+    if not 0.001 <= value <= 10:
+        raise InvalidInput(f"relative = {text[:40]} is out of range; give 0.1% to 1000%, such as 10% or 0.1")
+    return value
+
+
 def parse_precision(text: str) -> Precision:
     found = FORM.fullmatch(text)
     percent = float(found[1]) if found and found[1].count(".") <= 1 and found[1] != "." else 0.0
     if not found or not 0 < percent < 100:
-        raise InvalidInput(f"the precision {text!r} is not understood; {HELP}")
+        raise InvalidInput(f"relative = {text!r} is not understood; {HELP}")
     what, level = found[2] or "mean", 0.5
     if what.startswith("quantile"):
         level = float(what.split()[1])
         if not 0 < level < 1:
-            raise InvalidInput(f"the precision {text!r}: the quantile must lie between 0 and 1; {HELP}")
+            raise InvalidInput(f"relative = {text!r}: the quantile must lie between 0 and 1; {HELP}")
     kind = what if what in ("mean", "share") else "quantile"
     return Precision(percent / 100, kind, level, found[3] if found[3] not in TIMES else None)

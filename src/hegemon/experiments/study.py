@@ -10,34 +10,35 @@ from pathlib import Path
 from hegemon.errors import InvalidInput, meant
 from hegemon.experiments.axes import combine, parse_axis, read_cases
 from hegemon.experiments.case import Case, absolute
-from hegemon.experiments.precision import MOST, parse_precision
+from hegemon.experiments.precision import MOST, parse_precision, percent
 from hegemon.models.expressions import whole_number
 from hegemon.models.naming import address
 from hegemon.models.protocol import Protocol
 
 SCHEMA = 1
 MOST_TRIALS = 10**9
-KEYS = ("protocol", "trials", "seed", "axes", "zip", "cases", "precise")
+KEYS = ("protocol", "trials", "seed", "axes", "zip", "cases", "relative")
+RENAMED = {"precise": "relative", "zipped": "zip"}
 
 
 @dataclass(frozen=True)
 class Study:
-    """`axes` by name, in order; `zipped` axes move side by side; `table` is an explicit list of cases.
+    """`axes` by name, in order; the axes of a `zip` move side by side; `table` is an explicit list of cases.
 
-    With `precise`, trials are made until the answer is that narrow, at most `trials` of them.
+    With `relative`, trials are made until the answer is that narrow, at most `trials` of them.
     """
 
     axes: dict[str, list]
     trials: int = 1
     seed: int = 0
-    zipped: tuple[tuple[str, ...], ...] = ()
+    zip: tuple[tuple[str, ...], ...] = ()
     table: tuple[dict, ...] = field(default=())
-    precise: str | None = None
+    relative: str | None = None
 
     @cached_property
     def cases(self) -> list[Case]:
         """Every case once, in the order of the axes."""
-        settings = combine(self.axes, list(self.zipped), list(self.table))
+        settings = combine(self.axes, list(self.zip), list(self.table))
         return [Case(absolute(one), self.seed) for one in settings]
 
     def content(self) -> dict:
@@ -46,9 +47,9 @@ class Study:
             "schema": SCHEMA,
             "seed": self.seed,
             "trials": self.trials,
-            "precise": self.precise,
+            "precise": self.relative,  # the name that schema 1 has for it
             "axes": {name: list(values) for name, values in self.axes.items()},
-            "zip": [list(names) for names in self.zipped],
+            "zip": [list(names) for names in self.zip],
             "cases": list(self.table),
         }
 
@@ -56,12 +57,12 @@ class Study:
     def digest(self) -> str:
         return hashlib.sha256(json.dumps(self.content()).encode()).hexdigest()[:32]
 
-    def extended(self, axes: dict[str, list], trials: int | None = None, precise: str | None = None) -> "Study":
+    def extended(self, axes: dict[str, list], trials: int | None = None, relative: str | None = None) -> "Study":
         """The same study with more trials, or narrower, or with more values on its axes; it loses nothing."""
         grown = {name: list(values) for name, values in self.axes.items()}
         for name, values in axes.items():
-            if name not in grown or any(name in names for names in self.zipped):
-                free = [name for name in grown if not any(name in names for names in self.zipped)]
+            if name not in grown or any(name in names for names in self.zip):
+                free = [name for name in grown if not any(name in names for names in self.zip)]
                 raise InvalidInput(
                     f"the study cannot be extended along {name!r}; its free axes are: {', '.join(free)}"
                     f"{meant(name, free)}"
@@ -71,73 +72,78 @@ class Study:
                 grown[name].sort()
         if trials is not None and trials < self.trials:
             raise InvalidInput(f"the study has {self.trials:,} trials already; extend it to more, not to {trials:,}")
-        if precise is not None and precise != self.precise:
-            self._require_narrower(precise)
-        return replace(self, axes=grown, trials=trials or self.trials, precise=precise or self.precise)
+        if relative is not None and relative != self.relative:
+            self._require_narrower(relative)
+        return replace(self, axes=grown, trials=trials or self.trials, relative=relative or self.relative)
 
-    def _require_narrower(self, precise: str) -> None:
-        after = parse_precision(precise)
-        if self.precise is None:
-            raise InvalidInput("the study has a fixed number of trials; extend it by --trials, not by --precise")
-        before = parse_precision(self.precise)
+    def _require_narrower(self, relative: str) -> None:
+        after = parse_precision(relative)
+        if self.relative is None:
+            raise InvalidInput("the study has a fixed number of trials; extend it by --trials, not by --relative")
+        before = parse_precision(self.relative)
         if replace(after, relative=before.relative) != before or after.relative > before.relative:
-            raise InvalidInput(f"the study asks for {self.precise}; extend it to less of the same, not to {precise}")
+            raise InvalidInput(f"the study asks for {self.relative}; extend it to less of the same, not to {relative}")
 
     def joined(self, other: "Study") -> "Study":
         """This study extended by what another one asks for."""
-        for name in ("seed", "zipped", "table"):
+        for name in ("seed", "zip", "table"):
             if getattr(self, name) != getattr(other, name):
                 raise InvalidInput(f"the study has another {name} than the one that should extend it; keep it the same")
         more = {name: values for name, values in other.axes.items() if values != self.axes.get(name)}
-        return self.extended(more, max(self.trials, other.trials), other.precise)
+        return self.extended(more, max(self.trials, other.trials), other.relative)
 
 
 def make_study(
-    protocol=None, *, trials=None, seed=0, axes: dict | None = None, zipped=(), cases=(), precise=None
+    protocol=None, *, trials=None, seed=0, axes: dict | None = None, zip=(), cases=(), relative=None
 ) -> Study:
     """A study from values as a user gives them: texts, lists, names or classes of protocols, a table or its file."""
+    axes = axes or {}
+    for old in RENAMED.keys() & axes:
+        raise InvalidInput(f"{old} is called {RENAMED[old]} now; write {RENAMED[old]}={axes[old]!r}")
     parsed = {}
     if protocol is not None:
         names = protocol if isinstance(protocol, list | tuple) else [protocol]
         parsed["protocol"] = [protocol_name(name) for name in names]
-    for name, values in (axes or {}).items():
+    for name, values in axes.items():
         parsed[str(name)] = parse_axis(str(name), values)
     table = read_cases(cases) if isinstance(cases, str | Path) else [dict(row) for row in cases]
     if "protocol" not in parsed and not (table and all("protocol" in row for row in table)):
         raise InvalidInput("a study needs a protocol; name one, such as time-optimal or your_file.py:YourClass")
-    if precise is not None:
-        parse_precision(precise := str(precise))
+    if relative is not None:
+        parse_precision(relative := percent(relative))
     if trials is None:
-        trials = 1 if precise is None else MOST
+        trials = 1 if relative is None else MOST
     number = whole_number(trials, "trials", low=1)
     if number > MOST_TRIALS:
         raise InvalidInput(f"trials = {number:,} is more than {MOST_TRIALS:,}, the most for one case")
-    if zipped and all(isinstance(name, str) for name in zipped):
-        zipped = [zipped]  # one zip, written as a list of its axes
-    together = tuple(tuple(names) for names in zipped)
-    return Study(parsed, number, whole_number(seed, "seed"), together, tuple(table), precise)
+    if zip and all(isinstance(name, str) for name in zip):
+        zip = [zip]  # one zip, written as a list of its axes
+    together = tuple(tuple(names) for names in zip)
+    return Study(parsed, number, whole_number(seed, "seed"), together, tuple(table), relative)
 
 
 def read_study(path) -> Study:
-    """A study from a TOML file: protocol, trials, seed, [axes], zip, cases (a CSV file, or tables), precise."""
+    """A study from a TOML file: protocol, trials, seed, [axes], zip, cases (a CSV file, or tables), relative."""
     try:
         content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise InvalidInput(f"the study {path} cannot be read: {error}; mend the file") from None
     unknown = set(content) - set(KEYS)
     if unknown:
-        raise InvalidInput(f"the study {path} has the unknown key {sorted(unknown)[0]!r}; known are {', '.join(KEYS)}")
-    axes, zipped, cases = content.get("axes", {}), content.get("zip", []), content.get("cases", [])
+        key = sorted(unknown)[0]
+        now = f", which is called {RENAMED[key]} now" if key in RENAMED else f"; known are {', '.join(KEYS)}"
+        raise InvalidInput(f"the study {path} has the unknown key {key!r}{now}")
+    axes, zip, cases = content.get("axes", {}), content.get("zip", []), content.get("cases", [])
     if not isinstance(axes, dict) or any(isinstance(values, dict) for values in axes.values()):
         raise InvalidInput(f"the study {path}: [axes] must give every axis a list, a number or a text")
-    if not _are_names(content.get("protocol", [])) or not _are_lists(zipped):
+    if not _are_names(content.get("protocol", [])) or not _are_lists(zip):
         raise InvalidInput(f"the study {path}: protocol and zip must be names or lists of names, as zip = ['n', 'tau']")
     if isinstance(cases, str):
         cases = Path(path).parent / cases
     elif not isinstance(cases, list) or not all(isinstance(row, dict) for row in cases):
         raise InvalidInput(f"the study {path}: cases must name a CSV file, or be tables such as [[cases]]")
-    options = {name: content[name] for name in ("trials", "seed", "precise") if name in content}
-    return make_study(content.get("protocol"), axes=axes, zipped=zipped, cases=cases, **options)
+    options = {name: content[name] for name in ("trials", "seed", "relative") if name in content}
+    return make_study(content.get("protocol"), axes=axes, zip=zip, cases=cases, **options)
 
 
 def _are_names(value) -> bool:
@@ -155,15 +161,15 @@ def study_from(content: dict) -> Study:
             f"the study has schema {content.get('schema')!r} and this version reads {SCHEMA}; use its own version"
         )
     axes: dict[str, list] = content["axes"]
-    trials, seed, zipped, table = (content[name] for name in ("trials", "seed", "zip", "cases"))
-    lists = [zipped, table, *zipped, *axes.values()]
+    trials, seed, zip, table = (content[name] for name in ("trials", "seed", "zip", "cases"))
+    lists = [zip, table, *zip, *axes.values()]
     if not all(isinstance(one, list) for one in lists) or not all(isinstance(row, dict) for row in table):
         raise ValueError("it has another form")
     if any(type(number) is not int or number < 0 for number in (trials, seed)):
         raise ValueError("it has other numbers")
-    if (precise := content["precise"]) is not None:
-        parse_precision(precise)
-    return Study(axes, trials, seed, tuple(tuple(names) for names in zipped), tuple(table), precise)
+    if (relative := content["precise"]) is not None:
+        parse_precision(relative)
+    return Study(axes, trials, seed, tuple(tuple(names) for names in zip), tuple(table), relative)
 
 
 def protocol_name(protocol) -> str:

@@ -42,8 +42,8 @@ def sweep(
     out: str | Path | None = None,
     workers: int | None = None,
     cluster: str | None = None,
-    precise: str | None = None,
-    zipped=(),
+    relative: float | str | None = None,
+    zip=(),
     cases=(),
     extend: bool = False,
     **axes,
@@ -52,9 +52,9 @@ def sweep(
 
     protocol: an id such as "time-optimal", "your_file.py:YourClass", a class, or a list of these.
     axes:     n, any parameter, or an option of `hegemon sweep` (graph, start, until, max_steps, …): a value, a
-              list, or a text such as "1e2..1e6:log". All are crossed; `zipped=[("n", "tau")]` walks these side
+              list, or a text such as "1e2..1e6:log". All are crossed; `zip=[("n", "tau")]` walks these side
               by side; `cases` is an explicit table, as a list of dictionaries or a CSV file.
-    trials:   of every case, by default 1; with `precise="2%"` at most so many, until the mean is known to within 2 %.
+    trials:   of every case, by default 1; with `relative="2%"` at most that many, until the mean is within 2 %.
     out:      the study's folder. The same call again goes on; `extend=True` adds trials or values to what is there.
     workers, cluster: processes of this machine, or "dask:tcp://host:8786", "slurm:partition=…".
 
@@ -68,7 +68,7 @@ def sweep(
             name_protocol(protocol_name(one))
     for row in [] if isinstance(cases, str | Path) else cases:
         name_protocol(str(row.get("protocol")))
-    study = make_study(protocol, trials=trials, seed=seed, axes=axes, zipped=zipped, cases=cases, precise=precise)
+    study = make_study(protocol, trials=trials, seed=seed, axes=axes, zip=zip, cases=cases, relative=relative)
     with tempfile.TemporaryDirectory(prefix="hegemon-") as scratch:
         with display.notebook_progress() as shown:
             listener = _Shown(shown) if shown else None
@@ -173,7 +173,7 @@ def says_all(cases: list[Case]) -> list[dict]:
 def _goals(study: Study):
     from hegemon.experiments.goals import goals_of  # with SciPy, which takes long to load
 
-    return goals_of(study.precise, study.trials)
+    return goals_of(study.relative, study.trials)
 
 
 def _missing(folder: Folder, key: str, goals) -> bool:

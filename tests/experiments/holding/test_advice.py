@@ -136,7 +136,7 @@ def test_estimated_rows_are_what_another_method_says(row):
         high, low = np.log10(2 * sum(times) / ends) - shift
         assert low <= row.high and row.low <= high
     elif row.n <= 100:
-        found = hg.holding(protocol, precision=0.4, importance="surprise", seed=7)
+        found = hg.holding(protocol, relative=0.4, importance="surprise", seed=7)
         low, high = (end and end - shift for end in (found.record()["log10"][name] for name in ("low", "high")))
         assert low - 0.05 <= row.high and (high is None or row.low <= high + 0.05)
     else:

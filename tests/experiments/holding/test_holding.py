@@ -34,11 +34,11 @@ def exact(protocol) -> float:
 
 
 def test_an_interval_covers_the_exact_value_and_is_the_same_for_any_number_of_threads():
-    found = holding(SHORT, seed=3, precision=0.3, budget=CHEAP)
+    found = holding(SHORT, seed=3, relative=0.3, budget=CHEAP)
     assert found.kind == "estimate" and covers(found, exact(SHORT)) and found.reached
-    again = holding(SHORT, seed=3, precision=0.3, budget=CHEAP, workers=1)
+    again = holding(SHORT, seed=3, relative=0.3, budget=CHEAP, workers=1)
     assert again.replications == found.replications
-    other = holding(SHORT, seed=2, precision=0.2, budget=CHEAP, workers=1)
+    other = holding(SHORT, seed=2, relative=0.2, budget=CHEAP, workers=1)
     assert other.answer.log_steps != found.answer.log_steps
 
 
@@ -232,11 +232,11 @@ def test_eight_replications_with_a_long_tail_cover_their_mean(spread):
 
 def test_a_checkpoint_goes_on_and_belongs_to_its_question(tmp_path):
     place = tmp_path / "held.json"
-    whole = holding(SHORT, precision=0.2, budget=CHEAP, checkpoint=place, workers=1)
+    whole = holding(SHORT, relative=0.2, budget=CHEAP, checkpoint=place, workers=1)
     content = json.loads(place.read_text())
     content["replications"] = content["replications"][:7]
     place.write_text(json.dumps(content))
-    again = holding(SHORT, precision=0.2, budget=CHEAP, checkpoint=place, workers=1)
+    again = holding(SHORT, relative=0.2, budget=CHEAP, checkpoint=place, workers=1)
     assert again.answer == whole.answer and again.steps < whole.steps
     with pytest.raises(InvalidInput, match="another question"):
         holding(SHORT, seed=9, checkpoint=place)
@@ -246,7 +246,7 @@ def test_a_checkpoint_goes_on_and_belongs_to_its_question(tmp_path):
 
 
 def test_the_ways_of_losing_and_a_path_that_can_be_run_again(tmp_path):
-    found = holding(SHORT, precision=0.5, budget=CHEAP, workers=1, path=True)
+    found = holding(SHORT, relative=0.5, budget=CHEAP, workers=1, path=True)
     assert sum(way["share"] for way in found.ways) == pytest.approx(1)
     assert found.ways[0]["before"] == [{"leader": 0, "timer": 0}] * 2
     found.path.save(tmp_path / "path.json")
@@ -272,9 +272,9 @@ def test_the_rarest_trait_names_the_cell():
 @pytest.mark.full
 def test_two_importances_agree_on_time_optimal():
     protocol = hg.TimeOptimal(n=4, r_max=8, b_max=8)
-    found = holding(protocol, precision=0.3, seed=1)  # how often intervals cover is asked elsewhere
+    found = holding(protocol, relative=0.3, seed=1)  # how often intervals cover is asked elsewhere
     assert found.kind == "estimate" and covers(found, exact(protocol))
-    other = holding(protocol, precision=0.3, importance="surprise", seed=1)
+    other = holding(protocol, relative=0.3, importance="surprise", seed=1)
     assert other.kind == "estimate" and covers(other, exact(protocol)) and agree(found, other)
 
 

@@ -10,7 +10,7 @@ from hegemon.experiments.executors.pool import Pool
 from hegemon.experiments.holding import teams
 from hegemon.models import Bit, Group, PopulationProtocol, count
 
-QUESTION = {"precision": 0.5, "budget": 3 * 10**6, "seed": 3}
+QUESTION = {"relative": 0.5, "budget": 3 * 10**6, "seed": 3}
 
 
 class Died(Exception):

@@ -52,7 +52,7 @@ def test_without_its_three_tests_holding_is_misled(monkeypatch):
 
 
 def test_the_other_importance_notices_too():
-    found = hg.holding(RARE, importance="surprise", precision=0.5, budget=BUDGET, workers=1)
+    found = hg.holding(RARE, importance="surprise", relative=0.5, budget=BUDGET, workers=1)
     assert found.kind == "bound" and found.scouted.slowest is None
 
 

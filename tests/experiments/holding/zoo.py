@@ -319,7 +319,7 @@ def exact_modes(protocol: Modes) -> float:
 
 def measured(case: Case, seed: int, budget: int = 10**7) -> Holding:
     return hg.holding(
-        case.protocol, graph=case.graph, start=case.start, seed=seed, precision=0.5, budget=budget, workers=1
+        case.protocol, graph=case.graph, start=case.start, seed=seed, relative=0.5, budget=budget, workers=1
     )
 
 

@@ -27,7 +27,7 @@ def parallel_holding(lab, case) -> dict:
             exact = math.log10(answer.from_starts["safe"]) - shift
             return [{"low": exact, "value": exact, "high": exact, "kind": "exact"}]
         seed = lab.seed_for("long holding", case.id, case.n, case.parameters)
-        found = holding(case, precision=PRECISION, seed=seed, workers=lab.workers)
+        found = holding(case, relative=PRECISION, seed=seed, workers=lab.workers)
         log10 = found.record()["log10"]
         return [{"low": log10["low"] - shift, "value": log10["steps"] and log10["steps"] - shift,
                  "high": log10["high"] and log10["high"] - shift, "kind": found.kind}]  # fmt: skip

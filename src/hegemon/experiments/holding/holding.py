@@ -17,6 +17,7 @@ from hegemon.experiments.holding.replications import FIRST, Answer
 from hegemon.experiments.holding.scouting import MOST_HIDDEN, Scouted, explore
 from hegemon.experiments.holding.teams import Cluster, Team
 from hegemon.experiments.holding.ways import typical_path, ways
+from hegemon.experiments.precision import share
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
@@ -39,7 +40,7 @@ class Holding:
     scouted: Scouted
     answer: Answer
     replications: tuple[Replication, ...]
-    precision: float
+    relative: float
     seed: int
     steps: int  # of all walks, the pilot's included
     ways: tuple[dict, ...]
@@ -62,10 +63,10 @@ class Holding:
 
     @property
     def reached(self) -> bool:
-        """Whether the precision that was asked for is reached."""
+        """Whether the interval is as narrow as was asked for."""
         if self.kind != "estimate" or self.answer.log_high is None:
             return False
-        return (self.answer.log_high - self.answer.log_low) / 2 <= math.log1p(self.precision) * 1.0001
+        return (self.answer.log_high - self.answer.log_low) / 2 <= math.log1p(self.relative) * 1.0001
 
     def record(self) -> dict:
         scouted, plan, answer = self.scouted, self.scouted.plan, self.answer
@@ -89,7 +90,7 @@ class Holding:
             "log10": {"steps": log10[0], "low": log10[1], "high": log10[2], "said": log10[3]},
             "parallel_time": None if value is None else value / n,
             "confidence": 0.95,
-            "precision": self.precision,
+            "relative": self.relative,
             "reached": self.reached,
             "importance": self.importance,
             "importance_is": self.sentence,
@@ -129,7 +130,7 @@ def holding(
     *,
     graph: Topology | str | None = None,
     start: str | Path | Configuration | Sequence[Mapping] = "safe",
-    precision: float = 0.1,
+    relative: float | str = 0.1,
     importance: str = "auto",
     seed: int = 0,
     budget: int = BUDGET,
@@ -144,7 +145,7 @@ def holding(
     protocol    a population protocol, such as hegemon.TimeOptimal(n=1000, tau=2).
     graph       a topology or its name; without it, the protocol's own.
     start       one configuration with exactly one leader: a named start, a file, a configuration or a list of states.
-    precision   0.1: an interval to within a factor of 1.1 on each side, if the budget allows.
+    relative    0.1 or "10%": an interval to within a factor of 1.1 on each side, if the budget allows.
     importance  how configurations are told apart: "auto", or a name that docs/holding.md explains.
     budget      steps that are simulated at most, about, each look counting as some.
     workers     threads; without it, all cores.
@@ -160,8 +161,7 @@ def holding(
     `answer.reasons` says why it is no estimate, and `answer.log_steps` what replications say.
     """
     begin = time.perf_counter()
-    if not 0.001 <= precision <= 10:
-        raise InvalidInput(f"relative = {precision} is out of range; give a number in 0.001..10, such as 0.1")
+    relative = share(relative)
     tell: Tell = progress or (lambda stage, done, total: None)
     _refuse_for_ever(protocol, start)
     process = Process(protocol, graph, start)
@@ -170,13 +170,13 @@ def holding(
     team = Cluster(process, leads, cluster, workers) if cluster else Team(process, leads, workers)
     finished = False
     try:
-        scouted, found = _measure(team, kept, seed, budget, precision, tell)
+        scouted, found = _measure(team, kept, seed, budget, relative, tell)
         finished = True
     finally:
         team.close(finished)
     rates, early = [one.rate for one in found], [one.early for one in found]
     slowest = _slowest(scouted, found)
-    doubts = settling.doubts(rates, early, scouted.fresh, slowest / scouted.plan.burn, precision)
+    doubts = settling.doubts(rates, early, scouted.fresh, slowest / scouted.plan.burn, relative)
     answer = replications.answer(rates, scouted.plain, scouted.scatter, doubts, scouted.hidden > MOST_HIDDEN)
     return Holding(
         protocol=protocol,
@@ -187,7 +187,7 @@ def holding(
         scouted=scouted,
         answer=answer,
         replications=tuple(found),
-        precision=precision,
+        relative=relative,
         seed=seed,
         steps=team.steps,
         ways=tuple(ways(process.space, found)),
@@ -197,10 +197,10 @@ def holding(
 
 
 def _measure(
-    team: Team, kept: KeptReplications, seed: int, budget: int, precision: float, tell: Tell
+    team: Team, kept: KeptReplications, seed: int, budget: int, relative: float, tell: Tell
 ) -> tuple[Scouted, list[Replication]]:
-    """What the scouts found, and as many replications as the precision needs and the budget allows."""
-    scouted = kept.scouted or explore(team, seed, budget, precision, lambda stage, count: tell(stage, count, None))
+    """What the scouts found, and as many replications as the interval needs and the budget allows."""
+    scouted = kept.scouted or explore(team, seed, budget, relative, lambda stage, count: tell(stage, count, None))
     kept.save(scouted)
     found = list(kept.replications)
     goal = FIRST
@@ -210,7 +210,7 @@ def _measure(
             found.append(one)
             kept.save(scouted, found)
             tell("replications", len(found), goal)
-        needed = replications.enough([one.rate for one in found], precision, scouted.scatter)
+        needed = replications.enough([one.rate for one in found], relative, scouted.scatter)
         spent = sum(one.work for one in found)
         affordable = max(FIRST, (budget - scouted.work) * len(found) // max(1, spent))
         goal = min(needed, affordable, replications.MOST_REPLICATIONS)
