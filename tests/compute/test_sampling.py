@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from hegemon.compute.ingredients import ingredient
+from hegemon.compute.border import ingredient
 from hegemon.compute.randomness import next_double, stream
 from hegemon.compute.sampling import (
     _log_table,

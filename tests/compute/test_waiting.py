@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from hegemon.compute.ingredients import ingredient
+from hegemon.compute.border import ingredient
 from hegemon.compute.randomness import next_double, next_pair, stream
 from hegemon.compute.waiting import FOREVER, cost_of_run, fresh_run, null_run
 from tests.compute.agreement import SIGNIFICANCE, fits_law, log_factorial

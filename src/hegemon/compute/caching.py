@@ -1,7 +1,6 @@
 """Compiled kernels on disk: kept wherever this installation may write, and written by one process at a time."""
 
 import contextlib
-import gc
 import os
 import tempfile
 from functools import partial
@@ -9,26 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba import njit
-from numba.core.ccallback import CFunc
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.sigutils import normalize_signature
 
-from hegemon.compute.ingredients import KernelCompiler, ingredient
-from hegemon.compute.numba_start import load_compiler, load_runtime
-from hegemon.compute.resolving import remembered
+from hegemon.compute.border import STOCK, compile_alone, ingredient, make_callback, make_kernel
 
 
 def cached(function, **options):
     """`function` compiled when it is first called, and kept on disk if any folder can be written."""
-    options |= {"no_cfunc_wrapper": True, "pipeline_class": KernelCompiler}
-    kernel = _kept(lambda **cache: _forgiving(njit(**cache, **options)(function)))
-    _compile_alone(kernel)
+    kernel = _kept(partial(make_kernel, function, options))
+    compile_alone(kernel, _held)
     return kernel
 
 
 def kernel(function):
     """The decorator of kernels that belong to no protocol and hold no lock; in one another they are ingredients."""
+    if STOCK:
+        return cached(function, nogil=True)
     made = ingredient()(function)
     made.open_door = partial(cached, function, nogil=True)  # most are never called from Python: not before one is
     return made
@@ -41,17 +35,7 @@ def inlined_kernel(function):
 
 def cached_callback(function, signature):
     """The same with a C calling convention."""
-
-    def make(cache=False):
-        made = CFunc(function, normalize_signature(signature), {}, {}, pipeline_class=KernelCompiler)
-        if cache:
-            made.enable_caching()
-            _forgiving(made)
-        made.compile()
-        return made
-
-    with global_compiler_lock, _hurry():
-        return _kept(make)
+    return _kept(partial(make_callback, function, signature))
 
 
 def _kept(make):
@@ -64,30 +48,6 @@ def _kept(make):
             with contextlib.suppress(RuntimeError):
                 return make(cache=True)
     return make()
-
-
-def _forgiving(kernel):
-    """Files that an older version of the code has left may name types that are gone: they are as good as absent.
-
-    What is there is loaded without the compiler: Numba would load that first, a fifth of a command's start.
-    """
-    cache = getattr(kernel, "_cache", None)
-    load = getattr(cache, "_load_overload", None)
-
-    def load_overload(signature, context):
-        found = None
-        try:
-            load_runtime()
-            found = load(signature, context)
-        except Exception:
-            cache.flush()
-        if found is None:
-            load_compiler()
-        return found
-
-    if load is not None:
-        cache.load_overload = load_overload
-    return kernel
 
 
 def _use_temporary_folder() -> bool:
@@ -103,42 +63,6 @@ def _use_temporary_folder() -> bool:
         return False
     settings.CACHE_DIR = str(folder)
     return True
-
-
-def _compile_alone(kernel) -> None:
-    """One process at a time compiles a kernel, or loads what another one has compiled meanwhile.
-
-    Two processes that compile it for different types would give their files the same name, besides.
-    """
-    path = getattr(kernel._cache, "_cache_path", None)
-    if path is None:
-        return  # nothing is kept
-    compile_for, save = kernel.compile, kernel._cache.save_overload
-    lock = os.path.join(path, f".{kernel.py_func.__qualname__}.lock")
-
-    def compile_alone(signature):
-        # The compiler's own lock first: no thread may hold the file while another one, which holds the compiler, waits.
-        with global_compiler_lock, _held(lock), _hurry():
-            return compile_for(signature)
-
-    def save_overload(signature, data):
-        with contextlib.suppress(OSError):  # a full disk costs time, not the run
-            save(signature, data)
-
-    kernel.compile, kernel._cache.save_overload = compile_alone, save_overload
-
-
-@contextlib.contextmanager
-def _hurry():
-    """The compiler makes many small objects and keeps most of them: looking for garbage takes a tenth of its time."""
-    looking = gc.isenabled()
-    gc.disable()
-    try:
-        with remembered():
-            yield
-    finally:
-        if looking:
-            gc.enable()
 
 
 @contextlib.contextmanager

@@ -12,12 +12,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from numba.core.dispatcher import Dispatcher
-
 from hegemon.compute import checked
+from hegemon.compute.border import STOCK, ingredient, is_compiled
 from hegemon.compute.caching import cached, cached_callback
 from hegemon.compute.fingerprints import fingerprint, free_variables
-from hegemon.compute.ingredients import ingredient
 
 # For functions that allocate nothing: arrays are not reference-counted, which would otherwise cost more than
 # the work of a small function, division follows IEEE 754, and the compiler looks for no sums of whole arrays.
@@ -32,7 +30,7 @@ _compiled: dict = {}  # plain functions as ingredients, shared by the kernels th
 
 def compiled(function, records: str = ""):
     """The author's plain function, and every plain function it calls, as compiled code."""
-    if isinstance(function, Dispatcher):
+    if is_compiled(function):
         return function
     if (function, records) not in _compiled:
         scope = dict(function.__globals__)
@@ -94,7 +92,7 @@ def _callback(template, signature, records, bindings):
 def _bound(template, records, bindings):
     """The template reading the bound names, itself named after all that it was built from."""
     kernel = _rebind(template, {**template.__globals__, **{k: compiled(f, records) for k, f in bindings}})
-    key = hashlib.sha256(f"{CHECKS} {records} {fingerprint(kernel)}".encode())
+    key = hashlib.sha256(f"{STOCK} {CHECKS} {records} {fingerprint(kernel)}".encode())
     kernel.__qualname__ = f"{template.__qualname__}_{key.hexdigest()[:20]}"
     kernel.__module__ = template.__module__
     return kernel

@@ -12,8 +12,8 @@ import types
 from functools import cache
 
 import numpy as np
-from numba.core.dispatcher import Dispatcher
-from numba.core.extending import _Intrinsic
+
+from hegemon.compute.border import is_compiled, is_intrinsic, options_of, plain
 
 OPTIONS = ("error_model", "fastmath", "_nrt", "parallel")  # of a compiled function: they change its machine code
 
@@ -44,7 +44,7 @@ def fingerprint(function) -> str:
 
 
 def is_function(value) -> bool:
-    return isinstance(value, types.FunctionType | Dispatcher | _Intrinsic)
+    return isinstance(value, types.FunctionType) or is_compiled(value) or is_intrinsic(value)
 
 
 def free_variables(function) -> dict:
@@ -72,9 +72,7 @@ def speaks_of(functions, names, seen=None) -> bool:
 
 def _plain(function):
     """A compiled function or an intrinsic as the Python function behind it, and the options that matter."""
-    if isinstance(function, Dispatcher):
-        return function.py_func, {k: v for k, v in function.targetoptions.items() if k in OPTIONS}
-    return (function._defn if isinstance(function, _Intrinsic) else function), {}
+    return plain(function), {k: v for k, v in options_of(function).items() if k in OPTIONS}
 
 
 def _add_code(digest, code) -> None:

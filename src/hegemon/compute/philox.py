@@ -7,7 +7,7 @@ the number of threads, and a round can be replayed at will.
 import numpy as np
 from numba import uint64
 
-from hegemon.compute.ingredients import ingredient
+from hegemon.compute.border import ingredient
 
 _LOW = np.uint64(0xFFFFFFFF)
 _DOUBLE = 1.0 / (1 << 53)

@@ -9,7 +9,7 @@ import random
 import numpy as np
 from numba import uint64
 
-from hegemon.compute.ingredients import ingredient
+from hegemon.compute.border import ingredient
 
 START, KERNEL, FAULT, GRAPH = 0, 1, 2, 3  # purposes of a trial's streams
 _DOUBLE = 1.0 / (1 << 53)

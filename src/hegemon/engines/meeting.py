@@ -7,45 +7,30 @@ rarely, since it remembers what it has learnt. So a new protocol compiles one sm
 from functools import cache, partial
 
 import numpy as np
-from llvmlite import ir
 from numba import carray, from_dtype, types
-from numba.core.errors import NumbaError
-from numba.extending import intrinsic
 
+from hegemon.compute.border import NumbaError
 from hegemon.compute.compilation import callback, part, specialize
+from hegemon.compute.intrinsics import FAILED, attempt
 from hegemon.compute.records import codec, marker, meeting, widened
 from hegemon.engines.refusal import refuse_compilation
 
-DONE, FAILED = 0, -1  # what a meeting answers; nothing is ever raised through C
+DONE = 0  # or FAILED: nothing is ever raised through C
 # A gate: five addresses, six words for its owner, and what the last meeting told: both codes, the coins, and from MARKS
 # on which of the stop's conditions each agent satisfies.
 ADDRESSES, OWN = 5, 6
 TOLD = ADDRESSES + OWN
 MARKS = TOLD + 3
 
-# ruff: noqa: F821 - `interact`, `encode`, `decode` and `note` are bound by part, `react` by callback
+# ruff: noqa: F821 - `interact`, `encode`, `decode` and `note` are bound by part, `attempted` by callback
 
 
 def meet(first, second, coin, parameters, layout, scratch, told):
     """Two codes meet, their coins showing the value with this number: `told` gets their codes and marks afterwards,
     or, if that fails, the two codes themselves and the coins."""
-    answer = carray(told, 3)  # and the marks behind, of whose length nobody asks
+    answer = carray(told, 1 << 16)  # as many as there are conditions, whose number is not known here
     answer[0], answer[1], answer[2] = first, second, coin
-    return attempt(react, carray(scratch, 2), carray(parameters, 1), carray(layout, 1 << 16), answer)
-
-
-@intrinsic
-def attempt(typing_context, function, scratch, parameters, layout, told):
-    """What the function answers, or FAILED if it raises. Not `try`, which Numba looks after at every step."""
-    found = function.get_call_type(typing_context, (scratch, parameters, layout, told), {})
-
-    def generate(context, builder, signature, arguments):
-        made = function.dispatcher.get_compile_result(found)
-        context.add_linking_libs([made.library])
-        status, answer = context.call_internal_no_propagate(builder, made.fndesc, found, arguments[1:])
-        return builder.select(status.is_ok, answer, answer.type(FAILED))
-
-    return found.return_type(function, *found.args), generate
+    return attempted(carray(scratch, 2), carray(parameters, 1), carray(layout, 1 << 16), answer)
 
 
 def react(scratch, parameters, layout, told):
@@ -61,24 +46,6 @@ def react(scratch, parameters, layout, told):
     note(b, p, told, note(a, p, told, 3))
     told[0], told[1] = first, second
     return DONE
-
-
-@intrinsic
-def call_meeting(typing_context, gate, first, second, coin):
-    """Call the function at address gate[0] with both codes, the coins and the addresses gate[1..4]; it answers into
-    gate[TOLD..]. The gate is an array, or its address."""
-
-    def generate(context, builder, signature, arguments):
-        word = ir.IntType(64)
-        first_word = arguments[0]
-        if isinstance(gate, types.Array):
-            first_word = context.make_array(gate)(context, builder, first_word).data
-        addresses = [builder.load(builder.gep(first_word, [ir.IntType(32)(k)])) for k in range(5)]
-        kind = ir.FunctionType(word, [word] * 7)
-        function = builder.inttoptr(addresses[0], kind.as_pointer())
-        return builder.call(function, [*arguments[1:], *addresses[1:]])
-
-    return types.int64(gate, types.int64, types.int64, types.int64), generate
 
 
 @cache
@@ -102,7 +69,8 @@ class Meeting:
         reaction = part(react, protocol.record_types, **bound)
         self._aloud = partial(specialize, react, protocol.record_types, **bound)
         try:
-            self._function = callback(meet, signature, protocol.record_types, react=reaction)
+            attempted = part(attempt, protocol.record_types, react=reaction)
+            self._function = callback(meet, signature, protocol.record_types, attempted=attempted)
         except NumbaError as error:
             refuse_compilation(protocol, "interact", error)
 

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
-from numba.core.errors import NumbaError
-
+from hegemon.compute.border import NumbaError
 from hegemon.errors import InvalidInput, pass_interrupt
 
 PACKAGE = Path(__file__).parent.parent

@@ -9,8 +9,9 @@ import numpy as np
 
 from hegemon.compute.bundles import addresses, bundle
 from hegemon.compute.compilation import lean
+from hegemon.compute.intrinsics import call_meeting
 from hegemon.compute.randomness import next_below
-from hegemon.engines.meeting import ADDRESSES, MARKS, TOLD, Meeting, call_meeting
+from hegemon.engines.meeting import ADDRESSES, MARKS, TOLD, Meeting
 from hegemon.engines.refusal import refuse_interaction
 from hegemon.errors import InvalidInput
 

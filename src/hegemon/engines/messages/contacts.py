@@ -7,8 +7,8 @@ only by their order.
 
 import numpy as np
 
+from hegemon.compute.border import ingredient
 from hegemon.compute.compilation import specialize
-from hegemon.compute.ingredients import ingredient
 from hegemon.compute.randomness import KERNEL, START, next_below, python_generator, stream
 from hegemon.engines.messages.clouds import MOST_CLOUDS, closure, cloud_measures, cloud_sizes, many_clouds
 from hegemon.engines.messages.engine import MessageEngine, MessageOutcome

@@ -6,8 +6,8 @@ the nodes that hold tokens: time follows the messages. Ranks are places in their
 
 import numpy as np
 
+from hegemon.compute.border import ingredient
 from hegemon.compute.compilation import specialize
-from hegemon.compute.ingredients import ingredient
 from hegemon.compute.randomness import KERNEL, next_below, next_word, stream
 from hegemon.engines.messages.contacts import draw_ranks
 from hegemon.engines.messages.engine import MessageEngine, MessageOutcome

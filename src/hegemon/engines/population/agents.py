@@ -12,9 +12,10 @@ import numpy as np
 from numba import uint64
 
 from hegemon.compute.compilation import lean, specialize
+from hegemon.compute.intrinsics import call_meeting
 from hegemon.compute.records import codec, meeting, record_functions, recounter, settler, widened
 from hegemon.engines.engine import Engine, kept
-from hegemon.engines.meeting import Meeting, call_meeting
+from hegemon.engines.meeting import Meeting
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
 from hegemon.engines.population.draws import BLOCK, Chance, draws_of, move_words

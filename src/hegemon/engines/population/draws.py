@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hegemon.compute.compilation import lean, part
-from hegemon.compute.prefetch import prefetch
+from hegemon.compute.intrinsics import prefetch
 from hegemon.compute.randomness import next_below
 
 # ruff: noqa: F821 - `pair`, a scheduler's, is bound by part

@@ -12,7 +12,7 @@ import numpy as np
 from numba import uint64
 
 from hegemon.compute.compilation import part, specialize
-from hegemon.compute.prefetch import prefetch
+from hegemon.compute.intrinsics import prefetch
 from hegemon.compute.randomness import next_below, next_index, next_word
 from hegemon.compute.records import clearer, codec, meeting, record_functions, recounter, settler, widened
 from hegemon.compute.waiting import FOREVER, null_run

@@ -12,8 +12,8 @@ from itertools import pairwise
 from typing import NoReturn
 
 import numpy as np
-from numba.core.errors import NumbaError
 
+from hegemon.compute.border import NumbaError
 from hegemon.compute.compilation import part, specialize
 from hegemon.compute.philox import coins_from, word_at
 from hegemon.compute.records import clearer, copier, marker, packer, widened

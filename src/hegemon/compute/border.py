@@ -1,0 +1,274 @@
+"""The border to Numba's insides: private names of Numba stand here, and in `intrinsics` and `checked` beside it.
+
+The shortcuts make a first start faster. On a release of Numba on which they were not tried, or with
+HEGEMON_STOCK_NUMBA=1, plain `njit` and `cfunc` take their place: the same numbers, after a longer first compilation.
+
+*Ingredients.* Numba makes every compiled function callable from Python and from C, and turns it into machine code by
+itself; then it links that function into each of its callers and optimizes it there again. An ingredient is not callable
+by itself, and is optimized once, inside the kernel that uses it.
+
+*Loading.* What is compiled already is loaded without the compiler, which takes as long to import as Numba itself.
+"""
+
+import contextlib
+import gc
+import importlib
+import os
+import threading
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numba
+from numba import cfunc, njit, types
+from numba.core.compiler import Compiler
+from numba.core.dispatcher import Dispatcher as Dispatcher
+from numba.core.errors import NumbaError as NumbaError
+from numba.core.untyped_passes import IRProcessing
+from numba.extending import intrinsic
+
+TRIED = ("0.62", "0.68")  # releases on which the shortcuts were tried
+STOCK = bool(os.environ.get("HEGEMON_STOCK_NUMBA")) or not numba.__version__.startswith(
+    tuple(f"{one}." for one in TRIED)
+)
+CHECKED = bool(os.environ.get("HEGEMON_CHECK_INDICES"))  # a debug mode: kernels compare every index with a length
+if CHECKED:
+    settings: Any = numba.config
+    settings.BOUNDSCHECK = 1
+PRIVATE = ("_nrt", "no_rewrites")  # options that stock Numba does not promise to know
+_opening = threading.Lock()  # trials run in threads
+
+
+@intrinsic
+def _example(typing_context):
+    return types.void(), lambda context, builder, signature, arguments: context.get_dummy_value()
+
+
+def is_compiled(function) -> bool:
+    return isinstance(function, Dispatcher)
+
+
+def is_intrinsic(function) -> bool:
+    return isinstance(function, type(_example))
+
+
+def plain(function) -> Callable:
+    """The Python function behind a compiled one or an intrinsic."""
+    return function.py_func if is_compiled(function) else function._defn if is_intrinsic(function) else function
+
+
+def options_of(function) -> dict[str, Any]:
+    """The options that a function was compiled with."""
+    return function.targetoptions if is_compiled(function) else {}
+
+
+def _check_arithmetic(pipeline) -> None:
+    from hegemon.compute.checked import CheckArithmetic  # which takes long to load
+
+    pipeline.add_pass_after(CheckArithmetic, IRProcessing)
+    pipeline.finalize()
+
+
+if STOCK:
+
+    class _CheckedCompiler(Compiler):
+        def define_pipelines(self):
+            (pipeline,) = super().define_pipelines()
+            _check_arithmetic(pipeline)
+            return [pipeline]
+
+    def ingredient(checked: bool = False, **options: Any) -> Any:
+        """The decorator of functions that only kernels call, with options of `numba.njit`; `checked` arithmetic."""
+        pipeline: dict[str, Any] = {"pipeline_class": _CheckedCompiler} if checked else {}
+        return njit(**_public(options), **pipeline)
+
+    def make_kernel(function: Callable, options: dict[str, Any], cache: bool = False) -> Any:
+        return njit(cache=cache, **_public(options))(_apart(function))
+
+    def make_callback(function: Callable, signature: Any, cache: bool = False) -> Any:
+        return cfunc(signature, cache=cache)(_apart(function))
+
+    def compile_alone(kernel: Any, held: Callable) -> None:
+        """Nothing to do: stock Numba compiles in every process that needs a kernel."""
+
+    def _public(options: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in options.items() if name not in PRIVATE}
+
+    def _apart(function):
+        """Files of compiled code are not shared with those that shortcuts have made."""
+        function.__qualname__ += "_stock"
+        return function
+
+else:
+    from numba.core.ccallback import CFunc
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.environment import lookup_environment
+    from numba.core.registry import CPUDispatcher
+    from numba.core.sigutils import normalize_signature
+
+    _NUMBERS = types.IntegerLiteral, types.BooleanLiteral
+    _CLOSED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+    class _Raw(JITCodeLibrary):
+        """An ingredient's code with that of all that it calls: linked, nothing more."""
+
+        def finalize(self):
+            for library in dict.fromkeys(self._linking_libraries):
+                if hasattr(library, "_reload_init"):  # newer than the oldest Numba that is allowed
+                    self._reload_init.update(library._reload_init)
+                self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+            self._finalized = True
+
+        def get_pointer_to_function(self, name):
+            return 0  # nowhere yet
+
+        @property
+        def codegen(self):
+            return self
+
+        def set_env(self, name, environment):
+            """Nothing here runs: the kernel does it (see `_Finished`)."""
+
+    class _Finished(JITCodeLibrary):
+        """A kernel's code. Its ingredients get their environments, which hold what their exceptions say."""
+
+        def _finalize_final_module(self):
+            super()._finalize_final_module()
+            for variable in self._final_module.global_variables:
+                environment = lookup_environment(variable.name)
+                if environment is not None:
+                    self._codegen.set_env(variable.name, environment)
+
+    def _compiler(library, checked: bool = False) -> type[Compiler]:
+        class Into(Compiler):
+            def define_pipelines(self):
+                self.state.library = library(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+                self.state.library.enable_object_caching()
+                (pipeline,) = super().define_pipelines()
+                if checked:
+                    _check_arithmetic(pipeline)
+                return [pipeline]
+
+        return Into
+
+    _KernelCompiler = _compiler(_Finished)
+    _IngredientCompiler = _compiler(_Raw)
+    _AuthorsCompiler = _compiler(_Raw, checked=True)
+
+    class Ingredient(CPUDispatcher):
+        """A function for kernels. Called from Python it is compiled once more, as a kernel: its door."""
+
+        door = None
+
+        def open_door(self):
+            from hegemon.compute.compilation import specialize  # which stands on this module
+
+            return specialize(self.py_func, allocates=self.targetoptions.get("_nrt", True))
+
+        def get_call_template(self, arguments, named):
+            """As for any number, where that is possible: not compiled again for every literal that it is given."""
+            given = tuple(types.unliteral(kind) if isinstance(kind, _NUMBERS) else kind for kind in arguments)
+            try:
+                return super().get_call_template(given, named)
+            except NumbaError:
+                if given == tuple(arguments):
+                    raise
+                return super().get_call_template(arguments, named)
+
+        def add_overload(self, result) -> None:
+            self.overloads[tuple(result.signature.args)] = result
+
+        def _compile_for_args(self, *arguments, **named):
+            with _opening:
+                if self.door is None:
+                    self.door = self.open_door()
+            entry = self.door._compile_for_args(*arguments, **named)
+            if not named:  # from now on Python calls it without a detour
+                self._insert([self.typeof_pyval(value)._code for value in arguments], entry, False)
+            return entry
+
+    def ingredient(checked: bool = False, **options: Any) -> Any:
+        """The decorator of functions that only kernels call, with options of `numba.njit`; `checked` arithmetic."""
+
+        def decorate(function) -> Ingredient:
+            targetoptions = {"nopython": True, "boundscheck": None, **_CLOSED, **options}
+            return Ingredient(function, {}, targetoptions, _AuthorsCompiler if checked else _IngredientCompiler)
+
+        return decorate
+
+    def make_kernel(function: Callable, options: dict[str, Any], cache: bool = False) -> Any:
+        shortcuts: dict[str, Any] = {"no_cfunc_wrapper": True, "pipeline_class": _KernelCompiler}
+        return _forgiving(njit(cache=cache, **(options | shortcuts))(function))
+
+    def make_callback(function: Callable, signature: Any, cache: bool = False) -> Any:
+        with global_compiler_lock, _uncollected():
+            made = CFunc(function, normalize_signature(signature), {}, {}, pipeline_class=_KernelCompiler)
+            if cache:
+                made.enable_caching()
+                _forgiving(made)
+            made.compile()
+            return made
+
+    def _forgiving(kernel):
+        """Files that an older version of the code has left may name types that are gone: they are as good as absent.
+
+        What is there is loaded without the compiler: Numba would import that first, a fifth of a command's start.
+        """
+        cache = getattr(kernel, "_cache", None)
+        load = getattr(cache, "_load_overload", None)
+
+        def load_overload(signature, context):
+            try:
+                _load_runtime()
+                return load(signature, context)
+            except Exception:
+                cache.flush()
+                return None
+
+        if load is not None:
+            cache.load_overload = load_overload
+        return kernel
+
+    @cache
+    def _load_runtime() -> None:
+        """Declare what compiled kernels call by name. Numba itself would load its compiler for that."""
+        from llvmlite import binding
+
+        runtime = importlib.import_module("numba.core.runtime._nrt_python")
+        for name, address in runtime.c_helpers.items():
+            binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+
+    def compile_alone(kernel: Any, held: Callable) -> None:
+        """One process at a time compiles a kernel, or loads what another one has compiled meanwhile.
+
+        Two processes that compile it for different types would also give their files the same name. `held(path)` is a
+        context that holds the lock in this file.
+        """
+        path = getattr(kernel._cache, "_cache_path", None)
+        if path is None:
+            return  # nothing is kept
+        compile_for, save = kernel.compile, kernel._cache.save_overload
+        lock = os.path.join(path, f".{kernel.py_func.__qualname__}.lock")
+
+        def compile_kernel(signature):
+            # The compiler's own lock first: no thread may hold the file while another waits with the compiler's lock.
+            with global_compiler_lock, held(lock), _uncollected():
+                return compile_for(signature)
+
+        def save_overload(signature, data):
+            with contextlib.suppress(OSError):  # a full disk costs time, not the run
+                save(signature, data)
+
+        kernel.compile, kernel._cache.save_overload = compile_kernel, save_overload
+
+    @contextlib.contextmanager
+    def _uncollected():
+        """The compiler keeps most of the small objects that it makes: looking for garbage takes a tenth of its time."""
+        looking = gc.isenabled()
+        gc.disable()
+        try:
+            yield
+        finally:
+            if looking:
+                gc.enable()

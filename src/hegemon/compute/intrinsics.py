@@ -1,0 +1,109 @@
+"""What kernels need below the level of Python: prefetching, bundles of addresses, calls through pointers.
+
+Made with Numba's interface for extensions. With stock Numba nothing is prefetched, and exceptions of an author's
+function are caught by `try`: the numbers are the same.
+"""
+
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from hegemon.compute.border import CHECKED, STOCK
+
+FAILED = -1
+
+
+@intrinsic
+def _prefetch(typing_context, array, index):
+    def generate(context, builder, signature, arguments):
+        array_value = context.make_array(signature.args[0])(context, builder, arguments[0])
+        address = builder.ptrtoint(array_value.data, ir.IntType(64))
+        offset = builder.mul(arguments[1], builder.extract_value(array_value.strides, 0))
+        pointer = builder.inttoptr(builder.add(address, offset), cgutils.voidptr_t)
+        integer = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, integer, integer, integer])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        for_write, keep_in_all_caches, data = integer(1), integer(3), integer(1)
+        builder.call(function, [pointer, for_write, keep_in_all_caches, data])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), generate
+
+
+def _no_prefetch(array, index):
+    pass
+
+
+prefetch = njit(_no_prefetch) if STOCK else _prefetch
+prefetch.__doc__ = "Start loading `array[index]` for writing; `array` is one-dimensional and contiguous."
+
+
+def opener(group, element_types):
+    """The function with which a kernel opens the addresses that it is given: a tuple `group` of pointers."""
+    if CHECKED:
+        return njit(lambda given: given)
+    pointers = [types.CPointer(kind) for kind in element_types]
+
+    @intrinsic
+    def opened(typing_context, given):
+        kind = types.BaseTuple.from_types(pointers, group)
+
+        def generate(context, builder, signature, arguments):
+            first = context.make_array(given)(context, builder, arguments[0]).data
+            words = [builder.load(builder.gep(first, [ir.IntType(32)(k)])) for k in range(len(pointers))]
+            parts = [
+                builder.inttoptr(word, context.get_value_type(one)) for word, one in zip(words, pointers, strict=True)
+            ]
+            return context.make_tuple(builder, kind, parts)
+
+        return kind(given), generate
+
+    return opened
+
+
+@intrinsic
+def _attempt(typing_context, function, scratch, parameters, layout, told):
+    found = function.get_call_type(typing_context, (scratch, parameters, layout, told), {})
+
+    def generate(context, builder, signature, arguments):
+        made = function.dispatcher.get_compile_result(found)
+        context.add_linking_libs([made.library])
+        status, answer = context.call_internal_no_propagate(builder, made.fndesc, found, arguments[1:])
+        return builder.select(status.is_ok, answer, answer.type(FAILED))
+
+    return found.return_type(function, *found.args), generate
+
+
+def _attempt_plainly(scratch, parameters, layout, told):
+    try:
+        return react(scratch, parameters, layout, told)  # noqa: F821 - bound by part
+    except Exception:
+        return FAILED
+
+
+def _attempt_without_try(scratch, parameters, layout, told):
+    return _attempt(react, scratch, parameters, layout, told)  # noqa: F821 - bound by part
+
+
+# A template: what the function that is bound to `react` returns, or FAILED if it raises. Only stock
+# Numba is given a `try`, which makes ten statements of one.
+attempt = _attempt_plainly if STOCK else _attempt_without_try
+
+
+@intrinsic
+def call_meeting(typing_context, gate, first, second, coin):
+    """Call the function at address gate[0] with both codes, the coins and the addresses gate[1..4]; it writes its
+    results behind them. The gate is an array, or its address."""
+
+    def generate(context, builder, signature, arguments):
+        word = ir.IntType(64)
+        first_word = arguments[0]
+        if isinstance(gate, types.Array):
+            first_word = context.make_array(gate)(context, builder, first_word).data
+        addresses = [builder.load(builder.gep(first_word, [ir.IntType(32)(k)])) for k in range(5)]
+        kind = ir.FunctionType(word, [word] * 7)
+        function = builder.inttoptr(addresses[0], kind.as_pointer())
+        return builder.call(function, [*arguments[1:], *addresses[1:]])
+
+    return types.int64(gate, types.int64, types.int64, types.int64), generate
