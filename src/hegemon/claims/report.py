@@ -6,6 +6,7 @@ from html import escape
 from pathlib import Path
 
 from hegemon.claims.checks import CONFIDENCE
+from hegemon.claims.coverage import GRADES, MEANING, about, counts
 from hegemon.claims.errata.listing import OPENING, errata
 from hegemon.claims.family import LEVEL, by_chance, judged_records
 from hegemon.claims.plots import picture
@@ -70,6 +71,7 @@ def page(records: list[dict], scale: str, seed: int, seconds: float) -> str:
         overview(records),
         *(chapter(paper, chosen, scale, seed) for paper, chosen in papers.items()),
         errata_chapter(papers),
+        coverage_chapter(records),
         reading(records),
     ]
     return (
@@ -114,7 +116,8 @@ def contents(papers: dict[str, list[dict]]) -> str:
     errors = "<li><a href='#errata'>Errata</a></li>" if wrong else ""
     return (
         "<nav><h2 id='contents'>Contents</h2><ul><li><a href='#overview'>All claims at a glance</a></li>"
-        f"{lines}{errors}<li><a href='#reading'>How to read this</a></li></ul></nav>"
+        f"{lines}{errors}<li><a href='#coverage'>Every statement, and how it is tested</a></li>"
+        "<li><a href='#reading'>How to read this</a></li></ul></nav>"
     )
 
 
@@ -129,6 +132,34 @@ def overview(records) -> str:
     ]
     return "<h2 id='overview'>All claims at a glance</h2>" + cards(
         ("verdict", "claim", "where", "what is claimed", "what was measured"), rows
+    )
+
+
+def coverage_chapter(records) -> str:
+    """Every statement of these papers, how it is tested here, and how many have which grade."""
+    claims, names = all_claims(), {name(record) for record in records}
+    chosen = about(claims[one] for one in names if one in claims)
+    verdict = {name(record): record["verdict"] for record in records}
+    rows = [
+        [
+            escape(one.paper),
+            escape(one.place),
+            escape(one.grade),
+            "<br>".join(f"<a href='#{c}'>{c}</a> {sign_of(verdict[c])}" if c in verdict else c for c in one.claims)
+            or "–",
+            escape(one.says),
+            escape(one.note),
+        ]
+        for one in chosen
+    ]
+    summary = [
+        [paper, f"{sum(row.values())}", *(f"{row[grade]}" for grade in GRADES)] for paper, row in counts(chosen).items()
+    ]
+    meaning = "; ".join(f"<b>{grade}</b>: {escape(text)}" for grade, text in MEANING.items())
+    return (
+        f"<h2 id='coverage'>Every statement, and how it is tested</h2><p>{meaning}.</p>"
+        + table("Statements of each paper, by grade", ("paper", "statements", *GRADES), summary)
+        + cards(("paper", "where", "grade", "claims", "what is stated", "of what the test falls short"), rows)
     )
 
 

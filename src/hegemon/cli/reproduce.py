@@ -4,6 +4,7 @@ import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from hegemon.claims.coverage import GRADES, MEANING, about, counts, full_adds
 from hegemon.claims.laboratory import SEED
 from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED, choose, tally
 from hegemon.claims.report import draw_ahead, write_report
@@ -36,6 +38,9 @@ def reproduce_claims(
     paper: Annotated[
         str | None, option("--paper", help="the claims of one paper, such as ring", metavar="PAPER")
     ] = None,
+    list_: Annotated[
+        bool, option("--list", help="every statement, how it is tested, what --full adds; runs nothing")
+    ] = False,
     out: Annotated[
         str | None,
         option("--out", help="default reproduction-quick or -full", metavar="FOLDER", panel=options.OUTPUT),
@@ -54,6 +59,9 @@ def reproduce_claims(
         raise InvalidInput("--quick and --full exclude each other; give one of them")
     scale = "full" if full else "quick"
     claims = choose(only, paper)
+    if list_:
+        list_statements(claims, json)
+        return
     folder = make_folder(out or f"reproduction-{scale}")
     board = LiveClaims(claims, scale, seed, quiet)
     records = []
@@ -79,6 +87,31 @@ def reproduce_claims(
     if lost:
         raise InvalidInput(f"not everything could be stored: {lost}")
     raise typer.Exit(failures.NO if any(record["verdict"] == VIOLATED for record in records) else failures.YES)
+
+
+def list_statements(claims, json: bool) -> None:
+    """Every statement with its grade and its claims, the numbers per paper, and what `--full` adds to each claim."""
+    chosen, adds = about(claims), {claim.id: full_adds(claim) for claim in claims}
+    if json:
+        print_json({"statements": [asdict(one) for one in chosen], "grades": MEANING, "papers": counts(chosen),
+                    "full_adds": adds})  # fmt: skip
+        return
+    screen = console()
+    table = Table(box=None, pad_edge=False)
+    for column in ("paper", "where", "grade", "claims", "what is stated", "short of"):
+        table.add_column(column, no_wrap=column in ("paper", "grade"), overflow="fold")
+    for one in chosen:
+        table.add_row(one.paper, one.place, one.grade, "\n".join(one.claims) or "–", one.says, one.note)
+    screen.print(table)
+    summary = Table(box=None, pad_edge=False)
+    for column in ("paper", "statements", *GRADES):
+        summary.add_column(column, no_wrap=True, justify="left" if column == "paper" else "right")
+    for paper, row in counts(chosen).items():
+        summary.add_row(paper, f"{sum(row.values())}", *(f"{row[grade]}" for grade in GRADES))
+    screen.print("\n", summary, "\n--full makes these larger:", sep="")
+    for name, text in adds.items():
+        if text:
+            screen.print(f"  {name}: {text}", soft_wrap=True, markup=False, highlight=False)
 
 
 def keep(records: list[dict], scale: str, seed: int, folder: Path) -> str:
