@@ -1,6 +1,7 @@
 """Every statement has a row: what `reproduce --list` and the report say about coverage."""
 
 import json
+from pathlib import Path
 
 from hegemon.claims.coverage import GRADES, about, counts, full_adds, statements
 from hegemon.claims.errata.listing import errata
@@ -37,3 +38,9 @@ def test_the_list_runs_nothing(tmp_path, monkeypatch, capsys):
 def test_what_full_adds():
     assert "sizes … 2,048 → … 10,000,000" in full_adds(choose("to.thm17")[0])
     assert {one.paper for one in about(choose(paper="trains"))} == {"trains"}
+
+
+def test_the_manual_counts_what_is_listed():
+    page = (Path(__file__).parents[2] / "docs" / "reproduce.md").read_text()
+    for paper, row in counts().items():
+        assert f"| {paper} | {sum(row.values())} | {' | '.join(str(row[grade]) for grade in GRADES)} |" in page
