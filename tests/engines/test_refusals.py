@@ -129,3 +129,22 @@ def test_what_cannot_be_compiled_is_told_with_the_authors_line(engine):
     line = first + next(k for k, row in enumerate(text) if "vars(a)" in row)
     with pytest.raises(hg.InvalidInput, match=rf"cannot be compiled: .*'vars'.*\(test_refusals.py, line {line}\)"):
         hg.simulate(Curious(n=5), engine=engine, until="count(leader == 1) == 1")
+
+
+def test_the_page_and_every_model_ask_one_place_for_an_engine():
+    """What does not fit is refused in the same words, whoever asks."""
+    from hegemon.web.session import Session
+
+    wrong = {hg.Pairwise(n=4): "rounds", hg.Trains(n=4): "agents", hg.FloodMax(n=4): "batch"}
+    wrong[hg.CATALOGUE["sublinear-ranking"](n=4)] = "batch"
+    for protocol, engine in wrong.items():
+        said = []
+        for ask in (hg.simulate, Session):
+            with pytest.raises(hg.InvalidInput, match=f"engine '{engine}' does not run {protocol.id}") as refused:
+                ask(protocol, engine=engine)
+            said.append(str(refused.value))
+        assert said[0] == said[1]
+    with pytest.raises(
+        hg.InvalidInput, match="engine contacts does not show every step; watch referees with engine nodes"
+    ):
+        Session(hg.Referees(n=9), engine="contacts")

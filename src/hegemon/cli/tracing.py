@@ -22,10 +22,10 @@ def traceable(record):
     engine = record.protocol.model.follower
     if record.faults or record.disturbances:
         raise InvalidInput("--trace and --fault exclude each other; hegemon watch shows a run with its faults")
-    if "auto" not in (record.engine, engine) and record.engine != engine:
+    if record.engine not in ("auto", engine):
         every = "every message" if record.protocol.model.wakes else "agents one by one"
         raise InvalidInput(f"--trace follows {every}, and engine {record.engine} does not; use --engine {engine}")
-    return record if engine == "auto" else replace(record, engine=engine)
+    return replace(record, engine=engine)
 
 
 def trace(record, topology, end: int, wanted: int) -> list[str]:

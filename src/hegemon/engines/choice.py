@@ -1,4 +1,4 @@
-"""Which engine runs what, and why: the one place that knows them all. It loads the one that it picks."""
+"""Which engine runs what, and why, for every model and for the page. It loads the one that it picks."""
 
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -8,14 +8,28 @@ from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.errors import InvalidInput, meant
 
-# Where each engine is that a population protocol may ask for.
+# Where each engine is that the protocols of a model may ask for, by the model's name.
 ENGINES = {
-    "agents": ("hegemon.engines.population.agents", "Agents"),
-    "batch": ("hegemon.engines.batch.batch", "Batch"),
-    "events": ("hegemon.engines.population.events", "Events"),
+    "population": {
+        "agents": "hegemon.engines.population.agents:Agents",
+        "batch": "hegemon.engines.batch.batch:Batch",
+        "events": "hegemon.engines.population.events:Events",
+    },
+    "rounds": {"rounds": "hegemon.engines.rounds.rounds:Rounds"},
+    "messages": {
+        "nodes": "hegemon.engines.messages.nodes:Nodes",
+        "contacts": "hegemon.engines.messages.contacts:ContactsEngine",
+        "tokens": "hegemon.engines.messages.tokens:TokensEngine",
+    },
+    "objects": {"objects": "hegemon.engines.population.objects:Objects"},
 }
-
-
+PATTERNS = {"Contacts": "contacts", "Tokens": "tokens"}  # the engine that follows a pattern of messages
+FOLLOWED = {
+    "agents": "one interaction at a time",
+    "rounds": "the engine of rounds, every round made",
+    "nodes": "every message delivered one by one",
+    "objects": "its states are Python objects",
+}
 SCHEDULERS: dict[str, Scheduler] = {UNIFORM.name: UNIFORM}
 
 
@@ -25,11 +39,45 @@ class Choice(NamedTuple):
     options: dict[str, Any]  # what the engine is told besides
 
 
-def engine_named(name: str) -> type[Engine]:
-    if name not in ENGINES:
-        raise InvalidInput(f"engine {name!r} is not known; choose auto, {', '.join(ENGINES)}{meant(name, ENGINES)}")
-    module, kind = ENGINES[name]
+def engine_named(name: str, protocol) -> Any:
+    """An engine of a protocol's model."""
+    known = ENGINES[protocol.model.name]
+    if name not in known:
+        others = f"auto, {', '.join(known)}{meant(name, known)}"
+        raise InvalidInput(
+            f"engine {name!r} does not run {protocol.id}, a protocol {protocol.model.kind}; choose {others}"
+        )
+    module, _, kind = known[name].partition(":")
     return getattr(import_module(module), kind)
+
+
+def choose_watched(name: str, protocol, topology, most: int) -> tuple[Any, str]:
+    """The engine whose every step can be told, for the page; beyond `most` agents of a complete graph, counts."""
+    model = protocol.model
+    if model.has_interactions and name != "auto":
+        return engine_named(name, protocol), "as asked"
+    if model.has_interactions and protocol.n > most and topology.is_complete:
+        return engine_named("batch", protocol), "more agents than can be seen one by one: counts"
+    if name not in ("auto", model.follower):
+        engine_named(name, protocol)
+        raise InvalidInput(f"engine {name} does not show every step; watch {protocol.id} with engine {model.follower}")
+    return engine_named(model.follower, protocol), FOLLOWED[model.follower]
+
+
+def choose_for_messages(name: str, protocol, topology, wake) -> tuple[Any, str]:
+    """The engine for a message-passing protocol that is woken up so, by name or the best one."""
+    pattern = PATTERNS.get(type(protocol.pattern).__name__)
+    fast = engine_named(pattern, protocol) if pattern else None
+    if name == "auto":
+        if fast and fast.suits(topology, wake):
+            return fast, f"it follows the protocol's pattern of {fast.name} at compiled speed"
+        return engine_named("nodes", protocol), "the engine for every message-passing protocol"
+    chosen = engine_named(name, protocol)
+    if name not in ("nodes", pattern):
+        raise InvalidInput(f"engine {name} does not know the course of {protocol.id}; use auto or nodes")
+    if chosen is fast and not fast.suits(topology, wake):
+        raise InvalidInput(f"engine {name} cannot run on {topology.name}; use auto or nodes")
+    return chosen, "as asked"
 
 
 def choose_engine(
@@ -38,9 +86,9 @@ def choose_engine(
     """The engine for a protocol on a topology, by name or the best one; `observed` functions will be measured."""
     if protocol.model.has_rounds:
         return _for_rounds(name, protocol, stop, observed, fast_forward, threads)
-    chosen, reason = _automatic(protocol, topology) if name == "auto" else (engine_named(name), "as asked")
+    chosen, reason = _automatic(protocol, topology) if name == "auto" else (engine_named(name, protocol), "as asked")
     if name == "auto" and unhonoured(chosen, scheduler):
-        chosen, reason = engine_named("agents"), f"the scheduler {scheduler} is followed pair by pair"
+        chosen, reason = engine_named("agents", protocol), f"the scheduler {scheduler} is followed pair by pair"
     if missing := unhonoured(chosen, scheduler):
         raise InvalidInput(
             f"engine {chosen.name} is exact only for schedulers that are {', '.join(missing)}, and {scheduler} is not; "
@@ -74,15 +122,13 @@ def _automatic(protocol, topology) -> tuple[type[Engine], str]:
 
     if topology.arcs <= 64 * topology.n and protocol.coins.size <= MOST_COINS:
         return Adaptive, "a sparse graph: steps one by one while many arcs are active, jumps while few are"
-    return engine_named("agents"), "each event would touch many arcs, or try very many values of the coins"
+    return engine_named("agents", protocol), "each event would touch many arcs, or try very many values of the coins"
 
 
 def _for_rounds(name, protocol, stop, observed, fast_forward: bool, threads) -> Choice:
     from hegemon.engines.rounds.fast_forward import can_skip
-    from hegemon.engines.rounds.rounds import Rounds
 
-    if name not in ("auto", Rounds.name):
-        raise InvalidInput(f"engine {name!r} does not run {protocol.id}; choose auto or {Rounds.name}")
+    chosen = engine_named("rounds" if name == "auto" else name, protocol)
     skips = fast_forward and can_skip(protocol, (*stop.conditions, *stop.whole, *observed))
     reason = "the engine of the rounds model" + (", with fast-forward" if skips else ", every round made")
-    return Choice(Rounds, reason, {"fast_forward": skips, "threads": threads})
+    return Choice(chosen, reason, {"fast_forward": skips, "threads": threads})

@@ -19,7 +19,7 @@ class ComputationModel:
     name: str
     kind: str
     agents: str = "agents"  # what those who run are called
-    follower: str = "auto"  # the engine in which every single step can be followed
+    follower: str = ""  # the engine in which every single step can be followed
     has_starts: bool = False  # a run goes from a start until a stop
     has_configurations: bool = False  # every agent has a state made of fields, which can be recorded and corrupted
     has_interactions: bool = False  # two agents with such states meet
@@ -52,7 +52,7 @@ POPULATION = ComputationModel(
     },
 )  # fmt: skip
 ROUNDS = ComputationModel(
-    "rounds", "of the rounds model", agents="nodes",
+    "rounds", "of the rounds model", agents="nodes", follower="rounds",
     has_starts=True, has_configurations=True, has_rounds=True,
     homes={
         "course": "hegemon.runs.course:simulate_states",
@@ -65,7 +65,8 @@ MESSAGES = ComputationModel(
     homes={"course": "hegemon.runs.messages:simulate_messages", "world": "hegemon.web.messages:MessageWorld"},
 )  # fmt: skip
 OBJECTS = ComputationModel(
-    "objects", "whose states are Python objects", has_starts=True, has_objects=True, has_template=False,
+    "objects", "whose states are Python objects", follower="objects",
+    has_starts=True, has_objects=True, has_template=False,
     homes={"course": "hegemon.runs.objects:simulate_objects", "world": "hegemon.web.objects:ObjectWorld"},
 )  # fmt: skip
 MODELS = {model.name: model for model in (POPULATION, ROUNDS, MESSAGES, OBJECTS)}

@@ -2,20 +2,12 @@
 
 from typing import cast
 
-from hegemon.engines.messages.contacts import ContactsEngine
-from hegemon.engines.messages.engine import MessageEngine
+from hegemon.engines.choice import choose_for_messages
 from hegemon.engines.messages.initiators import WakeUp
-from hegemon.engines.messages.nodes import Nodes
-from hegemon.engines.messages.tokens import TokensEngine
-from hegemon.errors import InvalidInput, meant
-from hegemon.models.messages import Contacts, MessageProtocol, Tokens
+from hegemon.models.messages import MessageProtocol
 from hegemon.runs.record import TrialRecord
 from hegemon.runs.run import Run
 from hegemon.runs.setting import topology_for
-
-PATTERNS: dict[type, type[MessageEngine]] = {Contacts: ContactsEngine, Tokens: TokensEngine}
-ALL: list[type[MessageEngine]] = [Nodes, *PATTERNS.values()]
-ENGINES = {engine.name: engine for engine in ALL}
 
 
 def simulate_messages(asked: TrialRecord) -> Run:
@@ -28,7 +20,7 @@ def simulate_messages(asked: TrialRecord) -> Run:
     topology = topology_for(asked.protocol, asked.graph, seed)
     protocol = cast(MessageProtocol, asked.protocol).adapt(topology)
     schedule = WakeUp(asked.wake, protocol)
-    chosen, reason = choose_engine(asked.engine, protocol, topology, schedule)
+    chosen, reason = choose_for_messages(asked.engine, protocol, topology, schedule)
     running = chosen(protocol, topology, schedule, seed, trial)
     if checkpoint and checkpoint.state:
         running.thaw(checkpoint.state["engine"])
@@ -48,21 +40,3 @@ def simulate_messages(asked: TrialRecord) -> Run:
         measures=outcome.measures,
         interrupted=outcome.interrupted,
     )
-
-
-def choose_engine(name: str, protocol, topology, wake: WakeUp) -> tuple[type[MessageEngine], str]:
-    """The engine class and the reason for it."""
-    fast = PATTERNS.get(type(protocol.pattern))
-    if name == "auto":
-        if fast and fast.suits(topology, wake):
-            return fast, f"it follows the protocol's pattern of {fast.name} at compiled speed"
-        return Nodes, "the engine for every message-passing protocol"
-    if name not in ENGINES:
-        raise InvalidInput(
-            f"engine {name!r} is not known for message passing; choose auto, {', '.join(ENGINES)}{meant(name, ENGINES)}"
-        )
-    if ENGINES[name] not in (Nodes, fast):
-        raise InvalidInput(f"engine {name} does not know the course of {protocol.id}; use auto or nodes")
-    if ENGINES[name] is fast and not fast.suits(topology, wake):
-        raise InvalidInput(f"engine {name} cannot run on {topology.name}; use auto or nodes")
-    return ENGINES[name], "as asked"

@@ -6,7 +6,7 @@ from typing import cast
 from weakref import WeakKeyDictionary
 
 from hegemon.compute.randomness import START, generator
-from hegemon.engines.population.objects import Objects
+from hegemon.engines.choice import choose_watched
 from hegemon.errors import InvalidInput, meant
 from hegemon.models.expressions import parse, whole_number
 from hegemon.models.functions import names_in
@@ -24,12 +24,8 @@ def simulate_objects(asked: TrialRecord) -> Run:
     """Run until the stop is met or `max_steps` steps are made. A set is looked at after every step."""
     protocol = cast(ObjectProtocol, asked.protocol)
     seed, trial, checkpoint = asked.seed, asked.trial, asked.checkpoint
-    if asked.engine not in ("auto", Objects.name):
-        raise InvalidInput(
-            f"engine {asked.engine!r} needs states that can be counted, and those of {protocol.id} are Python objects; "
-            f"choose auto or {Objects.name}"
-        )
     topology = topology_for(protocol, asked.graph, seed)
+    chosen, reason = choose_watched(asked.engine, protocol, topology, protocol.n)
     met, limit = _stop(asked.until, protocol, asked.max_steps)
     name = str(asked.start or protocol.default_start)
     agents = protocol.agents_of(name, generator(seed, trial, START))
@@ -37,7 +33,7 @@ def simulate_objects(asked: TrialRecord) -> Run:
     if name not in tried:  # once for all trials: it takes longer than many a run
         protocol.check_interact(random.Random(0), agents)
         tried.add(name)
-    running = Objects(protocol, topology, agents, seed, trial)
+    running = chosen(protocol, topology, agents, seed, trial)
     if checkpoint and checkpoint.state:
         running.thaw(checkpoint.state["engine"])
     interrupted = False
@@ -57,8 +53,8 @@ def simulate_objects(asked: TrialRecord) -> Run:
         steps=running.step,
         reached=reached or (fixed and running.step == limit),
         leaders=protocol.count_leaders(running.agents),
-        engine=Objects.name,
-        reason="its states are Python objects",
+        engine=running.name,
+        reason=reason,
         seed=seed,
         trial=trial,
         interrupted=interrupted,

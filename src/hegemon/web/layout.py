@@ -19,7 +19,9 @@ def require_watchable(protocol, graph, engine: str = "auto") -> None:
     if model.has_objects and n > LARGEST_DRAWN:
         raise InvalidInput(f"n = {n} agents that are Python objects are too many; at most {LARGEST_DRAWN}")
     is_complete = graph.startswith("complete") if isinstance(graph, str) else getattr(graph, "is_complete", False)
-    is_counted = model.wakes or model.has_interactions and (engine == "auto" or engine_named(engine).as_multiset)
+    is_counted = (
+        model.wakes or model.has_interactions and (engine == "auto" or engine_named(engine, protocol).as_multiset)
+    )
     if n > LARGEST_RASTER and not (is_complete and is_counted):
         raise InvalidInput(
             f"n = {n:,} is too large to be watched agent by agent; at most {LARGEST_RASTER:,} are, "

@@ -4,9 +4,9 @@ import time
 
 import numpy as np
 
+from hegemon.engines.choice import choose_watched
 from hegemon.engines.messages.initiators import WakeUp
 from hegemon.engines.messages.nodes import Nodes
-from hegemon.errors import InvalidInput
 from hegemon.models.messages import ELECTED, NON_ELECTED
 from hegemon.web.explaining import Listing, listing, traced
 from hegemon.web.layout import LARGEST_DRAWN, LARGEST_RASTER
@@ -62,11 +62,10 @@ class MessageWorld(World):
     )
 
     def __init__(self, protocol, topology, wake, seed: int, engine: str = "auto"):
-        if engine not in ("auto", Nodes.name):
-            raise InvalidInput(f"watch shows every message, which only engine nodes keeps; engine {engine!r} does not")
+        _, self.reason = choose_watched(engine, protocol, topology, protocol.n)
         self.protocol, self.topology = protocol.adapt(topology), topology
         self._wake, self._seed = wake or "all", seed
-        self.engine, self.reason = self._new(), "every message delivered one by one"
+        self.engine = self._new()
         n = protocol.n
         self.kind = "graph" if n <= LARGEST_DRAWN else "raster" if n <= LARGEST_RASTER else "bands"
         self.look = NodeLook(protocol)

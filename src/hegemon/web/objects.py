@@ -1,13 +1,13 @@
 """The world of agents that are Python objects: plain Python, one interaction at a time."""
 
+import copy
 import random
 import time
 
 import numpy as np
 
 from hegemon.compute.randomness import START, generator
-from hegemon.engines.population.objects import Objects
-from hegemon.errors import InvalidInput
+from hegemon.engines.choice import choose_watched
 from hegemon.models.objects import ObjectProtocol
 from hegemon.web.explaining import listing, traced
 from hegemon.web.look import MOST_CLASSES, Channel
@@ -20,12 +20,11 @@ class ObjectWorld(World):
     undisturbed = "agents that are Python objects are not disturbed: no list of their states says what damage could be"
 
     def __init__(self, protocol, topology, start, seed: int, engine: str = "auto"):
-        if engine not in ("auto", Objects.name):
-            raise InvalidInput(f"engine {engine!r} does not run {protocol.id}; choose auto or {Objects.name}")
+        chosen, self.reason = choose_watched(engine, protocol, topology, protocol.n)
         agents = protocol.agents_of(str(start or protocol.default_start), generator(seed, 0, START))
         protocol.check_interact(random.Random(0), agents)
         self.protocol, self.topology = protocol, topology
-        self.engine, self.reason, self.kind = Objects(protocol, topology, agents, seed, 0), "Python objects", "graph"
+        self.engine, self.kind = chosen(protocol, topology, agents, seed, 0), "graph"
         self.look = ObjectLook(protocol, agents)
         self.listing = listing(protocol.interact)
 
@@ -61,14 +60,14 @@ class ObjectWorld(World):
         return found
 
     def told_step(self, focus: int | None) -> dict:
-        """One interaction, made by hand with the same coins."""
+        """One interaction of the engine, and its lines, run again on copies."""
         engine, protocol = self.engine, self.protocol
-        i, j, coins = engine.draw_meeting()
-        a, b = engine.agents[i], engine.agents[j]
-        before = _shown(a), _shown(b)
-        _, lines = traced(protocol.interact, a, b, protocol.p, coins)
-        engine.step += 1
-        after = _shown(a), _shown(b)
+        kept = [copy.copy(agent) for agent in engine.agents]
+        engine.advance(engine.step + 1)
+        i, j, coins = engine.last_meeting()
+        before = _shown(kept[i]), _shown(kept[j])
+        _, lines = traced(protocol.interact, kept[i], kept[j], protocol.p, coins)
+        after = _shown(engine.agents[i]), _shown(engine.agents[j])
         text = "; ".join(
             f"{role} {agent}: " + (", ".join(f"{k} {x.get(k)}→{y[k]}" for k in y if x.get(k) != y[k]) or "unchanged")
             for role, agent, x, y in zip(("initiator", "responder"), (i, j), before, after, strict=True)

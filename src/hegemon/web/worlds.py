@@ -12,8 +12,7 @@ import numpy as np
 
 from hegemon.compute.randomness import KERNEL, stream
 from hegemon.engines.batch.batch import Batch
-from hegemon.engines.choice import engine_named
-from hegemon.engines.engine import Engine
+from hegemon.engines.choice import choose_watched
 from hegemon.engines.membership import Membership
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.rounds.rounds import Rounds
@@ -47,7 +46,7 @@ class AgentWorld(World):
         protocol.require_sound()
         self.protocol, self.topology, self.space = protocol, topology, protocol.space
         self.is_rounds = protocol.model.has_rounds
-        kind, self.reason = self._engine(engine)
+        kind, self.reason = choose_watched(engine, protocol, topology, LARGEST_RASTER)
         self.kind = "bands" if kind.as_multiset else "graph" if protocol.n <= LARGEST_DRAWN else "raster"
         self.has_output = bool(protocol.outputs) and hasattr(protocol, "output")
         self._loud = outputs_change(protocol) if self.has_output else None
@@ -63,21 +62,6 @@ class AgentWorld(World):
         self.listing = listing(protocol.update if self.is_rounds else protocol.interact)
         readings = PlainReadings if protocol.n <= FEW else CompiledReadings
         self._readings: PlainReadings | CompiledReadings = readings(protocol, topology)
-
-    def _engine(self, name: str) -> tuple[type[Engine], str]:
-        n = self.protocol.n
-        chosen: type[Engine]
-        if self.is_rounds:
-            if name not in ("auto", Rounds.name):
-                raise InvalidInput(f"engine {name!r} does not run {self.protocol.id}; choose auto or {Rounds.name}")
-            chosen, reason = Rounds, "the engine of rounds, every round made"
-        elif name != "auto":
-            chosen, reason = engine_named(name), "as asked"
-        elif n > LARGEST_RASTER and self.topology.is_complete:
-            chosen, reason = Batch, "more agents than can be seen one by one: counts"
-        else:
-            chosen, reason = Agents, "one interaction at a time"
-        return chosen, reason
 
     # -- time -------------------------------------------------------------------------------------------
 

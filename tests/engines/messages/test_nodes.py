@@ -173,7 +173,7 @@ def test_graphs_that_cannot_carry_an_election_are_refused():
         simulate(FloodMax(n=5), graph="directed-ring:5")
     with pytest.raises(InvalidInput, match="connected components"):
         simulate(FloodMax(n=30), graph="gnp:30,0.01")
-    with pytest.raises(InvalidInput, match="engine 'batch' is not known"):
+    with pytest.raises(InvalidInput, match="engine 'batch' does not run"):
         simulate(FloodMax(n=5), engine="batch")
     with pytest.raises(InvalidInput, match="does not know the course"):
         simulate(FloodMax(n=5), engine="tokens")

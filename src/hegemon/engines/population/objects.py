@@ -22,14 +22,15 @@ class Objects:
         """Run to a step."""
         protocol, agents = self.protocol, self.agents
         for _ in range(limit - self.step):
-            i, j, coins = self.draw_meeting()
+            i, j = UNIFORM.meet(self.topology, self.rng.randrange)
+            coins = protocol.coins.draw(self.rng)
             protocol.interact(agents[i], agents[j], protocol.p, coins)
+            self._last = i, j, coins
         self.step = limit
 
-    def draw_meeting(self) -> tuple[int, int, Any]:
-        """Who meets next, initiator and responder, and their coins."""
-        i, j = UNIFORM.meet(self.topology, self.rng.randrange)
-        return i, j, self.protocol.coins.draw(self.rng)
+    def last_meeting(self) -> tuple[int, int, Any]:
+        """Who met in the last step, initiator and responder, and their coins."""
+        return self._last
 
     def freeze(self) -> tuple:
         """All that is needed to go on in another process, as plain values."""
