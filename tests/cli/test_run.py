@@ -9,6 +9,7 @@ import hegemon as hg
 from hegemon.cli.main import main
 from hegemon.cli.run_report import drawn_title
 from hegemon.runs import trials
+from hegemon.runs.course import simulate_states
 from hegemon.runs.setting import topology_for
 from tests.cli import sentences
 
@@ -192,10 +193,9 @@ def test_an_interrupt_keeps_what_is_finished(capsys, monkeypatch):
         finished.append(asked.trial)
         if len(finished) % 100 == 4:  # and again later, should Python lose the first one in a callback
             _thread.interrupt_main()
-        return run_model(asked)
+        return simulate_states(asked)
 
-    run_model = trials.run_model
-    monkeypatch.setattr(trials, "run_model", run_and_interrupt)
+    monkeypatch.setattr(trials, "course_of", lambda asked: run_and_interrupt)
     assert main(["run", "pairwise", "--n", "1000", "--trials", "100000", "--workers", "1", "--json"]) == 130
     captured = capsys.readouterr()
     content = json.loads(captured.out)

@@ -94,14 +94,15 @@ class Membership:
 
     def counts(self, agents, weights=None) -> np.ndarray:
         """How many agents satisfy each condition; `weights` says how many agents each record stands for."""
-        weights = np.broadcast_to(np.int64(1), len(agents)) if weights is None else weights
-        found = np.zeros(len(self.stop.conditions), np.int64)
-        for first in range(0, len(agents), CHUNK):
-            some = slice(first, first + CHUNK)
-            found += self.counts_from(self.marks(agents[some]), weights[some])
-        return found
+        if len(agents) <= CHUNK:
+            return self.counts_from(self.marks(agents), weights)
+        chunks = [slice(first, first + CHUNK) for first in range(0, len(agents), CHUNK)]
+        found = [self.counts_from(self.marks(agents[k]), None if weights is None else weights[k]) for k in chunks]
+        return np.sum(found, axis=0)
 
-    def counts_from(self, mark, weights) -> np.ndarray:
+    def counts_from(self, mark, weights=None) -> np.ndarray:
+        if weights is None:
+            return mark.sum(axis=0, dtype=np.int64)
         return np.array([weights[column == 1].sum() for column in mark.T], np.int64)
 
     def holds(self, agents) -> bool:

@@ -4,6 +4,7 @@ To add a model is to add its folder and one entry here; nothing else asks which 
 """
 
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -38,8 +39,13 @@ class ComputationModel:
 
     def home(self, part: str) -> Any:
         """One of its parts."""
-        module, _, name = self.homes[part].partition(":")
-        return getattr(import_module(module), name)
+        return _loaded(self.homes[part])
+
+
+@cache
+def _loaded(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
 
 
 POPULATION = ComputationModel(

@@ -34,6 +34,7 @@ def unreliable(protocol, loss=0, one_sided=0):
     return made[lost, halved]
 
 
+@lru_cache(maxsize=64, typed=True)
 def share(name: str, value) -> Fraction:
     """A probability below 1 as the fraction that it is written as: 0.1 is one tenth."""
     try:

@@ -1,12 +1,13 @@
 """The front door of the engines: one call for every model of computation."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from hegemon import display
 from hegemon.errors import InvalidInput
 from hegemon.models.model import MODELS, ComputationModel
 from hegemon.runs.doors import takes
-from hegemon.runs.record import TrialRecord
+from hegemon.runs.record import MadeRecord, TrialRecord
 from hegemon.runs.run import Run
 
 
@@ -21,10 +22,15 @@ def simulate(asked: TrialRecord) -> Run:
 
 
 def run_model(asked: TrialRecord) -> Run:
-    """Make the run as its protocol's model does; an option that means nothing there is refused."""
+    """Make the run as its protocol's model does."""
+    return course_of(asked)(asked)
+
+
+def course_of(asked: MadeRecord) -> Callable[[TrialRecord], Run]:
+    """How its protocol's model makes such runs; an option that means nothing there is refused."""
     protocol = asked.protocol
     if isinstance(protocol, type) or not isinstance(getattr(protocol, "model", None), ComputationModel):
         what = "a class: make an instance of it with n=…" if isinstance(protocol, type) else "not a protocol"
         raise InvalidInput(f"{protocol!r} is {what}; the models are {', '.join(MODELS)}")
     asked.require_known()
-    return protocol.model.home("course")(asked)
+    return protocol.model.home("course")

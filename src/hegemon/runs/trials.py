@@ -16,7 +16,7 @@ from hegemon.runs.doors import takes
 from hegemon.runs.record import MOST_ROWS, TrialsRecord
 from hegemon.runs.run import Run, plot_runs
 from hegemon.runs.setting import topology_for
-from hegemon.runs.simulate import run_model
+from hegemon.runs.simulate import course_of
 
 if TYPE_CHECKING:
     import pandas
@@ -88,6 +88,7 @@ def run_trials(asked: TrialsRecord) -> Trials:
     if workers is not None and not 1 <= workers <= MOST_WORKERS:
         raise InvalidInput(f"workers = {workers} is out of range 1..{MOST_WORKERS}")
     begin = time.perf_counter()
+    course = course_of(asked)
     asked = replace(asked, graph=topology_for(protocol, asked.graph, asked.seed))
     if protocol.model.has_configurations:
         asked = replace(asked, start=opened(asked.start, protocol.starts))
@@ -101,7 +102,7 @@ def run_trials(asked: TrialsRecord) -> Trials:
 
         rows = MOST_ROWS if trial == first else max(1000, ROWS_OF_ALL // trials)
         keep = asked.keep_all or trial == first
-        return run_model(asked.trial(trial, progress=progress, keep=keep, most_rows=rows))
+        return course(asked.trial(trial, progress=progress, keep=keep, most_rows=rows))
 
     team = _Team(one, range(first, first + trials), min(workers or os.cpu_count() or 1, trials), cancel)
     try:
