@@ -55,7 +55,7 @@ def test_a_misspelt_id_suggests_the_nearest():
     for name, meant in (("pairwse", "pairwise"), ("time_optimal", "time-optimal"), ("Trains", "trains")):
         with pytest.raises(InvalidInput, match=f"did you mean {meant}"):
             find_protocol(name)
-    with pytest.raises(InvalidInput, match="choose pairwise, threshold"):
+    with pytest.raises(InvalidInput, match="hegemon list"):
         find_protocol("qqqqqqqq")
 
 

@@ -89,7 +89,10 @@ def _unknown(name: str) -> str:
     near = difflib.get_close_matches(name.lower().replace("_", "-"), CATALOGUE, n=1, cutoff=0.6)
     if near:
         return f"there is no protocol {shown!r}; did you mean {near[0]}? `hegemon list` shows all"
-    return f"there is no protocol {shown!r}; choose {', '.join(CATALOGUE)}, or write your_file.py:YourClass"
+    return (
+        f"there is no protocol {shown!r}; choose one that `hegemon list` shows, such as time-optimal or ring, or write "
+        "your_file.py:YourClass"
+    )
 
 
 class _AsWritten(SourceFileLoader):
