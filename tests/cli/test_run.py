@@ -138,7 +138,7 @@ def test_faults_and_final_configurations(tmp_path, capsys):
         (["run", "pairwise", "--n", "1"], "n = 1"),
         (["run", "pairwise", "--n", "many"], "n = many"),
         (["run", "pairwise"], "--n N"),
-        (["run", "nothing", "--n", "5"], "pairwise"),
+        (["run", "nothing", "--n", "5"], "hegemon list"),
         (["run", "pairwise", "--n", "5", "--set", "k=3"], "no parameter 'k'"),
         (["run", "pairwise", "--n", "5", "--set", "k"], "name=value"),
         (["run", "timer", "--n", "5", "--set", "s=-1"], "s = -1 is out of range; it must be a whole number >= 1"),
