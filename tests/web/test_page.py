@@ -72,7 +72,7 @@ def test_play_and_pause(page):
     until(page, "!h.playing")
     step, values, command = state(page, "step", "values", "command")
     assert values["leaders"] == run(step).leaders
-    assert command.endswith(f"--seed {SEED} --engine agents --until steps:{step}")
+    assert command.endswith(f"--until steps:{step} --seed {SEED} --engine agents")
     page.wait_for_selector(f"#step:text-is('{step:,}')", timeout=WAIT)
 
 
