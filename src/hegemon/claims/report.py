@@ -10,7 +10,18 @@ from hegemon.claims.coverage import GRADES, MEANING, about, counts
 from hegemon.claims.errata.listing import OPENING, errata
 from hegemon.claims.family import LEVEL, by_chance, judged_records
 from hegemon.claims.plots import picture
-from hegemon.claims.registry import HOLDS, PAPERS, UNDECIDED, VIOLATED, Check, Outcome, all_claims, outcome_of, tally
+from hegemon.claims.registry import (
+    HOLDS,
+    PAPERS,
+    UNDECIDED,
+    VIOLATED,
+    Check,
+    Outcome,
+    all_claims,
+    outcome_of,
+    tally,
+    weakest,
+)
 from hegemon.files import write_text
 
 MARKS = {HOLDS: ("holds", "✓"), VIOLATED: ("violated", "✗"), UNDECIDED: ("open", "?")}
@@ -140,18 +151,13 @@ def coverage_chapter(records) -> str:
     claims, names = all_claims(), {name(record) for record in records}
     chosen = about(claims[one] for one in names if one in claims)
     verdict = {name(record): record["verdict"] for record in records}
-    rows = [
-        [
-            escape(one.paper),
-            escape(one.place),
-            escape(one.grade),
-            "<br>".join(f"<a href='#{c}'>{c}</a> {sign_of(verdict[c])}" if c in verdict else c for c in one.claims)
-            or "–",
-            escape(one.says),
-            escape(one.note),
-        ]
-        for one in chosen
-    ]
+    rows = []
+    for one in chosen:
+        found = [verdict[claim] for claim in one.claims if claim in verdict]
+        links = [f"<a href='#{c}'>{c}</a> {sign_of(verdict[c])}" if c in verdict else c for c in one.claims]
+        cells = map(escape, (one.paper, one.place, one.grade))
+        judged = mark(weakest(found)) if found else "–"
+        rows.append([judged, *cells, "<br>".join(links) or "–", escape(one.says), escape(one.note)])
     summary = [
         [paper, f"{sum(row.values())}", *(f"{row[grade]}" for grade in GRADES)] for paper, row in counts(chosen).items()
     ]
@@ -159,7 +165,9 @@ def coverage_chapter(records) -> str:
     return (
         f"<h2 id='coverage'>Every statement, and how it is tested</h2><p>{meaning}.</p>"
         + table("Statements of each paper, by grade", ("paper", "statements", *GRADES), summary)
-        + cards(("paper", "where", "grade", "claims", "what is stated", "of what the test falls short"), rows)
+        + cards(
+            ("verdict", "paper", "where", "grade", "claims", "what is stated", "of what the test falls short"), rows
+        )
     )
 
 

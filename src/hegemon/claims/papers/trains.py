@@ -176,7 +176,7 @@ CLAIMS = (
         "After 2^(N+2) + N rounds without marks a marked train spreads order",
         "If, besides, no leader has emitted a marked wagon for 2^(N+2) + N rounds, then Lemma 4.3 holds.",
         late,
-        quick={"tiny": (("path:2", 5), ("complete:3", 5)), "graphs": ("path:7", "ring:8", "lollipop:5,3"), "trials": 3},
+        quick={"tiny": (("path:2", 5), ("path:2", 6)), "graphs": ("path:7", "ring:8", "lollipop:5,3"), "trials": 3},
         full={"tiny": tuple((graph, N) for graph in ("path:2", "path:3", "complete:3") for N in (5, 6)),
               "graphs": GRAPHS, "trials": 200},
     ),
@@ -199,7 +199,8 @@ CLAIMS = (
         "While no leader contains wagons with a flag, the smallest value of the trains with that flag grows by at "
         "least one in every round after the first.",
         values_grow(repaired=True),
-        quick={"lengths": (6,), "graphs": ("ring:10", "path:7", "lollipop:5,3"), "trials": 3, "rounds": 20},
+        quick={"lengths": (6,), "coins": (1,), "graphs": ("ring:10", "path:7", "lollipop:5,3"), "trials": 3,
+               "rounds": 20},
         full={"lengths": (5, 6, 7), "graphs": ("ring:10", *GRAPHS), "trials": 60, "rounds": 40},
     ),
     Claim(

@@ -21,10 +21,10 @@ def values_grow(repaired: bool):
     """Lemma 4.5: while no leader contains wagons of a flag, the smallest value of its trains grows; from time 0 on, as
     it is stated, or from time 1 on."""
 
-    def experiment(lab, protocol=Trains, *, graphs, trials, rounds, lengths=()) -> Outcome:
+    def experiment(lab, protocol=Trains, *, graphs, trials, rounds, lengths=(), coins=(0, 1)) -> Outcome:
         checks, lines, curve = [], [], []
         for N in lengths:
-            checks.append(on_a_triangle(lab, protocol, N))
+            checks.append(on_a_triangle(lab, protocol, N, coins))
         for graph in graphs:
             bench, good, made, first_good, first = Bench(lab, protocol, graph), 0, 0, 0, 0
             for trial in range(trials):
@@ -88,14 +88,14 @@ def from_the_witness(lab, protocol):
     return always(f"{known['graph']}, the start errata/{WITNESS}.json, at t = 0", grew, tried, "at least one more")
 
 
-def on_a_triangle(lab, protocol, N: int):
+def on_a_triangle(lab, protocol, N: int, coins: tuple):
     """Every configuration that a round can leave on three nodes, leaders among them."""
     lab.report(f"all configurations of a triangle, N = {N}")
     world = Tiny(protocol(n=3, N=N), "complete:3")
     rows = world.every(world.settled())
     made = good = 0
-    for coins in (0, 1):
-        after = world.after(rows, coins)
+    for x in coins:
+        after = world.after(rows, x)
         for flag in (0, 1):
             held = world.where(after, leader=1, F=1, F_flag=flag) | world.where(after, leader=1, L=1, L_flag=flag)
             chosen = np.flatnonzero(world.may_have_trains(after, flag) & ~held.any(axis=1))

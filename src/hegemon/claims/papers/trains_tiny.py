@@ -26,7 +26,7 @@ class Tiny:
             number = number * (int(self.states[name].max()) + 1) + self.states[name]
         _, self.shown_by, self.face = np.unique(number, return_index=True, return_inverse=True)
         self.faces = len(self.shown_by) + 1  # the last one: no second neighbour
-        self._next = {coins: np.full(space.size * self.faces**2, ABSENT, np.int32) for coins in (0, 1)}
+        self._next: dict[int, np.ndarray] = {}  # by coins, made when the first round is followed
 
     def every(self, *codes) -> np.ndarray:
         """All rows with these codes at each node; on a complete graph one of each class of equal ones."""
@@ -38,6 +38,8 @@ class Tiny:
 
     def after(self, rows: np.ndarray, coins: int = 1) -> np.ndarray:
         """The rows one round later. `coins` 0 means X = 1 at every node, 1 means X = 0."""
+        if coins not in self._next:
+            self._next[coins] = np.full(len(self.states) * self.faces**2, ABSENT, np.int32)
         known, result = self._next[coins], np.empty_like(rows)
         for v, near in enumerate(self.near):
             first = self.face[rows[:, near[0]]]
