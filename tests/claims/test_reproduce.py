@@ -122,7 +122,7 @@ def test_seeds_and_keys_are_made_from_plain_content_only(tmp_path):
     assert laboratory.seed_for("a", 1, {"b": 2, "a": 1}) == laboratory.seed_for("a", 1, {"a": 1, "b": 2})
     with pytest.raises(TypeError):
         laboratory.seed_for("a", lambda a, p: True)
-    with pytest.raises(TypeError):
+    with pytest.raises(InvalidInput):
         laboratory.trials(Pairwise(n=10), 2, until=exactly(1, lambda a, p: a.leader == 1))
     with pytest.raises(TypeError):
         laboratory.remember([exactly(1, len)], list)
