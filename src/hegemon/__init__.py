@@ -1,6 +1,6 @@
 """hegemon: a laboratory for randomized leader election in anonymous networks.
 
-Run: `simulate`, `run_trials`, `sweep`. Exact answers: `verify` for one n, `prove` for every n.
+Run: `simulate`, `run_trials`, `sweep`. Exact results: `verify` for one n, `prove` for every n.
 Write a protocol: `from hegemon import PopulationProtocol, Bit, …`.
 The catalogue's classes are here under their names: `hegemon.TimeOptimal(n=1000, tau=2)`.
 Each name is loaded when it is first used: whoever asks for one does not wait for the compiler.

@@ -154,5 +154,5 @@ def test_what_hides_from_analysis_is_found_by_trial():
     assert list(impurities(hides)) == []
     protocol = own(hides)(n=4)
     protocol.__dict__["checked_p"] = type("P", (), {"draw": Hidden()})()
-    with pytest.raises(InvalidInput, match="answers differently when it is asked again"):
+    with pytest.raises(InvalidInput, match="returns something else at a second call"):
         protocol.require_sound()

@@ -46,7 +46,7 @@ def stops(a, b, p):
     ("body", "part"),
     [
         (endless, "interact does not end"),
-        (returns, "interact answers .*returns nothing"),
+        (returns, "interact returns .*return nothing"),
         (halves, "wrote x = 0.0, which is not a whole number; // divides"),
         (invents, "writes 'y', which is not a field"),
         (deletes, "wrote x = None"),
@@ -69,11 +69,11 @@ def fail(*arguments):
 @pytest.mark.parametrize(
     ("answer", "part"),
     [
-        (None, "answers None"),
-        (3, "answers 3"),
-        ({"x": 1}, "answers {'x': 1}"),
-        ([], r"answers \[\]"),
-        ([{"x": 1}] * 4, "answers"),
+        (None, "returns None"),
+        (3, "returns 3"),
+        ({"x": 1}, "returns {'x': 1}"),
+        ([], r"returns \[\]"),
+        ([{"x": 1}] * 4, "returns"),
         ([Group(3, {"x": 1})], "describes 3 agents but n = 4"),
         ([Group(5, {"x": 1})], "describes at least 5 agents but n = 4"),
         ([Group(-1, {"x": 1}), Group(5, {"x": 0})], "Group of -1 agents"),
@@ -102,8 +102,8 @@ def test_a_start_that_fails_says_where():
         protocol.initial("odd", np.random.default_rng(0))
 
 
-def test_a_validate_that_answers_is_refused():
-    with pytest.raises(InvalidInput, match="validate answers False"):
+def test_a_validate_that_returns_something_is_refused():
+    with pytest.raises(InvalidInput, match="validate returns False"):
         own(copies, validate=lambda self: False)(n=4)
 
 
@@ -115,13 +115,13 @@ def test_a_validate_that_fails_says_where():
 @pytest.mark.parametrize(
     ("members", "part"),
     [
-        ({"safe": everywhere(lambda a, p: None)}, "of the set safe .*answers None"),
+        ({"safe": everywhere(lambda a, p: None)}, "of the set safe .*returns None"),
         ({"safe": exactly(1, lambda a, p: fail())}, "the set safe fails .*KeyError"),
-        ({"safe": exactly(1, lambda a, p: {})}, "answers {}"),
+        ({"safe": exactly(1, lambda a, p: {})}, "returns {}"),
         ({"safe": exactly(1, lambda a, p: random.random() < 0.5)}, "the set safe calls random.random"),
-        ({"seen": count(lambda a, p: "many")}, "the observable seen .*answers 'many'"),
-        ({"output": lambda a, p: None}, "output .*answers None"),
-        ({"safe": whole(lambda agents, p: None)}, "the set safe .*answers None"),
+        ({"seen": count(lambda a, p: "many")}, "the observable seen .*returns 'many'"),
+        ({"output": lambda a, p: None}, "output .*returns None"),
+        ({"safe": whole(lambda agents, p: None)}, "the set safe .*returns None"),
         ({"safe": whole(lambda agents, p: agents[99].x)}, "the set safe fails .*IndexError"),
         ({"safe": whole(lambda agents, p: random.random() < 0.5)}, "the set safe calls random.random"),
     ],
@@ -173,7 +173,7 @@ def says_nothing(me, neighbours, p):
 
 @pytest.mark.parametrize(
     ("function", "part"),
-    [(counts_beyond, "IndexError"), (says_nothing, "answers None"), (lambda a, b, p: a.leader, "")],
+    [(counts_beyond, "IndexError"), (says_nothing, "returns None"), (lambda a, b, p: a.leader, "")],
 )
 def test_observables_of_neighbours_are_tried_before_a_run(function, part):
     class Watched(RoundsProtocol):

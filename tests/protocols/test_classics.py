@@ -146,7 +146,7 @@ def test_inputs_are_told_by_every_start_and_kept_by_every_fault():
         assert run.configuration.agents["special"].tolist() == [1, 0, 0, 0, 0, 0]
     with pytest.raises(hg.InvalidInput, match="2 agents with the input special = 1, and dijkstra needs 1"):
         hg.simulate(protocol, start=[{"special": 1, "x": 0}] * 2 + [{"special": 0, "x": 0}] * 4)
-    with pytest.raises(hg.InvalidInput, match="tells some agents an input"):
+    with pytest.raises(hg.InvalidInput, match="gives some agents an input"):
         search_worst(protocol)
     with pytest.raises(hg.InvalidInput, match="no fault changes what agents are told"):
         hg.simulate(protocol, until="steps:9", faults=(hg.Fault(2, 1, {"special": 1}),))

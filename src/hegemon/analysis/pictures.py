@@ -220,7 +220,7 @@ def moves(runs, name: str) -> bool:
 
 
 def draw_history(axis, runs, names: Sequence[str], unit: str, besides: Sequence[str] = ()) -> None:
-    """The curves of one unit; what never changes is told below instead, `besides` too, unless nothing changes."""
+    """The curves of one unit; what never changes is listed below instead, `besides` too, unless nothing changes."""
     time = "parallel_time" if runs[0].unit == "steps" else "step"
     moving = [name for name in names if moves(runs, name)] or list(names)
     largest = 0.0

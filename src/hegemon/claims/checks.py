@@ -109,7 +109,7 @@ def share(what: str, successes: int, trials: int, claimed: str, against: float, 
 
 
 def binomial_tails(successes: int, trials: int, p: float) -> tuple[float, float]:
-    """P(at most so many successes) and P(at least so many)."""
+    """P(at most k successes) and P(at least k)."""
     below = float(betainc(trials - successes, successes + 1, 1 - p)) if successes < trials else 1.0
     above = float(betainc(successes, trials - successes + 1, p)) if successes else 1.0
     return below, above

@@ -121,7 +121,7 @@ def outcome_of(content: dict) -> Outcome:
 
 @dataclass(frozen=True)
 class Claim:
-    """`experiment(laboratory, **sizes)` answers an Outcome; its protocol classes are parameters with defaults,
+    """`experiment(laboratory, **sizes)` returns an Outcome; its protocol classes are parameters with defaults,
     so that a test can put a broken protocol in their place."""
 
     id: str

@@ -103,7 +103,7 @@ def opening(records, scale, seed, seconds) -> str:
     return (
         "<h1>Leader election in anonymous networks: the claims, measured</h1>"
         f"<p>{number_of(len(records), 'published statement')} from {number_of(papers, 'paper')}, put to the test on "
-        f"this machine by {number_of(checks, 'check')} over {number_of(rows, 'row')} of raw data. Exact answers where "
+        f"this machine by {number_of(checks, 'check')} over {number_of(rows, 'row')} of raw data. Exact results where "
         "instances are small enough to enumerate; elsewhere simulation of the exact process, with intervals.</p>"
         f"<p class='tally'>{escape(tally([record['verdict'] for record in records]))}</p>"
         f"<p class='small'>Scale <b>{escape(scale)}</b>, seed {seed}, {seconds:,.0f} s of work, {date.today()}, "

@@ -20,7 +20,7 @@ DEFAULT_HEALTH = "127.0.0.1:0"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a member; 0: its time is over, 2: bad input, 130 and 143: told to leave."""
+    """Run a member; 0: its time is over, 2: bad input, 130 and 143: ended by a signal."""
     try:
         options = parser().parse_args(arguments)
         if options.new_key is not None:
@@ -82,7 +82,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "protocol", nargs="?", metavar="PROTOCOL", help="an id of `hegemon list`, or your_file.py:YourClass"
     )
-    made.add_argument("--n", type=int, metavar="INTEGER", help="at most so many members; the same at all of them")
+    made.add_argument("--n", type=int, metavar="INTEGER", help="largest number of members; the same at all of them")
     made.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="parameter; repeatable")
     made.add_argument("--peers", metavar="FILE", help="whom to ask: one host:port per line")
     made.add_argument("--key", metavar="FILE", help="what all members share: one key per line, the first one seals")
@@ -93,7 +93,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--start", help="its first state: random, or a start of equals")
     made.add_argument("--health", default=DEFAULT_HEALTH, metavar="HOST:PORT", help="HTTP endpoint, or off (loopback)")
-    made.add_argument("--for", dest="seconds", type=float, metavar="SECONDS", help="leave after so many seconds")
+    made.add_argument("--for", dest="seconds", type=float, metavar="SECONDS", help="leave after that many seconds")
     made.add_argument("--new-key", nargs="?", const="-", metavar="FILE", help="make a key, print or write it, and end")
     return made
 
@@ -141,7 +141,7 @@ def go(leave: asyncio.Future, code: int) -> None:
 
 
 async def live(protocol, options) -> int:
-    """Be a member until told to leave."""
+    """Be a member until a signal."""
     from hegemon.network.health import Health
     from hegemon.network.member import join
     from hegemon.network.peers import parse_address, resolve

@@ -61,7 +61,7 @@ def deliver(show: Callable[[], None], files: dict | None = None) -> None:
 
 
 def write_all(files: dict) -> Exception | None:
-    """Write every file that was asked for; answers the first failure, which must not keep the others back."""
+    """Write every file that was asked for; returns the first failure, which does not prevent the others."""
     failure = None
     for path, write in files.items():
         if path is not None:

@@ -85,7 +85,7 @@ def short(text: str, longest: int = LONGEST) -> str:
 
 
 def keep(what: str, text: str) -> str:
-    """Write a text where it can be found again; answers where."""
+    """Write a text where it can be found again; returns the place."""
     try:
         handle, name = tempfile.mkstemp(prefix=f"hegemon-{what}-", suffix=".txt")
         with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:

@@ -9,14 +9,14 @@ from hegemon.cli import failures, guard
 from hegemon.cli.output import Sheet
 from hegemon.errors import is_interrupt
 
-COMPLETION = {"--show-completion", "--install-completion"}  # which Typer answers, and ends
+COMPLETION = {"--show-completion", "--install-completion"}  # which Typer handles
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and answer the exit code (see failures.py); as a program, exit with it."""
     if arguments is not None:
         return perform(arguments)
-    if sys.argv[1:2] == ["agent"]:  # a member answers signals itself, and loads nothing that it does not need
+    if sys.argv[1:2] == ["agent"]:  # a member handles signals itself, and loads nothing that it does not need
         from hegemon.cli.agent import main as be_member
 
         sys.exit(be_member(sys.argv[2:]))
@@ -63,7 +63,7 @@ def perform(arguments: list[str]) -> int:
 
 
 def lost(sheet: Sheet, code: int) -> int:
-    """Standard output could not be written. A reader that has gone away wanted no more; a full disk is told."""
+    """Standard output could not be written. A reader that has gone away wanted no more; a full disk is reported."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that nothing is tried again at the end
     except (OSError, ValueError):

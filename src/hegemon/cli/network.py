@@ -36,7 +36,7 @@ def run_network(
     faults: Annotated[
         str, option("--faults", help='a script such as "3 kill leader, 6 corrupt 10"', metavar="SCRIPT")
     ] = "",
-    seconds: Annotated[float | None, decimal("--for", "stop after so many seconds", LONGEST_SECONDS)] = None,
+    seconds: Annotated[float | None, decimal("--for", "stop after that many seconds", LONGEST_SECONDS)] = None,
     seed: Annotated[
         int, integer("--seed", "of the members that faults strike, and of random graphs", high=MOST_SEED)
     ] = 0,

@@ -1,6 +1,6 @@
 """The options that commands share, and how their texts become values: each is read, and bounded, in one place.
 
-A reader answers a value or raises `Refused` with one sentence; nothing is allocated before all of them agree.
+A reader returns a value or raises `Refused` with one sentence; nothing is allocated before all of them agree.
 """
 
 import inspect
@@ -15,7 +15,7 @@ from hegemon.errors import InvalidInput
 from hegemon.runs.option import MOST_AGENTS, MOST_STEPS, several, whole
 from hegemon.runs.record import RUN_OPTIONS
 
-MOST_TRIALS = 10**7  # results of so many are kept in memory
+MOST_TRIALS = 10**7  # their results are kept in memory
 MOST_WORKERS = 1024
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "y": 365.25 * 86400}  # of a duration, in seconds
 

@@ -1,4 +1,4 @@
-"""What `hegemon run` answers: the content of its JSON, its tables, and the files that were asked for."""
+"""The output of `hegemon run`: the content of its JSON, its tables, and the files that were asked for."""
 
 from hegemon.cli.common import censored_trials, console, facts, figure, new_table
 

@@ -20,7 +20,7 @@ def search_worst_start(
     trials: Annotated[int, integer("--trials", "runs from each, at most about", low=1, high=MOST_TRIALS)] = 256,
     final: Annotated[int, integer("--final", "fresh runs from the best", low=1, high=MOST_TRIALS)] = 2000,
     seed: Annotated[int, integer("--seed", "the same seed finds the same start", high=MOST_SEED)] = 0,
-    max_steps: Annotated[int, integer("--max-steps", "cut a run off after so many", low=1)] = 10**7,
+    max_steps: Annotated[int, integer("--max-steps", "stop a run after that many steps", low=1)] = 10**7,
     budget: Annotated[int, integer("--budget", "steps of the whole search, about; then it ends", low=1)] = 2 * 10**9,
     compare: Annotated[bool, option("--exact", help="also compute the exact worst start")] = False,
     out: Annotated[str | None, path("--out", "write the start found (.json)")] = None,

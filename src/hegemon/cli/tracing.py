@@ -1,8 +1,8 @@
 """`hegemon run … --trace K`: the first K interactions of trial 0 that change anything, in words; -K: the last.
 
-Where nodes send messages, every message and every decision is told.
+Where nodes send messages, every message and every decision is printed.
 
-The run is made once more, agent by agent and from the same seed, so what is told is what was measured.
+The run is made once more, agent by agent and from the same seed, so what is printed is what was measured.
 """
 
 from collections import deque
@@ -13,12 +13,12 @@ from typing import Any
 
 from hegemon.errors import InvalidInput
 
-MOST = 10_000  # interactions that are told
+MOST = 10_000  # interactions that are printed
 FAR = 10**6  # steps that are looked at one by one
 
 
 def traceable(record):
-    """The record with an engine that can be followed; what cannot be told is refused before the run."""
+    """The record with an engine that can be followed; what cannot be traced is refused before the run."""
     engine = record.protocol.model.follower
     if record.faults or record.disturbances:
         raise InvalidInput("--trace and --fault exclude each other; hegemon watch shows a run with its faults")

@@ -1,4 +1,4 @@
-"""`hegemon verify`: exact answers as tables or JSON, counterexamples, and the chain for other tools."""
+"""`hegemon verify`: exact results as tables or JSON, counterexamples, and the chain for other tools."""
 
 from pathlib import Path
 from typing import Annotated
@@ -35,11 +35,11 @@ def verify_protocol(
                read=options.several(options.level, "--quantiles")),
     ] = None,
     within: Annotated[
-        int | None, integer("--within", "the probability of having reached the set after so many steps", high=10**9)
+        int | None, integer("--within", "the probability of having reached the set after K steps", high=10**9)
     ] = None,
     every_graph: Annotated[
         int | None,
-        integer("--every-graph", "instead: closed on all connected graphs of up to so many nodes?", low=1, high=7),
+        integer("--every-graph", "instead: closed on all connected graphs of up to K nodes?", low=1, high=7),
     ] = None,
     memory: Annotated[
         float, option("--memory", help="GiB that the chain may take", metavar="NUMBER",
@@ -66,7 +66,7 @@ def verify_protocol(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ):  # fmt: skip
-    """Exact answers on small instances: what always happens, and expectations.
+    """Exact results on small instances: certain properties and expectations.
 
     The exit code is 1 when a claim of the protocol is refuted, or the property asked for does not hold.
     """

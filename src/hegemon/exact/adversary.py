@@ -1,7 +1,7 @@
 """The scheduler as an adversary: who meets, or which nodes move, is chosen to keep the protocol out of a set.
 
 A *move* is an interaction, or a node's action, that changes something. Schedules:
-  adversary     any move that is possible, for ever (the unfair central daemon; silent interactions are no moves);
+  adversary     any move that is possible, forever (the unfair central daemon; silent interactions are no moves);
                 coins of an interaction fall as the adversary likes;
   fair          every pair of agents meets again and again, in any order the adversary likes (weak fairness);
   central       rounds: one node moves at a time; distributed: any nodes move at once. Unfair, and the coins of the
@@ -104,7 +104,7 @@ class Adversary:
         if found := self._fair() if fair else self._stuck() or self._cycle():
             story, length = found
             moves = len(story.interactions) - length
-            how = f"goes round {length} steps for ever" if length else "is where nothing can move"
+            how = f"goes round a cycle of {length} step{'s' * (length != 1)}" if length else "is where nothing can move"
             sentence = f"a schedule keeps out of the set: after {moves} step{'s' * (moves != 1)} it {how}"
             return Finding("schedule", name, False, False, sentence, story)
         if fair:

@@ -16,7 +16,7 @@ from hegemon.exact import kernels
 from hegemon.exact.configurations import Configurations, ConfigurationSpace
 
 GIB = 2**30
-MEMORY = 4.0  # GiB, unless told otherwise
+MEMORY = 4.0  # GiB, by default
 SORTED = 100_000  # arcs that are turned round without SciPy
 PER_CONFIGURATION = 150  # bytes: keys, offsets, representative codes, solutions, components
 PER_ENTRY = 40  # bytes: target, weight and keep, once more while they are put together, and the transpose
@@ -47,7 +47,7 @@ def estimate(space: ConfigurationSpace) -> Estimate:
 
 
 def require_memory(space: ConfigurationSpace, needed: float, memory: float, what: str, size: int) -> None:
-    """Refuse, before it is made, a chain of this size that needs so many bytes."""
+    """Refuse, before it is made, a chain of this size that needs that many bytes."""
     if needed > memory * GIB or size > LARGEST_CHAIN:
         raise InvalidInput(
             f"{what} of {space.protocol.id} with n = {space.n} would take about {needed / GIB:.3g} GiB, more than "
@@ -169,7 +169,7 @@ def _places(keys, found, space) -> np.ndarray:
     """Where the keys are that were found."""
     places = np.searchsorted(keys, found)
     if space.protocol.inputs and not np.array_equal(keys[np.minimum(places, len(keys) - 1)], found):
-        raise InvalidInput(f"{space.protocol.id}: an interaction changes an input, which must stay as it was told")
+        raise InvalidInput(f"{space.protocol.id}: an interaction changes an input, which must never change")
     return places
 
 

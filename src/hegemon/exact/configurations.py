@@ -125,7 +125,7 @@ class ConfigurationSpace(ABC):
     @property
     @abstractmethod
     def width(self) -> int:
-        """About so many different successors of one configuration, at most."""
+        """An approximate upper bound on the different successors of one configuration."""
 
     @cached_property
     def outputs(self) -> np.ndarray:

@@ -17,7 +17,7 @@ LARGEST_PICTURE = 2000  # configurations: beyond, no layout program draws a DOT 
 
 
 def export(chain: Chain, form: str, path, labels: dict[str, np.ndarray], target: str) -> list[Path]:
-    """Write the chain; answers the files written. `labels` are sets by name, `target` the one rewards end at."""
+    """Write the chain; returns the files written. `labels` are sets by name, `target` the one rewards end at."""
     if form not in FORMATS:
         raise InvalidInput(
             f"the export format {form!r} is not known; choose {', '.join(FORMATS)}{meant(form, FORMATS)}"

@@ -70,7 +70,7 @@ def rounds_chain(protocol, topology, starts, symmetry, memory, progress):
 def population_chain(protocol, topology, starts, symmetry, memory, progress):
     """The configurations of a population protocol up to symmetry, and their chain.
 
-    Storing pays where it is possible: many answers are then much faster.
+    Storing pays where it is possible: many results are then much faster.
     """
     if any(chosen.whole for chosen in protocol.sets.values()) and not topology.is_directed_ring:
         # a predicate on the whole array may tell agents apart; on rings invariance is checked instead

@@ -12,7 +12,7 @@ ROUNDING = float(np.finfo(float).eps)
 
 
 def relative_rounding(chain, steps):
-    """How wrong, relatively, the survival after so many steps can be: only positive terms are added."""
+    """How wrong, relatively, the survival after that many steps can be: only positive terms are added."""
     widest = int(np.diff(chain.offsets).max()) if chain.size else 1
     return (steps * (widest + 3) + chain.size + 3) * ROUNDING
 
@@ -39,10 +39,10 @@ def beyond_doubt(chain, level: float):
 
 
 def exact_survival(chain, inside: np.ndarray, weights: np.ndarray, steps: int, level: float) -> Fraction:
-    """P(not yet inside after so many steps) in whole numbers: every probability is one over the arcs' number."""
+    """P(not yet inside after that many steps) in whole numbers: every probability is one over the arcs' number."""
     if chain.transitions * steps > LARGEST_EXACT_WORK:
         raise InvalidInput(
-            f"P(reached within {steps} steps) is too close to the quantile {level:g} to be told from a tie on "
+            f"P(reached within {steps} steps) is too close to the quantile {level:g} to be distinguished from a tie on "
             f"{chain.size} configurations; ask for a level a little above or below, or take smaller parameters"
         )
     alive = [0 if there else 1 for there in inside.tolist()]

@@ -129,7 +129,7 @@ class RecomputedChain:
         return inside
 
     def members_by_count(self, marked: np.ndarray, number: int) -> np.ndarray:
-        """Which representatives have exactly so many agents in marked states."""
+        """Which representatives have exactly that many agents in marked states."""
         inside = np.zeros(self.size, bool)
 
         def fill(first, last):

@@ -68,7 +68,7 @@ class RecomputedAnswers:
         )
 
     def holding(self) -> HoldingTimes | None:
-        """Infinite where no output ever changes after the set, which the question `leader` answers."""
+        """Infinite where no output ever changes after the set, which the property `leader` decides."""
         if self.questions == ("holding",):
             raise InvalidInput(f"holding {STORED_ONLY}; `leader` says whether the leader is ever lost")
         return None

@@ -1,4 +1,4 @@
-"""What a notebook shows of a verification: answers, expectations, and counterexamples step by step."""
+"""What a notebook shows of a verification: findings, expectations, and counterexamples step by step."""
 
 from hegemon import display
 

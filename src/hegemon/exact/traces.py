@@ -65,7 +65,7 @@ class Trace:
     def record(self) -> dict:
         """As it is saved: `agents` is what `hegemon run --start FILE` reads, `interactions` what it follows.
 
-        `hegemon watch --start FILE` shows it, rounds included, and needs to be told nothing else.
+        `hegemon watch --start FILE` shows it, rounds included, and needs nothing else.
         """
         rounds = [[[v, after] for v, _, after in step.changes] for step in self.interactions if isinstance(step, Round)]
         content = {

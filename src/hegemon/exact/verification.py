@@ -151,7 +151,7 @@ def verify(
     wake: Wake = "all",
     progress: display.Show | None = None,
 ) -> Verification | MessageVerification:
-    """Exact answers about a protocol at one size: what always happens, and expectations.
+    """Exact results about a protocol at one size: certain properties and expectations.
 
     protocol    an instance, such as hegemon.Timer(n=4, s=8).
     graph       a topology or its name ("path:4"); without it, the protocol's own.
@@ -161,8 +161,8 @@ def verify(
                 "count(leader == 1) == 1"), or QUESTION:SET. Without it, all that applies to `safe`, and closed for
                 every set that is claimed to be.
     quantiles   of the number of steps, such as (0.5, 0.9).
-    within      also the probability of having reached the set after so many steps.
-    schedule    "random"; or, for one question of its own, "adversary" (any moves for ever), "fair" (every pair meets
+    within      also the probability of having reached the set after K steps.
+    schedule    "random"; or, for one question of its own, "adversary" (any moves forever), "fair" (every pair meets
                 again and again), for rounds "central" or "distributed": whether the set is reached whatever happens,
                 how many moves that takes at most, or a schedule that avoids it.
     loss, one_sided  the probability that an interaction is lost, and that one that is not changes the responder alone:

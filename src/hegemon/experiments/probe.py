@@ -14,7 +14,7 @@ from hegemon.files import memory_available, written
 
 SECONDS = 3.0  # for all of the probe, compilation not counted
 SLOW = 0.02  # seconds: a first trial that takes longer may have prepared something, so another one is made
-LONGER, LONGEST = 0.01, 20.0  # a long study may be tried for this share of its time, and for so many seconds
+LONGER, LONGEST = 0.01, 20.0  # a long study may be tried for this share of its time, and for this many seconds
 BYTES_PER_TRIAL = 200  # on disk, in records and in the table together, generously
 
 

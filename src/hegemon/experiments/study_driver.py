@@ -21,7 +21,7 @@ from hegemon.experiments.worker import MOST_TRIALS, work
 
 LOOK_SECONDS = 10.0  # between two looks at what other drivers have written
 SUSPECT = 2  # a chunk that was lost so often is tried alone
-HOPELESS = 4  # and after so many losses its case has failed
+HOPELESS = 4  # and after this many losses its case has failed
 LONGEST_FIRST = 64  # trials of the first chunk of a case, while nobody knows how long one takes
 
 

@@ -58,7 +58,7 @@ def sweep(
     out:      the study's folder. The same call again goes on; `extend=True` adds trials or values to what is there.
     workers, cluster: processes of this machine, or "dask:tcp://host:8786", "slurm:partition=…".
 
-    Cases that failed are told by a warning and are in `table.attrs["failed"]`, each with its error.
+    Cases that failed cause a warning and are listed in `table.attrs["failed"]`, each with its error.
 
     >>> table = hegemon.sweep("pairwise", n="16..256:x2", trials=100, workers=1)
     >>> table.groupby("n")["steps"].mean()

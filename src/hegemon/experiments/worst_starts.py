@@ -42,7 +42,7 @@ class WorstStart:
     evaluations: int
     runs: int
     ended_early: str = ""  # why not all evaluations were made
-    interrupted: bool = False  # by a signal: the command answers with that signal's exit code
+    interrupted: bool = False  # by a signal: the command ends with that signal's exit code
 
     def record(self) -> dict:
         return {
@@ -128,7 +128,7 @@ def search_worst(
         )
     if protocol.inputs:
         raise InvalidInput(
-            f"search-worst tries any state, but {protocol.id} tells some agents an input "
+            f"search-worst tries any state, but {protocol.id} gives some agents an input "
             f"({', '.join(protocol.inputs)}) that must stay; hegemon verify finds its worst start"
         )
     if protocol.n > LARGEST_N:
@@ -148,7 +148,7 @@ def search_worst(
     champions, made, ended_early, interrupted, winner = [], 0, "", False, None
     try:
         champions = best_of(pool, simulator, trials, tell)
-        for made in range(evaluations):  # noqa: B007 - how many were made is told
+        for made in range(evaluations):  # noqa: B007 - how many were made is reported
             tell("searching", made, evaluations)
             if simulator.steps > budget:
                 ended_early = f"after {made} of {evaluations} starts, {simulator.steps} steps were simulated"

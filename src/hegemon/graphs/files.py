@@ -27,7 +27,7 @@ def from_networkx(graph) -> Topology:
 def from_file(path: str | Path) -> Topology:
     """A `.graphml` file, or an edge list, `u v` or `u,v` a line, `#` comments, first `# directed` if so."""
     path = Path(path)
-    if not os.path.isfile(path):  # unlike Path.is_file it answers for every string
+    if not os.path.isfile(path):  # unlike Path.is_file it works for every string
         raise InvalidInput(f"there is no graph file {str(path)!r}: give the path of an edge list or a .graphml file")
     try:
         if path.suffix.lower() == ".graphml":

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 ALL_STATES = 20_000  # up to here every state is tried
-SAMPLED = 4_000  # beyond, so many, evenly over the classes of agents
+SAMPLED = 4_000  # beyond, this many, evenly over the classes of agents
 ALL_VALUES = 100  # up to here every value of an absent field is tried
 
 

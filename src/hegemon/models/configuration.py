@@ -102,7 +102,7 @@ class Configuration:
     def checked(self, space: StateSpace, n: int, what: str) -> "Configuration":
         """The same configuration, fit for compiled code: n agents of this space, in range, canonical.
 
-        Whatever a start, a file, a fault or a caller answers passes here before an engine sees it.
+        Whatever a start, a file, a fault or a caller returns passes here before an engine sees it.
         """
         if self._agents is not None:
             return Configuration(space, agents=_checked_agents(space, self._agents, n, what))
@@ -126,7 +126,7 @@ class Configuration:
             return answer.checked(space, n, what)
         if not isinstance(answer, list | tuple) or not answer or not all(isinstance(g, Group) for g in answer):
             raise InvalidInput(
-                f"{what} answers {kind(answer)}; it must answer a list such as [Group(self.n, {{…}})], or an array "
+                f"{what} returns {kind(answer)}; it must return a list such as [Group(self.n, {{…}})], or an array "
                 "of n records made by np.zeros(self.n, self.space.dtype)"
             )
         for group in answer:

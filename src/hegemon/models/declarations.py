@@ -23,7 +23,7 @@ RESERVED_SETS = {
 }  # fmt: skip
 RESERVED_FIELDS = {"n": "the number of agents", "count": "how many agents have a state", "present": "a question"}
 RESERVED_OBSERVABLES = {"step": "the time", "parallel_time": "the time", "trial": "the number of the run"}
-RECORD_ATTRIBUTES = set(dir(np.record)) | set(dir(np.recarray))  # what `agents[i].name` would answer instead
+RECORD_ATTRIBUTES = set(dir(np.record)) | set(dir(np.recarray))  # what `agents[i].name` would return instead
 UNUSUAL = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_GENERATOR
 
 
@@ -97,7 +97,7 @@ def require_arguments(function: Any, expected: str, what: str, instead: str) -> 
 
 
 def accepts(function: Any, expected: str) -> bool:
-    """Whether a plain function can be called with so many positional arguments."""
+    """Whether a plain function can be called with that many positional arguments."""
     plain = getattr(function, "py_func", function)
     if not inspect.isfunction(plain):
         return False

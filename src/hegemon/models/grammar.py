@@ -249,7 +249,7 @@ def exact(word: str) -> int | float:
         return digits // 10**-scale
     value = float(word.replace("_", ""))
     if value == 0:
-        raise InvalidInput(f"{shown(word)} is too small a number to be told from 0")
+        raise InvalidInput(f"{shown(word)} is too small a number: it cannot be distinguished from 0")
     return value
 
 

@@ -1,4 +1,4 @@
-"""Inputs: what agents are told from outside and never change, such as that one of them is special.
+"""Inputs: fields that are given from outside and never change, such as that one of them is special.
 
 A protocol declares `inputs = {"special": 1}`: the field `special`, a Bit of its State, is 1 for so many agents (a
 number or a text over the parameters) and 0 for the others. Which agents those are is a matter of the start; starts
@@ -32,7 +32,7 @@ def check_inputs(cls: Any) -> None:
 
 
 def told(protocol: Any) -> dict[str, int]:
-    """How many agents are told 1, for every input."""
+    """How many agents have 1, for every input."""
     found = {}
     for name, text in protocol.inputs.items():
         value = evaluate(text, protocol.values)
@@ -43,7 +43,7 @@ def told(protocol: Any) -> dict[str, int]:
 
 
 def describe_inputs(protocol: Any) -> str:
-    """In words: how many agents are told what."""
+    """In words: how many agents have which input."""
     texts = [f"{name} = 1 for {number} of {protocol.n} agents" for name, number in told(protocol).items()]
     if protocol.input_parameter and (states := _input_states(protocol)):
         name, starts = protocol.input_parameter, [_written(protocol, code) for code in states]
@@ -52,7 +52,7 @@ def describe_inputs(protocol: Any) -> str:
 
 
 def input_groups(protocol: Any, values: dict, random: bool) -> list[Group]:
-    """All agents with these values, and each input told to the first so many of them."""
+    """All agents with these values, and each input given to the first of them."""
     numbers = told(protocol)
     if not numbers:  # n may be a symbol here, for which there is no order
         return [Group(protocol.n, values, random)]
@@ -65,7 +65,7 @@ def input_groups(protocol: Any, values: dict, random: bool) -> list[Group]:
 
 
 def require_inputs(protocol: Any, configuration: Configuration, what: str) -> Configuration:
-    """Refuse a start in which another number of agents was told 1."""
+    """Refuse a start in which another number of agents has 1."""
     if protocol.inputs:
         agents, weights = configuration.weighted()
         for name, number in told(protocol).items():
@@ -92,8 +92,8 @@ def require_given(protocol: Any, configuration: Configuration, what: str) -> Con
         name, present = protocol.input_parameter, int(counts[codes == states[1]].sum())
         if present != protocol.values[name]:
             raise InvalidInput(
-                f"{what} has {present} agents that start with {_written(protocol, states[1])}, and {protocol.id} was "
-                f"told {name} = {protocol.values[name]}; give --set {name}={present}"
+                f"{what} has {present} agents that start with {_written(protocol, states[1])}, and {protocol.id} has "
+                f"{name} = {protocol.values[name]}; give --set {name}={present}"
             )
     return configuration
 

@@ -5,11 +5,11 @@ round, and computes. A protocol declares
 
 - `class Message:` with fields over finite domains, from which follows the number of bits of every message;
 - `class Node:` with the variables of a node and their first values;
-- `begin(self, node, rng)`, called when the node wakes up: answers the messages of that round;
+- `begin(self, node, rng)`, called when the node wakes up: returns the messages of that round;
 - `round(self, node, inbox, rng)`, called at the end of every round in which the node received messages or
-  asked to be called (`node.wake_at(round)`): answers the messages of the next round.
+  asked to be called (`node.wake_at(round)`): returns the messages of the next round.
 
-Messages are answered as a mapping from ports (0..degree-1) to messages, or as (port, message) pairs; the
+Messages are returned as a mapping from ports (0..degree-1) to messages, or as (port, message) pairs; the
 inbox is such a mapping, in the order of the ports. `rng` is a `random.Random`: the node's private coins.
 """
 
@@ -105,7 +105,7 @@ class MessageProtocol(Protocol):
     default_start = None
     congest = 8  # a message has at most congest * ceil(log2(n + 1)) bits
     facts: dict[str, Any] = {}  # what is known about the run beforehand: goes into its measures
-    told: dict[str, Any] = {}  # parameters that say what `adapt` has found in the graph
+    told: dict[str, Any] = {}  # parameters that `adapt` has found in the graph
     untold = ""  # which of them are missing, as a sentence asks for them: without a graph the nodes cannot be told
     records_clouds = False  # whether to follow whom each initiator influences
     pattern = None  # Contacts or Tokens, where a compiled engine knows the protocol's course of events
@@ -159,7 +159,7 @@ class MessageProtocol(Protocol):
         return True
 
     def adapt(self, topology) -> "MessageProtocol":
-        """The protocol together with what its nodes are told about the graph."""
+        """The protocol together with what its nodes know about the graph."""
         return self
 
     def measure(self, nodes) -> dict:

@@ -22,7 +22,7 @@ class ObjectProtocol(CoinProtocol):
     An attribute's value is never changed in place, only replaced (use numbers, texts, tuples, frozensets), so that
     a copy of an agent is cheap and nobody shares a change. `class Coins:` declares what an interaction draws, field
     by field and uniformly, as `x: Range(1, "S")`; `coins.x` is then such a number. A start NAME is a method
-    `start_NAME(self, rng)` that answers a list of n agents; sets are made of `whole((agents, p) -> bool)`.
+    `start_NAME(self, rng)` that returns a list of n agents; sets are made of `whole((agents, p) -> bool)`.
     """
 
     interact: Callable  # (a, b, p, coins) -> None
@@ -33,7 +33,7 @@ class ObjectProtocol(CoinProtocol):
     def __init__(self, n: int, **given):
         if not callable(getattr(self, "interact", None)) or not callable(getattr(self, "output", None)):
             raise InvalidInput(
-                f"{type(self).__name__} needs `def interact(a, b, p, coins)` and `def output(a, p)`, which answers 1 "
+                f"{type(self).__name__} needs `def interact(a, b, p, coins)` and `def output(a, p)`, which returns 1 "
                 "for a leader"
             )
         super().__init__(n, **given)
@@ -44,10 +44,10 @@ class ObjectProtocol(CoinProtocol):
             raise InvalidInput(
                 f"{self.id} has no start {name!r}; choose {', '.join(self.starts)}{meant(name, self.starts)}"
             )
-        with authored(f"{self.id}: the start {name}", "a start answers a list of n agents"):
+        with authored(f"{self.id}: the start {name}", "a start returns a list of n agents"):
             agents = self.starts[name](self, rng)
         if not isinstance(agents, list) or len(agents) != self.n:
-            raise InvalidInput(f"{self.id}: the start {name} must answer a list of n = {self.n} agents")
+            raise InvalidInput(f"{self.id}: the start {name} must return a list of n = {self.n} agents")
         return agents
 
     def holds(self, chosen, agents: list) -> bool:

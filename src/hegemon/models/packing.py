@@ -37,7 +37,7 @@ class Packing:
     def source(self) -> tuple[str, list[int]]:
         """`pack(a, layout)` and `unpack(word, a, layout)` as Python text, and the numbers they read.
 
-        `pack` answers -1 for a state with a field outside its range. The text depends on the fields alone,
+        `pack` returns -1 for a state with a field outside its range. The text depends on the fields alone,
         so that one compiled pair serves every choice of parameters.
         """
         layout: list[int] = []

@@ -1,4 +1,4 @@
-"""What a protocol may be told: numbers and texts from a short list, validated in one place."""
+"""Parameters of a protocol: numbers and strings from a short list, validated in one place."""
 
 import math
 from dataclasses import dataclass

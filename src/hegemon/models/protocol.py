@@ -39,7 +39,7 @@ class Protocol:
 
     A subclass declares a `class State:` of annotated fields; Parameters, sets and observables as attributes;
     and each start NAME as a method `start_NAME(self, rng)` (with a third argument, the topology, where the
-    model reads the graph) that answers a list of Groups or an array of records. This class collects them, under
+    model reads the graph) that returns a list of Groups or an array of records. This class collects them, under
     the names below, and refuses what cannot work.
 
     The parameters of an instance are the same numbers in four forms: `values`, a dictionary with `n` first, which
@@ -70,7 +70,7 @@ class Protocol:
     reaches = "safe"  # the set that its author claims to be reached with probability 1
     assumes: tuple[Assumption, ...] = ()
     input_parameter = ""  # for a predicate: the parameter that says how many agents start with input 1
-    inputs: dict[str, int | str] = {}  # fields that agents are told and never change: how many are told 1
+    inputs: dict[str, int | str] = {}  # fields that never change: how many agents have 1
     outputs: tuple[str, ...] = ("follower", "leader")
 
     # what its model says
@@ -145,7 +145,7 @@ class Protocol:
             check: Callable[[], Any] = self.validate
             answer = check()
         if answer is not None:
-            raise InvalidInput(f"{self.id}: validate answers {kind(answer)}; it must raise InvalidInput instead")
+            raise InvalidInput(f"{self.id}: validate returns {kind(answer)}; it must raise InvalidInput instead")
 
     def _replace_labels(self) -> None:
         """Names of a Choice's values become integers in the functions of this instance, where they occur."""
@@ -194,7 +194,7 @@ class Protocol:
 
     @property
     def compiled_values(self) -> dict[str, Any]:
-        """What compiled code is told: the parameters, and whatever else its model needs."""
+        """What compiled code receives: the parameters, and whatever else its model needs."""
         return self.values
 
     @cached_property
@@ -248,7 +248,7 @@ class Protocol:
                 f"{meant(name, self.starts)}{place}"
             )
         what = f"{self.id}: the start {name}"
-        with authored(what, "a start answers a list of Groups or an array of records"):
+        with authored(what, "a start returns a list of Groups or an array of records"):
             made = self.starts[name](self, rng, topology) if self.reads_graph else self.starts[name](self, rng)
         try:
             return require_inputs(self, Configuration.answered(made, self.space, self.n, rng, as_multiset, what), what)

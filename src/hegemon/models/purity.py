@@ -1,7 +1,7 @@
 """A transition is a function of its arguments: what else it could read or change is found in its code.
 
 Engines remember what two states became, so randomness, time or a variable that outlives the call would be drawn
-once and repeated for ever: answers that belong to another protocol. The code of the function, and of every plain
+once and always repeated: results that belong to another protocol. The code of the function, and of every plain
 function that it calls, is searched for such names.
 """
 

@@ -113,7 +113,7 @@ class RoundsProtocol(Protocol):
         check_functions(self)
 
     def _require_coins(self) -> None:
-        """`coins` without any random bits would be 0 for ever."""
+        """`coins` without any random bits would always be 0."""
         code = self.update.__code__
         coins = code.co_varnames[2]
         for step in dis.get_instructions(code):

@@ -25,9 +25,9 @@ from hegemon.models.state import WrongField
 from hegemon.models.words import checked
 
 LONGEST_CALL = 100_000  # lines of Python that one call of a transition may take
-TRIED_ANSWERS = 200  # states on which a condition must answer
-TRIED_NEIGHBOURHOODS = 200  # on which an observable of a node and its neighbours must answer
-TRIED_CONFIGURATIONS = 8  # on which a function of all agents must answer
+TRIED_ANSWERS = 200  # states on which a condition is tried
+TRIED_NEIGHBOURHOODS = 200  # on which an observable of a node and its neighbours is tried
+TRIED_CONFIGURATIONS = 8  # on which a function of all agents is tried
 LARGEST_TRIED = 64  # agents in such a configuration
 
 _sound: WeakSet = WeakSet()
@@ -83,14 +83,14 @@ def check_transition(
     protocol: Any, name: str, situations: Iterable[tuple], states_of: Callable, call: Callable, shown: Callable
 ) -> None:
     """Try a transition on situations. `states_of(situation)` makes fresh states, `call(states, situation)` runs the
-    author's function on them and answers the codes of those it may change."""
+    author's function on them and returns the codes of those it may change."""
     what = f"{protocol.id}: {name}"
     tried = [(situation, _outcome(protocol, name, situation, states_of, call, shown)) for situation in situations]
     for situation, expected in reversed(tried):
         again = _outcome(protocol, name, situation, states_of, call, shown)
         if again != expected:
             raise InvalidInput(
-                f"{what} answers differently when it is asked again ({shown(situation)}); it may only depend on its "
+                f"{what} returns something else at a second call ({shown(situation)}); it may only depend on its "
                 "arguments: no randomness, no time, nothing that it remembers"
             )
     if any(field.domain.condition for field in protocol.fields):
@@ -106,7 +106,7 @@ def _outcome(protocol: Any, name: str, situation: tuple, states_of: Callable, ca
             answer = call(states, situation)
         if answer is not None:
             raise InvalidInput(
-                f"{what} answers {kind(answer)}; it changes the states that it is given and returns nothing "
+                f"{what} returns {kind(answer)}; it must change the states that it is given and return nothing "
                 f"({where(getattr(protocol, name))})"
             )
         for state in states:
@@ -115,7 +115,7 @@ def _outcome(protocol: Any, name: str, situation: tuple, states_of: Callable, ca
                 raise WrongField(sentence, surplus[0])
         for old, new in zip(states_of(situation) if protocol.inputs else (), states, strict=False):
             if changed := [field for field in protocol.inputs if getattr(old, field) != getattr(new, field)]:
-                raise InvalidInput(f"{what} changes {changed[0]}, which is an input and stays as it was told")
+                raise InvalidInput(f"{what} changes {changed[0]}, which is an input; an input never changes")
         return [protocol.space.code(state) for state in states]
     except InvalidInput as error:
         function, line = getattr(protocol, name), None
@@ -219,8 +219,8 @@ def _check_functions_of_one_state(protocol: Any) -> None:
                 answer = function(checked(state), protocol.checked_p)
             if not isinstance(answer, allowed):
                 wanted = "a text" if owner == "label" else "True, False or a number"
-                shown = f"answers {kind(answer)} for {space.mapping(state)}"
-                raise InvalidInput(f"{what} ({where(function)}) {shown}; it must answer {wanted}")
+                shown = f"returns {kind(answer)} for {space.mapping(state)}"
+                raise InvalidInput(f"{what} ({where(function)}) {shown}; it must return {wanted}")
         if owner == "label":
             continue  # a picture may show what it likes
         with authored(what):
@@ -254,7 +254,7 @@ def _check_functions_of_neighbours(protocol: Any) -> None:
 def _require_answer(what: str, function: Callable, answer: object, disguised: object) -> None:
     """A number, and the same one whatever fields hold that do not exist."""
     if not isinstance(answer, int | float | np.generic):
-        raise InvalidInput(f"{what} ({where(function)}) answers {kind(answer)}; it must answer True or a number")
+        raise InvalidInput(f"{what} ({where(function)}) returns {kind(answer)}; it must return True or a number")
     if answer != disguised:
         raise InvalidInput(f"{what} ({where(function)}) reads a field in states that do not have it; ask first")
 

@@ -13,7 +13,7 @@ SHIPPED = Path(__file__).parents[1] / "claims"  # its folder errata/ holds the c
 
 
 class StartFile:
-    """`rows` are the states, each with its place in the file; `listed` answers what the file prescribes."""
+    """`rows` are the states, each with its place in the file; `listed` returns what the file prescribes."""
 
     def __init__(self, path: str | Path):
         self.path = located(path)

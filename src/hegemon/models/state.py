@@ -342,7 +342,7 @@ class StateSpace:
         """`encode(a, layout)`, `decode(code, a, layout)` and `canonical(a, layout)` as Python text, and the
         numbers they read.
 
-        `encode` answers -1 for a state with a field outside its range. `canonical` sets the fields that the
+        `encode` returns -1 for a state with a field outside its range. `canonical` sets the fields that the
         state does not have to their lowest values, so that equal states are equal records.
 
         The text depends on the fields alone and the layout holds the bounds, so that one compiled set

@@ -15,7 +15,7 @@ USAGE = (
 
 @dataclass(frozen=True)
 class NetworkFault:
-    """At `seconds`, `kind` happens to the leader (`whom` = "leader") or to so many members drawn at random."""
+    """At `seconds`, `kind` happens to the leader (`whom` = "leader") or to that many members drawn at random."""
 
     seconds: float
     kind: str

@@ -1,7 +1,7 @@
 """How a member is, over HTTP: /health for people and supervisors, /ready, /metrics for Prometheus.
 
 A few lines of HTTP/1.0 are all that is needed: one request per connection, small, answered at once, within a
-second, by few at a time, and only under a name of this machine. It listens on loopback unless told otherwise, and
+second, by few at a time, and only under a name of this machine. It listens on loopback by default, and
 never shows the key.
 """
 

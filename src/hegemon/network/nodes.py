@@ -19,7 +19,7 @@ class RoundsNode:
     begins_together = False
 
     def __init__(self, protocol, state: int, coins: Callable[[int], int]):
-        """`coins(round)` answers the `random_bits` fair bits of a round."""
+        """`coins(round)` returns the `random_bits` fair bits of a round."""
         self.protocol, self.coins, self.n = protocol, coins, protocol.n
         self.size = protocol.space.size
         self.state = state

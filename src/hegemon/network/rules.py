@@ -25,7 +25,7 @@ class MemberRules:
                 "many states that elects from any of them, such as time-optimal or trains"
             )
         if getattr(protocol, "oriented", False):
-            raise InvalidInput(f"{protocol.id} needs to know left from right, which a list of peers does not tell")
+            raise InvalidInput(f"{protocol.id} needs to know left from right, which a list of peers does not show")
         if getattr(protocol, "needs_exact_n", False):
             raise InvalidInput(
                 f"{protocol.id} needs to know the exact number of members, which no member of a network does; "
@@ -35,8 +35,8 @@ class MemberRules:
             raise InvalidInput(f"{protocol.id} needs an oracle that tells whether a leader exists; choose time-optimal")
         if protocol.inputs:
             raise InvalidInput(
-                f"{protocol.id} tells some agents an input ({', '.join(protocol.inputs)}), and members of a "
-                "network are told nothing"
+                f"{protocol.id} gives some agents an input ({', '.join(protocol.inputs)}), which members of a "
+                "network do not have"
             )
         if not self.works_in_rounds:
             protocol.refuse_coins("members of a network, which must agree on an interaction's outcome, do not run it")

@@ -67,7 +67,7 @@ class Swarm:
         seed: int = 0,
     ):
         check_pace(rate, patience)
-        if protocol.model.wakes:  # its nodes are told what there is to know about the graph
+        if protocol.model.wakes:  # its nodes know what there is to know about the graph
             protocol = type(protocol)(protocol.n, **protocol.parameters | protocol.adapt(topology).told)
         MemberRules(protocol).start(start, random.Random(seed))  # refuses what no member could do
         if protocol.n > MOST_MEMBERS:

@@ -33,8 +33,8 @@ class Dijkstra(PopulationProtocol):
     needs_graph = "directed-ring"
     smallest_n = 3
     inputs = {"special": 1}
-    outputs = ()  # it circulates a privilege: who holds it cannot be told from one agent's state
-    assumes = (Assumption("K >= n - 1 (or several privileges may go round for ever)", "K >= n - 1", "take K = n"),)
+    outputs = ()  # it circulates a privilege: who holds it does not follow from one agent's state
+    assumes = (Assumption("K >= n - 1 (or several privileges may go round forever)", "K >= n - 1", "take K = n"),)
 
     K = Parameter("n", low=2, help="how many numbers there are")  # noqa: N815
 

@@ -3,7 +3,7 @@
 What memberlist-like libraries do, as a protocol to compare with. The identity is part of the state, drawn with it:
 a process that boots draws a new one. Real ones have 128 bits; a state must fit in 62. Rules compare identities and do
 nothing else with them, and a comparison has the same law for any length as long as no two are equal: so all that the
-length decides is how likely that is (about n²/2^(bits+1)). Equal highest identities are two leaders for ever, which no
+length decides is how likely that is (about n²/2^(bits+1)). Equal highest identities are two leaders forever, which no
 rule here notices: this is what the self-stabilizing protocols do without.
 """
 
@@ -17,7 +17,7 @@ def is_leader(a, p):
 
 
 def age(a, p):
-    """A heartbeat not heard for `life` interactions is forgotten; one's own beats for ever."""
+    """A heartbeat not heard for `life` interactions is forgotten; an agent's own beats forever."""
     if a.best != a.me and a.beat > 0:
         a.beat -= 1
     if a.me >= a.best or a.beat == 0:

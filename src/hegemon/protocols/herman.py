@@ -29,7 +29,7 @@ class Herman(RoundsProtocol):
     oriented = True
     random_bits = 1
     assumes = (Assumption("n is odd (or the number of tokens is even and never 1)", "n % 2 == 1", "take an odd n"),)
-    outputs = ()  # it circulates a token; the holder cannot be told from one node's state
+    outputs = ()  # it circulates a token; the holder does not follow from one node's state
 
     class State:
         x: Bit

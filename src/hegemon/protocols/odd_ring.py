@@ -2,7 +2,7 @@
 
 The published rules (Angluin, Aspnes, Fischer, Jiang, TAAS 3(4), 2008) are remembered only in outline; these are this
 project's own, the idea of barriers is theirs. Going once round, labels would have to grow by n, which is no multiple
-of k, so a *barrier* remains for ever; barriers that meet add up, so in the end one is left: a token that goes round
+of k, so a *barrier* always remains; barriers that meet add up, so in the end one is left: a token that goes round
 and carries the colour of its tail. A leader repaints it; an agent that meets the token in its own old colour
 concludes that nobody repainted it for a whole turn.
 """

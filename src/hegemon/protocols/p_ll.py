@@ -37,7 +37,7 @@ def take_part(a, status):
     a.status, a.epoch, a.colour = status, 1, 0
 
 
-def count_up(a, p):  # rule 2, first half; answers whether the agent ticks
+def count_up(a, p):  # rule 2, first half; returns whether the agent ticks
     if a.status == B:
         if a.counter + 1 < p.c_max:
             a.counter += 1

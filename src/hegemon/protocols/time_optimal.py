@@ -118,7 +118,7 @@ def time_out(a, p):  # line 19
 
 
 class TimeOptimal(PopulationProtocol):
-    """Check whether a leader exists, then elect by lottery, for ever; one leader soon, kept for very long."""
+    """Check whether a leader exists, then elect by lottery, forever; one leader soon, kept for very long."""
 
     reference = (
         "Y. Sudo, R. Eguchi, T. Izumi, T. Masuzawa, Time-Optimal Loosely-Stabilizing Leader Election "

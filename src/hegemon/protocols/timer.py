@@ -73,7 +73,7 @@ class Timer(PopulationProtocol):
         return [Group(1, {"leader": 1, "timer": low}), Group(self.n - 1, {"leader": 0, "timer": low})]
 
     safe = (exactly(1, is_leader) & everywhere(timer_is_high)).described(
-        "exactly one leader, and every timer is at least s/2; held for long, not for ever"
+        "exactly one leader, and every timer is at least s/2; held for long, not forever"
     )
 
     leaders = count(is_leader, "agents that are leaders")

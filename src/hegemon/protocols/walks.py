@@ -96,7 +96,7 @@ class Walks(MessageProtocol):
             "cause": failure(elected, len(candidates)),
         }
 
-    # -- what the nodes are told about the graph ----------------------------------------------------------
+    # -- what the nodes know about the graph -------------------------------------------------------------
 
     def adapt(self, topology) -> "Walks":
         adapted = copy.copy(self)

@@ -102,7 +102,7 @@ class WarTimer(PopulationProtocol):
         return {"leader": 0, "timer": self.T, "virus": 0}
 
     safe = (exactly(1, is_leader) & everywhere(timer_is_high)).described(
-        "exactly one leader, and every timer is at least T/2; held for long, not for ever"
+        "exactly one leader, and every timer is at least T/2; held for long, not forever"
     )
 
     leaders = count(is_leader, "agents that are leaders")

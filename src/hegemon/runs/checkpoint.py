@@ -19,7 +19,7 @@ from hegemon.errors import InvalidInput
 from hegemon.files import read_arrays, write_bytes
 
 FORMAT = 2
-COST = 50  # a snapshot may take one part in so many of the time
+COST = 50  # a snapshot may take this fraction of the time (one part in COST)
 WRITE_SECONDS = 60.0
 
 

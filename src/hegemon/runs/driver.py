@@ -56,7 +56,7 @@ class Driver:
         self._record()
 
     def run(self, limit: int | None, until_met: bool) -> bool:
-        """To the step `limit` (None: for ever) or, when `until_met`, to the first step that meets the stop.
+        """To the step `limit` (None: without end) or, when `until_met`, to the first step that meets the stop.
 
         Whether it is met. Without a limit, a run that can never meet its stop ends, and `ended` says why.
         """

@@ -90,7 +90,7 @@ def _strike_counts(fault: Fault, configuration: Configuration, leads, rng) -> Da
 
 
 def _random_groups(space, codes, victims) -> list[Group]:
-    """The victims in random states; what they were told stays."""
+    """The victims in random states; their inputs stay."""
     if not space.inputs:
         return [Group(int(victims.sum()), {}, random=True)]
     told = space.decode_array(codes)[list(space.inputs)]

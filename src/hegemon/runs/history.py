@@ -11,7 +11,7 @@ from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
 from hegemon.runs.record import MOST_ROWS
 
-POINTS = 100  # rows of an evenly spread history: between so many and twice as many
+POINTS = 100  # rows of an evenly spread history: between this many and twice as many
 LARGE = 100_000  # agents, whose steps are so fast that watching them closely would cost more than making them
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Watched:
 
 
 class History:
-    """Rows at the steps `at`, or every so many steps, or evenly spread when neither is given.
+    """Rows at the steps `at`, or every K steps, or evenly spread when neither is given.
 
     Evenly spread, the spacing doubles whenever there are twice as many rows as wanted, so that any run ends with
     between POINTS and 2 POINTS rows. With `every`, the spacing stays unless there are more than `most` rows: then

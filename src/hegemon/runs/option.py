@@ -73,7 +73,7 @@ def plain(value: Any) -> Any:
 class Option:
     """`read` makes the value from what is written, a word or a value of JSON; `write` is its inverse.
 
-    A model knows the option if it has the trait `needs`; one that does not is told to use `instead`, if it knows that.
+    A model knows the option if it has the trait `needs`. The refusal names `instead`, if the model knows that.
     """
 
     help: str  # of the command line

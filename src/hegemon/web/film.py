@@ -88,7 +88,7 @@ def shoot(
 ) -> dict:
     """Run a session without a page, and film it: to its end, or to the limit.
 
-    Where nobody gave a length, 10,000 rounds (of n interactions each) and so many seconds bound it. A film that ends
+    Without a given length, it ends after 10,000 rounds (of n interactions each) or some seconds. A film that ends
     before what it was to show has a sentence on it, `unfinished`.
     """
     recorder = Recorder(greeting(session))

@@ -165,7 +165,7 @@ class Hall:
             self.line.send(None, json.dumps({"do": "frame", "now": now}), is_urgent=True)
 
     def _command(self, text: str, answer: Callable[[dict], object]) -> bool:
-        """Send a command to the simulation; `answer` hears what it answers."""
+        """Send a command to the simulation; `answer` receives the reply."""
         self._number += 1
         self._answers[self._number] = answer
         if self.line.send(self._number, text):

@@ -9,7 +9,7 @@ class Healing:
 
     def __init__(self, world: World):
         self._world = world
-        self._entries: dict[int, tuple[int, bool]] = {}  # after so many faults: when the safe set was entered
+        self._entries: dict[int, tuple[int, bool]] = {}  # after that many faults: when the safe set was entered
         self.begin(0)
 
     def begin(self, applied: int) -> None:
@@ -26,7 +26,7 @@ class Healing:
         self._entries = {faults: found for faults, found in self._entries.items() if faults <= applied}
 
     def watch(self, is_safe: bool | None, applied: int) -> str:
-        """Look at the lamp of the safe set; answers a sentence if the set turns out not to be what it claims."""
+        """Look at the lamp of the safe set; returns a sentence if the set turns out not to be what it claims."""
         note = ""
         if is_safe is None or applied in self._entries:
             return note

@@ -55,7 +55,7 @@ class CompiledReadings:
         self._lamps = {name: Membership(protocol, parse_stop(name, protocol), topology) for name in protocol.sets}
 
     def read(self, configuration: Configuration, agents=None) -> tuple[dict, dict]:
-        """`agents` answers the array of all agents, where there is one, for whole predicates."""
+        """`agents` returns the array of all agents, where there is one, for whole predicates."""
         values = {name: plain(value) for name, value in self._watcher.measure(configuration).items()}
         records, weights = configuration.weighted()
         return values, {name: self._inside(lamp, records, weights, agents) for name, lamp in self._lamps.items()}

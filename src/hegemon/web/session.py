@@ -257,7 +257,7 @@ class Session:
         self.disturb(*faults)
 
     def set_rate(self, rate: float, agents: int) -> None:
-        """So many faults per round (per n interactions) on average, each hitting so many agents; 0: none."""
+        """The mean number of faults per round (per n interactions) and the agents that each hits; 0: none."""
         if not self.world.can_disturb:
             self.world.corrupt(None, None)  # says why not
         if not 0 <= rate <= 1000 or not 1 <= agents <= self.protocol.n:

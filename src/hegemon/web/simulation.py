@@ -20,7 +20,7 @@ from hegemon.web.session import FAR, Jump, Session
 
 FRAME = 1 / 45  # seconds between two frames at least
 SLICE = 0.01  # seconds of work between two looks at the commands
-SHARE = 5  # readings take at most one part in so many of the time, while it plays
+SHARE = 5  # readings take at most this fraction of the time (one part in SHARE), while it plays
 TOLD = 400  # steps per second up to which each shown step is told
 LARGEST_START = 200_000  # states in a dropped configuration
 MOST_LATER = 64  # commands that wait for the end of a jump
@@ -42,7 +42,7 @@ def _end_with_parent() -> None:
 
 
 def serve(connection, build) -> None:
-    """Until the other side is gone. `build()` answers a Session."""
+    """Until the other side is gone. `build()` returns a Session."""
     try:
         session = build()
     except InvalidInput as error:

@@ -9,7 +9,7 @@ from hegemon.analysis.pictures import INK, Picture, new_figure, whole_ticks
 from hegemon.errors import InvalidInput
 from hegemon.web.colours import rgb, seen
 
-MOST_AGENTS = 2000  # columns that can be told apart on a large screen
+MOST_AGENTS = 2000  # columns that can be distinguished on a large screen
 ROWS = 300  # moments
 RIM = 1  # the place of the badge that the page draws as a rim
 

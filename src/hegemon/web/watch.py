@@ -225,7 +225,7 @@ def watch(
     until: str | None = None, max_steps: int | None = None, host: str = "127.0.0.1", port: int = 0,
     browser: bool = True,
 ):  # fmt: skip
-    """Watch a run of a protocol on a page; answers the page, which `stop()` ends.
+    """Watch a run of a protocol on a page; returns the page, which `stop()` ends.
 
     In a notebook the answer shows itself. With `film=True` nothing is served: the run is made to its end (or
     `until` a set or `steps:K`, or `max_steps`) and the answer is a film that can be saved or shown.

@@ -280,9 +280,9 @@ def test_two_importances_agree_on_time_optimal():
 
 def test_what_cannot_be_asked_is_refused():
     for protocol, message in (
-        (hg.Pairwise(n=5), "for ever"),
+        (hg.Pairwise(n=5), "forever"),
         (hg.Epidemic(n=5), "elects no leader"),
-        (hg.Ring(n=5, N=5), "for ever"),
+        (hg.Ring(n=5, N=5), "forever"),
     ):
         with pytest.raises(InvalidInput, match=message):
             holding(protocol)

@@ -280,7 +280,7 @@ CLAIMS = toolbox.CLAIMS + to_lemmas.CLAIMS + (
         "time-optimal",
         "Table 1",
         "The compared systems, measured side by side",
-        "Exact knowledge of n elects for ever, in O(n²), O(n), O(√n) or O(log n) parallel time with n, O(n) or "
+        "Exact knowledge of n elects forever, in O(n²), O(n), O(√n) or O(log n) parallel time with n, O(n) or "
         "exponentially many states; loosely, timers elect in O(N) with O(N) states, wars in O(τ log³ n), and P_TO in "
         "O(τ log n) with O(τ log n) states.",
         table1,

@@ -2,7 +2,7 @@
 
 hegemon check FILE                        is everything as the engines need it?
 hegemon run FILE --n 1000 --plot run.png  simulate it
-hegemon verify FILE --n 5                 exact answers for few agents
+hegemon verify FILE --n 5                 exact results for few agents
 hegemon run FILE --n 10 --trace 20        what happens, in words
 """
 
@@ -47,7 +47,7 @@ class MyProtocol(PopulationProtocol):
         return [Group(1, {"leader": 1, "alone": 0}), Group(self.n - 1, {"leader": 0, "alone": self.patience})]
 
     # A run ends inside `safe` unless --until says otherwise; `closed` is a claim, which verify checks.
-    safe = exactly(1, is_leader).described("one leader, for ever", closed=True)
+    safe = exactly(1, is_leader).described("one leader, forever", closed=True)
 
     leaders = count(is_leader, "agents that are leaders")  # what --plot draws
     longest_wait = maximum(lambda a, p: a.alone, "the longest wait")

@@ -2,7 +2,7 @@
 
 hegemon check FILE                      is everything as the engines need it?
 hegemon run FILE --n 100 --plot run.png simulate it
-hegemon verify FILE --n 3               exact answers for few nodes
+hegemon verify FILE --n 3               exact results for few nodes
 hegemon run FILE --n 6 --trace 5        what happens, in words
 """
 
@@ -42,6 +42,6 @@ class MyProtocol(RoundsProtocol):
         return [Group(self.n, {"leader": 1, "heads": 0})]
 
     # A run ends inside `safe` unless --until says otherwise; `closed` is a claim, which verify checks.
-    safe = exactly(1, is_leader).described("one leader, for ever", closed=True)
+    safe = exactly(1, is_leader).described("one leader, forever", closed=True)
 
     leaders = count(is_leader, "nodes that are leaders")  # what --plot draws

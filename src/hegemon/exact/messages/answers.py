@@ -1,4 +1,4 @@
-"""Exact answers about a message-passing protocol: one leader or not, and what it costs."""
+"""Exact results about a message-passing protocol: one leader or not, and what it costs."""
 
 import time
 from collections.abc import Callable
@@ -57,7 +57,7 @@ class MessageVerification:
         return sum((chance * round for (_, round), chance in self.tally.ends.items()), Fraction(0))
 
     def within(self, rounds: int) -> Fraction:
-        """The probability that it has ended after so many rounds, with exactly one leader."""
+        """The probability that it has ended after that many rounds, with exactly one leader."""
         ends = self.tally.ends.items()
         return sum((chance for (leaders, last), chance in ends if leaders == 1 and last <= rounds), Fraction(0))
 

@@ -29,7 +29,7 @@ class Freezer:
         if kind is Drawn:
             return (Drawn, value.low, value.high, self.renumber(value.low, value.high, value.place))
         if kind is Uniform:
-            raise InvalidInput(f"{self.what} keeps what rng.random() answers; compare it at once, or draw rng.randint")
+            raise InvalidInput(f"{self.what} keeps what rng.random() returns; compare it at once, or draw rng.randint")
         if kind in CHANGEABLE:
             if id(value) in self._seen:
                 raise InvalidInput(f"{self.what} keeps one {kind.__name__} under two names; make a copy of it")

@@ -16,9 +16,9 @@ from typing import Any
 
 from hegemon.errors import InvalidInput
 
-NARROW = 12  # ranges of at most so many values are enumerated value by value
+NARROW = 12  # ranges of at most this many values are enumerated value by value
 MOST_OUTCOMES = 1_000_000  # of the coins of one call
-UNIT = 2**53  # random() answers k / UNIT with a uniform k
+UNIT = 2**53  # random() returns k / UNIT with a uniform k
 KNOWN = "randint, randrange, random, choice, choices, sample, shuffle and getrandbits"
 
 
@@ -93,7 +93,7 @@ class Drawn:
 
 
 class Uniform:
-    """What `random()` answers: k / UNIT for a k in first..last of which nothing else is decided yet."""
+    """What `random()` returns: k / UNIT for a k in first..last of which nothing else is decided yet."""
 
     __slots__ = ("coins", "first", "last")
 

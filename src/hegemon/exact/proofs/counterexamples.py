@@ -9,7 +9,7 @@ from hegemon.exact.verification import verify
 from hegemon.graphs.families import path
 from hegemon.runs.setting import topology_for
 
-LARGEST = 5  # agents, unless told otherwise
+LARGEST = 5  # agents, by default
 LARGEST_CHAIN = 200_000  # configurations: beyond, a size is passed over
 
 

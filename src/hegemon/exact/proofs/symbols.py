@@ -1,6 +1,6 @@
 """Numbers that are not known: n itself, and the input of a predicate.
 
-A protocol is asked for its states, transitions, sets and starts with these in place of numbers. Whatever it answers
+A protocol is asked for its states, transitions, sets and starts with these in place of numbers. Whatever it returns
 without looking at them holds for every n; where it does look, the operation is refused, and the proof with it.
 """
 
@@ -25,7 +25,7 @@ Fact = tuple[int, int, int]  # (size, share, constant): size * n + share * input
 
 
 class Undecided(Exception):
-    """A comparison that is true for some inputs and false for others: they have to be told apart."""
+    """A comparison that is true for some inputs and false for others: they have to be distinguished."""
 
     def __init__(self, fact: Fact):
         self.cases = fact, (-fact[0], -fact[1], -fact[2] - 1)
@@ -95,7 +95,7 @@ class Affine(Unknown):
     __rmul__ = __mul__
 
     def __ge__(self, other):
-        """Decided by the facts, or the cases have to be told apart. Sizes alone never are: there is no end to them."""
+        """Decided by the facts, or the cases are to be distinguished. Sizes alone never are: they have no limit."""
         difference = self - other
         fact = difference.size, difference.share, difference.constant
         answer = decided(fact, difference.facts)

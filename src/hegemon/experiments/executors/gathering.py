@@ -8,7 +8,7 @@ from concurrent.futures import Executor, Future
 
 
 class Gathering(Executor, ABC):
-    """`concurrent.futures` over a queue elsewhere; `_look` is what the thread does every so many seconds."""
+    """`concurrent.futures` over a queue elsewhere; `_look` is what the thread does every few seconds."""
 
     def __init__(self, look_seconds: float):
         self._look_seconds = look_seconds

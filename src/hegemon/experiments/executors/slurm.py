@@ -1,4 +1,4 @@
-"""Slurm, through submitit: tasks are gathered and sent as job arrays; answers come back through its folder."""
+"""Slurm, through submitit: tasks are gathered and sent as job arrays; results come back through its folder."""
 
 from concurrent.futures import Executor, Future
 

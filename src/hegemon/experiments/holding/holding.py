@@ -146,7 +146,7 @@ def holding(
     graph       a topology or its name; without it, the protocol's own.
     start       one configuration with exactly one leader: a named start, a file, a configuration or a list of states.
     relative    0.1 or "10%": an interval to within a factor of 1.1 on each side, if the budget allows.
-    importance  how configurations are told apart: "auto", or a name that docs/holding.md explains.
+    importance  how configurations are distinguished: "auto", or a name that docs/holding.md explains.
     budget      steps that are simulated at most, about, each look counting as some.
     workers     threads; without it, all cores.
     cluster     "dask:tcp://HOST:8786" and the like (docs/clusters.md): parties and replications are made there.
@@ -224,7 +224,7 @@ def _slowest(scouted: Scouted, found: Sequence[Replication]) -> float:
 
 
 def agree(first: Holding, second: Holding) -> bool:
-    """Whether two answers about one question can both be right: their intervals meet."""
+    """Whether two results for one question can both be right: their intervals meet."""
     high = [math.inf if one.answer.log_high is None else one.answer.log_high for one in (first, second)]
     return first.answer.log_low <= high[1] and second.answer.log_low <= high[0]
 
@@ -239,6 +239,6 @@ def _refuse_for_ever(protocol, start) -> None:
         and start == "safe"
     ):
         raise InvalidInput(
-            f"{protocol.id} says that its safe set is never left, so its leader is held for ever; "
+            f"{protocol.id} says that its safe set is never left, so its leader is held forever; "
             "`hegemon verify` or `hegemon prove` checks that claim"
         )

@@ -1,4 +1,4 @@
-"""How configurations are told apart on the way to a loss: by what is rare about them.
+"""How configurations are distinguished on the way to a loss: by what is rare about them.
 
 A weighted ensemble is unbiased whatever its cells are; good ones make it precise.
 """

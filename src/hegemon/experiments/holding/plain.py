@@ -24,7 +24,7 @@ MOST_TIMES = 4096  # of a run that are kept
 STAKES = 2.0 ** -np.arange(13)
 RISK = 0.025
 CONTRADICTION = 0.001  # probability below which plain runs contradict an interval
-MOST_CODES = 4096  # states that are told apart one by one
+MOST_CODES = 4096  # states that are distinguished one by one
 KNOTS = 4  # of the crowd's mean value
 
 

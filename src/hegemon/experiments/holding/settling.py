@@ -79,7 +79,7 @@ def early_drift(rates: Sequence[float], early: Sequence[float]) -> tuple[float, 
 
 
 def harmless(difference: float, noise: float, precision: float, doubt: float = DOUBT, most: float = MOST_DOUBT) -> bool:
-    """Whether a difference is too small to matter, or to be told from chance.
+    """Whether a difference is too small to matter, or to be distinguished from chance.
 
     An ensemble that approaches its steady state like exp(-t/u), and is off by a fifth on average in the second quarter
     of its time, is off by 2.5 % in its second half; so a difference of half the precision, or of a fifth, does no harm.

@@ -149,7 +149,7 @@ class Folder:
         """A record is at this place."""
         name, offset, length = place
         self.entries[case][name, offset] = (first, count, length)
-        if not self.done[case].meets(first, first + count):  # what two drivers measured is told once
+        if not self.done[case].meets(first, first + count):  # what two drivers measured is reported once
             self.moments[case].add(moments)
         self.done[case].add(first, first + count)
 

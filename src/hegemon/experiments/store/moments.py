@@ -24,7 +24,7 @@ class Moments:
         self.cut_off += other.cut_off
 
     def interval(self) -> tuple[float, float, float] | None:
-        """The mean and its interval for so many trials; None while nobody can know."""
+        """The mean and its interval for that many trials; None while it is unknown."""
         if self.count < 2 or self.cut_off:
             return None
         scatter = (self.squares * self.count - self.total**2) / (self.count * (self.count - 1))  # whole until divided
