@@ -150,7 +150,7 @@ def states(lab, protocol=TimeOptimal, *, sizes, taus) -> Outcome:
 
 
 _SIZES = {
-    "quick": {"sizes": (32, 256, 2048), "trials": 24},
+    "quick": {"sizes": (32, 128, 512), "trials": 20},
     "full": {"sizes": (100, 1000, 10_000, 100_000), "trials": 60},
 }
 

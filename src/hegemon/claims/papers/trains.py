@@ -199,7 +199,7 @@ CLAIMS = (
         "While no leader contains wagons with a flag, the smallest value of the trains with that flag grows by at "
         "least one in every round after the first.",
         values_grow(repaired=True),
-        quick={"lengths": (6,), "coins": (1,), "graphs": ("ring:10", "path:7", "lollipop:5,3"), "trials": 3,
+        quick={"lengths": (6,), "leaders": False, "graphs": ("ring:10", "path:7", "lollipop:5,3"), "trials": 3,
                "rounds": 20},
         full={"lengths": (5, 6, 7), "graphs": ("ring:10", *GRAPHS), "trials": 60, "rounds": 40},
     ),

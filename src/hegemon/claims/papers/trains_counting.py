@@ -21,10 +21,10 @@ def values_grow(repaired: bool):
     """Lemma 4.5: while no leader contains wagons of a flag, the smallest value of its trains grows; from time 0 on, as
     it is stated, or from time 1 on."""
 
-    def experiment(lab, protocol=Trains, *, graphs, trials, rounds, lengths=(), coins=(0, 1)) -> Outcome:
+    def experiment(lab, protocol=Trains, *, graphs, trials, rounds, lengths=(), leaders=True) -> Outcome:
         checks, lines, curve = [], [], []
         for N in lengths:
-            checks.append(on_a_triangle(lab, protocol, N, coins))
+            checks.append(on_a_triangle(lab, protocol, N, leaders))
         for graph in graphs:
             bench, good, made, first_good, first = Bench(lab, protocol, graph), 0, 0, 0, 0
             for trial in range(trials):
@@ -88,13 +88,14 @@ def from_the_witness(lab, protocol):
     return always(f"{known['graph']}, the start errata/{WITNESS}.json, at t = 0", grew, tried, "at least one more")
 
 
-def on_a_triangle(lab, protocol, N: int, coins: tuple):
-    """Every configuration that a round can leave on three nodes, leaders among them."""
+def on_a_triangle(lab, protocol, N: int, leaders: bool):
+    """Every configuration that a round can leave on three nodes, with or without leaders."""
     lab.report(f"all configurations of a triangle, N = {N}")
     world = Tiny(protocol(n=3, N=N), "complete:3")
-    rows = world.every(world.settled())
+    codes = world.settled()
+    rows = world.every(codes if leaders else codes[world.states["leader"][codes] == 0])
     made = good = 0
-    for x in coins:
+    for x in (0, 1) if leaders else (1,):  # only leaders read coins
         after = world.after(rows, x)
         for flag in (0, 1):
             held = world.where(after, leader=1, F=1, F_flag=flag) | world.where(after, leader=1, L=1, L_flag=flag)
@@ -105,6 +106,7 @@ def on_a_triangle(lab, protocol, N: int, coins: tuple):
             good += int((value >= world.smallest(rows[chosen], flag) + 1).sum())
     lab.note(protocol=protocol.id, graph="complete:3", N=N, configurations=len(rows), with_trains=made, grew=good)
     what = f"triangle, N = {N}: smallest value after a round, in all {len(rows):,} configurations a round can leave"
+    what += "" if leaders else " (without leaders)"
     return always(what, good, made, "at least one more")
 
 
