@@ -44,7 +44,8 @@ def test_an_interrupted_run_goes_on_to_the_same_numbers(tmp_path, capsys, monkey
         assert main([*RUN, "--checkpoint", str(path)]) == 130
     captured = capsys.readouterr()
     assert (
-        captured.err.endswith(f"kept in {path}: `hegemon run --resume {path}` goes on\n") and "None" not in captured.out
+        captured.err.endswith(f"kept in {path}: `hegemon run --resume {path}` continues it\n")
+        and "None" not in captured.out
     )
     state = read_checkpoint(path)[1]
     assert 0 <= state["engine"][0] < 3_000_000
@@ -59,9 +60,9 @@ def test_an_interrupted_run_goes_on_to_the_same_numbers(tmp_path, capsys, monkey
         (["pairwise", "--n", "9", "--trials", "2", "--checkpoint", "c.npz"], "sweep"),
         (["--resume", "nothing.npz"], "nothing.npz"),
         (["pairwise", "--resume", "nothing.npz"], "no checkpoint"),
-        (["--resume", "nothing.npz", "--n", "9"], "no --n"),
-        (["--resume", "nothing.npz", "--until", "steps:5"], "no --until"),
-        (["--resume", "nothing.npz", "--seed", "3"], "no --seed"),
+        (["--resume", "nothing.npz", "--n", "9"], "drop --n"),
+        (["--resume", "nothing.npz", "--until", "steps:5"], "drop --until"),
+        (["--resume", "nothing.npz", "--seed", "3"], "drop --seed"),
         ([], "which protocol"),
     ],
 )

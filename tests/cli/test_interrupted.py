@@ -64,7 +64,7 @@ def test_a_sweep_says_where_it_is_kept(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(sweep, "compact", after(0, sweep.compact))
     folder = tmp_path / "study"
     _, said = interrupted(capsys, "sweep", "pairwise", "--n", 5, "--trials", 3, "--workers", 1, "--out", folder)
-    assert "(3 of 3 trials)" in said and f"kept in {folder}; the same command again goes on" in said
+    assert "(3 of 3 trials)" in said and f"kept in {folder}; the same command continues" in said
 
 
 def test_a_holding_time_says_where_it_is_kept(capsys, monkeypatch, tmp_path):

@@ -64,7 +64,7 @@ def test_a_broken_protocol_of_the_user_is_refuted_and_replayed(capsys, tmp_path)
     code, run = as_json(capsys, "run", name, "--n", "4", "--start", str(story), "--until", f"steps:{steps}")
     assert code == 0 and run["trials"][0]["steps"] == steps
     assert main(["verify", name, "--n", "4"]) == 1
-    assert "REFUTED" in capsys.readouterr().out
+    assert "refuted" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("form", ["prism", "drn", "dot"])

@@ -299,7 +299,7 @@ def test_an_interrupt_says_that_nothing_is_lost(tmp_path, capsys, monkeypatch):
 
     monkeypatch.setattr("hegemon.experiments.probe.worker.work", interrupt)
     assert main(["sweep", "pairwise", "--n", "8", "--workers", "1", "--out", str(tmp_path / "s")]) == 130
-    assert "the same command again goes on" in capsys.readouterr().err
+    assert "the same command continues" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def test_only_regular_files_of_a_bounded_size_are_read(tmp_path):
             with pytest.raises(InvalidInput):
                 read(place)
     file.write_text("# nobody\n\n")
-    with pytest.raises(InvalidInput, match="names nobody"):
+    with pytest.raises(InvalidInput, match="names no peer"):
         read_peers(file)
 
 

@@ -89,7 +89,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--listen", metavar="HOST:PORT", help="where this member is found")
     made.add_argument("--rate", type=float, default=10.0, metavar="NUMBER", help="what it begins per second (10)")
     made.add_argument(
-        "--patience", type=float, default=1.0, metavar="SECONDS", help="how long a silent peer is asked (1)"
+        "--patience", type=float, default=1.0, metavar="SECONDS", help="how long a silent peer is retried (1)"
     )
     made.add_argument("--start", help="its first state: random, or a start of equals")
     made.add_argument("--health", default=DEFAULT_HEALTH, metavar="HOST:PORT", help="HTTP endpoint, or off (loopback)")

@@ -30,7 +30,7 @@ def hold_leader(
         str,
         option(
             "--importance",
-            help="what tells configurations apart: auto, rarity, surprise",
+            help="how configurations are distinguished: auto, rarity, surprise",
             metavar="NAME",
         ),
     ] = "auto",
@@ -41,7 +41,7 @@ def hold_leader(
     budget: Annotated[int, integer("--budget", "steps that are simulated at most, about", low=1)] = 10**11,
     workers: options.Workers = None,
     cluster: options.Cluster = None,
-    checkpoint: Annotated[str | None, path("--checkpoint", "goes on from this file when run again (.json)")] = None,
+    checkpoint: Annotated[str | None, path("--checkpoint", "continue from this file when run again (.json)")] = None,
     path_: Annotated[str | None, path("--path", "write one path to a loss, for run --start (.json)")] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -77,7 +77,7 @@ def going_on(checkpoint: str | None) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if checkpoint and Path(checkpoint).exists():
-            kept = f"what is finished is kept in {checkpoint}, and the same command again goes on from there"
+            kept = f"what is finished is kept in {checkpoint}, and the same command continues from there"
         elif checkpoint:
             kept = f"nothing was finished that {checkpoint} could keep"
         else:
@@ -110,7 +110,8 @@ def print_report(content: dict) -> None:
         rows["replications"] = f"say {power(log10['said'])}, which is not to be relied on"
     rows["importance"] = f"{content['importance']}: {content['importance_is']}"
     rows["ensemble"] = (
-        f"{figure(content['cells'])} cells, {figure(content['walkers'])} walkers, {figure(content['iterations'])} looks"
+        f"{figure(content['cells'])} cells, {figure(content['walkers'])} walkers, "
+        f"{figure(content['iterations'])} samples"
     )
     if content["kind"] != "bound":
         rows["hidden"] = f"about {content['hidden']:.1%} of the losses, by ways that neither of two pilots found"

@@ -26,10 +26,10 @@ def run_network(
     n: Annotated[int | None, integer("--n", "number of members, each a process", low=1, high=MOST_AGENTS)] = None,
     set_: options.Set = None,
     graph: Annotated[
-        str | None, option("--graph", help="who asks whom: ring:16, grid:4x4 … or a file", metavar="GRAPH")
+        str | None, option("--graph", help="who contacts whom: ring:16, grid:4x4 … or a file", metavar="GRAPH")
     ] = None,
     rate: Annotated[float, decimal("--rate", "interactions that a member begins per second", MOST_RATE)] = 10.0,
-    patience: Annotated[float, decimal("--patience", "seconds for which a silent peer is asked", 3600)] = 1.0,
+    patience: Annotated[float, decimal("--patience", "seconds for which a silent peer is retried", 3600)] = 1.0,
     start: Annotated[
         str | None, option("--start", help="first states: random, or a start of equals", metavar="START")
     ] = None,
@@ -153,7 +153,7 @@ def picture(swarm, now):
         f"{now.seconds:7.1f} s   {now.members} members   {len(now.leaders)} leaders   "
         f"{now.interactions / max(now.seconds, 0.1):,.0f} interactions/s   {now.elections} elections, "
         + ("none yet" if now.last_election is None else f"the last change at {now.last_election:.1f} s"),
-        "k kill  r restart  p pause  o resume  c corrupt  x cut off  h heal   (capital: the leader)   q end",
+        "k kill  r restart  p pause  o resume  c corrupt  x disconnect  h heal   (capital: the leader)   q quit",
     ]
     lines += [f"{r.at:7.1f} s   {r.fault.kind} {told(r)}" for r in swarm.recoveries[-8:]]
     return Group(signs, *(Text(line) for line in lines))
@@ -200,7 +200,7 @@ def print_summary(content: dict) -> None:
         f"({figure(content['interactions_per_second'])} per second)",
         "now": f"{counted(content['members'], 'member')}, {counted(content['leaders'], 'leader')}",
         "elections": figure(content["elections"]),
-        "one leader": f"{100 * content['one_leader_share']:.1f} % of the looks",
+        "one leader": f"{100 * content['one_leader_share']:.1f} % of samples",
         "refused, dropped": f"{figure(content['refused'])} exchanges, {figure(content['dropped'])} datagrams",
         "silent peers": f"waited for in vain {figure(content['unreachable'])} times",
     }

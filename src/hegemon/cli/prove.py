@@ -86,6 +86,6 @@ def print_report(content: dict) -> None:
         screen.print(f"written: {place}")
     checked = content["checked"]
     solvers = " and ".join(checked["solvers"])
-    verdict = "everything asked is proved" if content["ok"] else "NOT everything asked is proved"
+    verdict = "everything asked is proved" if content["ok"] else "not everything asked is proved"
     work = f"{checked['obligations']} obligations checked again by {solvers}, {content['seconds']:.2f} s"
     screen.print(f"{verdict} ({work})", style="bold green" if content["ok"] else "bold red")

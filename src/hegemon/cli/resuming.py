@@ -17,14 +17,14 @@ def resumed(resume: str, asked: dict) -> tuple[dict, dict | None]:
     flags = {"n": "--n", "parameters": "--set", **{name: one.flag for name, one in WRITTEN.items()}}
     protocol = asked.pop("protocol", None)
     for name in asked:
-        raise InvalidInput(f"--resume {resume} says what to run; give no {flags[name]} besides")
+        raise InvalidInput(f"--resume {resume} says what to run; drop {flags[name]}, which cannot be combined with it")
     about, state = read_checkpoint(resume)
     try:
         given, code, digest = dict(about["run"]), about["code"], about["file"]
         given["protocol"] = _agreed(resume, str(given["protocol"]), digest, protocol)
         if code_of(given) != code:
             raise InvalidInput(
-                f"{resume} was made with other code, libraries or files; go on with the same, or run anew"
+                f"{resume} was made with other code, libraries or files; continue with the same ones, or run again"
             )
     except (KeyError, TypeError):
         raise InvalidInput(f"{resume} is no whole checkpoint; give another one, or run from the start") from None
@@ -42,7 +42,7 @@ def _agreed(resume: str, kept: str, digest: str | None, protocol: str | None) ->
     if file and os.path.isfile(file) and digest_of(file) != digest:
         raise InvalidInput(
             f"{resume} was made with another {file} (SHA-256 {str(digest)[:16]}…, and here {digest_of(file)[:16]}…); "
-            "go on with the same file, or run anew"
+            "continue with the same file, or run again"
         )
     return asked
 

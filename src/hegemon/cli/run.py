@@ -28,7 +28,7 @@ def run(
     workers: options.Workers = None,
     trace: Annotated[
         int | None,
-        option("--trace", help="tell the first K changes of trial 0 in words; -K: the last", metavar="INTEGER",
+        option("--trace", help="print the first K changes of trial 0 in words; -K: the last", metavar="INTEGER",
                read=options.between("trace", -tracing.MOST, tracing.MOST), panel=RECORDING),
     ] = None,
     history: Annotated[str | None, path("--history", "write what trial 0 recorded as CSV")] = None,
@@ -36,7 +36,7 @@ def run(
     final: Annotated[str | None, path("--final", "write where trial 0 ended (.json, .csv)")] = None,
     draw: Annotated[str | None, path("--draw", "draw the graph where trial 0 ended (.png …)")] = None,
     checkpoint: Annotated[str | None, path("--checkpoint", "keep a long run here, every minute and at Ctrl-C")] = None,
-    resume: Annotated[str | None, path("--resume", "go on with the run of a checkpoint, alone")] = None,
+    resume: Annotated[str | None, path("--resume", "continue the run of a checkpoint")] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ):  # fmt: skip

@@ -88,7 +88,7 @@ def interruption(done: int, trials: int, protocol: str, checkpoint: str | None) 
     """How far an interrupted command came, where that is kept, and how to go on."""
     if checkpoint:
         named = f"{protocol} " if ".py" in protocol else ""
-        return f"interrupted; the run is kept in {checkpoint}: `hegemon run {named}--resume {checkpoint}` goes on"
+        return f"interrupted; the run is kept in {checkpoint}: `hegemon run {named}--resume {checkpoint}` continues it"
     keeping = "--checkpoint FILE keeps a long run" if trials == 1 else "`hegemon sweep` keeps every finished trial"
     shown = ", as printed" if done else ""
     return f"interrupted after {done:,} of {trials:,} trials{shown}; nothing else is kept: {keeping}"

@@ -50,7 +50,7 @@ def sweep_study(
     ] = None,
     out: Annotated[str | None, text("--out", "the study's folder; default: study", "FOLDER")] = None,
     extend: Annotated[str | None, text("--extend", "a folder: add --trials or values of axes", "FOLDER")] = None,
-    status: Annotated[str | None, text("--status", "a folder: how far its study is", "FOLDER")] = None,
+    status: Annotated[str | None, text("--status", "a folder: show the progress of its study", "FOLDER")] = None,
     workers: Annotated[
         int | None, integer("--workers", "processes; default: all cores", low=1, high=MOST_WORKERS)
     ] = None,
@@ -82,7 +82,7 @@ def sweep_study(
             outcome = run_study(asked, folder, **place, extend=extend is not None, listener=board, command=sys.argv)
     except KeyboardInterrupt:
         raise failures.Interrupted(
-            f"interrupted; {board.finished} is kept in {folder}; the same command again goes on from there"
+            f"interrupted; {board.finished} is kept in {folder}; the same command continues from there"
         ) from None
     report(outcome, json)
     if outcome.failed:
@@ -120,7 +120,7 @@ class LiveStudy(StudyListener):
             self._live.stop()
 
     def planned(self, estimate, pool) -> None:
-        work = "nobody knows yet how much" if estimate.seconds is None else f"about {duration(estimate.seconds)}"
+        work = "an unknown time" if estimate.seconds is None else f"about {duration(estimate.seconds)}"
         self._screen.print(
             f"{estimate.trials:,} trials of {counted(estimate.cases, 'case')} to make; {work} of one worker's time and "
             f"{estimate.memory / 1e6:,.0f} MB of memory each ({pool.name})"
@@ -153,7 +153,7 @@ class LiveStudy(StudyListener):
     def _picture(self):
         driver = self._driver
         if driver is None:
-            return Text("a first look …")
+            return Text("first trials …")
         table = Table(box=None, pad_edge=False)
         for name in ("case", "done", "of", "known so far", "each"):
             table.add_column(name, justify="left" if name == "case" else "right")

@@ -54,7 +54,7 @@ def verify_protocol(
     wake: options.Wake = None,
     symmetry: Annotated[bool, typer.Option(help="count configurations up to symmetry")] = True,
     checkpoint: Annotated[
-        str | None, path("--checkpoint", "a chain too large to be stored goes on from this file (.npz)")
+        str | None, path("--checkpoint", "continue a chain too large to store from this file (.npz)")
     ] = None,
     distribution: Annotated[str | None, path("--distribution", "write it as CSV")] = None,
     counterexample: Annotated[str | None, path("--counterexample", "write the first (.json)")] = None,

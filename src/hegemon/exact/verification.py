@@ -71,14 +71,16 @@ class Verification:
         asked = len(self.findings) - len(claimed)
         if self.refuted:
             names = ", ".join(f"{f.question} {f.set}" for f in self.refuted)
-            said = f"REFUTED: {len(self.refuted)} of {len(claimed)} claims fail ({names})"
+            verb = "are" if len(self.refuted) > 1 else "is"
+            said = f"{len(self.refuted)} of {len(claimed)} claims {verb} refuted ({names})"
         else:
             plural = "s hold" if len(claimed) > 1 else " holds"
             said = f"{len(claimed)} claim{plural}" if claimed else "nothing was claimed"
-        if failing:
-            verb = "DO" if len(failing) > 1 else "DOES"
-            return f"{said}; of {asked} only asked, {len(failing)} {verb} NOT HOLD ({', '.join(failing)})"
-        return f"{said}; of {asked} only asked, all hold" if asked else said
+        good, bad = asked - len(failing), len(failing)
+        results = f"{good} hold{'s' * (good == 1)}" * (good > 0), f"{bad} do{'es' * (bad == 1)} not" * (bad > 0)
+        names = f" ({', '.join(failing)})" if failing else ""
+        answered = f"{asked} question{'s' * (asked != 1)}: {', '.join(filter(None, results))}{names}"
+        return f"{said}; {answered}" if asked else said
 
     def finding(self, question: str, name: str = "safe") -> Finding:
         return next(f for f in self.findings if (f.question, f.set) == (question, name))

@@ -151,6 +151,6 @@ def read_cases(path) -> list[dict]:
     cases = []
     for place, row in enumerate(rows, 2):
         if None in row or None in row.values():
-            raise InvalidInput(f"{path}, line {place}: not as many cells as the header has; mend the line")
+            raise InvalidInput(f"{path}, line {place}: the number of cells differs from the header's; fix the line")
         cases.append({name.strip(): number_or_text(cell.strip()) for name, cell in row.items() if cell.strip()})
     return cases

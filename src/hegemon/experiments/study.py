@@ -127,7 +127,7 @@ def read_study(path) -> Study:
     try:
         content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InvalidInput(f"the study {path} cannot be read: {error}; mend the file") from None
+        raise InvalidInput(f"the study {path} cannot be read: {error}; fix the file") from None
     unknown = set(content) - set(KEYS)
     if unknown:
         key = sorted(unknown)[0]

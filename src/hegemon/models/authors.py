@@ -21,7 +21,7 @@ LIBRARIES = tuple({sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib"
 
 
 @contextmanager
-def authored(what: str, instead: str = "mend it") -> Iterator[None]:
+def authored(what: str, instead: str = "fix it") -> Iterator[None]:
     """Run an author's code: whatever it raises becomes InvalidInput with `what`, the place and what to do instead."""
     try:
         yield

@@ -82,7 +82,7 @@ def describe_assumptions(protocol) -> Iterator[str]:
         if isinstance(declaration.low, str):
             yield f"{name} >= {declaration.low}"
     if protocol.needs_oracle:
-        yield "an oracle tells whether there is a leader"
+        yield "an oracle reports whether there is a leader"
     for assumption in protocol.assumes:
         yield assumption.says
 

@@ -106,7 +106,7 @@ def _used(value: Any, path: str, following: list, place: str, seen: set) -> Iter
             break
         value, path = getattr(value, step.argval), f"{path}.{step.argval}"
     if impure(value):
-        yield f"calls {path} ({place}){' (run --trace tells what happens)' if value is print else ''}"
+        yield f"calls {path} ({place}){' (run --trace prints what happens)' if value is print else ''}"
     elif changeable(value):
         yield f"reads {path}, {'an array' if isinstance(value, np.ndarray) else 'an object'} that can change ({place})"
     elif not _of_a_library(value):

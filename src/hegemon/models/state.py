@@ -123,7 +123,7 @@ class StateSpace:
                 if fixed and (never := [value for value in values if not low <= value <= high]):
                     raise InvalidInput(
                         f"{self.owner}: {name} exists where {other} = {never[0]}, which {other}, from {low} to {high}, "
-                        "never is; mend its when(…)"
+                        "never is; fix its when(…)"
                     )
         return found
 
@@ -203,7 +203,7 @@ class StateSpace:
             if name in present and not low <= values[name] <= high:
                 raise WrongField(
                     f"{self.owner}: the transition wrote {name} = {values[name]}, outside {low}..{high}; "
-                    "mend the transition or the range of the field",
+                    "fix the transition or the range of the field",
                     name,
                 )
         return values, present

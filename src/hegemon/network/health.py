@@ -22,8 +22,8 @@ HELP = {
     "completed": "exchanges that it began and that came to their end",
     "responded": "interactions that it made as responder: over all members, the number of interactions",
     "refused": "exchanges that a promised peer refused",
-    "unreachable": "requests that nobody answered",
-    "unanswered": "states that nobody answered: the interaction was lost or one-sided",
+    "unreachable": "requests without an answer",
+    "unanswered": "states without an answer: the interaction was lost or one-sided",
     "elections": "how often this member was elected",
 }
 

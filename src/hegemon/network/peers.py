@@ -62,5 +62,5 @@ def read_peers(path: Path) -> list[tuple[str, int]]:
             what = f"{path}, line {number}: the peer"
             found.append(resolve(*parse_address(text, what), what))
     if not found:
-        raise InvalidInput(f"the peers file {path} names nobody; write one host:port per line")
+        raise InvalidInput(f"the peers file {path} names no peer; write one host:port per line")
     return list(dict.fromkeys(found))

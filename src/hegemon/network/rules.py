@@ -32,7 +32,9 @@ class MemberRules:
                 "choose one that needs an upper bound, such as time-optimal or timer"
             )
         if getattr(protocol, "needs_oracle", False):
-            raise InvalidInput(f"{protocol.id} needs an oracle that tells whether a leader exists; choose time-optimal")
+            raise InvalidInput(
+                f"{protocol.id} needs an oracle that reports whether a leader exists; choose time-optimal"
+            )
         if protocol.inputs:
             raise InvalidInput(
                 f"{protocol.id} gives some agents an input ({', '.join(protocol.inputs)}), which members of a "

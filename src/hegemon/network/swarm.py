@@ -211,7 +211,7 @@ class Swarm:
         try:
             self._to.write(f"{line}\n".encode())
         except BrokenPipeError:
-            raise InvalidInput("the process that starts the members has ended; look above for what it said") from None
+            raise InvalidInput("the process that starts the members has ended; its output is above") from None
 
     def _listen(self, timeout: float = 0.0) -> list[str]:
         """What the nursery has said since; a member that ended by itself is dead too."""

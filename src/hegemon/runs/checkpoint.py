@@ -71,8 +71,8 @@ def read_checkpoint(path) -> tuple[dict, dict | None]:
         found = json.loads(bytes(content["text"]).decode())
         if found["format"] != FORMAT:
             raise InvalidInput(
-                f"{path} has format {found['format']} and this version reads {FORMAT}; go on with the version that "
-                "wrote it, or run anew"
+                f"{path} has format {found['format']} and this version reads {FORMAT}; continue with the version that "
+                "wrote it, or run again"
             )
         return found["about"], _decode(found["state"], content)
     except InvalidInput:
