@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -53,9 +54,19 @@ def test_python_runs(attributes, text, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
-    for target, _ in LINK.findall(page.read_text()):
+    for target, anchor in LINK.findall(page.read_text()):
         if "://" not in target and target not in GENERATED:
             assert (page.parent / target).exists(), target
+            assert not anchor or anchor[1:] in anchors(page.parent / target), target + anchor
+    for anchor in re.findall(r"\]\(#([^)]*)\)", page.read_text()):
+        assert anchor in anchors(page), anchor
+
+
+def anchors(page) -> set[str]:
+    """The names under which the site shows the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.M)
+    plain = (unicodedata.normalize("NFKD", one).encode("ascii", "ignore").decode() for one in headings)
+    return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", one).strip().lower()) for one in plain}
 
 
 def test_the_map_names_what_is_there():
