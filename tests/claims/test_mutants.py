@@ -36,6 +36,7 @@ BEYOND = {
     "trains.lemma4.5.repaired": [mutants.LateTrainsThatDoNotCount],
     "trains.lemma4.6": [mutants.LateTrainsWithoutErrors],
     "trains.lemma4.7": [mutants.LateTrainsWithoutErrors],
+    "trains.thm1.2": [mutants.LateTrainsWithoutElimination],
     "sub.thm1": [mutants.LateFewReferees],
     "sub.cor1": [mutants.LateFewReferees],
     "sub.thm2": [mutants.LateShortWalks],
