@@ -1,5 +1,7 @@
 """Every engine follows the exact law of random protocols: classes, sets, faults, all kinds of stops."""
 
+import itertools
+import random
 from collections import Counter
 
 import numpy as np
@@ -7,6 +9,9 @@ import pytest
 
 import hegemon as hg
 from hegemon.engines.population import adaptive_complete, agents
+from hegemon.errors import InvalidInput
+from hegemon.exact import configurations
+from hegemon.models import Parameter, PopulationProtocol, Range
 from tests.compute.agreement import chi_square
 from tests.engines.random_protocols import ABSENT, STEPS, STOPS, Case, Reference
 
@@ -94,6 +99,96 @@ def test_a_broken_twin_is_caught(twin, monkeypatch):
     monkeypatch.setattr(agents, "Agents", twin)
     cases = [Case(k, FEW if twin is Late else (f"steps:{STEPS}",)) for k in range(4)]
     assert worst(cases, ("agents",), 300)["agents"][0] < SMALLEST
+
+
+class Large(PopulationProtocol):
+    """A random formula with large numbers, drawn by its parameters; on some pairs it may leave 64 bits."""
+
+    key = Parameter(0, low=0)
+    factor = Parameter(1, low=-(2**62) + 1, high=2**62 - 1)
+    shift = Parameter(0, low=0, high=70)
+
+    class State:
+        x: Range(0, 6) = 0
+
+    class Coins:
+        coin: Range(0, 1)
+
+    def interact(a, b, p, coins):
+        h = p.factor
+        for k in range(3):
+            kind = (p.key // 8**k) % 8
+            if kind == 0:
+                h = h * (a.x - b.x)
+            elif kind == 1:
+                h = h + (b.x << p.shift)
+            elif kind == 2:
+                h = h - 4611686018427387904 * coins.coin
+            elif kind == 3:
+                h = -h // (1 + a.x)
+            elif kind == 4:
+                h = abs(h) * 2
+            elif kind == 5:
+                h = (h >> (p.shift % 9)) + a.x ** (p.shift % 30)
+            elif kind == 6:
+                h = (h % 1000003) * 6364136223846793005
+            elif a.x < b.x:
+                h = 9223372036854775807 - b.x
+        b.x = h % 7
+
+
+def large(number: int) -> Large:
+    rng = random.Random(number)
+    factor = rng.choice((-1, 1)) * (rng.randrange(1, 2**62) >> rng.choice((0, 0, 1, 3, 20, 40, 60)))
+    return Large(n=2, key=rng.randrange(512), factor=factor, shift=rng.choice((0, 3, 30, 59, 61, 63, 64)))
+
+
+def unlimited(protocol, row: int, second: int) -> int:
+    """What the responder becomes in the arithmetic of Python, which has no end."""
+    q = protocol.space.size
+    a, b = protocol.space.namespace(row % q), protocol.space.namespace(second)
+    protocol.interact(a, b, protocol.p, protocol.coins.value(row // q))
+    return b.x
+
+
+def test_arithmetic_of_64_bits_is_the_same_in_plain_python_and_in_machine_code(monkeypatch):
+    told = {True: 0, False: 0}
+    for number in range(150):
+        protocol, answers = large(number), []
+        for plain in (100, -1):
+            monkeypatch.setattr(configurations, "PLAIN_STATES", plain)
+            try:
+                answers.append(configurations.transition_tables(protocol)[1].tolist())
+            except InvalidInput as error:
+                assert "leaves 64 bits" in str(error)
+                answers.append(None)
+        assert answers[0] == answers[1], protocol
+        told[answers[0] is None] += 1
+        for row, codes in enumerate(answers[0] or ()):
+            assert codes == [unlimited(protocol, row, second) for second in range(7)], protocol
+    assert min(told.values()) > 25, told
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("engine", ["agents", "records", "events", "batch"])
+def test_engines_refuse_what_leaves_64_bits_and_nothing_else(engine, monkeypatch):
+    monkeypatch.setattr(Large, "check_sound", lambda self: None)
+    if engine == "records":
+        monkeypatch.setattr(agents, "LARGEST_TABLE", 0)
+    for number in range(60):
+        protocol = large(number)
+        wrong = np.zeros((2, 7, 7), bool)
+        for coin, i, j in itertools.product(range(2), range(7), range(7)):
+            try:
+                protocol.transition_codes(i, j, coin)
+            except InvalidInput:
+                wrong[coin, i, j] = True
+        start = [{"x": number % 7}, {"x": number % 5}]
+        try:
+            hg.simulate(protocol, start=start, until="steps:50", engine="agents" if engine == "records" else engine)
+            assert not wrong.all(), protocol
+        except InvalidInput as error:
+            assert "leaves 64 bits" in str(error) and wrong.any(), protocol
 
 
 def left_behind(engine: str) -> bool:

@@ -34,7 +34,7 @@ def draw_graph(protocol, topology, configuration, title: str, path) -> None:
     labelled = hasattr(protocol, "label")
     size = 4200 / max(6, topology.n**0.5) * (side / 7) * (1.5 if labelled else 1)
     output = getattr(protocol, "output", None)
-    leads = [output is not None and output(a, protocol.p) == 1 for a in nodes]
+    leads = [output is not None and bool(output(a, protocol.p)) for a in nodes]
     stands_out = [bool(protocol.highlight(a, protocol.p)) if hasattr(protocol, "highlight") else False for a in nodes]
     straight = [edge for edge in graph.edges if not wraps(edge, places, topology.name)]
     bent = [edge for edge in graph.edges if wraps(edge, places, topology.name)]

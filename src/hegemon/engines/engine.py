@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 
 from hegemon.engines.stopping import Stop
+from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
+
+LAST_STEP = 2**63 - 2  # of a clock of 64 bits, whose next number means never
 
 
 def kept(parts: tuple[np.ndarray, ...], into: tuple | None) -> tuple[np.ndarray, ...]:
@@ -17,6 +20,15 @@ def kept(parts: tuple[np.ndarray, ...], into: tuple | None) -> tuple[np.ndarray,
     for old, part in zip(into, parts, strict=True):
         old[:] = part
     return into
+
+
+def within_clock(engine, limit: int) -> int:
+    """As far towards `limit` as an engine goes whose clock has 64 bits; refused once it stands there."""
+    if engine.step >= LAST_STEP < limit:
+        raise InvalidInput(
+            f"engine {engine.name} counts {LAST_STEP:,} steps (2^63 - 2) and no more; give a smaller limit"
+        )
+    return min(limit, LAST_STEP)
 
 
 class Engine(ABC):

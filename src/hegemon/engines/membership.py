@@ -8,7 +8,7 @@ import numpy as np
 from hegemon.compute.compilation import specialize
 from hegemon.compute.records import marker, one_of
 from hegemon.engines.stopping import Stop
-from hegemon.models.words import checked
+from hegemon.models.words import EXACT, checked
 
 # Of the first agents, so many, it is found out in plain Python which conditions they satisfy: a single run asks little,
 # and has its answers before a kernel would be compiled.
@@ -120,7 +120,7 @@ class Watcher:
 
     def __init__(self, protocol, observables: dict, topology=None):
         self.protocol, self.observables = protocol, observables
-        self._graph = (topology.offsets, topology.targets) if protocol.reads_graph else ()
+        self._graph: tuple = (topology.offsets, topology.targets) if protocol.reads_graph else ()
         self._kernels: dict = {}
         for template, arguments in READS.items():
             alike = [name for name, observable in observables.items() if _kernel_for(observable) is template]
@@ -149,7 +149,24 @@ class Watcher:
         values = np.empty(1 if template is evaluate_overall else len(agents), np.float64)
         graph = () if template is evaluate_records else self._graph
         kernel(which, agents, *graph, self.protocol.compiled_p, values)
-        return values[0] if template is evaluate_overall else observable.measure(values, weights)
+        result = values[0] if template is evaluate_overall else observable.measure(values, weights)
+        if observable.reduce in ("count", "mean") or not EXACT <= abs(result) < np.inf:
+            return result
+        return self._exactly(observable, agents, np.flatnonzero(values == result))
+
+    def _exactly(self, observable, agents, extreme: np.ndarray):
+        """A minimum or maximum that a double may have rounded, in plain Python: among these agents it is found."""
+        p, space = self.protocol.checked_p, self.protocol.space
+        states = [checked(space.namespace(code)) for code in space.encode_array(agents)]
+        if observable.reduce == "overall":
+            return observable.value(states, *self._graph, p)
+        if observable.value.__code__.co_argcount == 2:
+            found = [observable.value(states[v], p) for v in extreme]
+        else:
+            offsets, targets = self._graph
+            near = [[states[u] for u in targets[offsets[v] : offsets[v + 1]]] for v in extreme]
+            found = [observable.value(states[v], others, p) for v, others in zip(extreme, near, strict=True)]
+        return min(found) if observable.reduce == "minimum" else max(found)
 
 
 def _kernel_for(observable):

@@ -124,9 +124,9 @@ class Prospects:
     def _mark(self, code: int) -> int:
         """Which of the stop's conditions a state satisfies, as bits."""
         if code not in self._marks:
-            state, p = self.protocol.space.namespace(code), self.protocol.p
+            state, holds = self.protocol.space.namespace(code), self.protocol.holds
             try:
-                self._marks[code] = sum(bool(holds(state, p)) << k for k, holds in enumerate(self.stop.conditions))
+                self._marks[code] = sum(holds(one, state) << k for k, one in enumerate(self.stop.conditions))
             except InvalidInput:
                 raise
             except Exception as error:

@@ -48,9 +48,15 @@ def estimate(space: ConfigurationSpace) -> Estimate:
 
 def require_memory(space: ConfigurationSpace, needed: float, memory: float, what: str, size: int) -> None:
     """Refuse, before it is made, a chain of this size that needs that many bytes."""
-    if needed > memory * GIB or size > LARGEST_CHAIN:
+    of = f"{space.protocol.id} with n = {space.n} on {space.topology.name}"
+    if size > LARGEST_CHAIN:
         raise InvalidInput(
-            f"{what} of {space.protocol.id} with n = {space.n} would take about {needed / GIB:.3g} GiB, more than "
+            f"{what} of {of} has {size:,} configurations, and at most 2^31 - 1 can be numbered; take a smaller n, "
+            "smaller parameters or a fixed start"
+        )
+    if needed > memory * GIB:
+        raise InvalidInput(
+            f"{what} of {of} would take about {needed / GIB:.3g} GiB, more than "
             f"the {memory:g} GiB allowed; raise the memory, or take a smaller n, smaller parameters or a fixed start"
         )
 

@@ -129,13 +129,11 @@ class ConfigurationSpace(ABC):
 
     @cached_property
     def outputs(self) -> np.ndarray:
-        """The output of every state; all equal for a protocol without any."""
-        return self.marked(self.protocol.output) if self.protocol.outputs else np.zeros(self.q, np.int64)
-
-    def marked(self, condition) -> np.ndarray:
-        """A condition (or any small number) of one agent, evaluated at every state."""
-        namespace, p = self.protocol.space.namespace, self.protocol.p
-        return np.array([int(condition(namespace(code), p)) for code in range(self.q)], np.int64)
+        """The output of every state, 0 or 1; all equal for a protocol without any."""
+        if not self.protocol.outputs:
+            return np.zeros(self.q, np.int64)
+        namespace, holds, output = self.protocol.space.namespace, self.protocol.holds, self.protocol.output
+        return np.array([holds(output, namespace(code)) for code in range(self.q)], np.int64)
 
     def mappings(self, codes) -> list[dict]:
         space = self.protocol.space

@@ -11,6 +11,7 @@ from hegemon.exact.chain import Chain
 from hegemon.exact.numbering import count_marked
 from hegemon.models.conditions import is_condition, parse_set
 from hegemon.models.sets import ConfigurationSet
+from hegemon.models.words import checked
 
 PLAIN_EVALUATIONS = 6000  # up to here plain Python is done before a predicate is compiled
 ROWS = 1 << 16
@@ -116,16 +117,16 @@ def leaders(chain: Chain) -> np.ndarray | None:
 def _marked(protocol, condition) -> np.ndarray:
     """A condition on one agent, evaluated at every state."""
     states = map(protocol.space.namespace, range(protocol.space.size))
-    return np.array([bool(condition(state, protocol.p)) for state in states], np.int64)
+    return np.array([protocol.holds(condition, state) for state in states], np.int64)
 
 
 def _evaluate(protocol, predicate, codes: np.ndarray, topology) -> np.ndarray:
     space = protocol.space
     graph = (topology.offsets, topology.targets) if protocol.reads_graph else ()
     if len(codes) <= PLAIN_EVALUATIONS:
-        known = {code: space.namespace(code) for code in np.unique(codes).tolist()}
+        known = {code: checked(space.namespace(code)) for code in np.unique(codes).tolist()}
         rows = ([known[code] for code in row] for row in codes.tolist())
-        return np.array([bool(predicate(row, *graph, protocol.p)) for row in rows], bool)
+        return np.array([bool(predicate(row, *graph, protocol.checked_p)) for row in rows], bool)
     kernel = check_rows_on_graph if graph else check_rows
     check = specialize(kernel, protocol.record_types, predicate=predicate)
     result = np.empty(len(codes), bool)

@@ -160,7 +160,7 @@ class RecomputedChain:
 
     def levels_from(self, inside: np.ndarray) -> np.ndarray:
         """How many steps without a change of output lead from the set to each configuration; -1: none do."""
-        level = np.where(inside, 0, -1).astype(np.int16)
+        level = np.where(inside, 0, -1).astype(np.int32)
         now, new = 0, 1
         while new:
             stage = f"what follows the set, step {now + 1}"

@@ -9,12 +9,13 @@ import math
 import numpy as np
 
 from hegemon.errors import InvalidInput
-from hegemon.exact.chain import GIB, MEMORY, PER_CONFIGURATION, PER_ENTRY, Chain
+from hegemon.exact.chain import MEMORY, PER_CONFIGURATION, PER_ENTRY, Chain, require_memory
 from hegemon.exact.configurations import ConfigurationSpace, require_numberable
 from hegemon.exact.traces import Round
 from hegemon.models.inputs import have_inputs
 from hegemon.models.rounds import RoundsProtocol
 
+LARGEST_DENOMINATOR = 2**53  # beyond, a weight would be rounded in floating point, and then leave 64 bits
 ROWS = 1 << 14  # configurations expanded at a time
 
 
@@ -66,7 +67,7 @@ class RoundConfigurations(ConfigurationSpace):
             near = [protocol.space.namespace(code) for code in neighbours]
             for coins in range(1 << protocol.random_bits):
                 state = protocol.space.namespace(me)
-                protocol.update(state, near, coins, protocol.p)
+                protocol.move(state, near, coins)
                 code = protocol.space.code(state)
                 found[code] = found.get(code, 0) + 1
             self._situations[situation] = found
@@ -108,10 +109,16 @@ def round_chain(space: RoundConfigurations, starts, memory: float = MEMORY, prog
     """What can be reached from the given arrays of codes (None: everything), breadth-first."""
     if starts is None:
         needed = space.size * (PER_CONFIGURATION + 8 * space.n + space.width * PER_ENTRY)
-        _require(space, needed, memory, "the chain of all configurations")
+        require_memory(space, needed, memory, "the chain of all configurations", space.size)
         known = space.all_keys()
     else:
         known = np.unique([space.key(codes) for codes in starts])
+    if space.arcs > LARGEST_DENOMINATOR:
+        raise InvalidInput(
+            f"{space.protocol.id} on {space.topology.name}: a round of {space.n} nodes with "
+            f"random_bits = {space.protocol.random_bits} has more than 2^53 equally likely outcomes, too many to be "
+            "counted exactly; take a smaller graph or fewer random_bits"
+        )
     parents = [np.full(len(known), -1)]
     first = len(known)
     order = np.argsort(known)  # positions of the known keys, ascending by key
@@ -136,7 +143,9 @@ def round_chain(space: RoundConfigurations, starts, memory: float = MEMORY, prog
         done += len(part)
         entries += len(keys)
         needed = len(known) * PER_CONFIGURATION + entries * PER_ENTRY
-        _require(space, needed, memory, f"the part of the chain found so far ({len(known)} configurations)")
+        require_memory(
+            space, needed, memory, f"the part of the chain found so far ({len(known)} configurations)", len(known)
+        )
         if progress:
             progress("exploring", done, len(known))
     rows, targets, weights, keeps = (np.concatenate(column) for column in zip(*columns, strict=True))
@@ -154,11 +163,3 @@ def _merged(rows, targets, weights, keeps):
     rows, targets, weights, keeps = rows[order], targets[order], weights[order], keeps[order]
     begins = np.flatnonzero(np.concatenate([[True], (np.diff(rows) != 0) | (np.diff(targets) != 0)]))
     return rows[begins], targets[begins], np.add.reduceat(weights, begins), np.add.reduceat(keeps, begins)
-
-
-def _require(space, needed: float, memory: float, what: str) -> None:
-    if needed > memory * GIB:
-        raise InvalidInput(
-            f"{what} of {space.protocol.id} on {space.topology.name} would take about {needed / GIB:.3g} GiB, more "
-            f"than the {memory:g} GiB allowed; raise the memory, or take a smaller graph or a fixed start"
-        )

@@ -11,7 +11,7 @@ from hegemon.models.coins import CoinProtocol
 from hegemon.models.model import POPULATION
 from hegemon.models.purity import require_pure
 from hegemon.models.soundness import check_functions, check_transition
-from hegemon.models.words import checked
+from hegemon.models.words import Word, check_fields, checked
 
 LARGEST_COINS = 2**62
 MOST_TRIED = 20_000  # interactions that are tried at most before anything runs
@@ -43,11 +43,16 @@ class PopulationProtocol(CoinProtocol):
         return self.values | self.coins.layout
 
     def meet(self, a, b, coin: int) -> None:
-        """The interaction of two states, in place, when the coins show the value with this number."""
-        if self.coin_fields:
-            self.interact(a, b, self.p, self.coins.value(coin))
-        else:
-            self.interact(a, b, self.p)
+        """The interaction of two states, in place, when the coins show the value with this number.
+
+        It is calculated as machine code does it.
+        """
+        for state in (a, b):
+            check_fields(state)
+        self.interact(a, b, self.checked_p, *self._tossed(coin))
+
+    def _tossed(self, coin: int) -> tuple:
+        return (self.coins.kind._make(map(Word, self.coins.value(coin))),) if self.coin_fields else ()
 
     def transition(self, a, b, coins: Mapping[str, int] | None = None) -> tuple[dict, dict]:
         """The hand tool: two states as mappings in, the two states after their interaction out."""
@@ -110,7 +115,6 @@ class PopulationProtocol(CoinProtocol):
             return self.shown_meeting(*situation)
 
         def call(states, situation):
-            coins = (self.coins.value(situation[2]),) if self.coin_fields else ()
-            return self.interact(*states, self.checked_p, *coins)
+            return self.interact(*states, self.checked_p, *self._tossed(situation[2]))
 
         check_transition(self, "interact", situations, states_of, call, shown)

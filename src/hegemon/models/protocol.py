@@ -27,7 +27,7 @@ from hegemon.models.sets import ConfigurationSet
 from hegemon.models.soundness import require_sound
 from hegemon.models.start_files import StartFile, opened
 from hegemon.models.state import StateSpace, WrongField
-from hegemon.models.words import Word
+from hegemon.models.words import Word, checked
 
 
 def output_leader(a, p):
@@ -191,6 +191,13 @@ class Protocol:
     def checked_p(self):
         """The same, with whole numbers that are refused where machine code would refuse them."""
         return self.p._replace(**{k: Word(v) for k, v in self.values.items() if type(v) is int})
+
+    def holds(self, condition: Callable, state) -> bool:
+        """Whether a condition of one agent, such as `output`, holds in a state: any number but 0 counts.
+
+        It is calculated as machine code does it, so both answer the same or refuse.
+        """
+        return bool(condition(checked(state), self.checked_p))
 
     @property
     def compiled_values(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from hegemon.models.model import ROUNDS
 from hegemon.models.protocol import Protocol
 from hegemon.models.purity import require_pure
 from hegemon.models.soundness import check_functions, check_transition
-from hegemon.models.words import checked
+from hegemon.models.words import Word, check_fields, checked
 
 
 class RoundsProtocol(Protocol):
@@ -78,9 +78,14 @@ class RoundsProtocol(Protocol):
     def transition(self, me, neighbours, coins: int = 0) -> dict:
         """The hand tool: the state of a node after a round, from states as mappings."""
         state = self.space.parse(me)
-        self.update(state, [self.space.parse(other) for other in neighbours], coins, self.p)
+        self.move(state, [self.space.parse(other) for other in neighbours], coins)
         self.space.code(state)  # refuses values out of range
         return self.space.mapping(state)
+
+    def move(self, me, neighbours: list, coins: int) -> None:
+        """The update of a node, in place, calculated as machine code does it."""
+        check_fields(me)
+        self.update(me, [checked(state) for state in neighbours], Word(coins), self.checked_p)
 
     def outcomes(self, nodes: list, topology) -> list[list]:
         """For every node the different states that it may have after one round, over all its coins."""
@@ -90,7 +95,7 @@ class RoundsProtocol(Protocol):
             found = {}
             for coins in range(1 << self.random_bits):
                 state = copy.copy(me)
-                self.update(state, near, coins, self.p)
+                self.move(state, near, coins)
                 code = self.space.code(state)
                 found[code] = self.space.namespace(code)
             result.append(list(found.values()))

@@ -26,7 +26,7 @@ class RoundsNode:
 
     @property
     def is_leader(self) -> bool:
-        return self.protocol.elects_leader and bool(self.protocol.output(self._namespace(self.state), self.protocol.p))
+        return self.protocol.elects_leader and self.protocol.holds(self.protocol.output, self._namespace(self.state))
 
     def says(self, port: int) -> int:
         """What neighbours may see: private fields stay at home."""
@@ -41,7 +41,7 @@ class RoundsNode:
     def hears(self, round: int, words: list[int | None]) -> None:
         me = copy.copy(self._namespace(self.state))
         near = [self._namespace(word) for word in words if word is not None]
-        self.protocol.update(me, near, self.coins(round), self.protocol.p)
+        self.protocol.move(me, near, self.coins(round))
         self.state = self.protocol.space.code(me)
 
     def _namespace(self, code: int):

@@ -50,7 +50,7 @@ class MemberRules:
         self.is_leader = lru_cache(REMEMBERED)(self._is_leader) if protocol.elects_leader else lambda code: False
 
     def _is_leader(self, code: int) -> bool:
-        return bool(self.protocol.output(self.protocol.space.namespace(code), self.protocol.p))
+        return self.protocol.holds(self.protocol.output, self.protocol.space.namespace(code))
 
     def _require_told(self, protocol) -> None:
         """Nodes that pass messages know their ports, and of the graph only what the parameters say."""

@@ -123,8 +123,8 @@ class Driver:
             _, before, after = carry_out(one, protocol, self.topology, self.engine)
             self._record()
             if self.stop.watch and any(
-                protocol.output(protocol.space.namespace(old), protocol.p)
-                != protocol.output(protocol.space.namespace(new), protocol.p)
+                protocol.holds(protocol.output, protocol.space.namespace(old))
+                != protocol.holds(protocol.output, protocol.space.namespace(new))
                 for old, new in zip(before, after, strict=True)
             ):
                 return True
@@ -133,7 +133,7 @@ class Driver:
     def corrupt(self, fault: Fault, rng) -> bool:
         """Let a fault strike now; whether it changes an output that is watched."""
         protocol = self.protocol
-        output = (lambda state: protocol.output(state, protocol.p)) if self.stop.watch else None
+        output = (lambda state: protocol.holds(protocol.output, state)) if self.stop.watch else None
         damage = strike(fault, self.engine, rng, output)
         self.engine.load(damage.configuration)
         self._record()

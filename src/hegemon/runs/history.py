@@ -9,6 +9,7 @@ import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
+from hegemon.models.words import EXACT
 from hegemon.runs.record import MOST_ROWS
 
 POINTS = 100  # rows of an evenly spread history: between this many and twice as many
@@ -49,7 +50,7 @@ class History:
             raise InvalidInput(f"{len(self._at)} steps are too many to record at; give at most {most}")
         self._most = 2 * POINTS if every is None else most
         self._every = every or max(1, n // (16 if n < LARGE else 3))
-        self._columns: dict[str, array] = {}
+        self._columns: dict[str, array | list] = {}  # a list, where numbers fit in neither
 
     def next_step(self, step: int) -> int | None:
         """The first step after `step` that is to be recorded."""
@@ -68,13 +69,27 @@ class History:
             column = self._columns[name]
             if again:  # a fault changed the configuration at this step
                 column.pop()
+            if isinstance(column, array) and not _fits(value, column.typecode):
+                column = self._columns[name] = column.tolist()
             column.append(value)
         if self._at is None and len(self._columns["step"]) > self._most:
             self._every *= 2
             kept = [k for k, at in enumerate(self._columns["step"]) if at % self._every == 0]
             for name, column in self._columns.items():
-                self._columns[name] = array(column.typecode, [column[k] for k in kept])
+                values = [column[k] for k in kept]
+                self._columns[name] = array(column.typecode, values) if isinstance(column, array) else values
 
     def watched(self) -> Watched:
         """What was recorded so far."""
-        return Watched({name: np.array(column) for name, column in self._columns.items()}, self._watcher.units)
+        columns = {
+            name: np.array(column, None if isinstance(column, array) else object)
+            for name, column in self._columns.items()
+        }
+        return Watched(columns, self._watcher.units)
+
+
+def _fits(value, kind: str) -> bool:
+    """Whether a column of doubles or of words of 64 bits holds this number exactly."""
+    if kind == "d":
+        return isinstance(value, float) or abs(value) <= EXACT
+    return not isinstance(value, float) and -(2**63) <= value < 2**63

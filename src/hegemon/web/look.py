@@ -17,6 +17,7 @@ from hegemon.models.protocol import output_leader
 
 MOST_CLASSES, MOST_SHADES, MOST_BADGES, SMALL = 8, 8, 4, 4
 TELLING = ("bullet", "shield", "signal", "flag", "mark", "detect", "done")  # words that papers give what is to be seen
+MOST_LOOKS = 256  # values of a byte
 FEW_STATES = 4096  # up to here outputs are computed in plain Python
 LARGEST_TABLE = 1 << 16  # states: up to here one table from codes to bytes
 
@@ -98,9 +99,12 @@ class Look:
             )
         if self._variants:
             labels = [" ".join(self._label(name, value) for name, value in fixed) for fixed in self._variants]
+            most = MOST_LOOKS // (self.channels[0].size if self.channels else 1)
+            if len(labels) > most:  # the last ones look alike
+                labels = [*labels[: most - 1], "others"]
             name = self._hues[0] if len(self._hues) == 1 else "class"
             self.channels.append(self._channel("class", name, labels, self._hues[0]))
-        room = 256
+        room = MOST_LOOKS
         for channel in self.channels:
             room //= channel.size
         self._badges = []
@@ -164,7 +168,7 @@ class Look:
     def _values(self, channel: Channel, agents) -> np.ndarray:
         if channel.part == "leader":
             if self._output is None:
-                return agents["leader"].astype(np.uint8)
+                return (agents["leader"] != 0).astype(np.uint8)
             return self._output(agents).astype(np.uint8).reshape(-1)
         if channel.part == "class":
             value = np.zeros(len(agents), np.uint8)
@@ -172,7 +176,7 @@ class Look:
                 chosen = np.ones(len(agents), bool)
                 for name, wanted in fixed:
                     chosen &= agents[name] == wanted
-                value[chosen] = k
+                value[chosen] = min(k, channel.size - 1)
             return value
         if channel.part == "badge":
             value = (agents[channel.name] - self.space.bounds[channel.name][0]).astype(np.uint8)
@@ -184,14 +188,13 @@ class Look:
                 for other, wanted in variant.fixed:
                     chosen &= agents[other] == wanted
                 low, high = self.space.bounds[name]
-                column = agents[name].astype(np.int64) - low
-                shade = np.clip(column * self._shades // (high - low + 1), 0, self._shades - 1)
-                value[chosen] = shade[chosen]
+                first = [-(-k * (high - low + 1) // self._shades) + low for k in range(1, self._shades)]
+                value[chosen] = np.searchsorted(np.array(first, np.int64), agents[name][chosen], side="right")
         return value
 
     def _plain_output(self, agents) -> np.ndarray:
         codes, places = np.unique(self.space.encode_array(agents), return_inverse=True)
-        found = [bool(self.protocol.output(self.space.namespace(code), self.protocol.p)) for code in codes]
+        found = [self.protocol.holds(self.protocol.output, self.space.namespace(code)) for code in codes]
         return np.array(found)[places]
 
     def _present(self, name, agents) -> np.ndarray:

@@ -36,7 +36,7 @@ class ObjectWorld(World):
         self.engine.advance(limit)
 
     def _outputs(self) -> list[int]:
-        return [int(self.protocol.output(a, self.protocol.p)) for a in self.engine.agents]
+        return [int(bool(self.protocol.output(a, self.protocol.p))) for a in self.engine.agents]
 
     def advance_to_change(self, limit: int, deadline: float) -> bool:
         before = self._outputs()
@@ -109,7 +109,7 @@ class ObjectLook:
                 break
 
     def byte(self, agent) -> int:
-        value = int(self.protocol.output(agent, self.protocol.p))
+        value = int(bool(self.protocol.output(agent, self.protocol.p)))
         for name, labels in self.classes.items():
             found = getattr(agent, name, None)
             value = value * len(labels) + (labels.index(found) if found in labels else 0)

@@ -21,6 +21,7 @@ FULL, BROKEN = -1, -2  # there is no slot left; the interaction itself fails
 # What two slots become, in one number: the initiator's slot, the responder's slot, and what they changed.
 SLOT_BITS = 24
 SLOT = (1 << SLOT_BITS) - 1
+MOST_SLOTS = 1 << SLOT_BITS
 KNOWN = 1 << 48
 CHANGED = 1 << 49  # the multiset is another one, or a watched agent
 MARKED = 1 << 50  # a count of the stop may be another one
@@ -192,11 +193,14 @@ class Multiset:
         capacity = 64
         while capacity < 2 * len(codes):
             capacity *= 2
-        if capacity > SLOT:
-            raise InvalidInput(f"{len(codes)} different states are too many to count separately; use engine agents")
         self._fill(capacity, codes, counts, marks)
 
     def _fill(self, capacity: int, codes, counts, marks) -> None:
+        if capacity > MOST_SLOTS:
+            raise InvalidInput(
+                f"{len(codes):,} different states are too many to count separately: there is room for "
+                f"{MOST_SLOTS:,} states with their successors; use engine agents"
+            )
         coins = self._meeting.protocol.coins.size
         tabled = coins * capacity**2 <= LARGEST_TABLE**2
         head, size = self._meeting.gate(), len(codes)

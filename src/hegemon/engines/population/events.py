@@ -16,7 +16,7 @@ from hegemon.compute.intrinsics import prefetch
 from hegemon.compute.randomness import next_below, next_index, next_word
 from hegemon.compute.records import clearer, codec, meeting, record_functions, recounter, settler, widened
 from hegemon.compute.waiting import FOREVER, null_run
-from hegemon.engines.engine import Engine, kept
+from hegemon.engines.engine import Engine, kept, within_clock
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
 from hegemon.engines.population.agents import FAILED, LIMIT, MET, Goal, few_states, memory, require_array
@@ -277,7 +277,7 @@ class Events(Engine):
         before = self._clock[EVENTS]
         self._pace.start()
         goal = Goal(self._counts, self.stop.low, self.stop.high, self.stop.watch)
-        limit = min(limit, int(FOREVER) - 1)
+        limit = within_clock(self, limit)
         ended = self._run(self._kernel, self.rng, self._foresight, goal, limit, self._dense, self._pace.amount)
         self._pace.done(self._clock[EVENTS] - before)
         if ended == FAILED:

@@ -17,7 +17,7 @@ from hegemon.compute.border import NumbaError
 from hegemon.compute.compilation import part, specialize
 from hegemon.compute.philox import coins_from, word_at
 from hegemon.compute.records import clearer, copier, marker, packer, widened
-from hegemon.engines.engine import Engine
+from hegemon.engines.engine import LAST_STEP, Engine, within_clock
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Deadline, Pace
 from hegemon.engines.refusal import refuse_compilation
@@ -204,7 +204,9 @@ class Rounds(Engine):
     def advance(self, limit: int) -> bool:
         """Run until `step == limit` or, earlier, the stop is met; whether it is met."""
         try:
-            return self._advance(limit)
+            if self.horizon is not None:
+                self.horizon = min(self.horizon, LAST_STEP)
+            return self._advance(within_clock(self, limit))
         except InvalidInput:
             raise
         except Exception as error:  # in the author's `update`
@@ -310,7 +312,7 @@ class Rounds(Engine):
         for coins in range(1 << self.protocol.random_bits):
             state = copy.copy(me)
             try:
-                self.protocol.update(state, others, coins, self.protocol.p)
+                self.protocol.move(state, others, coins)
                 self.space.check(state)
             except InvalidInput as problem:
                 raise InvalidInput(f"{problem} (node {shown}, coins {coins})") from None

@@ -172,8 +172,9 @@ class System:
         return self.values_of(output) if output and self.protocol.outputs else (0,) * self.size
 
     def values_of(self, function) -> tuple[int, ...]:
-        space, p = self.protocol.space, self.protocol.p
-        return tuple(int(function(space.namespace(code), p)) for code in range(self.size))
+        """Of a condition, for every state: 1 where it holds, else 0."""
+        namespace = self.protocol.space.namespace
+        return tuple(int(self.protocol.holds(function, namespace(code))) for code in range(self.size))
 
     def changes_output(self, rule: Rule) -> bool:
         return (self.outputs[rule.a], self.outputs[rule.b]) != (self.outputs[rule.c], self.outputs[rule.d])
@@ -190,7 +191,7 @@ class System:
             )
         found = []
         for count in chosen.counts:
-            marked = tuple(int(bool(value)) for value in self.values_of(count.condition))
+            marked = self.values_of(count.condition)
             for bound, sign in ((count.low, 1), (count.high, -1)):
                 limit = self._affine(bound)
                 vector = tuple(sign * (value - limit.size) for value in marked)

@@ -57,8 +57,8 @@ class Process:
         self.kind = np.uint16 if self.in_table else np.int32
 
     def _outputs(self) -> np.ndarray:
-        namespace, p, output = self.space.namespace, self.protocol.p, self.protocol.output
-        return np.array([int(output(namespace(code), p)) for code in range(self.space.size)], np.int8)
+        namespace, holds, output = self.space.namespace, self.protocol.holds, self.protocol.output
+        return np.array([holds(output, namespace(code)) for code in range(self.space.size)], np.int8)
 
     def key(self, seed: int, *path: int) -> np.uint64:
         """The key of the streams below a place in the tree of randomness."""

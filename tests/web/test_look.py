@@ -1,0 +1,54 @@
+"""What an agent looks like fits in a byte, and says the truth at any width of its fields."""
+
+import numpy as np
+import pytest
+
+from hegemon.models import Bit, PopulationProtocol, Range
+from hegemon.web import look
+from hegemon.web.look import Look
+
+
+def protocol_with(fields: dict, **more) -> PopulationProtocol:
+    state = type("State", (), {"__annotations__": fields})
+    return type("Shown", (PopulationProtocol,), {"State": state, "interact": lambda a, b, p: None, **more})(n=3)
+
+
+@pytest.mark.parametrize("bits", [31, 53, 58, 59, 60, 61])
+def test_shades_of_a_wide_field_grow_with_it(bits):
+    protocol = protocol_with({"x": Range(0, 2**bits - 1)})
+    values = np.array([k * 2**bits // 8 + part for k in range(8) for part in (0, 2**bits // 8 - 1)])
+    shades = Look(protocol).of_agents(protocol.space.decode_array(values))
+    assert shades.tolist() == [k for k in range(8) for _ in range(2)]
+
+
+def test_shades_of_a_field_at_the_end_of_64_bits():
+    protocol = protocol_with({"x": Range(2**63 - 8, 2**63 - 1)})
+    assert Look(protocol).of_codes(np.arange(8)).tolist() == list(range(8))
+
+
+@pytest.mark.parametrize("classes", [127, 128, 129, 300])
+def test_more_classes_than_a_byte_holds_share_a_look(classes):
+    fields = {"leader": Bit, "kind": Range(0, classes - 1), "y": Bit.when(kind=3)}
+    shown = Look(protocol_with(fields))
+    space = shown.space
+    looks = {}
+    for code in range(space.size):
+        state = space.namespace(code)
+        looks[state.leader, state.kind] = int(shown.of_codes(np.array([code]))[0])
+    assert len(set(looks.values())) == 2 * min(classes, 128)
+    assert ("others" in shown.channels[1].labels) == (classes > 128)
+    assert all(byte % 128 == min(kind, 127) for (_, kind), byte in looks.items()) == (classes >= 128)
+
+
+@pytest.mark.parametrize("few", [0, 4096])
+def test_an_output_of_two_or_256_looks_like_a_leader(few, monkeypatch):
+    monkeypatch.setattr(look, "FEW_STATES", few)
+    outputs = {"output": lambda a, p: (0, 1, 2, 256)[a.x] if few else a.x * 128, "outputs": ("follower", "leader")}
+    shown = Look(protocol_with({"x": Range(0, 3)}, **outputs))
+    leader = shown.of_codes(np.arange(4)) // np.prod([channel.size for channel in shown.channels[1:]])
+    assert leader.tolist() == [0, 1, 1, 1]
+
+
+def test_a_field_leader_of_several_values_looks_like_a_leader():
+    shown = Look(protocol_with({"leader": Range(0, 5)}))
+    assert shown.of_codes(np.arange(6)).tolist() == [0, 1, 1, 1, 1, 1]
