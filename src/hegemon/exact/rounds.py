@@ -67,7 +67,7 @@ class RoundConfigurations(ConfigurationSpace):
             near = [protocol.space.namespace(code) for code in neighbours]
             for coins in range(1 << protocol.random_bits):
                 state = protocol.space.namespace(me)
-                protocol.move(state, near, coins)
+                protocol.update(state, near, coins, protocol.p)
                 code = protocol.space.code(state)
                 found[code] = found.get(code, 0) + 1
             self._situations[situation] = found

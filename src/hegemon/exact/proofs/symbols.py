@@ -67,7 +67,7 @@ class Affine(Unknown):
         if isinstance(other, Affine):
             size, share, constant, facts = other.size, other.share, other.constant, other.facts
         elif isinstance(other, int) and not isinstance(other, bool):
-            size, share, constant, facts = 0, 0, other, ()
+            size, share, constant, facts = 0, 0, int(other), ()
         else:
             return self._refuse()
         sums = self.size + sign * size, self.share + sign * share, self.constant + sign * constant
@@ -90,6 +90,7 @@ class Affine(Unknown):
     def __mul__(self, other):
         if not isinstance(other, int) or isinstance(other, bool):
             return self._refuse()
+        other = int(other)  # certificates take nothing else
         return Affine(self.name, self.size * other, self.share * other, self.constant * other, self.facts)
 
     __rmul__ = __mul__
