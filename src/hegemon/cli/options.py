@@ -120,7 +120,8 @@ def run_option(name: str, as_written: bool = False) -> Any:
         value = one.read([word] if one.is_list else word)
         return word if as_written else value
 
-    usual = f"; default: {one.default}" if type(one.default) in (int, str) else ""
+    shown = (int, str) if as_written else (str,)  # else the command has a number of its own, which Typer shows
+    usual = f"; default: {one.default}" if type(one.default) in shown else ""
     made = option(one.flag, help=one.help + usual, read=check, metavar=one.metavar, panel=one.panel)
     return Annotated[list[str] | None if one.is_list else str | None, made]
 

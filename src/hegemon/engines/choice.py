@@ -36,7 +36,7 @@ SCHEDULERS: dict[str, Scheduler] = {UNIFORM.name: UNIFORM}
 class Choice(NamedTuple):
     engine: type[Engine]
     reason: str
-    options: dict[str, Any]  # what the engine is told besides
+    options: dict[str, Any]  # further arguments of the engine
 
 
 def engine_named(name: str, protocol) -> Any:
@@ -52,7 +52,7 @@ def engine_named(name: str, protocol) -> Any:
 
 
 def choose_watched(name: str, protocol, topology, most: int) -> tuple[Any, str]:
-    """The engine whose every step can be told, for the page; beyond `most` agents of a complete graph, counts."""
+    """The engine whose every step can be shown, for the page; beyond `most` agents of a complete graph, counts."""
     model = protocol.model
     if model.has_interactions and name != "auto":
         return engine_named(name, protocol), "as asked"

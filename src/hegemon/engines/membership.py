@@ -10,8 +10,8 @@ from hegemon.compute.records import marker, one_of
 from hegemon.engines.stopping import Stop
 from hegemon.models.words import EXACT, checked
 
-# Of the first agents, so many, it is found out in plain Python which conditions they satisfy: a single run asks little,
-# and has its answers before a kernel would be compiled.
+# Plain Python finds out which conditions the first agents satisfy: a single run needs little,
+# and has its results before a kernel would be compiled.
 FEW_AGENTS = 4096
 CHUNK = 1 << 20  # agents whose marks are held at a time
 _asked: Counter = Counter()

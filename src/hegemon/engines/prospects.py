@@ -14,7 +14,7 @@ from hegemon.errors import InvalidInput
 
 MOST_COINS = 64  # values of the coins that are followed
 MOST_STATES = 128  # followed at most
-FIRST_PAIRS, STEPS_PER_PAIR = 500, 10_000  # looked at by and by: in plain Python a pair costs as much as so many steps
+FIRST_PAIRS, STEPS_PER_PAIR = 500, 10_000  # tried gradually: a pair in plain Python costs as much as that many steps
 
 SILENT = "no interaction can change anything any more, and the stop is not met"
 STUCK = "the stop can no longer be met, whatever interactions follow"
@@ -36,7 +36,7 @@ class Prospects:
         self._begin(0)
 
     def _begin(self, step: int) -> None:
-        """A question that may look at so many pairs, whatever was asked before, in this run or in others."""
+        """A question that may try that many pairs, whatever was tried before, in this run or in others."""
         self._asked: set[tuple[int, int]] = set()
         self._most_pairs = FIRST_PAIRS + step // STEPS_PER_PAIR
 

@@ -130,7 +130,7 @@ class Swarm:
     # -- looking ---------------------------------------------------------------------------------------------
 
     def look(self) -> View:
-        """The network now. Recoveries are told by what successive looks see."""
+        """The network now. Recoveries are detected from successive samples."""
         self._listen()
         for member in range(self.n):
             slot = self.board.read(member)

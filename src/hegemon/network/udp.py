@@ -63,7 +63,7 @@ class UdpPort(asyncio.DatagramProtocol):
             self.receive(data, addr[:2])
 
     def error_received(self, exc) -> None:
-        """A peer that is not there answers so; to the exchange it is a datagram that was lost."""
+        """The system reports a peer that is not there; to the exchange it is a datagram that was lost."""
 
 
 def run(main):

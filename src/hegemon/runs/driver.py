@@ -17,7 +17,7 @@ from hegemon.runs.run import Fault
 from hegemon.runs.schedules import carry_out
 
 FIRST_REVIEW = 1 << 20  # steps after which a run is first asked whether it can still meet its stop; then twice as many
-LOOKS = 8  # a closed set is looked at whenever a run is longer by one part in so many
+LOOKS = 8  # a closed set is evaluated whenever a run is longer by one part in LOOKS
 REPLAY = 2  # a new snapshot is taken after as many times what one costs
 PROBES = 8  # looks behind the step of entry, where a closed set is not left again
 

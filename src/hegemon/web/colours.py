@@ -1,4 +1,4 @@
-"""What a byte looks like, on a light and on a dark ground: told to the page once, and used by the animated pictures.
+"""What a byte looks like, on a light and on a dark ground: sent to the page once, and used by the animated pictures.
 
 Colours are those of Okabe and Ito, which colour-blind eyes tell apart.
 """

@@ -1,4 +1,4 @@
-"""One transition told in words and in lines of source: which lines of `interact` it went through."""
+"""One transition in words and in lines of source: which lines of `interact` it went through."""
 
 import inspect
 import re

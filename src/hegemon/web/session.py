@@ -155,7 +155,7 @@ class Session:
         self._apply()
         self.last = {}
         self._keep()
-        if met and self.step > begin:  # the same step again, told
+        if met and self.step > begin:  # the same step again, with its description
             step = self.step
             if (yield from self.jump(step - 1)):
                 self.advance(step, tell=True)
@@ -278,7 +278,7 @@ class Session:
         if not 0 <= agent < self.protocol.n:
             raise InvalidInput(f"there is no agent {agent}; they are numbered 0..{self.protocol.n - 1}")
 
-    # -- what is told -----------------------------------------------------------------------------------
+    # -- what is sent -----------------------------------------------------------------------------------
 
     def readings(self) -> dict:
         """The curves' values, the lamps and the healing, of now."""

@@ -21,7 +21,7 @@ from hegemon.web.session import FAR, Jump, Session
 FRAME = 1 / 45  # seconds between two frames at least
 SLICE = 0.01  # seconds of work between two looks at the commands
 SHARE = 5  # readings take at most this fraction of the time (one part in SHARE), while it plays
-TOLD = 400  # steps per second up to which each shown step is told
+TOLD = 400  # steps per second up to which each shown step is described
 LARGEST_START = 200_000  # states in a dropped configuration
 MOST_LATER = 64  # commands that wait for the end of a jump
 LOOK = 1.0  # seconds between two readings while nobody watches: healing is found by replaying from the last one
@@ -255,7 +255,7 @@ class Simulation:
             self.connection.send(("answer", number, answer))
 
     def _obey(self, number: int | None, command: dict) -> dict | None:
-        """The answer; None if a jump answers at its end."""
+        """The answer; None if a jump replies at its end."""
         session, do = self.session, command["do"]
         if do == "frame":
             self.wanted = True

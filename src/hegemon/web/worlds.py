@@ -75,7 +75,7 @@ class AgentWorld(World):
 
     def prepare(self) -> None:
         now = self.snapshot()
-        with contextlib.suppress(InvalidInput):  # the author's code failed: whoever makes the step is told
+        with contextlib.suppress(InvalidInput):  # the author's code failed: the step itself reports it
             self.engine.advance(self.step + 1)
         self.restore(now)
 
@@ -123,7 +123,7 @@ class AgentWorld(World):
             driver.engine.load(configuration, outside[0])
         return driver.engine.step if driver.run(limit, until_met=True) else None
 
-    # -- one step, told ---------------------------------------------------------------------------------
+    # -- one step in words ---------------------------------------------------------------------------------
 
     def told_step(self, focus: int | None) -> dict:
         if self.is_rounds:

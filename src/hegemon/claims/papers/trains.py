@@ -78,7 +78,7 @@ def limit(case) -> int:
 
 
 def two_bits(lab, protocol, graph: str, updates: int) -> Check:
-    """An update given the same neighbourhood and the same two bits answers the same: it draws nothing else."""
+    """An update given the same neighbourhood and the same two bits returns the same: it draws nothing else."""
     bench, same = Bench(lab, protocol, graph), 0
     for _ in range(updates):
         nodes = bench.random()

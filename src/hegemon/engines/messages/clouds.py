@@ -2,7 +2,7 @@
 
 import numpy as np
 
-MOST_CLOUDS = 2000  # followed in one run: beyond, only their number is told
+MOST_CLOUDS = 2000  # followed in one run: beyond, only their number is reported
 
 
 def reachable(source, sent_to) -> set:

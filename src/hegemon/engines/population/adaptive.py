@@ -8,7 +8,7 @@ from hegemon.engines.population.agents import Agents
 from hegemon.engines.population.events import Events
 from hegemon.engines.population.switching import Switching
 
-SPARSE = 1 / 12  # an event costs about as much as so many steps of `agents`
+SPARSE = 1 / 12  # an event costs about as much as 1 / SPARSE steps of `agents`
 DENSE = 1 / 4
 REVIEW = 8  # steps per arc between two looks at how many arcs are active, at first; looks become rarer with time
 

@@ -13,7 +13,7 @@ from hegemon.models.configuration import LARGEST_ARRAY, Configuration
 
 CLEARLY = 0.8  # another engine must be this much cheaper to be worth a change
 OVER_PLAN = 2.0  # what an interaction costs in whole runs of `batch`, over what its plan says of one epoch
-FEW_STATES = 256  # up to so many the chance of a change is computed exactly
+FEW_STATES = 256  # up to this many the probability of a change is computed exactly
 REVIEW = 16  # steps per agent between two looks, at first; the looks become rarer with time
 BRIEF = 1 << 22  # steps that `agents` makes at least: less is not worth another engine
 SMALL = 1 << 16  # agents: up to here a run begins with `agents`

@@ -27,7 +27,7 @@ from hegemon.models.configuration import Configuration
 PER_ARC = 40  # bytes
 MOST_COINS = 256  # values of the coins, all of which are tried whenever an agent has changed
 AHEAD = 16  # events: how far ahead memory is asked for
-# Of the first arcs, so many, plain Python finds out which are active: a run that turns to another engine has its answer
+# Plain Python finds out which of the first arcs are active: a run that turns to another engine has its answer
 # before a kernel would be compiled.
 FEW_ARCS = 1024
 _asked: Counter = Counter()

@@ -237,7 +237,7 @@ class Rounds(Engine):
     # -- rounds -----------------------------------------------------------------------------------------
 
     def _rounds(self, budget: int) -> int:
-        """At most so many; comes back early when something is to be looked at."""
+        """At most that many; returns early when something is to be evaluated."""
         if len(self._parts) == 1:
             status = self._run(
                 budget, self._buffers, self._faces, self._mark, self._state, self._parts[0][2], self._counts,

@@ -42,7 +42,7 @@ class Plan:
         return asdict(self)
 
     def times(self, clones: float = 1, longer: float = 1) -> "Plan":
-        """With so many times the walkers, and so many times as long."""
+        """With multiples of the walkers and of the length."""
         return replace(
             self, each=max(1, round(self.each * clones)), walkers=round(self.walkers * clones),
             burn=int(self.burn * longer), length=int(self.length * longer),

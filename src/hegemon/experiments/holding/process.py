@@ -23,7 +23,7 @@ SLICE = 5_000_000  # steps of compiled work between two looks at the clock
 MOST_WALKERS = 200_000
 MEMORY = 5e8  # bytes that the walkers of one ensemble may take: the same whatever the machine, as the numbers are
 LEAST = 50  # walkers in all, for each that a cell has
-LOOK, LOOK_AT = 60, 0.4  # a look costs as much as so many steps, and so many for every agent
+LOOK, LOOK_AT = 60, 0.4  # a sample costs as much as LOOK steps, and LOOK_AT more for every agent
 STARTERS = 256  # walkers that an ensemble begins with
 KEPT = 256  # meetings that lost the leader, of one ensemble
 
@@ -161,7 +161,7 @@ class Crowd:
         return self.losses.ends[: min(KEPT, int(self.losses.numbers[0]))]
 
     def iterate(self, each: int, walkers: int, learns: bool = False) -> None:
-        """Steps up to the next look, and the walkers of the next iteration: so many for each cell, at most so many."""
+        """Steps up to the next sample, and the walkers of the next iteration: their number in each cell, and in all."""
         if self.size > len(self.sorting.keys):
             self._sort_room(self.size * 5 // 4)
         first = 0

@@ -82,7 +82,7 @@ def together(rates: Sequence[float], tried: float) -> tuple[np.ndarray, int]:
 
 
 def width(values: np.ndarray, number: int) -> float:
-    """Half of the 95 % interval of the logarithm of the mean of so many, from the scatter of the first stage."""
+    """Half of the 95 % interval of the logarithm of the mean of that many, from the scatter of the first stage."""
     first = values[:FIRST]
     variance = float(first.var(ddof=1))
     scatter = max(relative(first)[1] ** 2, math.expm1(min(variance, 50.0)))

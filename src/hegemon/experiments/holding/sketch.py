@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-SMALL = 4  # a field with at most so many values is small
+SMALL = 4  # a field with at most this many values is small
 KNOTS = 32  # of the clock
 VALUES = 1024  # of a trait, at most
 COUNTS = 18  # powers of two, none included
