@@ -21,7 +21,8 @@ BENEATH["engines"] = {"compute", "models"} | BENEATH["models"]  # an engine neve
 BENEATH["runs"] = {"engines", "analysis"} | BENEATH["engines"]
 BENEATH["exact"] = {"runs"} | BENEATH["runs"]
 BENEATH["experiments"] = {"exact", "protocols"} | BENEATH["exact"]
-BENEATH["claims"] = {"experiments"} | BENEATH["experiments"]
+BENEATH["discovery"] = {"experiments"} | BENEATH["experiments"]
+BENEATH["claims"] = {"discovery"} | BENEATH["discovery"]
 BENEATH["web"] = BENEATH["network"] = {"claims", "hosts"} | BENEATH["claims"]
 BENEATH["cli"] = {"web", "network", "__init__"} | BENEATH["web"]
 BENEATH["__init__"] = set(BENEATH) - {"cli"}

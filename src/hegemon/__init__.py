@@ -1,6 +1,6 @@
 """hegemon: a laboratory for randomized leader election in anonymous networks.
 
-Run: `simulate`, `run_trials`, `sweep`. Exact results: `verify` for one n, `prove` for every n.
+Run: `simulate`, `run_trials`, `sweep`. Exact results: `verify` for one n, `prove` for every n; `discover` searches.
 Write a protocol: `from hegemon import PopulationProtocol, Bit, …`.
 The catalogue's classes are here under their names: `hegemon.TimeOptimal(n=1000, tau=2)`.
 Each name is loaded when it is first used: whoever asks for one does not wait for the compiler.
@@ -18,6 +18,7 @@ __version__ = "0.2.0"
 if TYPE_CHECKING:  # the same names, for type checkers and editors
     from hegemon import network as network
     from hegemon.analysis.pictures import Picture as Picture
+    from hegemon.discovery.discover import discover as discover
     from hegemon.exact.proofs.prover import prove as prove
     from hegemon.exact.verification import verify as verify
     from hegemon.experiments.holding.holding import holding as holding
@@ -65,6 +66,7 @@ _HOMES = {
     "Fault": "hegemon.runs.run",
     "Picture": "hegemon.analysis.pictures",
     "Run": "hegemon.runs.run",
+    "discover": "hegemon.discovery.discover",
     "holding": "hegemon.experiments.holding.holding",
     "mixing_time": "hegemon.graphs.mixing",
     "prove": "hegemon.exact.proofs.prover",

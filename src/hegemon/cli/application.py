@@ -50,6 +50,13 @@ COMMANDS = {
         "search:search_worst_start",
         ("hegemon search-worst timer --n 5", "hegemon search-worst timer --n 3 --set s=3 --exact --out worst.json"),
     ),
+    "discover": (
+        "discover:discover_protocols",
+        (
+            "hegemon discover leader-election --states 2 --n 2..6 --out found",
+            "hegemon discover leader-election --states 2 --n 2,3 --self-stabilizing --certificate none.json",
+        ),
+    ),
     "reproduce": (
         "reproduce:reproduce_claims",
         ("hegemon reproduce --quick", "hegemon reproduce --full --paper ring --out ring-claims"),
@@ -102,6 +109,7 @@ SENTENCES = {
     "prove": "Prove for every n at once, where states do not grow with n. Exit code 1: something asked is not proved.",
     "holding": "How long a leader is held, from 10^2 to 10^40 steps and beyond: a weighted ensemble, with an interval.",
     "search-worst": "Search for a starting configuration with large expected convergence time.",
+    "discover": "Search all protocols of a few states for those that are right, and rank them by exact expected steps.",
     "reproduce": "Check the papers' claims on this machine. Run again to go on.",
     "mixing-time": "The mixing time of a random walk: the least k with every probability within 1/(2n) of its limit.",
     "lower-bound": "Theorem 3 as an experiment: `referees` with n^a messages, and how often it elects one leader.",

@@ -1,0 +1,122 @@
+"""`hegemon discover`: search for protocols, with the exact chain as the judge."""
+
+import json as json_format
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from hegemon.cli import failures, options
+from hegemon.cli.common import console, deliver, facts, figure, outputs, print_json
+from hegemon.cli.options import argument, integer, option, path, text
+from hegemon.cli.progress import Progress
+from hegemon.errors import InvalidInput
+from hegemon.files import write_text
+
+
+def discover_protocols(
+    specification: Annotated[str, argument("SPECIFICATION", "what is searched for: leader-election")],
+    states: Annotated[int, integer("--states", "number of states of an agent", low=2, high=4)] = 2,
+    n: Annotated[
+        str, text("--n", "numbers of agents that a protocol must be right for: 2..5 or 3,5", "RANGE")
+    ] = "2..5",
+    graph: Annotated[str, text("--graph", "complete or directed-ring", "GRAPH")] = "complete",
+    self_stabilizing: Annotated[bool, option("--self-stabilizing", help="from every configuration")] = False,
+    silent: Annotated[bool, option("--silent", help="in the end no state changes any more")] = False,
+    symmetric: Annotated[
+        bool, option("--symmetric", help="rules do not tell the initiator from the responder")
+    ] = False,
+    coin: Annotated[bool, option("--coin", help="every interaction has one fair coin")] = False,
+    best: Annotated[int, integer("--best", "how many of the fastest are shown and written", high=10**6)] = 10,
+    out: Annotated[
+        str | None, option("--out", help="write the fastest into this folder, as found_1.py, …", metavar="FOLDER")
+    ] = None,
+    checkpoint: Annotated[
+        str | None, path("--checkpoint", "keep finished branches (.json); run again to go on")
+    ] = None,
+    certificate: Annotated[str | None, path("--certificate", "write all decisions (.json), for the checker")] = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+):
+    """Search all protocols of a few states for those that are right, and rank them by exact expected steps."""
+    outputs(checkpoint=(checkpoint, (".json",)), certificate=(certificate, (".json",)))
+    folder = Path(out) if out else None
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise InvalidInput(f"--out {out} is a file; give the name of a folder")
+    from hegemon.discovery.certificates import certificate as certified
+    from hegemon.discovery.discover import discover
+    from hegemon.discovery.writing import protocol_text
+
+    with Progress(quiet=quiet) as shown:
+        try:
+            discovery = discover(
+                specification, states=states, n=n, graph=graph, self_stabilizing=self_stabilizing, silent=silent,
+                symmetric=symmetric, coin=coin, checkpoint=checkpoint, certificate=certificate is not None,
+                progress=shown.show,
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            kept = f"kept in {checkpoint}: run again to go on" if checkpoint else "not kept; --checkpoint FILE keeps it"
+            raise failures.Interrupted(f"interrupted; what was searched is {kept}") from None
+    words = [f"--{name}" for name, given in _flags(self_stabilizing, silent, symmetric, coin).items() if given]
+    words += [] if graph == "complete" else ["--graph", graph]
+    command = " ".join(["hegemon discover", specification, f"--states {states} --n {n}", *words])
+    content = discovery.record(best)
+    files: dict = {}
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        for number, one in enumerate(discovery.found[:best], 1):
+            program = protocol_text(one, f"Found{number}", command)
+            files[str(folder / f"found_{number}.py")] = lambda place, program=program: write_text(place, program)
+    if certificate is not None:
+        proof = json_format.dumps(certified(discovery)) + "\n"
+        files[certificate] = lambda place: write_text(place, proof)
+    content["files"] = list(files)
+    deliver(lambda: print_json(content) if json else print_report(content), files)
+    raise typer.Exit(failures.YES if discovery.found else failures.NO)
+
+
+def _flags(self_stabilizing: bool, silent: bool, symmetric: bool, coin: bool) -> dict[str, bool]:
+    return {"self-stabilizing": self_stabilizing, "silent": silent, "symmetric": symmetric, "coin": coin}
+
+
+def print_report(content: dict) -> None:
+    screen = console()
+    start = "every configuration" if content["self_stabilizing"] else "one uniform start"
+    more = [word for word in ("silent", "symmetric", "coin") if content[word]]
+    heads = {
+        "specification": ", ".join([content["specification"], f"from {start}", *more]),
+        "graph": content["graph"],
+        "n": ", ".join(map(str, content["n"])),
+        "tables": f"{content['tables']:,} ({content['up_to_renaming']:,} up to renaming of states)",
+    }
+    for n, pruned in content["pruned"].items():
+        heads[f"wrong at n = {n}"] = f"{pruned['tables']:,} tables in {pruned['branches']:,} branches"
+    processes = "1 process" if content["processes"] == 1 else f"{content['processes']:,} different processes"
+    heads["right"] = f"{content['satisfying']:,} tables, {processes}"
+    screen.print(facts(heads))
+    if content["distribution"]:
+        screen.print(f"\nexact expected steps at n = {content['n'][-1]}", style="bold")
+        times = Table(box=None, pad_edge=False)
+        for heading in ("steps", "processes", "tables"):
+            times.add_column(heading, justify="right")
+        rows = content["distribution"]
+        for row in rows if len(rows) <= 12 else [*rows[:8], None, *rows[-3:]]:
+            times.add_row(
+                *(["…"] * 3 if row is None else [row["steps"], figure(row["processes"]), figure(row["tables"])])
+            )
+        screen.print(times)
+    for number, one in enumerate(content["best"], 1):
+        screen.print(f"\n{number}. {'; '.join(one['rules'])}", style="bold", soft_wrap=True)
+        both = content["self_stabilizing"]
+        steps = ", ".join(
+            f"n = {n}: {figures['worst']}" + (f" (mean {figures['mean']})" if both else "")
+            for n, figures in one["expected_steps"].items()
+        )
+        screen.print(f"   expected steps {steps}; {one['tables']:,} tables", soft_wrap=True)
+    screen.print()
+    for place in content["files"]:
+        screen.print(f"written: {place}")
+    found = f"{content['processes']:,} found" if content["processes"] else "none exists"
+    work = f"{content['tables']:,} tables covered by judging {content['judged']:,}, {content['seconds']:.2f} s"
+    screen.print(f"{found} ({work})", style="bold green" if content["processes"] else "bold")

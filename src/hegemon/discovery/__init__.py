@@ -1,0 +1,1 @@
+"""Searching for protocols, with the exact chain as the judge."""

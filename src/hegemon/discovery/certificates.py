@@ -1,0 +1,37 @@
+"""The whole tree of decisions as JSON, for the checker."""
+
+from hegemon.discovery.discover import Discovery
+from hegemon.discovery.judge import FAILS, HOLDS, members
+from hegemon.discovery.search import Node, Problem
+from hegemon.errors import InvalidInput
+
+
+def certificate(discovery: Discovery) -> dict:
+    """Every decision with all outcomes of its rule, and every failure with the rules that it depends on."""
+    trees = [
+        {"leaders": list(problem.outputs), "tree": _written(problem, tree)}
+        for problem, tree in zip(discovery.problems, discovery.trees, strict=True)
+    ]
+    return {
+        **discovery.question, "tables": discovery.tables, "satisfying": discovery.satisfying, "problems": trees,
+    }  # fmt: skip
+
+
+def _written(problem: Problem, node: Node) -> dict:
+    rules = problem.space.rules
+    if node[0] == HOLDS:
+        return {"holds": True}
+    if node[0] == FAILS:
+        _, case, start, witness, uses = node
+        arena = problem.cases[case].arena
+        used = [[*rules[k].pair, rules[k].face] for k in members(uses)]
+        places = arena.configurations[start], arena.configurations[witness]
+        return {"fails": arena.n, "start": list(places[0]), "stuck": list(places[1]), "uses": used}
+    if node[0] != "rule":
+        raise InvalidInput("this search kept no tree; ask for the certificate when the search begins")
+    rule = rules[node[1]]
+    branches = [
+        {"outcomes": [list(rule.choices[choice]) for choice in group], "then": _written(problem, below)}
+        for group, below in node[2]
+    ]
+    return {"rule": [*rule.pair, rule.face], "branches": branches}

@@ -1,0 +1,224 @@
+"""The front door: search all protocols of a size, count them, rank what is found."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from hegemon import display
+from hegemon.discovery import specifications
+from hegemon.discovery.keeping import KeptSearch
+from hegemon.discovery.rules import RuleSpace, classes, renamings
+from hegemon.discovery.search import Node, Problem, TableSearch, failing, holding
+from hegemon.discovery.times import expected_steps
+from hegemon.experiments.axes import parse_axis
+
+EVERY = 0.2  # seconds between two reports of progress
+
+
+@dataclass(frozen=True)
+class Found:
+    """A protocol that satisfies the specification. Rules that can never be used are undecided (-1)."""
+
+    problem: Problem
+    table: tuple[int, ...]
+    tables: int  # how many tables give this process
+    times: dict[int, tuple[Fraction, Fraction]]  # for each n: expected steps from the worst start, and the mean
+
+    @property
+    def rank(self) -> tuple:
+        largest_first = [time for n in sorted(self.times, reverse=True) for time in self.times[n]]
+        return (*largest_first, self.problem.outputs, self.table)
+
+    @property
+    def rules(self) -> list[str]:
+        """The rules that change something: `L L -> L F`."""
+        from hegemon.discovery.writing import rule_lines
+
+        return rule_lines(self)
+
+    def record(self) -> dict:
+        steps = {str(n): {"worst": str(worst), "mean": str(mean)} for n, (worst, mean) in self.times.items()}
+        return {"rules": self.rules, "tables": self.tables, "expected_steps": steps}
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """What a search has covered and found. The numbers add up: every table fails in one branch, or satisfies."""
+
+    question: dict[str, Any]
+    problems: tuple[Problem, ...]
+    trees: tuple[Node, ...]
+    found: tuple[Found, ...]  # different processes, the fastest first
+    judged: int
+    seconds: float
+
+    @cached_property
+    def tables(self) -> int:
+        """All protocols: rule tables times the choices of leader states (and of the start), up to renaming."""
+        return sum(problem.space.size for problem in self.problems)
+
+    @cached_property
+    def up_to_renaming(self) -> int:
+        return sum(classes(problem.space, problem.colours) for problem in self.problems)
+
+    @cached_property
+    def satisfying(self) -> int:
+        return sum(one.tables for one in self.found)
+
+    @cached_property
+    def pruned(self) -> dict[int, tuple[int, int]]:
+        """For each n: how many branches fail there first, and how many tables they cover."""
+        total: dict[int, tuple[int, int]] = dict.fromkeys(self.question["n"], (0, 0))
+        for problem, tree in zip(self.problems, self.trees, strict=True):
+            for case, (branches, tables) in failing(problem, tree).items():
+                n = problem.cases[case].arena.n
+                total[n] = total[n][0] + branches, total[n][1] + tables
+        return total
+
+    def check_counts(self) -> None:
+        """Every table is counted once."""
+        covered = sum(tables for _, tables in self.pruned.values()) + self.satisfying
+        assert covered == self.tables, f"{covered:,} tables were counted, and there are {self.tables:,}"
+
+    @property
+    def distribution(self) -> list[tuple[Fraction, int, int]]:
+        """At the largest n, for each expected time from the worst start: how many processes and tables have it."""
+        largest = max(self.question["n"])
+        processes: Counter[Fraction] = Counter(one.times[largest][0] for one in self.found)
+        tables: Counter[Fraction] = Counter()
+        for one in self.found:
+            tables[one.times[largest][0]] += one.tables
+        return [(time, processes[time], tables[time]) for time in sorted(processes)]
+
+    def record(self, best: int = 10) -> dict:
+        return {
+            **self.question,
+            "tables": self.tables,
+            "up_to_renaming": self.up_to_renaming,
+            "judged": self.judged,
+            "pruned": {str(n): {"branches": b, "tables": t} for n, (b, t) in self.pruned.items()},
+            "satisfying": self.satisfying,
+            "processes": len(self.found),
+            "distribution": [
+                {"steps": str(time), "processes": count, "tables": tables} for time, count, tables in self.distribution
+            ],
+            "best": [one.record() for one in self.found[:best]],
+            "seconds": self.seconds,
+        }
+
+    def _repr_html_(self) -> str:
+        content = self.record()
+        rows = [
+            {"rules": ", ".join(one["rules"]), "tables": one["tables"]}
+            | {f"steps at n = {n}": steps["worst"] for n, steps in one["expected_steps"].items()}
+            for one in content["best"]
+        ]
+        heads = {key: content[key] for key in ("tables", "satisfying", "processes", "judged")}
+        return display.facts(heads) + display.table(rows)
+
+
+@display.with_progress
+def discover(
+    specification: str = "leader-election",
+    *,
+    states: int,
+    n: Sequence[int] | int | str = "2..5",
+    graph: str = "complete",
+    self_stabilizing: bool = False,
+    silent: bool = False,
+    symmetric: bool = False,
+    coin: bool = False,
+    checkpoint: str | Path | None = None,
+    certificate: bool = False,
+    progress: display.Show | None = None,
+) -> Discovery:
+    """All protocols of `states` states that satisfy the specification for every n asked, the fastest first.
+
+    `leader-election`: from a uniform start (with `self_stabilizing`, from every configuration) exactly one leader is
+    reached with probability 1, and the same agent stays the only leader forever; with `silent`, no state changes any
+    more either. The graph is `complete` or `directed-ring`. `symmetric` tables do not tell initiator and responder
+    apart; with `coin`, every interaction has one fair coin. `checkpoint` is a file that an interrupted search goes on
+    from. With `certificate`, the whole tree of decisions is kept (`Discovery.trees`).
+    """
+    sizes = sorted(parse_axis("n", n))
+    specifications.check(specification, states, graph, sizes)
+    begin = time.monotonic()
+    question = {
+        "specification": specification, "states": states, "graph": graph, "n": sizes,
+        "self_stabilizing": self_stabilizing, "silent": silent, "symmetric": symmetric, "coin": coin,
+    }  # fmt: skip
+    space = RuleSpace(states, symmetric, coin)
+    asked = tuple(specifications.problems(space, graph, tuple(sizes), self_stabilizing, silent))
+    kept = KeptSearch(checkpoint, question | {"certificate": certificate})
+    trees = []
+    try:
+        for number, problem in enumerate(asked):
+            tick = _ticker(kept, progress, number, len(asked))
+            search = TableSearch(problem, kept.branches(number), tick, whole=certificate)
+            trees.append(search.explore())
+            kept.judged += search.judged
+    finally:
+        kept.save()
+    found = rank(asked, trees, progress)
+    discovery = Discovery(question, asked, tuple(trees), found, kept.judged, time.monotonic() - begin)
+    discovery.check_counts()
+    return discovery
+
+
+def _ticker(
+    kept: KeptSearch, progress: display.Show | None, number: int, problems: int
+) -> Callable[[TableSearch], None]:
+    last = [time.monotonic()]
+
+    def tick(search: TableSearch) -> None:
+        now = time.monotonic()
+        if now - last[0] >= EVERY:
+            last[0] = now
+            kept.save_now_and_then()
+            if progress is not None:
+                stage = f"searching, leader states {number + 1} of {problems}, tables covered"
+                progress(stage, search.done, search.problem.space.size)
+
+    return tick
+
+
+def rank(problems: Sequence[Problem], trees: Sequence[Node], progress: display.Show | None = None) -> tuple[Found, ...]:
+    """The different processes among the tables that hold, with their exact times, the fastest first."""
+    found = []
+    for problem, tree in zip(problems, trees, strict=True):
+        keeps = TableSearch(problem).keeps
+        tables: dict[tuple, list] = {}
+        for table, count in holding(problem, tree):
+            tables.setdefault(process(problem, table), [table, 0])[1] += count
+        for number, (table, count) in enumerate(tables.values()):
+            if progress is not None and number % 50 == 0:
+                progress("computing exact times", number, len(tables))
+            times = {case.arena.n: expected_steps(table, keeps, case) for case in problem.cases}
+            found.append(Found(problem, table, count, times))
+    return tuple(sorted(found, key=lambda one: one.rank))
+
+
+def process(problem: Problem, table: Sequence[int]) -> tuple:
+    """What two tables have in common that differ in the names of states, and on complete graphs in who initiates."""
+    space = problem.space
+    anonymous = problem.cases[0].arena.graph == "complete"
+    forms = []
+    for name in renamings(problem.colours):
+        form: dict[tuple[int, int], list] = {}
+        for a, b, face in space.index:
+            outcome = space.outcome(table, a, b, face)
+            pair = name[a], name[b]
+            if outcome is None:
+                told: tuple = ()
+            else:
+                kept = problem.keeps(space.index[a, b, face][0], table[space.index[a, b, face][0]])
+                after = name[outcome[0]], name[outcome[1]]
+                told = (min(after), max(after), kept) if anonymous else (*after, kept)
+            form.setdefault((min(pair), max(pair)) if anonymous else pair, []).append(told)
+        forms.append(tuple((pair, tuple(sorted(told))) for pair, told in sorted(form.items())))
+    return min(forms)
