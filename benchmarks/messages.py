@@ -65,7 +65,7 @@ def main() -> None:
         for candidates in (1, None)
         for n in (10**4, 10**6, 10**8)
     ]
-    draw_budget(sweeps, FOLDER / "messages_lower_bound.png")
+    draw_budget([row for rows in sweeps for row in rows], FOLDER / "messages_lower_bound.png")
     content = {"largest": elections, "comparison": comparison, "lower_bound": sweeps}
     (FOLDER / "messages.json").write_text(json.dumps(content, indent=1))
     print(f"written: {FOLDER}/messages.json, messages_comparison.png, messages_lower_bound.png")

@@ -15,6 +15,10 @@ assert_type(hg.verify(hg.Timer(n=3, s=4)).hitting, HittingTimes | None)
 assert_type(hg.verify(hg.Trains(n=3), graph="path:3"), Verification)
 assert_type(hg.verify(hg.FloodMax(n=3), wake="random"), MessageVerification)
 assert_type(hg.verify(hg.CATALOGUE["ring"](n=3)), Verification | MessageVerification)
+assert_type(hg.results("study").rows, list[dict])
+assert_type(hg.advise("10y", n=5, interactions_per_second=20).command, str)
+assert_type(hg.search_worst(hg.Ring(n=5)).mean, float)
+assert_type(hg.lower_bound(1e4), list[dict])
 
 # mistakes that must be seen; an ignore that is not needed is an error too
 hg.simulate(hg.Pairwise(n=10), sed=1)  # type: ignore[call-arg]

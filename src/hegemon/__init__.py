@@ -8,8 +8,8 @@ Each name is loaded when it is first used: whoever asks for one does not wait fo
 
 # ruff: noqa: I001 - names that are passed on stay in one block
 
-import importlib
-from typing import TYPE_CHECKING, Any
+import importlib as _importlib
+from typing import TYPE_CHECKING, Any as _Any
 
 from hegemon.errors import InvalidInput
 
@@ -19,10 +19,19 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from hegemon import network as network
     from hegemon.analysis.pictures import Picture as Picture
     from hegemon.discovery.discover import discover as discover
+    from hegemon.claims.reproduce import reproduce as reproduce
     from hegemon.exact.proofs.prover import prove as prove
     from hegemon.exact.verification import verify as verify
+    from hegemon.experiments.checking import check as check
+    from hegemon.experiments.comparisons import (
+        compare_messages as compare_messages,
+        lower_bound as lower_bound,
+    )
+    from hegemon.experiments.holding.advice import advise as advise
     from hegemon.experiments.holding.holding import holding as holding
+    from hegemon.experiments.results import results as results
     from hegemon.experiments.sweep import sweep as sweep
+    from hegemon.experiments.worst_starts import search_worst as search_worst
     from hegemon.graphs.mixing import mixing_time as mixing_time
     from hegemon.graphs.topology import Topology as Topology
     from hegemon.models import (
@@ -67,10 +76,17 @@ _HOMES = {
     "Picture": "hegemon.analysis.pictures",
     "Run": "hegemon.runs.run",
     "discover": "hegemon.discovery.discover",
+    "advise": "hegemon.experiments.holding.advice",
+    "check": "hegemon.experiments.checking",
+    "compare_messages": "hegemon.experiments.comparisons",
     "holding": "hegemon.experiments.holding.holding",
+    "lower_bound": "hegemon.experiments.comparisons",
     "mixing_time": "hegemon.graphs.mixing",
     "prove": "hegemon.exact.proofs.prover",
+    "reproduce": "hegemon.claims.reproduce",
+    "results": "hegemon.experiments.results",
     "run_trials": "hegemon.runs.trials",
+    "search_worst": "hegemon.experiments.worst_starts",
     "simulate": "hegemon.runs.simulate",
     "sweep": "hegemon.experiments.sweep",
     "verify": "hegemon.exact.verification",
@@ -85,12 +101,12 @@ _HOMES |= {"Topology": "hegemon.graphs.topology"} | dict.fromkeys(_WRITING, "heg
 __all__ = ["InvalidInput", "network", *_HOMES]  # noqa: PLE0604 - the names are strings
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     if name == "network":
-        return importlib.import_module("hegemon.network")
-    home = importlib.import_module(_HOMES[name]) if name in _HOMES else None
+        return _importlib.import_module("hegemon.network")
+    home = _importlib.import_module(_HOMES[name]) if name in _HOMES else None
     if home is None and name[:1].isupper():  # a protocol's class
-        home = importlib.import_module("hegemon.protocols")
+        home = _importlib.import_module("hegemon.protocols")
     if not hasattr(home, name):
         raise AttributeError(f"module 'hegemon' has no attribute {name!r}")
     value = globals()[name] = getattr(home, name)
@@ -98,5 +114,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    protocols = importlib.import_module("hegemon.protocols").CATALOGUE.values()
+    protocols = _importlib.import_module("hegemon.protocols").CATALOGUE.values()
     return sorted({"__doc__", "__version__", *__all__, *(protocol.__name__ for protocol in protocols)})

@@ -1,7 +1,10 @@
 """The one exception that bad input raises, and its kin for what broke on the way. The command line prints the sentence
 and exits with 2, or with 3."""
 
+import traceback
 from collections.abc import Iterable
+
+LONGEST = 400  # characters of a sentence; a value from outside may be any length
 
 
 class InvalidInput(ValueError):
@@ -10,6 +13,10 @@ class InvalidInput(ValueError):
 
 class Unfinished(InvalidInput):
     """Nothing is wrong with what was asked, but it could not be finished: a disk is full, a scheduler is gone."""
+
+
+class Refused(Exception):
+    """A value of an option that cannot be used. No ValueError, which an option parser would reword."""
 
 
 def is_interrupt(error: BaseException | None) -> bool:
@@ -39,3 +46,37 @@ def meant(word: str, known: Iterable[str]) -> str:
     names = {plain(name): name for name in known}
     near = difflib.get_close_matches(plain(str(word)), names, n=1, cutoff=0.6)
     return f" (did you mean {names[near[0]]}?)" if near else ""
+
+
+def sentence(error: BaseException) -> str | None:
+    """The one sentence that an exception becomes; None where nobody could expect it."""
+    if isinstance(error, InvalidInput | Refused):
+        text, place = str(error), place_in_users_file(error.__cause__ or error, called=error.__cause__ is None)
+        if place and f"line {place.rpartition('line ')[2].split(',')[0]}" not in text:
+            text += f" ({place})"
+        return short(text)
+    if isinstance(error, MemoryError):
+        return short(f"not enough memory ({error}); take a smaller n, fewer trials or fewer workers")
+    if isinstance(error, RecursionError):
+        return "a value is nested too deeply; give a simpler one"
+    place = place_in_users_file(error)
+    return short(f"{place}: {type(error).__name__}: {error}; fix the file") if place else None
+
+
+def place_in_users_file(error: BaseException, called: bool = False) -> str:
+    """Where in a user's own file an exception passed last, as `file.py, line 8, in validate`; "" if nowhere. With
+    `called`, only where something of the laboratory was called: what users refuse themselves is their own sentence."""
+    for depth, frame in enumerate(reversed(list(traceback.walk_tb(error.__traceback__)))):
+        scope = frame[0].f_globals
+        if str(scope.get("__name__", "")).startswith("hegemon_user_"):
+            if called and depth == 0:
+                return ""
+            return f"{scope.get('__file__')}, line {frame[1]}, in {frame[0].f_code.co_name}"
+    return ""
+
+
+def short(text: str, longest: int = LONGEST) -> str:
+    """One line of bounded length, whatever a value from outside has put into it."""
+    text = "".join(c if c.isprintable() else " " if c.isspace() else ascii(c)[1:-1] for c in text)
+    text = " ".join(text.split())
+    return text if len(text) <= longest else f"{text[: longest * 2 // 3]} … {text[-longest // 3 :]}"

@@ -17,7 +17,7 @@ from hegemon.claims.canonical import sealed
 from hegemon.claims.laboratory import SEED, Laboratory
 from hegemon.claims.registry import VIOLATED, choose
 from hegemon.claims.report import write_report
-from hegemon.claims.reproduce import ClaimsListener, reproduce, run_claim
+from hegemon.claims.reproduce import ClaimsListener, make_claims, reproduce, run_claim
 from hegemon.claims.store import ClaimsFolder
 from hegemon.cli.main import main
 from hegemon.errors import InvalidInput
@@ -39,7 +39,7 @@ class Ear(ClaimsListener):
 def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("out")
     claims = choose("ring.lemma1,trains.lemma4.2")
-    return folder, claims, reproduce(claims, "quick", folder, jobs=2)
+    return folder, claims, make_claims(claims, "quick", folder, jobs=2)
 
 
 def test_what_is_in_the_folder(finished):
@@ -54,12 +54,19 @@ def test_what_is_in_the_folder(finished):
     assert not list(folder.rglob("*.partial"))
 
 
+def test_python_returns_the_same_verdicts_and_writes_the_report(finished):
+    folder, claims, _ = finished
+    found = reproduce(only=",".join(claim.id for claim in claims), out=folder, jobs=1)
+    assert found == json.loads((folder / "claims.json").read_text())
+    assert (folder / "report.html").stat().st_size > 1000
+
+
 @pytest.mark.full
 def test_dask_gives_the_same_records(finished, tmp_path):
     """`hegemon reproduce --cluster dask:local`: a claim is a task, and the tables are the same to the byte."""
     pytest.importorskip("distributed")
     folder, claims, records = finished
-    there = reproduce(claims, "quick", tmp_path, jobs=2, cluster="dask:local")
+    there = make_claims(claims, "quick", tmp_path, jobs=2, cluster="dask:local")
     timeless = [{**record, "seconds": 0} for record in records]
     assert [{**record, "seconds": 0} for record in there] == timeless
     for claim in claims:
@@ -70,7 +77,7 @@ def test_dask_gives_the_same_records(finished, tmp_path):
 def test_finished_claims_are_not_made_again(finished):
     folder, claims, records = finished
     ear = Ear()
-    assert reproduce(claims, "quick", folder, jobs=1, listener=ear) == records
+    assert make_claims(claims, "quick", folder, jobs=1, listener=ear) == records
     assert ear.heard == [(claim.id, True) for claim in claims]
 
 
@@ -201,7 +208,7 @@ def test_a_killed_run_leaves_whole_files_only(tmp_path):
     done = list(tmp_path.glob("claims/*.json"))
     assert done and all(json.loads(path.read_text())["verdict"] for path in done)
     ear = Ear()
-    reproduce(choose("ring.lemma1"), "quick", tmp_path, jobs=1, listener=ear)
+    make_claims(choose("ring.lemma1"), "quick", tmp_path, jobs=1, listener=ear)
     assert ear.heard == [("ring.lemma1", True)] and not list(tmp_path.rglob("*.partial"))
 
 
@@ -268,13 +275,13 @@ def test_workers_end_with_their_parent(tmp_path):
     program = """
 import sys
 from hegemon.claims.registry import choose
-from hegemon.claims.reproduce import ClaimsListener, reproduce
+from hegemon.claims.reproduce import ClaimsListener, make_claims
 class Voice(ClaimsListener):
     def started(self, claim):
         import multiprocessing
         print(*(child.pid for child in multiprocessing.active_children()), flush=True)
 if __name__ == "__main__":
-    reproduce(choose("to.lemma5"), "full", sys.argv[1], jobs=1, listener=Voice())
+    make_claims(choose("to.lemma5"), "full", sys.argv[1], jobs=1, listener=Voice())
 """
     script = tmp_path / "parent.py"
     script.write_text(program)

@@ -5,8 +5,9 @@ import sys
 
 import pytest
 
-from hegemon.cli import authoring, failures
+from hegemon.cli import failures
 from hegemon.cli.main import main
+from hegemon.experiments import checking
 from hegemon.protocols.loading import find_protocol, name_protocol
 from tests.cli import sentences
 
@@ -38,7 +39,7 @@ def test_a_new_protocol_runs_verifies_and_plots_at_once(capsys, monkeypatch, tmp
 @pytest.mark.parametrize("engines", [("agents",), pytest.param((), marks=pytest.mark.full)])
 def test_a_sound_protocol_is_told_so(capsys, monkeypatch, engines):
     if engines:
-        monkeypatch.setattr(authoring, "engines", lambda *_: engines)
+        monkeypatch.setattr(checking, "engines", lambda *_: engines)
     code, content = as_json(capsys, "check", "pairwise", "--n", "3")
     assert code == 0 and content["ok"]
     expected = {f"engine {name}" for name in engines or ("agents", "events", "batch")}
@@ -46,7 +47,7 @@ def test_a_sound_protocol_is_told_so(capsys, monkeypatch, engines):
 
 
 def test_leaders_are_counted_where_there_are_any(capsys, monkeypatch):
-    monkeypatch.setattr(authoring, "engines", lambda *_: ("agents",))
+    monkeypatch.setattr(checking, "engines", lambda *_: ("agents",))
     for protocol, said in (("epidemic", "300 steps"), ("pairwise", "300 steps, 1 leader")):
         code, content = as_json(capsys, "check", protocol, "--n", "3")
         assert code == 0 and content["checks"][-1]["found"] == f"compiles and runs: {said}"
@@ -75,7 +76,7 @@ class Mine(PopulationProtocol):
 
 @pytest.mark.parametrize(("flaw", "what"), FLAWS)
 def test_what_is_wrong_is_found_and_explained(capsys, monkeypatch, tmp_path, flaw, what):
-    monkeypatch.setattr(authoring, "engines", lambda *_: ())  # nothing here depends on them
+    monkeypatch.setattr(checking, "engines", lambda *_: ())  # nothing here depends on them
     path = tmp_path / "mine.py"
     path.write_text(BROKEN.replace("FLAW", flaw))
     code, content = as_json(capsys, "check", str(path), "--n", "3")
@@ -191,7 +192,7 @@ class Intended(PopulationProtocol):
 @pytest.mark.parametrize(("n", "largest", "expected"), [(3, 2, True), (30, 40, None)])
 def test_closure_is_judged_from_the_intended_starts(capsys, tmp_path, monkeypatch, n, largest, expected):
     """As verify judges it; where it is not proved it is not counted as passed."""
-    monkeypatch.setattr(authoring, "engines", lambda *_: [])  # nothing need be compiled for this
+    monkeypatch.setattr(checking, "engines", lambda *_: [])  # nothing need be compiled for this
     path = tmp_path / "intended.py"
     path.write_text(INTENDED.replace("LARGEST", str(largest)))
     code, content = as_json(capsys, "check", str(path), "--n", str(n))
@@ -208,7 +209,7 @@ def test_closure_is_judged_from_the_intended_starts(capsys, tmp_path, monkeypatc
 
 
 def test_a_chain_of_rounds_that_is_too_large_is_not_decided(capsys, monkeypatch):
-    monkeypatch.setattr(authoring, "engines", lambda *_: [])
+    monkeypatch.setattr(checking, "engines", lambda *_: [])
     _, content = as_json(capsys, "check", "bfw", "--n", "12", "--graph", "ring:12")
     rows = [row for row in content["checks"] if row["what"].startswith("set ")]
     assert rows and all(row["ok"] is None and "not proved here" in row["found"] for row in rows)

@@ -2,8 +2,9 @@
 
 import pytest
 
-from hegemon.cli import authoring, failures
+from hegemon.cli import failures
 from hegemon.cli.main import main
+from hegemon.experiments import checking
 from tests.cli import sentences
 
 # model: (right, wrong, what is said); the line is that of the wrong text, or of what stands after an arrow
@@ -51,7 +52,7 @@ CASES = [(model, *mistake) for model, mistakes in MISTAKES.items() for mistake i
 def test_a_mistake_is_explained_with_its_line(capsys, monkeypatch, tmp_path, model, right, wrong, said):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "2000")
-    monkeypatch.setattr(authoring, "engines", lambda *_: ())  # every mistake is found before anything is compiled
+    monkeypatch.setattr(checking, "engines", lambda *_: ())  # every mistake is found before anything is compiled
     assert main(["new", "mine.py", "--model", model]) == 0
     text = (tmp_path / "mine.py").read_text()
     assert right in text
@@ -71,7 +72,7 @@ def test_a_mistake_is_explained_with_its_line(capsys, monkeypatch, tmp_path, mod
 @pytest.mark.parametrize("right, wrong", [('b.mood = "calm"', 'b.mood = "clam"'), ('== "calm"', '== "clam"')])
 def test_the_values_of_a_choice_are_known_by_name(capsys, monkeypatch, tmp_path, right, wrong):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(authoring, "engines", lambda *_: ())
+    monkeypatch.setattr(checking, "engines", lambda *_: ())
     text = '''from hegemon import Choice, PopulationProtocol, everywhere
 
 

@@ -57,9 +57,9 @@ def test_examples_work_as_they_are_printed(capsys, monkeypatch, tmp_path, name):
 
 
 def test_the_examples_of_check_speak_of_the_file_that_new_writes(capsys, monkeypatch, tmp_path):
-    from hegemon.cli import authoring
+    from hegemon.experiments import checking
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(authoring, "engines", lambda *_: ())  # what is asked is whether the words fit
+    monkeypatch.setattr(checking, "engines", lambda *_: ())  # what is asked is whether the words fit
     for line in (COMMANDS["new"][1][0], *COMMANDS["check"][1]):
         assert main([*shlex.split(line)[1:]]) == 0, line

@@ -9,9 +9,9 @@ import pytest
 
 import hegemon as hg
 from hegemon.cli import guard, main
-from hegemon.cli.authoring import tried
 from hegemon.errors import is_interrupt
 from hegemon.exact import graph_kernels, hitting
+from hegemon.experiments.checking import tried
 from tests.cli import sentences
 
 WORDS = ["verify", "timer", "--n", "4", "--set", "s=4", "--graph", "path:4", "--quiet"]

@@ -45,6 +45,6 @@ def test_the_sublinear_algorithms_win(tmp_path):
     messages = {row["algorithm"]: row["messages"] for row in rows if row["n"] == 300}
     assert messages["referees"] < messages["walks"] < messages["afek-gafni"] < messages["flood-max"] == 300 * 299
     draw_comparison(rows, tmp_path / "comparison.png")
-    draw_budget([list(budget_points(1000, [0.3, 0.6], trials=5))], tmp_path / "budget.png")
+    draw_budget(list(budget_points(1000, [0.3, 0.6], trials=5)), tmp_path / "budget.png")
     run_trials(Referees(n=50), 5).plot().save(tmp_path / "elections.png")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["budget.png", "comparison.png", "elections.png"]

@@ -13,7 +13,7 @@ from hegemon.cli.main import main
 from hegemon.cli.results import say_method
 from hegemon.errors import InvalidInput
 from hegemon.experiments.precision import parse_precision
-from hegemon.experiments.results import fit_laws, summarize_table
+from hegemon.experiments.results import fit_laws, results, summarize_table
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.sweep import sweep
 from tests.sentences import is_one_sentence
@@ -29,6 +29,7 @@ def folder(tmp_path_factory):
 def test_groups_intervals_and_fits(folder, capsys, tmp_path):
     assert main(["results", str(folder), "--by", "n", "--where", "until == 'safe'", "--json"]) == 0
     content = json.loads(capsys.readouterr().out)
+    assert content == json.loads(json.dumps(results(folder, by="n", where="until == 'safe'").record()))
     table = pandas.read_parquet(folder / "table.parquet")
     safe = table[table["until"] == "safe"]
     assert [row["mean"] for row in content["rows"]] == pytest.approx(list(safe.groupby("n")["steps"].mean()))

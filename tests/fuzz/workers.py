@@ -146,13 +146,14 @@ def _serve() -> None:
 
     import hegemon.exact.verification
     import hegemon.runs.trials  # noqa: F401 - loaded beforehand, for loading says nothing
+    from hegemon import errors
     from hegemon.cli import failures
     from hegemon.cli.main import main
 
     refused, sentence = [], failures.sentence
 
     def heard(error):
-        if hasattr(error, "format_message") or isinstance(error, failures.Refused):
+        if hasattr(error, "format_message") or isinstance(error, errors.Refused):
             refused.append(error)
         return sentence(error)
 

@@ -2,20 +2,23 @@
 
 import dataclasses
 import json
+import os
 import tempfile
 import time
 import traceback
 from collections import deque
+from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from hegemon.claims.family import LEVEL, by_chance, judged, judged_records
 from hegemon.claims.laboratory import SEED, Laboratory
-from hegemon.claims.registry import Claim, all_claims
+from hegemon.claims.registry import Claim, all_claims, choose
 from hegemon.claims.store import ClaimsFolder
 from hegemon.errors import InvalidInput
 from hegemon.experiments.executors.local import Processes
 from hegemon.experiments.executors.pool import Pool, open_pool
 from hegemon.experiments.worker import sees_folder
+from hegemon.files import reserve
 
 NOTE_SECONDS = 1.0
 MOST_DEATHS = 3  # of workers, before the work is given up
@@ -35,6 +38,58 @@ class ClaimsListener:
 
 
 def reproduce(
+    *,
+    full: bool = False,
+    only: str | None = None,
+    paper: str | None = None,
+    out: str | Path | None = None,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    seed: int = SEED,
+) -> dict:
+    """Check the papers' claims on this machine, write the report, and return the verdicts.
+
+    full   large sizes, most of an hour; without it small ones, about a minute.
+    only   these claims, such as "to.lemma5,ring.thm1"; `paper`: those of one paper, such as "ring".
+    out    the folder of the report and of the measurements, by default reproduction-quick or -full; the same call again
+           goes on from there.
+    jobs   processes, by default one per core; `cluster`: where they run instead (docs/clusters.md).
+    """
+    scale = "full" if full else "quick"
+    claims, folder = choose(only, paper), make_folder(out or f"reproduction-{scale}")
+    records = make_claims(claims, scale, folder, jobs or os.cpu_count() or 1, seed, cluster=cluster)
+    lost = keep_report(records, scale, seed, folder)
+    if lost:
+        raise InvalidInput(f"not everything could be stored: {lost}")
+    return summary(records, scale, seed)
+
+
+def keep_report(records: list[dict], scale: str, seed: int, folder: Path) -> str:
+    """Write the report; what could not be stored, as a sentence."""
+    from hegemon.claims.report import write_report  # with Matplotlib, which takes long to load
+
+    lost = next((record["unsaved"] for record in records if "unsaved" in record), "")
+    try:
+        if records:
+            seconds = sum(record["seconds"] for record in records)
+            write_report(records, scale, seed, seconds, folder / "report.html")
+    except InvalidInput as error:
+        lost = lost or str(error)
+    return lost
+
+
+def make_folder(name: str | Path) -> Path:
+    """Before any work: the folder of the results exists and can be written to."""
+    folder = Path(name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"the folder {name} cannot be made ({error}); give --out another folder") from None
+    reserve(folder / "report.html")
+    return folder
+
+
+def make_claims(
     claims,
     scale: str,
     out,

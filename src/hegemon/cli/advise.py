@@ -4,8 +4,7 @@ from typing import Annotated
 
 from hegemon.cli import options
 from hegemon.cli.common import console, facts, figure, print_json
-from hegemon.cli.options import MOST_AGENTS, UNITS, decimal, integer, option
-from hegemon.errors import InvalidInput
+from hegemon.cli.options import MOST_AGENTS, decimal, integer, option
 
 MOST_OTHERS = 3  # that are printed
 
@@ -30,20 +29,9 @@ def advise_parameters(
     json: options.Json = False,
 ):
     """Choose the cheapest protocol and parameters that are known to hold a leader for long enough."""
-    from hegemon.experiments.holding.advice import advise
+    from hegemon.experiments.holding.advice import UNITS, advise
 
-    size = n_at_most if n is None else n
-    if size is None or (n_at_most is not None and n is not None):
-        raise InvalidInput("give --n-at-most (most agents that the network ever has) or --n (agents it always has)")
-    timed = hold[-1:] in UNITS
-    if timed and rate is None:
-        raise InvalidInput(
-            f"--hold {hold[:40]!r} is a time by the clock; give --interactions-per-second too, or a number"
-        )
-    wish = options.duration(hold) if timed else options.positive("--hold", 1e300)(hold)
-    if rate is not None and not timed:
-        wish = wish * 2 / rate  # parallel time, as without a rate
-    found = advise(size, wish, exactly=n is not None, interactions_per_second=rate, risk=risk)
+    found = advise(hold, n=n, n_at_most=n_at_most, interactions_per_second=rate, risk=risk)
     content = found.record()
     if json:
         print_json(content)

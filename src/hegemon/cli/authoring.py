@@ -2,10 +2,8 @@
 
 import keyword
 import re
-from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -13,19 +11,12 @@ from hegemon.cli import failures, options
 from hegemon.cli.common import console, counted, facts, maker, new_table, print_json
 from hegemon.cli.options import integer, option
 from hegemon.cli.progress import Progress
-from hegemon.errors import InvalidInput, meant, pass_interrupt
+from hegemon.errors import InvalidInput, meant
 from hegemon.files import reserve, write_text
-from hegemon.models.authors import declared
 from hegemon.models.model import MODELS
 
 TEMPLATES = [name for name, one in MODELS.items() if one.has_template]
-ALL_PAIRS = 40_000  # pairs of states that are all tried; of more, as many at random
-STEPS = {"steps": 300, "rounds": 20}  # of the runs that try the engines
 MARKS = {True: "✓", False: "✗", None: "?"}
-
-
-class NotDecided(Exception):
-    """A check that neither passes nor fails; the text says why."""
 
 
 def new_protocol(
@@ -64,173 +55,19 @@ def check_protocol(
 
     The exit code is 1 when something is wrong; the sentence names the line of the file.
     """
-    rows: list[dict] = []
     with Progress(quiet=quiet) as shown:
-        from hegemon.runs.setting import topology_for
+        from hegemon.experiments.checking import check
 
-        made = maker(protocol, set_)(n)
-        topology = topology_for(made, graph)
-        startless = False  # or without a course that could be tried
-        for what, attempt in attempts(made, topology):
-            if startless and what.startswith("engine "):
-                break  # it would say the same again
-            shown.show(f"trying {what}", len(rows))
-            rows.append(tried(what, attempt))
-            startless |= what in (f"start {made.default_start}", "decisions") and not rows[-1]["ok"]
-            if what == "functions" and not rows[-1]["ok"]:
-                break  # nothing else can be trusted
-    ok, undecided = all(row["ok"] is not False for row in rows), sum(row["ok"] is None for row in rows)
+        content = check(maker(protocol, set_)(n), graph=graph, progress=shown.show)
+    ok, undecided = content["ok"], content["undecided"]
     if json:
-        content = {
-            "protocol": made.id,
-            "model": made.model.name,
-            "n": n,
-            "ok": ok,
-            "undecided": undecided,
-            "checks": rows,
-        }
         print_json(content)
     else:
         table = new_table("", "what", ("found", {"overflow": "fold"}))
-        for row in rows:
+        for row in content["checks"]:
             table.add_row(MARKS[row["ok"]], row["what"], row["found"])
-        console().print(facts({"protocol": f"{made.id}  ({made.model} model, n = {n})"}))
+        console().print(facts({"protocol": f"{content['protocol']}  ({content['model']} model, n = {n})"}))
         console().print(table)
         well = f"nothing wrong was found; {counted(undecided, 'check')} not decided (?)" if undecided else "all is well"
         console().print(well if ok else "something is wrong: fix the file and check again")
     raise typer.Exit(failures.YES if ok else failures.NO)
-
-
-def tried(what: str, attempt: Callable[[], str]) -> dict:
-    """One check: what it found, or the sentence that it was refused with. `ok` is None where nothing is decided."""
-    try:
-        return {"what": what, "ok": True, "found": attempt()}
-    except NotDecided as why:
-        return {"what": what, "ok": None, "found": str(why)}
-    except BaseException as error:  # the user's code may raise anything
-        pass_interrupt(error)
-        return {"what": what, "ok": False, "found": failures.sentence(error)[1]}
-
-
-def attempts(protocol, topology) -> Iterator[tuple[str, Callable[[], str]]]:
-    """The checks, in the order in which one depends on the other."""
-    yield "functions", lambda: check_functions(protocol)
-    if protocol.model.has_interactions:
-        yield "all pairs", lambda: check_pairs(protocol)
-    if protocol.model.has_configurations:
-        for name in dict.fromkeys([*protocol.starts, *filter(None, [protocol.default_start])]):
-            yield f"start {name}", partial(check_start, protocol, topology, name)
-        for name, chosen in protocol.sets.items():
-            if chosen.closed:
-                yield f"set {name}", partial(check_closure, protocol, topology, name)
-        yield "safe", lambda: require_safe(protocol)
-    if protocol.model.wakes:
-        yield "decisions", lambda: check_decisions(protocol, topology)
-    for engine in engines(protocol, topology):
-        yield f"engine {engine}", partial(check_engine, protocol, topology, engine)
-
-
-def check_functions(protocol) -> str:
-    protocol.require_sound()
-    states = f"; {protocol.states:,} states" if protocol.fields else ""
-    return f"pure, and in range where they were tried{states}"
-
-
-def check_pairs(protocol) -> str:
-    """Every ordered pair of states with every value of the coins, or very many of them."""
-    import numpy as np
-
-    from hegemon.models.soundness import with_place
-
-    size, values = protocol.space.size, protocol.coins.size
-    every = size**2 * values
-    if every <= ALL_PAIRS:
-        meetings = [(a, b, coin) for a in range(size) for b in range(size) for coin in range(values)]
-    else:
-        meetings = np.random.default_rng(0).integers((size, size, values), size=(ALL_PAIRS, 3)).tolist()
-    for first, second, coin in meetings:
-        try:
-            protocol.transition_codes(first, second, coin)
-        except InvalidInput as error:
-            raise InvalidInput(with_place(error, protocol.interact)) from None
-    kind = "all" if every <= ALL_PAIRS else f"of {every:,}"
-    tossed = f" with {values:,} values of their coins" if values > 1 else ""
-    return f"{len(meetings):,} pairs of states{tossed} ({kind}) stay in range"
-
-
-def check_start(protocol, topology, name: str) -> str:
-    from hegemon.engines.membership import Watcher
-    from hegemon.runs.setting import initial_configuration
-
-    configuration = initial_configuration(protocol, name, 0, 0, topology=topology)
-    seen = Watcher(protocol, protocol.watched(), topology).measure(configuration)
-    return ", ".join(f"{key}: {value:g}" for key, value in list(seen.items())[:4]) or "a configuration"
-
-
-def check_closure(protocol, topology, name: str) -> str:
-    """Exactly where the chain is small, otherwise along runs, which decide nothing unless they leave the set.
-
-    The claim is about the starts that the protocol is made for, as `verify` takes it.
-    """
-    from hegemon.exact.verification import verify
-
-    start = "all" if protocol.arbitrary_start else protocol.default_start
-    try:
-        answer = verify(protocol, graph=topology, start=start, property=f"closed:{name}", memory=0.05)
-    except InvalidInput as error:  # too many configurations, or a start that is drawn
-        claim = f"claims to be closed, not proved here ({str(error).partition(';')[0]})"
-        if not protocol.model.has_interactions:
-            raise NotDecided(claim) from None
-        import numpy as np
-
-        from hegemon.runs.closure import check_closed
-
-        seen = check_closed(protocol, name, topology, np.random.default_rng(0))
-        raise NotDecided(f"{claim}; none of {seen:,} steps from inside left it") from None
-    finding = answer.finding("closed", name)
-    if not finding.holds:
-        steps = finding.counterexample.interactions if finding.counterexample else ()
-        how = f", for instance by {steps[-1].sentence()}" if steps else ""
-        place = declared(type(protocol), name)
-        raise InvalidInput(f"{name} claims to be closed, but {finding.sentence}{how}{place}")
-    return f"closed: {finding.sentence}"
-
-
-def require_safe(protocol) -> str:
-    if "safe" not in protocol.sets:
-        raise InvalidInput(f"{protocol.id} has no set called safe, where runs end; write `safe = exactly(1, …)`")
-    return "runs end there unless --until says otherwise"
-
-
-def check_decisions(protocol, topology) -> str:
-    """A node decides by being ELECTED or NON_ELECTED: any other word elects nobody."""
-    from collections import Counter
-
-    from hegemon.models.messages import ELECTED, NON_ELECTED
-    from hegemon.web.messages import MessageWorld
-
-    world = MessageWorld(protocol, topology, "all", 0)
-    world.advance(STEPS["rounds"])
-    found = Counter(node.status for node in world.engine.nodes.values())
-    for status in found:
-        if status not in (None, ELECTED, NON_ELECTED):
-            raise InvalidInput(f"{protocol.id}: a node has the status {status!r}; write ELECTED or NON_ELECTED")
-    return f"{found[ELECTED]:,} ELECTED, {found[NON_ELECTED]:,} NON-ELECTED, {found[None]:,} undecided"
-
-
-def engines(protocol, topology) -> list[str]:
-    if not protocol.model.has_interactions:
-        return ["auto"]
-    return ["agents", "events", "batch"] if topology.is_complete else ["agents", "events"]
-
-
-def check_engine(protocol, topology, engine: str) -> str:
-    """A short run, which compiles everything."""
-    from hegemon.runs.simulate import simulate
-
-    course: dict[str, Any] = {"max_steps": STEPS["rounds"]}
-    if protocol.model.has_starts:
-        course = {"until": f"{protocol.time_unit}:{STEPS[protocol.time_unit]}"}
-    run = simulate(protocol, graph=topology, engine=engine, **course)
-    led = "" if run.leaders is None else f", {counted(run.leaders, 'leader')}"
-    return f"compiles and runs: {run.steps:,} {run.unit}{led}"

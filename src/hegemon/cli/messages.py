@@ -9,7 +9,6 @@ from hegemon.cli.common import PICTURES, console, counted, deliver, facts, figur
 from hegemon.cli.options import MOST_TRIALS, integer, option
 from hegemon.cli.progress import Progress
 from hegemon.errors import InvalidInput
-from hegemon.models.expressions import number_or_text
 
 
 def show_mixing_time(
@@ -51,9 +50,7 @@ def show_mixing_time(
 
 def lower_bound(
     n: options.Sizes = "1e4,1e6,1e8",
-    exponents: Annotated[
-        options.Any, option("--exponents", help="or a list", read=options.exponents, metavar="LOW:HIGH:STEP")
-    ] = "0.1:0.95:0.05",
+    exponents: Annotated[str, option("--exponents", help="or a list", metavar="LOW:HIGH:STEP")] = "0.1:0.95:0.05",
     candidates: Annotated[str, option("--candidates", help="expected numbers", metavar="NUMBER,…")] = "1,2*log(n)",
     trials: Annotated[int, integer("--trials", "runs per point", low=1, high=MOST_TRIALS)] = 200,
     seed: options.Seed = 0,
@@ -64,26 +61,22 @@ def lower_bound(
 ):
     """Theorem 3 as an experiment: `referees` with n^a messages, and how often it elects one leader."""
     outputs(plot=(plot, PICTURES))
-    points = [(number_or_text(expected), size) for expected in candidates.split(",") for size in n]
-    sweeps: list[list[dict]] = []
+    rows: list[dict] = []
     interrupted = False
     with Progress(quiet=quiet) as shown:
-        from hegemon.experiments.comparisons import budget_points, draw_budget
+        from hegemon.experiments.comparisons import draw_budget, lower_bound_points, read_candidates, read_exponents
 
+        powers, wanted = read_exponents(exponents), read_candidates(candidates)
         try:
-            for place, (expected, size) in enumerate(points):
-                sweeps.append([])
-                for row in budget_points(size, exponents, trials, seed, expected, workers):
-                    sweeps[-1].append(row)
-                    done = place * len(exponents) + len(sweeps[-1])
-                    shown.show(f"n = {size:,}: points", done, len(points) * len(exponents))
+            for row in lower_bound_points(n, powers, wanted, trials, seed, workers):
+                rows.append(row)
+                shown.show(f"n = {row['n']:,}: points", len(rows), len(n) * len(wanted) * len(powers))
         except KeyboardInterrupt:
             guard.answered()
             interrupted = True
-    rows = [row for sweep in sweeps for row in sweep]
     setting = ("n", "expected_candidates", "exponent", "referees")
     found = ("messages", "success_rate", "success_rate_ci95", "leaders", "clouds", "mean_cloud", "disjoint")
-    finish(rows, setting + found, json, {plot: lambda place: draw_budget([s for s in sweeps if s], place)}, interrupted)
+    finish(rows, setting + found, json, {plot: lambda place: draw_budget(rows, place)}, interrupted)
 
 
 def compare(

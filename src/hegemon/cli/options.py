@@ -10,14 +10,12 @@ from typing import Annotated, Any
 
 import typer
 
-from hegemon.cli.failures import Refused
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, Refused
 from hegemon.runs.option import MOST_AGENTS, MOST_STEPS, several, whole
 from hegemon.runs.record import RUN_OPTIONS
 
 MOST_TRIALS = 10**7  # their results are kept in memory
 MOST_WORKERS = 1024
-UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "y": 365.25 * 86400}  # of a duration, in seconds
 
 OUTPUT = "Output"
 
@@ -73,35 +71,6 @@ def level(text: str) -> float:
     if not 0 < value < 1:
         raise InvalidInput(f"--quantiles has {text!r}; write numbers between 0 and 1 such as 0.5,0.9,0.99")
     return value
-
-
-def duration(text) -> float:
-    """Seconds: `10y`, `30d`, `12h`, `90`."""
-    given = str(text)
-    number, unit = (given[:-1], given[-1]) if given[-1:] in UNITS else (given, "s")
-    try:
-        return float(number) * UNITS[unit]
-    except ValueError:
-        raise InvalidInput(f"--hold {given[:40]!r} is not a time; write for example 10y, 30d, 12h or 90s") from None
-
-
-def exponents(text: str) -> tuple[float, ...]:
-    """`0.2:1:0.05` (both ends included) or `0.3,0.5`."""
-    try:
-        if ":" not in text:
-            found = [float(part) for part in text.split(",")]
-        else:
-            low, high, step = (float(part) for part in text.split(":"))
-            if not step > 0 or not low <= high or not (high - low) / step <= 1000:
-                raise ValueError
-            found = [round(low + k * step, 10) for k in range(int((high - low) / step + 1e-9) + 1)]
-        if len(found) > 1001 or not all(0 <= value <= 4 for value in found):
-            raise ValueError
-        return tuple(found)
-    except ValueError:
-        raise InvalidInput(
-            f"exponents {text!r} is not understood; write LOW:HIGH:STEP or 0.3,0.5, each in 0..4, at most 1001"
-        ) from None
 
 
 def option(*names: str, help: str, read=None, metavar: str | None = None, panel: str | None = None, **more):

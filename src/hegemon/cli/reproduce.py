@@ -17,13 +17,12 @@ from rich.text import Text
 from hegemon.claims.coverage import GRADES, MEANING, about, counts, full_adds
 from hegemon.claims.laboratory import SEED
 from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED, choose, tally
-from hegemon.claims.report import draw_ahead, write_report
-from hegemon.claims.reproduce import ClaimsListener, reproduce, summary
+from hegemon.claims.report import draw_ahead
+from hegemon.claims.reproduce import ClaimsListener, keep_report, make_claims, make_folder, summary
 from hegemon.cli import failures, guard, options
 from hegemon.cli.common import console, print_json
 from hegemon.cli.options import MOST_WORKERS, integer, option
 from hegemon.errors import InvalidInput
-from hegemon.files import reserve
 
 SILENCE = 10.0  # seconds after which a word is said of what is at work
 STYLES = {HOLDS: "green", VIOLATED: "bold red", UNDECIDED: "yellow"}
@@ -67,7 +66,7 @@ def reproduce_claims(
     records = []
     try:
         with board:
-            records = reproduce(claims, scale, folder, jobs or os.cpu_count() or 1, seed, board, cluster)
+            records = make_claims(claims, scale, folder, jobs or os.cpu_count() or 1, seed, board, cluster)
             board.records = {record["identity"]["id"]: record for record in records}  # now judged as one family
     except KeyboardInterrupt:
         raise failures.Interrupted(
@@ -77,7 +76,7 @@ def reproduce_claims(
     finally:
         guard.answered()
         finished = [board.records[claim.id] for claim in claims if claim.id in board.records]
-        lost = keep(finished, scale, seed, folder)
+        lost = keep_report(finished, scale, seed, folder)
     if json:
         print_json(summary(records, scale, seed))
     else:
@@ -112,29 +111,6 @@ def list_statements(claims, json: bool) -> None:
     for name, text in adds.items():
         if text:
             screen.print(f"  {name}: {text}", soft_wrap=True, markup=False, highlight=False)
-
-
-def keep(records: list[dict], scale: str, seed: int, folder: Path) -> str:
-    """Write the report; what could not be stored, as a sentence. The results are printed all the same."""
-    lost = next((record["unsaved"] for record in records if "unsaved" in record), "")
-    try:
-        if records:
-            seconds = sum(record["seconds"] for record in records)
-            write_report(records, scale, seed, seconds, folder / "report.html")
-    except InvalidInput as error:
-        lost = lost or str(error)
-    return lost
-
-
-def make_folder(name: str) -> Path:
-    """Before any work: the folder of the results exists and can be written to."""
-    folder = Path(name)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:
-        raise InvalidInput(f"the folder {name} cannot be made ({error}); give --out another folder") from None
-    reserve(folder / "report.html")
-    return folder
 
 
 class LiveClaims(ClaimsListener):

@@ -2,7 +2,6 @@
 
 import csv as csv_writer
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -12,19 +11,17 @@ from hegemon.analysis.pictures import check_picture_path
 from hegemon.cli import options
 from hegemon.cli.common import censored_trials, console, counted, figure, print_json
 from hegemon.cli.options import OUTPUT, option
-from hegemon.experiments.precision import parse_precision
 from hegemon.experiments.result_pictures import draw_results
 from hegemon.experiments.results import (
     axes_of,
     default_measure,
-    fit_laws,
     load_table,
-    study_of_table,
+    precision_of,
+    results,
     summarize_table,
 )
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.provenance import drivers
-from hegemon.experiments.study import Study
 from hegemon.experiments.sweep import StudyOutcome, case_states
 
 SHOWN_CASES = 40
@@ -63,10 +60,6 @@ def report(outcome: StudyOutcome, json: bool) -> None:
     screen.print(f"\n{outcome.trials:,} trials are in {outcome.folder.table}")
 
 
-def precision_of(study: Study):
-    return None if study.relative is None else parse_precision(study.relative)
-
-
 def say_method(screen, precision, rows: list[dict], measure: str) -> None:
     """What the intervals are and assume, and what censored trials mean for the rest."""
     if precision is not None:
@@ -96,33 +89,25 @@ def study_results(
     """The trials of a study in groups, with intervals, fitted laws and a picture."""
     if plot:
         check_picture_path(plot)
-    asked, extended = study_of_table(study), Folder(study).study()
-    precision = precision_of(asked)
-    groups = axes_of(asked) if by is None else [name.strip() for name in by.split(",") if name.strip()]
-    of = of or (precision.measure if precision else None)
-    table = load_table(study, None if where else [*groups, *([of] if of else [])])
-    rows = summarize_table(table, groups, of, where, precision)
-    fits = fit_laws(table, groups, of, where) if "n" in groups else []
-    measure = of or default_measure(table)
-    outdated = asked.content() != extended.content()
+    found = results(study, by=by, where=where, of=of)
+    rows = found.rows
     if plot:
-        title = f"{', '.join(dict.fromkeys(table['protocol']))}: {sum(row['trials'] for row in rows):,} trials"
-        draw_results(rows, groups, measure, fits, title, plot)
+        title = f"{', '.join(found.protocols)}: {sum(row['trials'] for row in rows):,} trials"
+        draw_results(rows, found.by, found.of, found.fits, title, plot)
     if json:
-        content = {"of": measure, "by": groups, "rows": rows, "fits": [asdict(fit) for fit in fits]}
-        print_json(content | {"extended_since": outdated})
+        print_json(found.record())
     elif csv:
         write_csv(rows)
     else:
         screen = console()
         print_rows(screen, rows)
-        say_method(screen, precision, rows, measure)
-        if outdated:
+        say_method(screen, found.precision, rows, found.of)
+        if found.extended_since:
             screen.print(
                 f"the study was extended since and is not finished: run `hegemon sweep --extend {study}` to go on"
             )
-        for fit in fits:
-            screen.print(fit_sentence(fit, measure), markup=False)
+        for fit in found.fits:
+            screen.print(fit_sentence(fit, found.of), markup=False)
 
 
 def fit_sentence(fit, measure: str) -> str:

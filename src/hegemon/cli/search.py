@@ -35,35 +35,15 @@ def search_worst_start(
         chosen, topology = build(protocol, n, graph, set_, seed)
         found = search_worst(
             chosen, graph=topology, until=until, evaluations=evaluations, trials=trials, final=final, seed=seed,
-            max_steps=max_steps, budget=budget, progress=shown.show,
+            max_steps=max_steps, budget=budget, exact=compare, progress=shown.show,
         )  # fmt: skip
-        content = {"protocol": chosen.id, "n": chosen.n, "parameters": chosen.parameters, "graph": topology.name}
-        content |= {"until": until, "seed": seed, **found.record()}
-        if compare and not found.interrupted:
-            content |= exact_comparison(chosen, topology, until, found, shown)
+    content = found.record()
     deliver(lambda: print_json(content) if json else print_report(content), {out: found.start.save})
     if found.interrupted:
         kept = f"kept in {out}" if out else "printed; --out FILE keeps it"
         raise failures.Interrupted(
             f"interrupted after {found.evaluations:,} of {evaluations:,} starts; the worst of them is {kept}"
         )
-
-
-def exact_comparison(protocol, topology, until, found, shown) -> dict:
-    """The exact expected steps of the start found and of the worst of all."""
-    from hegemon.exact.verification import verify
-
-    everything = verify(protocol, graph=topology, start="all", property=f"time:{until}", progress=shown.show)
-    assert everything.hitting is not None  # asked for
-    codes = [protocol.space.code(protocol.space.parse(state)) for state in found.start.configuration]
-    here = everything.hitting.values[everything.chain.index(codes)]
-    return {
-        "exact": {
-            "found": float(here),
-            "worst": everything.hitting.record()["worst"],
-            "worst_start": everything.hitting.worst_start.configuration,
-        }
-    }
 
 
 def print_report(content: dict) -> None:

@@ -1,15 +1,87 @@
 """Experiments with message passing: a budget of messages (Theorem 3), and the comparison of algorithms."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 import numpy as np
 
 from hegemon.analysis.pictures import COLOURS, INK, legend_below, logarithmic, new_figure, save
 from hegemon.analysis.statistics import sublinear_scale, wilson
 from hegemon.compute.randomness import generator
+from hegemon.errors import InvalidInput
+from hegemon.models.expressions import number_or_text, whole_number
 from hegemon.protocols import AfekGafni, FloodMax, Referees, Walks
+from hegemon.runs.option import MOST_AGENTS
 from hegemon.runs.run import Run
 from hegemon.runs.trials import Trials, run_trials
+
+Sizes = int | float | str | Sequence[int | float]
+EXPONENTS = "0.1:0.95:0.05"
+CANDIDATES = "1,2*log(n)"
+COMPARED_SIZES = (100, 300, 10**3, 3000, 10**4, 30_000, 10**5, 10**6, 10**7)
+
+
+def lower_bound(
+    n: Sizes = (10**4, 10**6, 10**8),
+    *,
+    exponents: str | Sequence[float] = EXPONENTS,
+    candidates: str | Sequence[float | str] = CANDIDATES,
+    trials: int = 200,
+    seed: int = 0,
+    workers: int | None = None,
+) -> list[dict]:
+    """Theorem 3 as an experiment: `referees` with n^a messages, and how often it elects one leader; a row per point.
+
+    n           sizes, one or several.
+    exponents   the values of a, as a list or as LOW:HIGH:STEP.
+    candidates  expected numbers of candidates, such as [1, "2*log(n)"].
+    """
+    return list(
+        lower_bound_points(sizes_of(n), read_exponents(exponents), read_candidates(candidates), trials, seed, workers)
+    )
+
+
+def compare_messages(
+    n: Sizes = COMPARED_SIZES, *, trials: int = 5, seed: int = 0, workers: int | None = None
+) -> list[dict]:
+    """Messages and rounds of the elections on complete graphs, sublinear against classical; a row per point."""
+    return list(compared_points(sizes_of(n), trials, seed, workers))
+
+
+def lower_bound_points(sizes, exponents, candidates, trials: int, seed: int = 0, workers=None) -> Iterator[dict]:
+    """The points of `lower_bound`, one by one."""
+    for expected in candidates:
+        for n in sizes:
+            yield from budget_points(n, exponents, trials, seed, expected, workers)
+
+
+def sizes_of(n: Sizes) -> tuple[int, ...]:
+    given = n.split(",") if isinstance(n, str) else n if isinstance(n, Sequence) else [n]
+    return tuple(whole_number(size, "n", 2, MOST_AGENTS) for size in given)
+
+
+def read_candidates(given: str | Sequence[float | str]) -> list:
+    return [number_or_text(str(one)) for one in (given.split(",") if isinstance(given, str) else given)]
+
+
+def read_exponents(given: str | Sequence[float]) -> tuple[float, ...]:
+    """`0.2:1:0.05` (both ends included) or `0.3,0.5`."""
+    text = given if isinstance(given, str) else ",".join(map(str, given))
+    try:
+        if ":" not in text:
+            found = [float(part) for part in text.split(",")]
+        else:
+            low, high, step = (float(part) for part in text.split(":"))
+            if not step > 0 or not low <= high or not (high - low) / step <= 1000:
+                raise ValueError
+            found = [round(low + k * step, 10) for k in range(int((high - low) / step + 1e-9) + 1)]
+        if len(found) > 1001 or not all(0 <= value <= 4 for value in found):
+            raise ValueError
+        return tuple(found)
+    except ValueError:
+        raise InvalidInput(
+            f"exponents {text!r} is not understood; write LOW:HIGH:STEP or 0.3,0.5, each in 0..4, at most 1001"
+        ) from None
 
 
 def budget_points(n: int, exponents, trials: int, seed: int = 0, candidates=None, workers=None) -> Iterator[dict]:
@@ -41,10 +113,11 @@ def budget_points(n: int, exponents, trials: int, seed: int = 0, candidates=None
         )
 
 
-def draw_budget(sweeps: list[list[dict]], path) -> None:
+def draw_budget(points: list[dict], path) -> None:
     """The success rate, and how often the clouds are disjoint, against the exponent."""
     figure, (left, right) = new_figure(2, height=5.2)
-    for rows in sweeps:
+    for _, sweep in groupby(points, lambda row: (row["n"], row["expected_candidates"])):
+        rows = list(sweep)
         exponents = [row["exponent"] for row in rows]
         rate = np.array([row["success_rate"] for row in rows])
         low, high = np.array([row["success_rate_ci95"] for row in rows]).T

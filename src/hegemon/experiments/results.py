@@ -2,9 +2,10 @@
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from hegemon.analysis.scaling import (
 from hegemon.analysis.statistics import CONFIDENCE, ROUND_LIMIT, finite, sample_quantile, summarize_times, wilson
 from hegemon.errors import InvalidInput, meant
 from hegemon.experiments.filters import choose_rows
-from hegemon.experiments.precision import TIMES, Precision
+from hegemon.experiments.precision import TIMES, Precision, parse_precision
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.table import read_table
 from hegemon.experiments.study import Study, study_from
@@ -191,6 +192,54 @@ def load_table(root, wanted=None):
         names = [name for name in names if name in ALWAYS or name in wanted or name.removesuffix("_given") in wanted]
     with _readable(root):
         return read_table(Folder(root), names)
+
+
+@dataclass(frozen=True)
+class StudyResults:
+    """The trials of a study in groups: `rows`, one per group, with intervals; `fits`, the laws along n."""
+
+    of: str
+    by: list[str]
+    rows: list[dict]
+    fits: list
+    protocols: list[str]
+    precision: Precision | None
+    extended_since: bool  # the study asks for more than its table has
+
+    def record(self) -> dict:
+        fits = [asdict(fit) for fit in self.fits]
+        return {"of": self.of, "by": self.by, "rows": self.rows, "fits": fits, "extended_since": self.extended_since}
+
+
+def results(
+    folder: str | Path, *, by: str | Sequence[str] | None = None, where: str | None = None, of: str | None = None
+) -> StudyResults:
+    """The trials of a study in groups, with intervals and fitted laws.
+
+    folder  where `sweep(…, out=folder)` keeps the study.
+    by      groups, such as ["n", "tau"] or "n,tau"; without it, the study's axes.
+    where   a condition on rows, such as "start == 'random' and n >= 1000".
+    of      a measured column; without it, steps or rounds.
+    """
+    asked = study_of_table(folder)
+    precision = precision_of(asked)
+    names = by.split(",") if isinstance(by, str) else by
+    groups = axes_of(asked) if names is None else [name.strip() for name in names if name.strip()]
+    of = of or (precision.measure if precision else None)
+    table = load_table(folder, None if where else [*groups, *([of] if of else [])])
+    return StudyResults(
+        of=of or default_measure(table),
+        by=groups,
+        rows=summarize_table(table, groups, of, where, precision),
+        fits=fit_laws(table, groups, of, where) if "n" in groups else [],
+        protocols=list(dict.fromkeys(table["protocol"])),
+        precision=precision,
+        extended_since=asked.content() != Folder(folder).study().content(),
+    )
+
+
+def precision_of(study: Study) -> Precision | None:
+    return None if study.relative is None else parse_precision(study.relative)
 
 
 def study_of_table(root) -> Study:

@@ -6,10 +6,11 @@ until it is clearly worse than the champion or has as many runs as the champion 
 estimate comes from fresh runs, so that luck in the search does not count.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hegemon import display
 from hegemon.analysis.statistics import mean_interval
 from hegemon.compute.randomness import KERNEL, START, generator, stream
 from hegemon.engines.choice import choose_engine
@@ -17,9 +18,12 @@ from hegemon.engines.stopping import parse_stop
 from hegemon.errors import InvalidInput
 from hegemon.exact.instance import fixed_start
 from hegemon.exact.traces import Trace
+from hegemon.exact.verification import Verification, verify
+from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
+from hegemon.models.protocol import Protocol
 from hegemon.runs.driver import Driver
-from hegemon.runs.setting import topology_for
+from hegemon.runs.setting import Graph, topology_for
 
 DOSE = 8  # runs between two looks at a challenger
 DOUBT = 1.0  # standard errors by which a challenger must be behind to be dropped early
@@ -33,6 +37,10 @@ FEWEST = 32  # fresh runs, however long each of them is
 class WorstStart:
     """The worst start found, with an estimate from fresh runs."""
 
+    protocol: Protocol
+    graph: str
+    until: str
+    seed: int
     start: Trace
     mean: float
     interval: tuple[float, float] | None
@@ -43,9 +51,17 @@ class WorstStart:
     runs: int
     ended_early: str = ""  # why not all evaluations were made
     interrupted: bool = False  # by a signal: the command ends with that signal's exit code
+    exact: dict | None = None  # expected steps of the start found, and the worst of all
 
     def record(self) -> dict:
+        compared = {} if self.exact is None else {"exact": self.exact}
         return {
+            "protocol": self.protocol.id,
+            "n": self.protocol.n,
+            "parameters": self.protocol.parameters,
+            "graph": self.graph,
+            "until": self.until,
+            "seed": self.seed,
             "start": self.start.configuration,
             "mean": self.mean,
             "ci95": None if self.interval is None else list(self.interval),
@@ -56,6 +72,7 @@ class WorstStart:
             "runs": self.runs,
             "ended_early": self.ended_early,
             "interrupted": self.interrupted,
+            **compared,
         }
 
 
@@ -103,22 +120,25 @@ class Simulator:
         return found
 
 
+@display.with_progress
 def search_worst(
-    protocol,
+    protocol: Protocol,
     *,
-    graph=None,
-    until="safe",
+    graph: Graph = None,
+    until: str = "safe",
     evaluations: int = 1000,
     trials: int = 256,
     final: int = 2000,
     seed: int = 0,
     max_steps: int = 10**7,
     budget: int = 2 * 10**9,
-    progress=None,
+    exact: bool = False,
+    progress: display.Show | None = None,
 ) -> WorstStart:
     """Look for a start with large expected time: `evaluations` candidates, at most about `trials` runs each
     (a champion collects more), and `final` fresh runs from the best. The search ends after about `budget`
-    simulated steps, and at an interrupt from the keyboard; what it has found by then is answered."""
+    simulated steps, and at an interrupt from the keyboard; what it has found by then is returned.
+    `exact` also computes the worst of all starts, where the chain is small enough."""
     if not protocol.model.has_interactions:
         raise InvalidInput(f"search-worst is for population protocols, and {protocol.id} is none")
     if not protocol.arbitrary_start:
@@ -175,7 +195,11 @@ def search_worst(
         winner = max(seen, key=lambda candidate: candidate.mean)
         times, unfinished, uniform = winner.times, simulator.unfinished, []
     space = protocol.space
-    return WorstStart(
+    found = WorstStart(
+        protocol=protocol,
+        graph=topology.name,
+        until=until,
+        seed=seed,
         start=Trace(protocol.id, [space.mapping(space.namespace(int(code))) for code in winner.codes]),
         mean=float(np.mean(times)),
         interval=None if unfinished else mean_interval(times),
@@ -187,6 +211,20 @@ def search_worst(
         ended_early=ended_early,
         interrupted=interrupted,
     )
+    return replace(found, exact=exact_comparison(found, topology, tell)) if exact and not interrupted else found
+
+
+def exact_comparison(found: WorstStart, topology: Topology, progress: display.Show) -> dict:
+    """The exact expected steps of the start found and of the worst of all."""
+    space = found.protocol.space
+    times = verify(found.protocol, graph=topology, start="all", property=f"time:{found.until}", progress=progress)
+    assert isinstance(times, Verification) and times.hitting is not None  # asked for
+    codes = [space.code(space.parse(state)) for state in found.start.configuration]
+    return {
+        "found": float(times.hitting.values[times.chain.index(codes)]),
+        "worst": times.hitting.record()["worst"],
+        "worst_start": times.hitting.worst_start.configuration,
+    }
 
 
 def first_candidates(protocol, topology, rng) -> list[np.ndarray]:

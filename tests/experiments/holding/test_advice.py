@@ -33,7 +33,7 @@ def test_the_cheapest_row_that_meets_the_wish_is_taken():
     for exactly, wish, members in itertools.product((False, True), (1e2, 1e6, 1e10), (2, 3, 10, 30, 100, 1000)):
         good = [row for row in table() if row.low >= math.log10(wish) and row.n >= members]
         good = [row for row in good if row.kind == "proved" or (exactly and row.n == members)]
-        found = advise(members, wish, exactly=exactly)
+        found = advise(wish, **{"n" if exactly else "n_at_most": members})
         assert found.known.convergence == min(row.convergence for row in good)
         assert {found.known.protocol, *(row.protocol for row in found.others)} == {row.protocol for row in good}
 
@@ -43,10 +43,10 @@ def test_a_recommendation_holds_at_every_number_of_agents_that_it_is_for():
     wish = 1e13
     few = hg.verify(hg.Timer(n=3, N=10, s=20), start="safe", property="holding").holding.from_starts["safe"] / 3
     assert math.log10(few) == pytest.approx(9.72, abs=0.005)
-    alone = advise(10, wish, exactly=True).known
+    alone = advise(wish, n=10).known
     assert alone.parameters == {"N": 10, "s": 20} and "how long fewer agents hold is not known" in alone.basis
     for members in (10, 100, 1000):
-        found = advise(members, wish if members < 1000 else 1e12)
+        found = advise(wish if members < 1000 else 1e12, n_at_most=members)
         for row in (found.known, *found.others):
             assert row.protocol == "timer" and row.fewest == 2 and row.n >= members
             held = [log10_holding_of_timer(n, row.parameters["s"]) for n in range(3, members + 1)]
@@ -55,11 +55,13 @@ def test_a_recommendation_holds_at_every_number_of_agents_that_it_is_for():
 
 
 def test_a_rate_turns_seconds_into_parallel_time_and_a_risk_asks_for_more():
-    plain = advise(10, 1e6)
-    timed = advise(10, 1e5, interactions_per_second=20)  # every agent takes part in two interactions per unit of time
+    plain = advise(1e6, n_at_most=10)
+    timed = advise(
+        "1e5s", n_at_most=10, interactions_per_second=20
+    )  # every agent takes part in two interactions per unit of time
     assert timed.wish == plain.wish and timed.known == plain.known
     assert timed.seconds(timed.wish) == pytest.approx(1e5)
-    careful = advise(10, 1e6, risk=1e-4)
+    careful = advise(1e6, n_at_most=10, risk=1e-4)
     assert careful.known.low >= 10 - 1e-3
 
 
@@ -67,12 +69,12 @@ def test_what_is_not_known_is_refused():
     largest = max(row.n for row in table())
     for wrong in ((1, 9.0), (largest + 1, 9.0), (True, 9.0), (8, 0.0), (8, math.nan), (8, math.inf)):
         with pytest.raises(InvalidInput, match="out of range"):
-            advise(*wrong)
+            advise(wrong[1], n_at_most=wrong[0])
     for given in ({"interactions_per_second": 0.0}, {"risk": 1.0}):
         with pytest.raises(InvalidInput, match="out of range"):
-            advise(8, 9.0, **given)
+            advise(9.0, n_at_most=8, **given)
     with pytest.raises(InvalidInput, match="the longest known is"):
-        advise(8, 1e290)
+        advise(1e290, n_at_most=8)
 
 
 def test_the_command(capsys):

@@ -14,8 +14,11 @@ from functools import cache
 from pathlib import Path
 
 from hegemon.errors import InvalidInput
+from hegemon.models.expressions import whole_number
 
 TABLE = Path(__file__).with_name("measured.json")
+LONGEST = 1e300
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "y": 365.25 * 86400}  # in seconds
 PER_UNIT = 2  # interactions that an agent takes part in per unit of parallel time, on average
 
 
@@ -102,43 +105,65 @@ def table() -> tuple[Known, ...]:
 
 
 def advise(
-    n_at_most: int,
-    hold: float,
+    hold: float | str,
     *,
-    exactly: bool = False,
+    n: int | None = None,
+    n_at_most: int | None = None,
     interactions_per_second: float | None = None,
     risk: float | None = None,
 ) -> Advice:
     """Of all that hold long enough, the protocol and parameters with the fastest convergence, then the fewest states.
 
-    n_at_most  every number of agents from 2 to this one: only what is known for all of them is recommended.
-    exactly    the network always has `n_at_most` agents: what is known at that number alone is recommended as well.
-    hold  parallel time; with `interactions_per_second` (of each agent), seconds.
-    risk  without it the mean holding time meets the wish; with it, the leader is lost earlier with at most this
-          probability, losses being memoryless.
+    hold       parallel time, such as 1e12; or, with `interactions_per_second` (of each agent), a time by the clock such
+               as "10y", "30d", "12h" or "90s".
+    n_at_most  most agents that the network ever has: only what is known for every number from 2 to this one is
+               recommended.
+    n          agents that the network always has: what is known at that number alone is recommended as well.
+    risk       without it the mean holding time meets the wish; with it, the leader is lost earlier with at most this
+               probability, losses being memoryless.
     """
     rows = table()
     largest = max(row.n for row in rows)
-    if isinstance(n_at_most, bool) or not isinstance(n_at_most, int) or not 2 <= n_at_most <= largest:
-        raise InvalidInput(f"n_at_most = {n_at_most!r} is out of range; the table knows 2..{largest}")
-    if not 0 < hold < math.inf:
-        raise InvalidInput(f"hold = {hold!r} is out of range; give a time above 0")
+    if (n is None) == (n_at_most is None):
+        raise InvalidInput("give --n-at-most (most agents that the network ever has) or --n (agents it always has)")
+    most = whole_number(n if n_at_most is None else n_at_most, "n" if n_at_most is None else "n_at_most", 2, largest)
+    fewest = 2 if n is None else most
     if interactions_per_second is not None and not 0 < interactions_per_second < math.inf:
         raise InvalidInput(
             f"interactions_per_second = {interactions_per_second!r} is out of range; give a rate above 0"
         )
     if risk is not None and not 0 < risk < 1:
         raise InvalidInput(f"risk = {risk!r} is out of range; give a probability between 0 and 1")
-    wish = hold if interactions_per_second is None else hold * interactions_per_second / PER_UNIT
+    wish = parallel_time(hold, interactions_per_second)
     needed = math.log10(wish) - (0 if risk is None else math.log10(-math.log1p(-risk)))
-    fewest = n_at_most if exactly else 2
-    fitting = [row for row in rows if row.fewest <= fewest and n_at_most <= row.n]
+    fitting = [row for row in rows if row.fewest <= fewest and most <= row.n]
     good = sorted((row for row in fitting if row.low >= needed), key=lambda row: (row.convergence, row.states))
     if not good:
         best = max(fitting, key=lambda row: row.low)
         raise InvalidInput(
-            f"nothing that is known for {'exactly' if exactly else 'at most'} {n_at_most} agents holds for "
+            f"nothing that is known for {'at most' if n is None else 'exactly'} {most} agents holds for "
             f"10^{needed:.1f} parallel time; the longest known is {best.protocol} at n = {best.n}: at least "
             f"10^{best.low:.1f}. Wish for less, or measure larger parameters with `hegemon holding`"
         )
     return Advice(good[0], wish, interactions_per_second, tuple(good[1:]))
+
+
+def parallel_time(hold: float | str, interactions_per_second: float | None) -> float:
+    """What `hold` says, in units of parallel time."""
+    given = str(hold).strip()
+    unit = UNITS.get(given[-1:])
+    try:
+        value = float(given if unit is None else given[:-1])
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= LONGEST:
+        raise InvalidInput(
+            f"hold = {given[:40]!r} is out of range; give parallel time such as 1e12, or 10y, 30d, 12h, 90s"
+        )
+    if unit is None:
+        return value
+    if interactions_per_second is None:
+        raise InvalidInput(
+            f"hold = {given[:40]!r} is a time by the clock; give --interactions-per-second too, or a number"
+        )
+    return value * unit * interactions_per_second / PER_UNIT
