@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import hegemon
@@ -40,6 +41,52 @@ def test_type_checkers_see_every_name():
         module, _, attribute = place.rpartition(".")
         if name != "network":
             assert getattr(importlib.import_module(module), attribute) is getattr(hegemon, name)
+
+
+def printed() -> dict[str, str]:
+    rng = np.random.default_rng(1)
+    timer = hegemon.Timer(n=3, s=4)
+    run = hegemon.simulate(hegemon.Pairwise(n=20), seed=1)
+    return {
+        "pairwise, n = 20": str(run),
+        "20 agents in 2 states of pairwise": str(run.configuration),
+        "pairwise, n = 20: 5 trials": str(hegemon.run_trials(hegemon.Pairwise(n=20), 5)),
+        "timer, n = 3": str(hegemon.verify(timer)),
+        "flood-max, n = 3": str(hegemon.verify(hegemon.FloodMax(n=3))),
+        "timer, n = 3: how long": str(hegemon.holding(timer, relative=1, budget=10**5, workers=1)),
+        "200 agents in ": str(hegemon.Timer(n=200, s=30).initial("random", rng)),
+    }
+
+
+def test_print_is_a_few_readable_lines():
+    for title, text in printed().items():
+        lines = text.splitlines()
+        assert lines[0].startswith(title) and 2 <= len(lines) <= 15 and "array(" not in text and "<" not in text
+        assert all(line.startswith("  ") for line in lines[1:])
+
+
+def test_a_seed_is_drawn_and_kept():
+    protocol = hegemon.Pairwise(n=1e1)
+    for seed in (None, np.random.default_rng(3), np.random.SeedSequence(3)):
+        run = hegemon.simulate(protocol, seed=seed)
+        assert hegemon.simulate(protocol, seed=run.seed).steps == run.steps
+    assert hegemon.simulate(protocol, seed=None).seed != hegemon.simulate(protocol, seed=None).seed
+    drawn = [hegemon.run_trials(protocol, 1, seed=np.random.default_rng(3)).runs[0].seed for _ in range(2)]
+    assert drawn[0] == drawn[1]
+    trials = hegemon.run_trials(protocol, 3, seed=None)
+    assert len({run.seed for run in trials.runs}) == 1 and len({run.steps for run in trials.runs}) > 1
+
+
+def test_whole_floats_are_whole_numbers():
+    protocol = hegemon.Pairwise(n=1e3)
+    assert protocol.n == 1000 and isinstance(protocol.n, int)
+    assert len(hegemon.run_trials(hegemon.Pairwise(n=5), 1e1, max_steps=1e6).runs) == 10
+    for wrong in (2.5, float("nan"), float("inf"), True, "x"):
+        with pytest.raises(hegemon.InvalidInput):
+            hegemon.Pairwise(n=wrong)
+    for wrong in ({"max_steps": 2.5}, {"seed": -1}, {"seed": 0.5}, {"seed": "x"}):
+        with pytest.raises(hegemon.InvalidInput, match="out of range"):
+            hegemon.simulate(hegemon.Pairwise(n=5), **wrong)
 
 
 VERBS = {

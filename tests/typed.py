@@ -19,6 +19,7 @@ assert_type(hg.results("study").rows, list[dict])
 assert_type(hg.advise("10y", n=5, interactions_per_second=20).command, str)
 assert_type(hg.search_worst(hg.Ring(n=5)).mean, float)
 assert_type(hg.lower_bound(1e4), list[dict])
+hg.simulate(hg.Pairwise(n=1e3), seed=None).plot(ax=None)
 
 # mistakes that must be seen; an ignore that is not needed is an error too
 hg.simulate(hg.Pairwise(n=10), sed=1)  # type: ignore[call-arg]

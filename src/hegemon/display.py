@@ -69,6 +69,12 @@ def table(rows: Sequence[Mapping[str, Any]], title: str = "", shown: int = SHOWN
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
+def plain(title: str, content: Mapping[str, Any]) -> str:
+    """A title, and names and values below it, for `print`."""
+    width = max(map(len, content), default=0)
+    return "\n".join([title, *(f"  {name:<{width}}  {figure(value)}" for name, value in content.items())])
+
+
 def lines(sentences: Sequence[str]) -> str:
     return "<ol>" + "".join(f"<li>{text(one)}</li>" for one in sentences) + "</ol>" if sentences else ""
 

@@ -168,3 +168,19 @@ def test_trials_without_records_show_how_long_they_took():
     bare = [replace(run([2, 1], [1, 1], trial=k), watched=None, steps=k + 5) for k in range(4)]
     (axis,) = pictures.picture_of_runs(bare, "ranking, n = 6").figure.axes
     assert axis.get_title(loc="left") == "ranking, n = 6: 4 of 4 trials met the stop" and axis.lines
+
+
+def test_a_picture_is_drawn_into_the_axes_of_the_caller():
+    from matplotlib.figure import Figure
+
+    watched, several = hg.simulate(hg.Pairwise(n=20), observe=True), hg.run_trials(hg.Pairwise(n=20), 5)
+    elections = hg.run_trials(hg.Referees(n=20), 5)
+    for made, label in (
+        (watched, "parallel time (steps / n)"),
+        (several, "steps until the stop"),
+        (elections, "messages"),
+    ):
+        axis = Figure().subplots()
+        picture = made.plot(ax=axis)
+        assert picture.figure is axis.figure and axis.figure.axes == [axis]
+        assert axis.get_xlabel() == label and (axis.lines or axis.patches)

@@ -181,19 +181,20 @@ def _undated(place: Path) -> dict[str, Any]:
     return {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(place.suffix.lower(), {})
 
 
-def picture_of_runs(runs, title: str) -> Picture:
+def picture_of_runs(runs, title: str, ax: Any = None) -> Picture:
     """What was watched, a panel for every unit: the median over the trials and a band around it; and, with several
-    trials, the share that met the stop by each time."""
+    trials, the share that met the stop by each time. With `ax`, the first of these panels is drawn there."""
     seen = [run for run in runs if run.watched is not None and run.watched.columns]  # others ended before a look
     panels = split_by_unit(seen)
     moving = {unit: names for unit, names in panels.items() if any(moves(seen, name) for name in names)}
     shown = moving or dict(list(panels.items())[:1])
     still = [name for unit, names in panels.items() if unit not in shown for name in names]
-    figure, axes = new_figure(max(1, len(shown) + (len(runs) > 1)))
+    with_times = len(runs) > 1 and not (ax is not None and shown)
+    figure, axes = new_figure(max(1, len(shown) + with_times)) if ax is None else (ax.figure, [ax])
     for axis, (unit, names) in zip(axes, shown.items(), strict=False):
         draw_history(axis, seen, names, unit, still if axis is axes[0] else [])
     over = f": median and {BAND[0]:.0%}–{BAND[1]:.0%} of {len(seen):,} trials" if len(seen) > 1 else ""
-    if len(runs) > 1:
+    if with_times:
         draw_times(axes[-1], runs)
     if shown:
         axes[0].set_title(title + over, loc="left")
@@ -280,15 +281,17 @@ def draw_times(axis, runs) -> None:
     legend_below(axis)
 
 
-def picture_of_elections(runs, title: str) -> Picture:
-    """How many messages the trials sent, and how many leaders they elected."""
-    figure, (left, right) = new_figure(2)
+def picture_of_elections(runs, title: str, ax: Any = None) -> Picture:
+    """How many messages the trials sent (in `ax`, if that is given), and how many leaders they elected."""
+    figure, (left, right) = new_figure(2) if ax is None else (ax.figure, (ax, None))
     left.hist([run.measures["messages"] for run in runs], bins=min(40, max(5, len(runs) // 5)), color=COLOURS[0])
     left.set_xlabel("messages")
     left.set_ylabel("trials")
     left.set_title(title, loc="left")
     whole_ticks(left.xaxis)
     whole_ticks(left.yaxis)
+    if right is None:
+        return Picture(figure)
     leaders, trials = np.unique([run.leaders for run in runs], return_counts=True)
     right.bar(leaders, trials / len(runs), width=0.6, color=[COLOURS[0] if k == 1 else COLOURS[1] for k in leaders])
     right.set_xticks(leaders)

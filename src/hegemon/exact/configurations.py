@@ -137,7 +137,7 @@ class ConfigurationSpace(ABC):
 
     def mappings(self, codes) -> list[dict]:
         space = self.protocol.space
-        return [space.mapping(space.namespace(int(code))) for code in codes]
+        return [space.mapping_of(code) for code in codes]
 
     def shares(self, keys) -> np.ndarray:
         """The share of all arrays of agents that each key stands for."""

@@ -110,6 +110,15 @@ class Verification:
             "seconds": self.seconds,
         }
 
+    def __str__(self) -> str:
+        size = f"{self.chain.size:,} configurations ({self.covers}) on {self.case.topology.name}"
+        about: dict[str, object] = {"answer": self.headline, "covers": size}
+        about |= {f"{one.question} {one.set}": one.sentence for one in self.findings}
+        if self.hitting is not None:
+            unit, times = self.protocol.time_unit, self.hitting
+            about[f"expected {unit} to {times.set}"] = f"at most {times.worst:.10g}, mean {times.mean:.10g}"
+        return display.plain(f"{self.protocol.id}, n = {self.protocol.n:,}", about)
+
     def _repr_html_(self) -> str:
         from hegemon.exact.showing import as_html
 

@@ -14,6 +14,7 @@ from hegemon.experiments.precision import MOST, parse_precision, percent
 from hegemon.models.expressions import whole_number
 from hegemon.models.naming import address
 from hegemon.models.protocol import Protocol
+from hegemon.runs.option import seed_of
 
 SCHEMA = 1
 MOST_TRIALS = 10**9
@@ -119,7 +120,7 @@ def make_study(
     if zip and all(isinstance(name, str) for name in zip):
         zip = [zip]  # one zip, written as a list of its axes
     together = tuple(tuple(names) for names in zip)
-    return Study(parsed, number, whole_number(seed, "seed"), together, tuple(table), relative)
+    return Study(parsed, number, seed_of(seed), together, tuple(table), relative)
 
 
 def read_study(path) -> Study:

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from hegemon import display
 from hegemon.errors import InvalidInput, Unfinished
@@ -38,7 +39,7 @@ def sweep(
     protocol=None,
     *,
     trials: int | None = None,
-    seed: int = 0,
+    seed: Any = 0,
     out: str | Path | None = None,
     workers: int | None = None,
     cluster: str | None = None,

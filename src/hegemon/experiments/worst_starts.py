@@ -7,6 +7,7 @@ estimate comes from fresh runs, so that luck in the search does not count.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
 from hegemon.runs.driver import Driver
+from hegemon.runs.option import seed_of
 from hegemon.runs.setting import Graph, topology_for
 
 DOSE = 8  # runs between two looks at a challenger
@@ -129,7 +131,7 @@ def search_worst(
     evaluations: int = 1000,
     trials: int = 256,
     final: int = 2000,
-    seed: int = 0,
+    seed: Any = 0,
     max_steps: int = 10**7,
     budget: int = 2 * 10**9,
     exact: bool = False,
@@ -160,6 +162,7 @@ def search_worst(
         if value < 1:
             raise InvalidInput(f"{name} = {value} is out of range; it must be at least 1")
     protocol.require_sound()
+    seed = seed_of(seed)
     rng = generator(seed, 0, START)
     topology = topology_for(protocol, graph, seed)
     simulator = Simulator(protocol, topology, until, seed, max_steps)
@@ -200,7 +203,7 @@ def search_worst(
         graph=topology.name,
         until=until,
         seed=seed,
-        start=Trace(protocol.id, [space.mapping(space.namespace(int(code))) for code in winner.codes]),
+        start=Trace(protocol.id, [space.mapping_of(code) for code in winner.codes]),
         mean=float(np.mean(times)),
         interval=None if unfinished else mean_interval(times),
         trials=len(times),

@@ -14,6 +14,7 @@ from hegemon.models.expressions import whole_number
 from hegemon.models.start_files import StartFile
 from hegemon.models.state import StateSpace
 
+SHOWN = 8  # states that `print` lists
 LARGEST_ARRAY = 2_000_000_000  # bytes: beyond, only the multiset form exists
 
 
@@ -74,6 +75,16 @@ class Configuration:
         if self._agents is not None:
             return self._agents, None
         return self.space.decode_array(self._codes), self._counts
+
+    def __str__(self) -> str:
+        codes, counts = self.multiset
+        order = np.argsort(-counts, kind="stable")[:SHOWN]
+        states = "state" if len(codes) == 1 else "states"
+        lines = [f"{self.n:,} agents in {len(codes):,} {states} of {self.space.owner}"]
+        for code, number in zip(codes[order].tolist(), counts[order].tolist(), strict=True):
+            state = ", ".join(f"{name} = {value}" for name, value in self.space.mapping_of(code).items())
+            lines.append(f"  {number:>{len(f'{counts.max():,}')},} × {state}")
+        return "\n".join([*lines, *([f"  … and {len(codes) - SHOWN:,} more"] if len(codes) > SHOWN else [])])
 
     def mappings(self) -> list[dict]:
         return [self.space.mapping(record) for record in self.agents]

@@ -124,7 +124,7 @@ class MessageProtocol(Protocol):
                 raise InvalidInput(f"{cls.__name__}: a message already has {field.name!r}; rename the field")
         cls.node_type = type("Node", (cls.Node, BasicNode), {})
 
-    def __init__(self, n: int, **given):
+    def __init__(self, n: int | float, **given):
         for name in ("begin", "round"):
             function: Any = getattr(type(self), name, None)
             if not callable(function):

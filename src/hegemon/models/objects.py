@@ -30,7 +30,7 @@ class ObjectProtocol(CoinProtocol):
     model = OBJECTS
     functions = {"interact": "a, b, p, coins", "output": "a, p"}
 
-    def __init__(self, n: int, **given):
+    def __init__(self, n: int | float, **given):
         if not callable(getattr(self, "interact", None)) or not callable(getattr(self, "output", None)):
             raise InvalidInput(
                 f"{type(self).__name__} needs `def interact(a, b, p, coins)` and `def output(a, p)`, which returns 1 "

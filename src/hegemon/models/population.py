@@ -28,7 +28,7 @@ class PopulationProtocol(CoinProtocol):
     model = POPULATION
     functions = {"interact": "a, b, p", "output": "a, p", "label": "a, p", "highlight": "a, p"}
 
-    def __init__(self, n: int, **given):
+    def __init__(self, n: int | float, **given):
         if not self.fields or not hasattr(self, "interact"):
             raise InvalidInput(
                 f"{type(self).__name__} needs a `class State:` with fields and `def interact(a, b, p)`"
@@ -78,7 +78,7 @@ class PopulationProtocol(CoinProtocol):
 
     def shown_meeting(self, first: int, second: int, coin: int | None = None) -> str:
         """Who meets whom, and what the coins show, in words."""
-        before = [self.space.mapping(self.space.namespace(int(code))) for code in (first, second)]
+        before = [self.space.mapping_of(code) for code in (first, second)]
         shown = f", coins {self.coins.mapping(int(coin or 0))}" if self.coin_fields else ""
         return f"interaction of {before[0]} and {before[1]}{shown}"
 

@@ -116,7 +116,9 @@ class Protocol:
             else:
                 cls.outputs = ()
 
-    def __init__(self, n: int, **given):
+    def __init__(self, n: int | float, **given):
+        if isinstance(n, float) and n.is_integer():
+            n = int(n)  # 1e3, as on the command line
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < self.smallest_n:
             raise InvalidInput(f"{self.id}: n = {n!r} is out of range; it must be a whole number >= {self.smallest_n}")
         self.n = int(n)

@@ -55,7 +55,7 @@ class RoundsProtocol(Protocol):
         if not 0 <= cls.random_bits <= 16:
             raise InvalidInput(f"{cls.__name__}: random_bits = {cls.random_bits} is out of range 0..16")
 
-    def __init__(self, n: int, **given):
+    def __init__(self, n: int | float, **given):
         if not self.fields or not hasattr(self, "update"):
             raise InvalidInput(
                 f"{type(self).__name__} needs a `class State:` with fields and `def update(me, neighbours, coins, p)`"

@@ -214,6 +214,10 @@ class StateSpace:
         present = self.present(values)
         return {name: self.domains[name].label(values[name]) for name in self.names if name in present}
 
+    def mapping_of(self, code: int) -> dict:
+        """The same for the state with this code."""
+        return self.mapping(self.namespace(int(code)))
+
     def namespace(self, code: int) -> SimpleNamespace:
         """The state with this code, as the mutable object that the plain-Python `interact` works on."""
         fields = self._decoded.get(code)  # the same few are asked for again and again

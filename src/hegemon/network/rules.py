@@ -82,7 +82,7 @@ class MemberRules:
 
     def mapping(self, code: int) -> dict:
         """A state as people read it."""
-        return self.protocol.space.mapping(self.protocol.space.namespace(code))
+        return self.protocol.space.mapping_of(code)
 
 
 def neighbours_of(n: int, topology=None) -> list[list[int]]:

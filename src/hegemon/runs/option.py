@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,6 +34,17 @@ def whole(what: str, low: int = 0, high: int = MOST_STEPS) -> Callable[[Any], in
         return value
 
     return read
+
+
+def seed_of(given: Any) -> int:
+    """The seed that a caller means: a whole number; drawn for None, and from a Generator or SeedSequence of NumPy."""
+    if given is None:
+        return secrets.randbits(53)  # which JSON keeps in every language
+    if hasattr(given, "generate_state"):
+        return int(given.generate_state(1, "uint64")[0])
+    if hasattr(given, "bit_generator"):
+        return int(given.integers(2**53))
+    return given if type(given) is int and given >= 0 else whole("seed")(given)
 
 
 def several(read: Callable[[Any], Any], what: str) -> Callable[[Any], tuple]:

@@ -20,6 +20,7 @@ from hegemon.runs.option import (
     Option,
     option,
     options_of,
+    seed_of,
     several,
     truth,
     whole,
@@ -96,9 +97,11 @@ class RunRecord:
         '"rounds:K"), a text such as "count(leader == 1) == 1", or a set itself. The run ends at the exact first step '
         "inside it",
     )  # fmt: skip
-    seed: int = option(
+    seed: Any = option(
         0, "the same seed gives the same numbers", metavar="INTEGER", read=whole("seed", high=MOST_SEED), always=True,
-        is_axis=False, about="the same seed gives the same run, on any machine and with any number of threads",
+        is_axis=False,
+        about="the same seed gives the same run, on any machine and with any number of threads. None draws one, which "
+        "the result keeps; one is also drawn from a Generator or SeedSequence of NumPy",
     )  # fmt: skip
     max_steps: int | None = option(
         None, "give up a trial after that many", metavar="INTEGER", read=whole("max-steps"),
@@ -158,6 +161,12 @@ class RunRecord:
         None, "record at these steps, such as 0,100,1e4", metavar="INTEGER,…", panel=RECORDING,
         needs="has_configurations", read=several(whole("at"), "--at"), is_axis=False, about="record at these steps",
     )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "seed", seed_of(self.seed))
+        for name in WHOLE:
+            if isinstance(value := getattr(self, name, None), float):
+                object.__setattr__(self, name, whole(name)(value))
 
     @property
     def given(self) -> dict[str, Any]:
@@ -251,6 +260,9 @@ class TrialsRecord(MadeRecord):
         """One of them."""
         shared = {one.name: getattr(self, one.name) for one in dataclasses.fields(MadeRecord)}
         return TrialRecord(**{**shared, "trial": trial, **more})
+
+
+WHOLE = ("max_steps", "every", "trials", "trial", "first", "workers")  # 1e6 is taken for 1000000
 
 
 def unmeant(name: str, protocol: "Protocol", instead: str | None = None) -> InvalidInput:

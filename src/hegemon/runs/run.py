@@ -77,9 +77,18 @@ class Run:
         row |= {"reached": self.reached, "leaders": self.leaders, **self.measures}
         return row | ({"ended": self.ended} if self.ended else {})
 
-    def plot(self) -> "pictures.Picture":
-        """What was watched, over time: shows itself in a notebook, and `save(path)` writes it."""
-        return plot_runs([self])
+    def plot(self, ax: Any = None) -> "pictures.Picture":
+        """What was watched, over time: shown in a notebook, and `save(path)` writes it. With `ax`, axes of Matplotlib,
+        the first panel is drawn there."""
+        return plot_runs([self], ax)
+
+    def __str__(self) -> str:
+        leaders = "" if self.leaders is None else f", {self.leaders:,} leader{'' if self.leaders == 1 else 's'}"
+        met = "stop met" if self.reached else "stop not met"
+        measures = {name.replace("_", " "): value for name, value in self.measures.items() if value is not None}
+        about = {self.unit: f"{self.steps:,} ({met}{leaders})", **measures}
+        about |= {"engine": f"{self.engine} ({self.reason})", "seed": f"{self.seed}, trial {self.trial}"}
+        return display.plain(f"{self.protocol}, n = {self.n:,}", about | ({"ended": self.ended} if self.ended else {}))
 
     def _repr_html_(self) -> str:
         about = {"n": self.n, **self.record(), "engine": f"{self.engine} ({self.reason})", "seed": self.seed}
@@ -87,14 +96,14 @@ class Run:
         return display.heading(self.protocol) + display.facts(about) + drawn
 
 
-def plot_runs(runs: "list[Run]") -> "pictures.Picture":
+def plot_runs(runs: "list[Run]", ax: Any = None) -> "pictures.Picture":
     """The picture of `--plot`; what was not recorded cannot be drawn."""
     if not runs:
         raise InvalidInput("no trial was finished, so there is nothing to draw")
     first = runs[0]
     title = f"{first.protocol}, n = {first.n:,}"
     if "messages" in first.measures:
-        return pictures.picture_of_elections(runs, title)
+        return pictures.picture_of_elections(runs, title, ax)
     if first.watched is None and len(runs) == 1:
         raise InvalidInput("nothing was recorded; run again with observe=True, and then plot")
-    return pictures.picture_of_runs(runs, title)
+    return pictures.picture_of_runs(runs, title, ax)

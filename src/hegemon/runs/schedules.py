@@ -30,7 +30,7 @@ def after_round(protocol, topology, agents: np.ndarray, changes: list[tuple[int,
     possible = protocol.outcomes(protocol.namespaces(agents), topology)
     for node, code in changes:
         if code not in [space.code(state) for state in possible[node]]:
-            told = ", ".join(f"{name}={value}" for name, value in space.mapping(space.namespace(code)).items())
+            told = ", ".join(f"{name}={value}" for name, value in space.mapping_of(code).items())
             raise InvalidInput(f"round {number} cannot be followed: node {node} never becomes {told} there")
         codes[node] = code
     return space.decode_array(codes)

@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hegemon import display
 from hegemon.analysis import pictures
@@ -46,19 +46,31 @@ class Trials:
         """Means, medians and intervals, as `hegemon run` prints them."""
         return summarize_runs(self.runs)
 
-    def plot(self) -> pictures.Picture:
-        """Medians with bands of what was watched, and when the trials met the stop."""
-        return plot_runs(self.runs)
+    def plot(self, ax: Any = None) -> pictures.Picture:
+        """Medians with bands of what was watched, and when the trials met the stop. With `ax`, axes of Matplotlib, the
+        first panel is drawn there."""
+        return plot_runs(self.runs, ax)
+
+    def __str__(self) -> str:
+        if not self.runs:
+            return "no trial was finished"
+        first = self.runs[0]
+        return display.plain(f"{first.protocol}, n = {first.n:,}: {len(self.runs):,} trials", self._facts())
+
+    def _facts(self) -> dict[str, Any]:
+        """The summary with a name for every number."""
+        content: dict[str, Any] = {"engine": self.runs[0].engine, "seed": str(self.runs[0].seed)}
+        for name, value in self.summary.items():
+            inner = value if isinstance(value, dict) else {"": value}
+            shown = {key: item for key, item in inner.items() if item is not None}
+            content |= {f"{name} {key}".replace("_", " ").strip(): interval(item) for key, item in shown.items()}
+        return content
 
     def _repr_html_(self) -> str:
         if not self.runs:
             return display.heading("no trial was finished")
         first = self.runs[0]
-        content = {"n": first.n, "engine": first.engine, "seed": first.seed}
-        for name, value in self.summary.items():
-            inner = value if isinstance(value, dict) else {"": value}
-            shown = {key: item for key, item in inner.items() if item is not None}
-            content |= {f"{name} {key}".replace("_", " ").strip(): interval(item) for key, item in shown.items()}
+        content = {"n": first.n, **self._facts()}
         drawn = pictures.as_html(self.plot()) if len(self.runs) > 1 or first.watched is not None else ""
         rows = display.table([run.record() for run in self.runs])
         return display.heading(first.protocol) + display.facts(content) + drawn + rows

@@ -147,7 +147,7 @@ class AgentWorld(World):
         acting, before, after = carry_out(prescribed, self.protocol, self.topology, self.engine)
         if not self.is_rounds:
             return self.told(tuple(acting), before, prescribed[2])
-        states = ([self.space.mapping(self.space.namespace(code)) for code in codes] for codes in (before, after))
+        states = ([self.space.mapping_of(code) for code in codes] for codes in (before, after))
         told = tuple(zip(acting, *states, strict=True))
         return {"text": Round(told).sentence() or "nothing changes", "lines": [], "changed": bool(told)}
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from hegemon import display
 from hegemon.engines.messages.initiators import WakeUp
 from hegemon.errors import InvalidInput
 from hegemon.exact.messages.enumeration import MOST_ROUNDS, Tally, enumerate_runs
@@ -73,6 +74,11 @@ class MessageVerification:
         if self.running:
             return f"exactly one leader with a probability between {least:.12g} and {float(self.most):.12g}"
         return f"exactly one leader with probability {least:.12g}, not 1"
+
+    def __str__(self) -> str:
+        about = {"answer": self.headline, "graph": self.graph, "wake": self.wake}
+        about |= {f"expected {name}": f"{float(getattr(self, name)):.10g}" for name in ("messages", "rounds")}
+        return display.plain(f"{self.protocol.id}, n = {self.protocol.n:,}", about)
 
     @property
     def most(self) -> Fraction:

@@ -158,7 +158,7 @@ class System:
 
     def _label(self, code: int) -> str:
         space = self.protocol.space
-        return " ".join(f"{name}={value}" for name, value in space.mapping(space.namespace(code)).items())
+        return " ".join(f"{name}={value}" for name, value in space.mapping_of(code).items())
 
     @property
     def parameters(self) -> dict:

@@ -5,7 +5,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from hegemon import display
 from hegemon.errors import InvalidInput
 from hegemon.exact.traces import Trace
 from hegemon.experiments.holding import replications, settling
@@ -21,6 +23,7 @@ from hegemon.experiments.precision import share
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
+from hegemon.runs.option import seed_of
 
 BUDGET = 10**11  # steps
 LAST = 12  # lines of a path that are shown
@@ -67,6 +70,20 @@ class Holding:
         if self.kind != "estimate" or self.answer.log_high is None:
             return False
         return (self.answer.log_high - self.answer.log_low) / 2 <= math.log1p(self.relative) * 1.0001
+
+    def __str__(self) -> str:
+        ends = (self.answer.log_low, self.answer.log_high)
+        low, high = map(_power, ends)
+        steps = {"estimate": f"{_power(self.answer.log_steps)} on average", "at most": f"at most {high} on average"}
+        about = {
+            "expected steps": steps.get(self.kind, f"at least {low} on average"),
+            "95 % interval": f"{low or 0} … {high or 'no upper end'}",
+            "start": f"{self.start} on {self.graph}",
+            "replications": len(self.replications),
+            "seed": str(self.seed),
+        }
+        about |= {"no estimate": "; ".join(self.answer.reasons)} if self.answer.reasons else {}
+        return display.plain(f"{self.protocol.id}, n = {self.protocol.n:,}: how long a leader is held", about)
 
     def record(self) -> dict:
         scouted, plan, answer = self.scouted, self.scouted.plan, self.answer
@@ -119,6 +136,14 @@ class Holding:
         }
 
 
+def _power(logarithm: float | None) -> str | None:
+    """A number of any size, from its natural logarithm."""
+    if logarithm is None or logarithm == -math.inf:
+        return None
+    whole, rest = divmod(logarithm / math.log(10), 1)
+    return f"{math.exp(logarithm):,.4g}" if abs(whole) < 5 else f"{10**rest:.3g}e{whole:.0f}"
+
+
 def _exp(logarithm: float | None) -> float | None:
     if logarithm is None:
         return None
@@ -132,7 +157,7 @@ def holding(
     start: str | Path | Configuration | Sequence[Mapping] = "safe",
     relative: float | str = 0.1,
     importance: str = "auto",
-    seed: int = 0,
+    seed: Any = 0,
     budget: int = BUDGET,
     workers: int | None = None,
     cluster: str | None = None,
@@ -161,7 +186,7 @@ def holding(
     `answer.reasons` says why it is no estimate, and `answer.log_steps` what replications say.
     """
     begin = time.perf_counter()
-    relative = share(relative)
+    relative, seed = share(relative), seed_of(seed)
     tell: Tell = progress or (lambda stage, done, total: None)
     _refuse_for_ever(protocol, start)
     process = Process(protocol, graph, start)

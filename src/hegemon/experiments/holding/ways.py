@@ -34,7 +34,7 @@ def ways(space, found: Sequence[Replication]) -> list[dict]:
 
 def _range(space, codes) -> dict:
     """The fields of states that are alike: a value, or the range of those that differ."""
-    states = [space.mapping(space.namespace(int(code))) for code in sorted(set(codes))]
+    states = [space.mapping_of(code) for code in sorted(set(codes))]
     seen = {name: sorted({state[name] for state in states}) for name in states[0]}
     return {name: values[0] if len(values) == 1 else f"{values[0]}..{values[-1]}" for name, values in seen.items()}
 
@@ -103,8 +103,8 @@ def _story(crowd: Crowd, family: Family) -> Trace:
                     break
                 codes = process.start.astype(np.int64)
                 begin, met = codes.copy(), []
-    shown = {code: space.mapping(space.namespace(code)) for code in {*begin.tolist(), *sum(known, ()), *codes.tolist()}}
-    shown |= {code: space.mapping(space.namespace(code)) for after in known.values() for code in after}
+    shown = {code: space.mapping_of(code) for code in {*begin.tolist(), *sum(known, ()), *codes.tolist()}}
+    shown |= {code: space.mapping_of(code) for after in known.values() for code in after}
     steps = [Interaction(i, j, (shown[a], shown[b]), (shown[c], shown[d])) for i, j, (a, b), (c, d) in met]
     start = [shown[code] for code in begin.tolist()]
     return Trace(protocol.id, start, tuple(steps), protocol.parameters, process.topology.name)
