@@ -7,7 +7,7 @@ from hegemon.protocols.countdown import Countdown
 from hegemon.protocols.epidemic import Epidemic
 from hegemon.protocols.fischer_jiang import FischerJiang
 from hegemon.protocols.odd_ring import OddRing
-from hegemon.protocols.optimal_silent import UNSETTLED, OptimalSilent
+from hegemon.protocols.optimal_silent import OptimalSilent
 from hegemon.protocols.pairwise import Pairwise
 from hegemon.protocols.quick_elimination import QuickElimination
 from hegemon.protocols.referees import Referees
@@ -15,8 +15,6 @@ from hegemon.protocols.ring import LIVE, Ring
 from hegemon.protocols.sublinear_ranking import RESETTING, SublinearRanking, propagate_reset
 from hegemon.protocols.threshold import Threshold
 from hegemon.protocols.time_optimal import (
-    CH,
-    EL,
     TimeOptimal,
     become_checker,
     become_elector,
@@ -131,14 +129,14 @@ class BlindTimeOptimal(TimeOptimal):
     """Two checkers count down but do not tell each other of the leader that they have detected."""
 
     def interact(a, b, p):
-        if a.phase == CH and b.phase == CH:
+        if a.phase == "CH" and b.phase == "CH":
             a.timer_r = b.timer_r = max(a.timer_r - 1, b.timer_r - 1, 0)
             if a.timer_r == 0:
                 go_to_election(a, p)
                 go_to_election(b, p)
-        elif a.phase == EL:
+        elif a.phase == "EL":
             become_checker(a, p)
-        elif b.phase == EL:
+        elif b.phase == "EL":
             become_checker(b, p)
 
 
@@ -160,7 +158,7 @@ class HastyCheck(TimeOptimal):
     """Two checkers go to the election at once."""
 
     def interact(a, b, p):
-        if a.phase == CH and b.phase == CH:
+        if a.phase == "CH" and b.phase == "CH":
             a.timer_r = b.timer_r = 1
         time_optimal_interaction(a, b, p)
 
@@ -440,7 +438,7 @@ class PatientSilent(OptimalSilent):
     """Agents without a rank wait for ever."""
 
     def interact(a, b, p):
-        if a.role != UNSETTLED or b.role != UNSETTLED:
+        if a.role != "UNSETTLED" or b.role != "UNSETTLED":
             silent_interaction(a, b, p)
 
 

@@ -8,7 +8,7 @@ from hegemon.protocols.quick_elimination import QuickElimination
 from hegemon.protocols.referees import Referees
 from hegemon.protocols.ring import DUMMY, LIVE, Ring
 from hegemon.protocols.threshold import Threshold
-from hegemon.protocols.time_optimal import CH, TimeOptimal, is_elector
+from hegemon.protocols.time_optimal import TimeOptimal, is_elector
 from hegemon.protocols.timer import Timer
 from hegemon.protocols.trains.protocol import Trains
 from hegemon.protocols.walks import Walks
@@ -174,7 +174,7 @@ class ForgettingTimeOptimal(TimeOptimal):
     since = Parameter(4)
 
     def interact(a, b, p):
-        if p.n >= p.since and a.phase == CH and b.phase == CH and a.leader == 1 and b.timer_r == p.r_max:
+        if p.n >= p.since and a.phase == "CH" and b.phase == "CH" and a.leader == 1 and b.timer_r == p.r_max:
             a.leader = 0
         time_optimal(a, b, p)
 

@@ -2,8 +2,6 @@
 
 from hegemon.models import Bit, Choice, RoundsProtocol, count, exactly
 
-WAITING, BEEPING, FROZEN = 0, 1, 2  # phase
-
 
 def is_leader(a, p):
     return a.leader == 1
@@ -28,19 +26,19 @@ class BFW(RoundsProtocol):
     def update(me, neighbours, coins, p):
         hears = False
         for other in neighbours:
-            if other.phase == BEEPING:
+            if other.phase == "BEEPING":
                 hears = True
-        if me.phase == BEEPING:
-            me.phase = FROZEN
-        elif me.phase == FROZEN:  # deaf for one round, so that its own wave does not come back
-            me.phase = WAITING
+        if me.phase == "BEEPING":
+            me.phase = "FROZEN"
+        elif me.phase == "FROZEN":  # deaf for one round, so that its own wave does not come back
+            me.phase = "WAITING"
         elif hears:
-            me.phase = BEEPING
+            me.phase = "BEEPING"
             me.leader = 0
         elif me.leader == 1 and coins == 1:
-            me.phase = BEEPING
+            me.phase = "BEEPING"
 
     safe = exactly(1, is_leader).described("one leader; leaders never come back, and the last one stays", closed=True)
 
     leaders = count(is_leader, "nodes that are leaders")
-    beeping = count(lambda a, p: a.phase == BEEPING, "nodes that beep")
+    beeping = count(lambda a, p: a.phase == "BEEPING", "nodes that beep")

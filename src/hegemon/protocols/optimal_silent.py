@@ -11,39 +11,37 @@ import numpy as np
 
 from hegemon.models import Bit, Choice, Group, Parameter, PopulationProtocol, Range, count, whole
 
-SETTLED, UNSETTLED, RESETTING = 0, 1, 2  # role
-
 
 def is_leader(a, p):
-    return a.role == SETTLED and a.rank == 0
+    return a.role == "SETTLED" and a.rank == 0
 
 
 def is_settled(a, p):
-    return a.role == SETTLED
+    return a.role == "SETTLED"
 
 
 def is_resetting(a, p):
-    return a.role == RESETTING
+    return a.role == "RESETTING"
 
 
 def all_ranked(agents, p):
     taken = np.zeros(p.n, np.bool_)
     for i in range(len(agents)):
-        if agents[i].role != SETTLED or taken[agents[i].rank]:
+        if agents[i].role != "SETTLED" or taken[agents[i].rank]:
             return False
         taken[agents[i].rank] = True
     return True
 
 
 def settle(a, rank):
-    a.role = SETTLED
+    a.role = "SETTLED"
     a.rank = rank
     a.children = 0
 
 
 def start_reset(a, p):
     """Trigger: a propagating candidate."""
-    a.role = RESETTING
+    a.role = "RESETTING"
     a.leader = 1
     a.dormant = 0
     a.resetcount = p.r_max
@@ -58,13 +56,13 @@ def wake_up(a, p):  # rule 1.4
     if a.leader == 1:
         settle(a, 0)
     else:
-        a.role = UNSETTLED
+        a.role = "UNSETTLED"
         a.error = p.e_max
 
 
 def recruit(a, b, p):  # rule 1.1
-    if a.role == RESETTING and a.dormant == 0 and b.role != RESETTING:
-        b.role = RESETTING
+    if a.role == "RESETTING" and a.dormant == 0 and b.role != "RESETTING":
+        b.role = "RESETTING"
         b.leader = 1
         fall_asleep(b, p)
 
@@ -82,28 +80,28 @@ def count_down(a, count, p):  # rules 1.2 and 1.3 for one of the two; `count` is
 def propagate_reset(a, b, p):
     recruit(a, b, p)
     recruit(b, a, p)
-    both = a.role == RESETTING and b.role == RESETTING
+    both = a.role == "RESETTING" and b.role == "RESETTING"
     if both:
         first = a.resetcount if a.dormant == 0 else 0
         second = b.resetcount if b.dormant == 0 else 0
         count = max(first - 1, second - 1, 0)
         count_down(a, count, p)
         count_down(b, count, p)
-    elif a.role == RESETTING:
+    elif a.role == "RESETTING":
         a.delay = max(a.delay - 1, 0)
     else:
         b.delay = max(b.delay - 1, 0)
-    if a.role == RESETTING and a.dormant == 1 and (a.delay == 0 or not both):
+    if a.role == "RESETTING" and a.dormant == 1 and (a.delay == 0 or not both):
         wake_up(a, p)
-    if b.role == RESETTING and b.dormant == 1 and (b.delay == 0 or not both):
+    if b.role == "RESETTING" and b.dormant == 1 and (b.delay == 0 or not both):
         wake_up(b, p)
-    if a.role == RESETTING and b.role == RESETTING and a.leader == 1 and b.leader == 1:  # rule 1.5: the slow election
+    if a.role == "RESETTING" and b.role == "RESETTING" and a.leader == 1 and b.leader == 1:  # rule 1.5: slow election
         b.leader = 0
 
 
 def deal(s, u, p):  # rule 3
     """A settled agent gives an unsettled one the next rank of its subtree; whether it could."""
-    if s.role == SETTLED and u.role == UNSETTLED and s.children < 2:
+    if s.role == "SETTLED" and u.role == "UNSETTLED" and s.children < 2:
         rank = 2 * s.rank + s.children + 1
         if rank < p.n:
             settle(u, rank)
@@ -113,7 +111,7 @@ def deal(s, u, p):  # rule 3
 
 
 def grow_impatient(a, p):  # rule 4
-    if a.role == UNSETTLED:
+    if a.role == "UNSETTLED":
         a.error = max(a.error - 1, 0)
 
 
@@ -143,21 +141,21 @@ class OptimalSilent(PopulationProtocol):
         delay: Range(0, "d_max").when(role="RESETTING", dormant=1)
 
     def interact(a, b, p):
-        if a.role == RESETTING or b.role == RESETTING:  # rule 1
+        if a.role == "RESETTING" or b.role == "RESETTING":  # rule 1
             propagate_reset(a, b, p)
-        elif a.role == SETTLED and b.role == SETTLED:
+        elif a.role == "SETTLED" and b.role == "SETTLED":
             if a.rank == b.rank:  # rule 2
                 start_reset(a, p)
                 start_reset(b, p)
         elif not deal(a, b, p) and not deal(b, a, p):  # rules 3 and 4
             grow_impatient(a, p)
             grow_impatient(b, p)
-            if (a.role == UNSETTLED and a.error == 0) or (b.role == UNSETTLED and b.error == 0):
+            if (a.role == "UNSETTLED" and a.error == 0) or (b.role == "UNSETTLED" and b.error == 0):
                 start_reset(a, p)
                 start_reset(b, p)
 
     def output(a, p):
-        return a.role == SETTLED and a.rank == 0
+        return a.role == "SETTLED" and a.rank == 0
 
     def start_all_leaders(self, rng):
         """Every agent is settled with rank 0."""

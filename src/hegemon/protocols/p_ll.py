@@ -9,27 +9,25 @@ live within an interaction only: after it, init equals epoch.
 
 from hegemon.models import Bit, Choice, Parameter, PopulationProtocol, Range, count, exactly
 
-X, A, B = 0, 1, 2  # status
-
 
 def is_leader(a, p):
     return a.leader == 1
 
 
 def assign_status(a, b):  # rule 1
-    if a.status == X and b.status == X:
-        take_part(a, A)
-        take_part(b, B)
+    if a.status == "X" and b.status == "X":
+        take_part(a, "A")
+        take_part(b, "B")
         a.level, a.done = 0, 0
         b.leader, b.counter = 0, 0
-    elif a.status == X:
+    elif a.status == "X":
         join(a)
-    elif b.status == X:
+    elif b.status == "X":
         join(b)
 
 
 def join(a):
-    take_part(a, A)
+    take_part(a, "A")
     a.leader, a.level, a.done = 0, 0, 1
 
 
@@ -38,7 +36,7 @@ def take_part(a, status):
 
 
 def count_up(a, p):  # rule 2, first half; returns whether the agent ticks
-    if a.status == B:
+    if a.status == "B":
         if a.counter + 1 < p.c_max:
             a.counter += 1
         else:
@@ -51,7 +49,7 @@ def count_up(a, p):  # rule 2, first half; returns whether the agent ticks
 def catch_up(a, colour):  # rule 2, second half, for the agent that may be behind
     if colour == (a.colour + 1) % 3:
         a.colour = colour
-        if a.status == B:
+        if a.status == "B":
             a.counter = 0
         return True
     return False
@@ -60,10 +58,10 @@ def catch_up(a, colour):  # rule 2, second half, for the agent that may be behin
 def enter_epoch(a, epoch, p):  # rule 3
     if a.epoch < epoch:
         a.epoch = epoch
-        if a.status == A and epoch < 4:
+        if a.status == "A" and epoch < 4:
             a.rand = 0
             a.index = 0 if a.leader == 1 else p.phi
-        elif a.status == A:
+        elif a.status == "A":
             a.level = 0
 
 
@@ -76,22 +74,22 @@ def compare_levels(a, b):
 
 
 def quick_elimination(a, b, p):  # rule 4
-    if a.status == A and a.leader == 1 and a.done == 0 and b.leader == 0:
+    if a.status == "A" and a.leader == 1 and a.done == 0 and b.leader == 0:
         a.level = min(a.level + 1, p.l_max)
-    elif b.status == A and b.leader == 1 and b.done == 0 and a.leader == 0:
+    elif b.status == "A" and b.leader == 1 and b.done == 0 and a.leader == 0:
         b.done = 1
-    if a.status == A and b.status == A and a.done == 1 and b.done == 1:
+    if a.status == "A" and b.status == "A" and a.done == 1 and b.done == 1:
         compare_levels(a, b)
 
 
 def tournament(a, b, p):  # rule 5
-    if a.status == A and a.leader == 1 and a.index < p.phi and b.leader == 0:
+    if a.status == "A" and a.leader == 1 and a.index < p.phi and b.leader == 0:
         a.rand = (2 * a.rand + 1) % 2**p.phi  # in range in states that no run reaches, too
         a.index += 1
-    elif b.status == A and b.leader == 1 and b.index < p.phi and a.leader == 0:
+    elif b.status == "A" and b.leader == 1 and b.index < p.phi and a.leader == 0:
         b.rand = 2 * b.rand % 2**p.phi
         b.index += 1
-    if a.status == A and b.status == A and a.index == p.phi and b.index == p.phi:
+    if a.status == "A" and b.status == "A" and a.index == p.phi and b.index == p.phi:
         if a.rand < b.rand:
             a.rand, a.leader = b.rand, 0
         elif b.rand < a.rand:
@@ -99,9 +97,9 @@ def tournament(a, b, p):  # rule 5
 
 
 def back_up(a, b, a_ticks, p):  # rule 6
-    if a.status == A and a.leader == 1 and a_ticks and b.leader == 0:
+    if a.status == "A" and a.leader == 1 and a_ticks and b.leader == 0:
         a.level = min(a.level + 1, p.l_max)
-    if a.status == A and b.status == A:
+    if a.status == "A" and b.status == "A":
         compare_levels(a, b)
     if a.leader == 1 and b.leader == 1:
         b.leader = 0
@@ -156,4 +154,4 @@ class PLL(PopulationProtocol):
     safe = exactly(1, is_leader).described("one leader; leaders never come back", closed=True)
 
     leaders = count(is_leader, "agents that are leaders")
-    finished = count(lambda a, p: a.status != X and a.epoch == 4, "agents in the last epoch")
+    finished = count(lambda a, p: a.status != "X" and a.epoch == 4, "agents in the last epoch")

@@ -14,10 +14,6 @@ from hegemon.models import (
 )
 from hegemon.protocols.quick_elimination import compare_levels, flip_head, flip_tail
 
-CH, EL = 0, 1  # phase
-A, B = 0, 1  # mode
-
-
 # Table 3: who is who. A checker is in V_CH, an elector in V_A, a synchronizer in V_B.
 
 
@@ -26,50 +22,50 @@ def is_leader(a, p):
 
 
 def is_checker(a, p):
-    return a.phase == CH
+    return a.phase == "CH"
 
 
 def is_elector(a, p):
-    return a.phase == EL and a.mode == A
+    return a.phase == "EL" and a.mode == "A"
 
 
 def is_synchronizer(a, p):
-    return a.phase == EL and a.mode == B
+    return a.phase == "EL" and a.mode == "B"
 
 
 def is_fresh_checker(a, p):
     """In V_CH>=: its timer is not below r_mid."""
-    return a.phase == CH and a.timer_r >= p.r_mid
+    return a.phase == "CH" and a.timer_r >= p.r_mid
 
 
 def is_decided_elector(a, p):
     """In the election phase, and not in V_undone."""
-    return a.phase == EL and (a.mode == B or a.leader == 0 or a.done == 1)
+    return a.phase == "EL" and (a.mode == "B" or a.leader == 0 or a.done == 1)
 
 
 def is_done(a, p):
     """In V_done."""
-    return a.phase == EL and a.mode == A and a.leader == 1 and a.done == 1
+    return a.phase == "EL" and a.mode == "A" and a.leader == 1 and a.done == 1
 
 
 # Table 2: what each class starts with.
 
 
 def become_checker(a, p):
-    a.phase = CH
+    a.phase = "CH"
     a.timer_r = p.r_max
     a.detect = a.leader
 
 
 def become_elector(a, p):
-    a.phase = EL
-    a.mode = A
+    a.phase = "EL"
+    a.mode = "A"
     a.level = 0
     a.done = 0
 
 
 def become_synchronizer(a, p):
-    a.mode = B
+    a.mode = "B"
     a.timer_b = p.b_max
 
 
@@ -157,16 +153,16 @@ class TimeOptimal(PopulationProtocol):
 
         if is_checker(a, p) and is_checker(b, p):  # line 2
             check(a, b, p)
-        elif a.phase == EL and is_fresh_checker(b, p):  # lines 7-8
+        elif a.phase == "EL" and is_fresh_checker(b, p):  # lines 7-8
             become_checker(a, p)
-        elif b.phase == EL and is_fresh_checker(a, p):
+        elif b.phase == "EL" and is_fresh_checker(a, p):
             become_checker(b, p)
-        elif is_checker(a, p) and b.phase == EL:  # lines 9-10
+        elif is_checker(a, p) and b.phase == "EL":  # lines 9-10
             go_to_election(a, p)
-        elif is_checker(b, p) and a.phase == EL:
+        elif is_checker(b, p) and a.phase == "EL":
             go_to_election(b, p)
 
-        if a.phase == EL and b.phase == EL:  # line 11
+        if a.phase == "EL" and b.phase == "EL":  # line 11
             switch_mode(a, b, p)
             quick_elimination(a, b, p)
             if is_done(a, p) and is_done(b, p) and a.level == b.level:  # line 17
@@ -221,19 +217,19 @@ class TimeOptimal(PopulationProtocol):
     safe = (
         everywhere(is_fresh_checker)
         & exactly(1, is_leader)
-        & exactly(1, lambda a, p: a.phase == CH and a.leader == 1 and a.detect == 1)
+        & exactly(1, lambda a, p: a.phase == "CH" and a.leader == 1 and a.detect == 1)
     ).described("every agent is a checker with timer_r >= r_mid, and the one leader has detect = 1 (Definition 14)")
     A_CH = everywhere(is_checker).described("every agent is in the check phase")
     A_CH_fresh = everywhere(is_fresh_checker).described("every agent is a checker with timer_r >= r_mid")
-    A_EL = everywhere(lambda a, p: a.phase == EL).described("every agent is in the election phase")
-    C_reset = at_least(1, lambda a, p: a.phase == CH and a.timer_r == p.r_max).described(
+    A_EL = everywhere(lambda a, p: a.phase == "EL").described("every agent is in the election phase")
+    C_reset = at_least(1, lambda a, p: a.phase == "CH" and a.timer_r == p.r_max).described(
         "an agent has just entered the check phase: a checker with timer_r = r_max (Lemma 12)"
     )
     C_decided = everywhere(is_decided_elector).described(
         "in A_EL, and every elector that leads has decided its level: V_undone is empty (Lemma 9)"
     )
     C_synchronizing = at_least(1, is_synchronizer).described("there is a synchronizer (Lemma 10)")
-    C_EL_fresh = everywhere(lambda a, p: a.phase == EL and (a.mode == A or 2 * a.timer_b >= p.b_max)).described(
+    C_EL_fresh = everywhere(lambda a, p: a.phase == "EL" and (a.mode == "A" or 2 * a.timer_b >= p.b_max)).described(
         "every agent is in the election phase, and no synchronizer's timer is below b_max/2"
     )
 
