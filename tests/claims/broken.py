@@ -232,13 +232,13 @@ class RingWithoutShield(Ring):
 
     def interact(l, r, p):  # noqa: E741
         if l.leader == 1:
-            l.dist = 0
+            l.distL = 0
         if r.leader == 1:
-            r.dist = 0
+            r.distL = 0
         elif r.bullet == 0:
-            r.dist = min(l.dist + 1, p.N)
-        if r.dist == p.N:
-            r.leader, r.dist, r.bullet, r.shield, r.signal = 1, 0, LIVE, 0, 0
+            r.distL = min(l.distL + 1, p.N)
+        if r.distL == p.N:
+            r.leader, r.distL, r.bullet, r.shield, r.signal = 1, 0, LIVE, 0, 0
         elimination(l, r)
 
 
@@ -255,8 +255,8 @@ class RingOfLongSteps(Ring):
     def interact(l, r, p):  # noqa: E741
         flies = l.bullet > 0 and r.bullet == 0 and r.leader == 0
         ring_interaction(l, r, p)
-        if r.leader == 0 and (flies or l.dist + 1 == r.dist):
-            r.dist = min(r.dist + 1, p.N)
+        if r.leader == 0 and (flies or l.distL + 1 == r.distL):
+            r.distL = min(r.distL + 1, p.N)
 
 
 class RingThatCreates(Ring):
@@ -264,7 +264,7 @@ class RingThatCreates(Ring):
 
     def interact(l, r, p):  # noqa: E741
         ring_interaction(l, r, p)
-        if r.leader == 0 and r.dist == p.N - 1 and r.signal == 1:
+        if r.leader == 0 and r.distL == p.N - 1 and r.signal == 1:
             r.leader = 1
 
 

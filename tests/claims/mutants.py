@@ -37,7 +37,7 @@ class FreezingRing(Ring):
 
     def interact(l, r, p):  # noqa: E741
         if p.n >= p.since and l.leader + r.leader + l.bullet + r.bullet == 0 and l.signal + r.signal == 2:
-            if l.shield + r.shield == 2 and l.dist == p.N - 1 and r.dist == p.N - 1:
+            if l.shield + r.shield == 2 and l.distL == p.N - 1 and r.distL == p.N - 1:
                 return
         ring(l, r, p)
 
@@ -76,7 +76,7 @@ class LeapingRing(Ring):
         flies = l.bullet == LIVE and r.bullet == 0 and r.leader == 0
         ring(l, r, p)
         if p.n >= p.since and flies and r.leader == 0:
-            r.dist = min(r.dist + 1, p.N)
+            r.distL = min(r.distL + 1, p.N)
 
 
 class EndlessRing(Ring):
@@ -110,7 +110,7 @@ class CreatingRing(Ring):
 
     def interact(l, r, p):  # noqa: E741
         ring(l, r, p)
-        if p.n >= p.since and r.leader == 0 and r.dist == p.N - 1 and r.signal == 1:
+        if p.n >= p.since and r.leader == 0 and r.distL == p.N - 1 and r.signal == 1:
             r.leader = 1
 
 

@@ -74,9 +74,9 @@ def test_an_insecure_agent_stays_insecure_in_an_execution_of_its_own():
     """Claim 2 in the proof of Lemma 11: the bullets of the start are gone after one step, the exception is the last."""
     protocol, options = case("ring-lemma-11-claim-2")
     before, after = (simulate(protocol, **options, until=f"steps:{k}").configuration.agents for k in (5, 6))
-    assert (before["leader"].tolist(), before["bullet"].tolist(), before["dist"].tolist()) == (
+    assert (before["leader"].tolist(), before["bullet"].tolist(), before["distL"].tolist()) == (
         [1, 0, 0],
         [2, 1, 0],
         [0, 2, 2],
     )
-    assert after["dist"][1] == 2  # above N - d_R = 1
+    assert after["distL"][1] == 2  # above N - d_R = 1

@@ -248,8 +248,8 @@ MUTANTS = (
     ),
     Mutant("ring", "live bullets kill the shielded", "if l.bullet == LIVE and r.shield == 0:", "if l.bullet == LIVE:"),
     Mutant("ring", "dummy bullets kill", "if l.bullet == LIVE and r.shield == 0:", "if r.shield == 0:"),
-    Mutant("ring", "off-by-one distance", "min(l.dist + 1, p.N)", "min(l.dist + 2, p.N)"),
-    Mutant("ring", "distances do not grow", "min(l.dist + 1, p.N)", "min(l.dist, p.N)"),
+    Mutant("ring", "off-by-one distance", "min(l.distL + 1, p.N)", "min(l.distL + 2, p.N)"),
+    Mutant("ring", "distances do not grow", "min(l.distL + 1, p.N)", "min(l.distL, p.N)"),
     Mutant(
         "ring",
         "a bullet does not erase the signal",

@@ -110,3 +110,10 @@ def test_a_start_file_is_read_once(tmp_path, monkeypatch):
     monkeypatch.setattr(start_files, "_text", lambda path: seen.append(path) or read(path))
     trials = hg.run_trials(hg.Pairwise(n=3), 5, start=str(place), workers=2)
     assert len(trials.runs) == 5 and seen == [place]
+
+
+def test_a_start_file_with_the_former_name_of_a_field_is_refused_with_the_new_one(tmp_path):
+    path = tmp_path / "start.json"
+    path.write_text('[{"leader": 1, "dist": 0}, {"leader": 0, "dist": 1}]')
+    with pytest.raises(hg.InvalidInput, match=r"no field 'dist'.*\(did you mean distL\?\)"):
+        hg.Ring(n=2).initial(path, None)

@@ -45,12 +45,12 @@ def test_random_starts_are_uniform_over_states():
 
 def test_transition_by_hand():
     a, b = hg.Ring(n=4).transition(
-        {"leader": 1, "bullet": 0, "shield": 0, "signal": 1, "dist": 2},
-        {"leader": 0, "bullet": 0, "shield": 0, "signal": 1, "dist": 4},
+        {"leader": 1, "bullet": 0, "shield": 0, "signal": 1, "distL": 2},
+        {"leader": 0, "bullet": 0, "shield": 0, "signal": 1, "distL": 4},
     )
     # lines 1, 2, 7, 14-16: the leader fires a live bullet, which moves on and erases the signal
-    assert a == {"leader": 1, "bullet": 0, "shield": 1, "signal": 0, "dist": 0}
-    assert b == {"leader": 0, "bullet": 2, "shield": 0, "signal": 0, "dist": 1}
+    assert a == {"leader": 1, "bullet": 0, "shield": 1, "signal": 0, "distL": 0}
+    assert b == {"leader": 0, "bullet": 2, "shield": 0, "signal": 0, "distL": 1}
 
 
 def test_mode_of_a_checker_may_be_given_and_does_not_matter():

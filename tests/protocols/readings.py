@@ -123,10 +123,10 @@ def time_optimal(a, b, p):
 def ring(left, right, p):
     """Algorithm 1: simultaneous within a line, one line after the other."""
     l, r, n = dict(left), dict(right), p["N"]  # noqa: E741
-    l["dist"] = 0 if l["leader"] == 1 else l["dist"]
-    r["dist"] = 0 if r["leader"] == 1 else min(l["dist"] + 1, n) if r["leader"] == r["bullet"] == 0 else r["dist"]
-    if r["dist"] == n:
-        r.update(leader=1, dist=0)
+    l["distL"] = 0 if l["leader"] == 1 else l["distL"]
+    r["distL"] = 0 if r["leader"] == 1 else min(l["distL"] + 1, n) if r["leader"] == r["bullet"] == 0 else r["distL"]
+    if r["distL"] == n:
+        r.update(leader=1, distL=0)
         r.update(bullet=2, shield=1, signal=0)
     if l["leader"] == l["signal"] == 1:
         l.update(bullet=2, shield=1, signal=0)

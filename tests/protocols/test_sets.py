@@ -27,14 +27,14 @@ def peaceful(ring, i):
 
 def modest(ring, i):
     return peaceful(ring, i) and all(
-        ring[i - j]["dist"] <= d_left(ring, (i - j) % len(ring)) for j in range(d_left(ring, i) + 1)
+        ring[i - j]["distL"] <= d_left(ring, (i - j) % len(ring)) for j in range(d_left(ring, i) + 1)
     )
 
 
 def secure(ring, i, bound):
     if ring[i]["leader"]:
-        return ring[i]["dist"] == 0
-    return d_right(ring, i) is not None and ring[i]["dist"] <= bound - d_right(ring, i)
+        return ring[i]["distL"] == 0
+    return d_right(ring, i) is not None and ring[i]["distL"] <= bound - d_right(ring, i)
 
 
 def by_definition(ring, bound):
@@ -57,7 +57,7 @@ def test_ring_sets_follow_their_definitions(data):
             "bullet": st.sampled_from([0, 0, 1, 2]),
             "shield": st.integers(0, 1),
             "signal": st.sampled_from([0, 0, 0, 1]),
-            "dist": st.integers(0, data.draw(st.integers(0, bound))),
+            "distL": st.integers(0, data.draw(st.integers(0, bound))),
         }
     )
     ring = data.draw(st.lists(agent, min_size=n, max_size=n))

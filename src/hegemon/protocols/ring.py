@@ -54,11 +54,11 @@ def peaceful(agents, i, left):
 
 
 def modest(agents, i, left):
-    """Peaceful, and no dist on the way back to the nearest left leader is above the true distance."""
+    """Peaceful, and no distL on the way back to the nearest left leader is above the true distance."""
     if not peaceful(agents, i, left):
         return False
     for j in range(left[i] + 1):
-        if agents[i - j].dist > left[i - j]:
+        if agents[i - j].distL > left[i - j]:
             return False
     return True
 
@@ -66,8 +66,8 @@ def modest(agents, i, left):
 def secure(agents, i, right, p):
     """Agent i cannot cause the creation of a leader before it meets the one on its right."""
     if agents[i].leader == 1:
-        return agents[i].dist == 0
-    return right[i] >= 0 and agents[i].dist <= p.N - right[i]
+        return agents[i].distL == 0
+    return right[i] >= 0 and agents[i].distL <= p.N - right[i]
 
 
 def bullets_are_peaceful(agents, p):
@@ -112,18 +112,18 @@ class Ring(PopulationProtocol):
         bullet: Range(0, 2)
         shield: Bit
         signal: Bit
-        dist: Range(0, "N")
+        distL: Range(0, "N")
 
     def interact(l, r, p):  # noqa: E741 - the paper's names: the left agent is the initiator
         if l.leader == 1:  # line 1
-            l.dist = 0
+            l.distL = 0
         if r.leader == 1:  # line 2
-            r.dist = 0
+            r.distL = 0
         elif r.bullet == 0:
-            r.dist = min(l.dist + 1, p.N)
-        if r.dist == p.N:  # lines 3-5
+            r.distL = min(l.distL + 1, p.N)
+        if r.distL == p.N:  # lines 3-5
             r.leader = 1
-            r.dist = 0
+            r.distL = 0
             r.bullet = LIVE
             r.shield = 1
             r.signal = 0
@@ -146,11 +146,11 @@ class Ring(PopulationProtocol):
             r.signal = 0
         l.signal = max(l.signal, r.signal, r.leader)  # line 16
 
-    symbols = "● live bullet, ○ dummy bullet, ◇ shield, ‹ signal; the number is dist"
+    symbols = "● live bullet, ○ dummy bullet, ◇ shield, ‹ signal; the number is distL"
 
     def label(a, p):
         carried = ("○" if a.bullet == DUMMY else "●" if a.bullet == LIVE else "") + ("◇" if a.shield == 1 else "")
-        return f"{'‹' if a.signal == 1 else ''}{a.dist}\n{carried}"
+        return f"{'‹' if a.signal == 1 else ''}{a.distL}\n{carried}"
 
     def highlight(a, p):
         """Agents that carry a bullet."""
@@ -163,13 +163,13 @@ class Ring(PopulationProtocol):
         return agents
 
     def start_no_leader(self, rng):
-        """No leader, bullet or signal, and every dist is 0: the longest wait for a leader."""
+        """No leader, bullet or signal, and every distL is 0: the longest wait for a leader."""
         return np.zeros(self.n, self.space.dtype)
 
     def start_safe(self, rng):
-        """One shielded leader at position 0, every dist exact, nothing on the way."""
+        """One shielded leader at position 0, every distL exact, nothing on the way."""
         agents = np.zeros(self.n, self.space.dtype)
-        agents["dist"] = np.arange(self.n)
+        agents["distL"] = np.arange(self.n)
         agents[0]["leader"] = agents[0]["shield"] = 1
         return agents
 
@@ -187,4 +187,4 @@ class Ring(PopulationProtocol):
     live_bullets = count(lambda a, p: a.bullet == LIVE, "agents with a live bullet")
     dummy_bullets = count(lambda a, p: a.bullet == DUMMY, "agents with a dummy bullet")
     signals = count(lambda a, p: a.signal == 1, "agents with a signal")
-    largest_dist = maximum(lambda a, p: a.dist, "the largest distance that an agent believes in")
+    largest_dist = maximum(lambda a, p: a.distL, "the largest distance that an agent believes in")

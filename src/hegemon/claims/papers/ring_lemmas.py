@@ -79,7 +79,7 @@ def stays_modest(world, before, after, arc):
         place = i
         if i == arc:
             gone = (world.get(before, "leader")[:, follower] == 1) | (world.get(before, "bullet")[:, follower] > 0)
-            bullet = bullet & ~gone & (world.get(before, "dist")[:, i] < world.N - 1)
+            bullet = bullet & ~gone & (world.get(before, "distL")[:, i] < world.N - 1)
             place = follower
         bullet = bullet & world.live(after)[:, place]
         spoken |= bullet
@@ -234,8 +234,8 @@ def flight_of_pairs(lab, protocol, N: int) -> Check:
     size = len(world.states)
     left, right = np.divmod(np.arange(size * size), size)
     before, after = np.stack([left, right], axis=1), world.table[left, right]
-    bullet, leader, dist = (world.get(before, name) for name in ("bullet", "leader", "dist"))
-    bullet_after, leader_after, dist_after = (world.get(after, name) for name in ("bullet", "leader", "dist"))
+    bullet, leader, dist = (world.get(before, name) for name in ("bullet", "leader", "distL"))
+    bullet_after, leader_after, dist_after = (world.get(after, name) for name in ("bullet", "leader", "distL"))
     carried, met = (bullet[:, 0] > 0) & (leader[:, 0] == 0), (bullet[:, 1] == 0) & (leader[:, 1] == 0)
     moved = carried & met & (bullet_after[:, 1] > 0) & (leader_after[:, 1] == 0)
     good = ~moved | ((dist_after[:, 1] == dist[:, 0] + 1) & (dist[:, 0] < N - 1))

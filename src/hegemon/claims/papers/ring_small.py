@@ -75,10 +75,10 @@ class SmallRing:
 
     def modest(self, rows) -> np.ndarray:
         left = self.distance(rows, -1)
-        return self.peaceful(rows) & ~self.along(self.get(rows, "dist") > left, left)
+        return self.peaceful(rows) & ~self.along(self.get(rows, "distL") > left, left)
 
     def secure(self, rows) -> np.ndarray:
-        dist, right = self.get(rows, "dist"), self.distance(rows, 1)
+        dist, right = self.get(rows, "distL"), self.distance(rows, 1)
         return np.where(self.get(rows, "leader") == 1, dist == 0, (right >= 0) & (dist <= self.N - right))
 
     def live(self, rows) -> np.ndarray:
@@ -92,7 +92,7 @@ class SmallRing:
             return (leaders > 0) & (self.peaceful(rows) | ~live).all(axis=1)
         modest = (self.modest(rows) | ~live).all(axis=1) & (leaders > 0)
         if name == "C_prime":
-            return modest & ((self.get(rows, "dist") == 0) | (self.get(rows, "leader") == 0)).all(axis=1)
+            return modest & ((self.get(rows, "distL") == 0) | (self.get(rows, "leader") == 0)).all(axis=1)
         secure = modest & self.secure(rows).all(axis=1)
         return secure & (leaders == 1) if name == "safe" else secure
 
@@ -132,15 +132,15 @@ class SmallRing:
         agents["leader"][np.arange(number), rng.integers(n, size=number)] = 1
         agents["signal"] &= rng.integers(0, 2, (number, 1))
         agents["bullet"] = rng.integers(0, 3, (number, n))
-        agents["dist"] = rng.integers(0, self.N + 1, (number, n))
+        agents["distL"] = rng.integers(0, self.N + 1, (number, n))
         rows = self._encode(agents)
         if name != "C_PB":
-            agents["dist"][agents["leader"] == 1] = 0
+            agents["distL"][agents["leader"] == 1] = 0
             right, left = self.distance(rows, 1), self.distance(rows, -1)
             if name != "C_prime":
-                agents["dist"] = np.where(agents["leader"] == 1, 0, np.minimum(agents["dist"], self.N - right))
+                agents["distL"] = np.where(agents["leader"] == 1, 0, np.minimum(agents["distL"], self.N - right))
             exact = rng.integers(0, 2, (number, 1)) == 1
-            agents["dist"] = np.where(exact, np.minimum(agents["dist"], left), agents["dist"])
+            agents["distL"] = np.where(exact, np.minimum(agents["distL"], left), agents["distL"])
             rows = self._encode(agents)
         fits = self.peaceful(rows) if name == "C_PB" else self.modest(rows)
         agents["bullet"] = np.where((agents["bullet"] == LIVE) & ~fits, DUMMY, agents["bullet"])
