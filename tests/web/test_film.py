@@ -16,8 +16,8 @@ from PIL import Image
 import hegemon as hg
 from hegemon.cli.main import main
 from hegemon.errors import InvalidInput
-from hegemon.exact.traces import Interaction, Trace
 from hegemon.graphs.topology import Topology
+from hegemon.runs.stories import Interaction, Trace
 from hegemon.web import film as films
 from hegemon.web.animation import save_animation
 from hegemon.web.colours import GOLD, looks, rgb, seen

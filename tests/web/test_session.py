@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import hegemon as hg
 from hegemon.errors import InvalidInput
-from hegemon.exact.traces import Interaction, Round, Trace
 from hegemon.runs.disturbances import read_disturbances
+from hegemon.runs.stories import Interaction, Round, Trace
 from hegemon.web import session as session_module
 from hegemon.web.session import Session
 from hegemon.web.simulation import Simulation

@@ -89,7 +89,7 @@ def told_round(world) -> str:
     """All nodes move at once: those that changed."""
     import numpy as np
 
-    from hegemon.exact.traces import Round
+    from hegemon.runs.stories import Round
 
     before = world.engine.configuration().agents.copy()
     to_step(world, world.step + 1)

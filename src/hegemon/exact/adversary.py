@@ -21,7 +21,8 @@ from hegemon.exact.chain import Chain
 from hegemon.exact.configurations import Configurations
 from hegemon.exact.findings import Finding
 from hegemon.exact.rounds import RoundConfigurations
-from hegemon.exact.traces import Trace, trace
+from hegemon.exact.traces import trace
+from hegemon.runs.stories import Trace
 
 POPULATION, ROUNDS = ("adversary", "fair"), ("central", "distributed")
 SCHEDULES = ("random", *POPULATION, *ROUNDS)

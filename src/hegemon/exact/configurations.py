@@ -12,11 +12,11 @@ from hegemon.compute.records import codec, meeting, widened
 from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.errors import InvalidInput
 from hegemon.exact import kernels, numbering
-from hegemon.exact.traces import Interaction, Round
 from hegemon.graphs.topology import Topology
 from hegemon.models.inputs import have_inputs
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
+from hegemon.runs.stories import Interaction, Round
 
 PLAIN_STATES = 100  # up to here a table filled by plain Python is ready before a compiled one
 LARGEST_KEY = 2**62

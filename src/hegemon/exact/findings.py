@@ -6,7 +6,8 @@ import numpy as np
 
 from hegemon.exact import graph_kernels
 from hegemon.exact.chain import Chain
-from hegemon.exact.traces import Trace, path_from_start, trace, walked
+from hegemon.exact.traces import path_from_start, trace, walked
+from hegemon.runs.stories import Trace
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from hegemon.exact.chain import Chain, matrix
 from hegemon.exact.findings import can_reach, surely_reaches
 from hegemon.exact.quantiles import beyond_doubt, least_step
 from hegemon.exact.solving import LinearSystem
-from hegemon.exact.traces import Trace, trace
+from hegemon.exact.traces import trace
+from hegemon.runs.stories import Trace
 
 LARGEST_WORK = 4e10  # entries of the matrix touched while a distribution is stepped through
 

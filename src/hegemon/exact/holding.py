@@ -10,7 +10,8 @@ from hegemon.exact.configurations import Configurations
 from hegemon.exact.findings import kept_structure, losses
 from hegemon.exact.hitting import finite, first_largest, first_smallest
 from hegemon.exact.solving import LinearSystem
-from hegemon.exact.traces import Interaction, Trace, trace
+from hegemon.exact.traces import trace
+from hegemon.runs.stories import Interaction, Trace
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from hegemon.exact.containment import named_set
 from hegemon.exact.findings import Finding
 from hegemon.exact.hitting import HittingTimes, first_largest
 from hegemon.exact.holding import HoldingTimes
-from hegemon.exact.traces import Trace
 from hegemon.exact.within import Within
+from hegemon.runs.stories import Trace
 
 STORED_ONLY = "needs the chain to be stored; raise the memory (--memory), or take smaller parameters"
 

@@ -11,9 +11,9 @@ import numpy as np
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import MEMORY, PER_CONFIGURATION, PER_ENTRY, Chain, require_memory
 from hegemon.exact.configurations import ConfigurationSpace, require_numberable
-from hegemon.exact.traces import Round
 from hegemon.models.inputs import have_inputs
 from hegemon.models.rounds import RoundsProtocol
+from hegemon.runs.stories import Round
 
 LARGEST_DENOMINATOR = 2**53  # beyond, a weight would be rounded in floating point, and then leave 64 bits
 ROWS = 1 << 14  # configurations expanded at a time

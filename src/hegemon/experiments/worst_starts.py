@@ -18,7 +18,6 @@ from hegemon.engines.choice import choose_engine
 from hegemon.engines.stopping import parse_stop
 from hegemon.errors import InvalidInput
 from hegemon.exact.instance import fixed_start
-from hegemon.exact.traces import Trace
 from hegemon.exact.verification import Verification, verify
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
@@ -26,6 +25,7 @@ from hegemon.models.protocol import Protocol
 from hegemon.runs.driver import Driver
 from hegemon.runs.option import seed_of
 from hegemon.runs.setting import Graph, topology_for
+from hegemon.runs.stories import Trace
 
 DOSE = 8  # runs between two looks at a challenger
 DOUBT = 1.0  # standard errors by which a challenger must be behind to be dropped early

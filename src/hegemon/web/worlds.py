@@ -18,12 +18,12 @@ from hegemon.engines.population.agents import Agents
 from hegemon.engines.rounds.rounds import Rounds
 from hegemon.engines.stopping import Stop, never, parse_stop
 from hegemon.errors import InvalidInput
-from hegemon.exact.traces import Interaction, Round
 from hegemon.models.configuration import Configuration
 from hegemon.runs.driver import Driver
 from hegemon.runs.faults import corrupted
 from hegemon.runs.schedules import carry_out
 from hegemon.runs.setting import initial_configuration
+from hegemon.runs.stories import Interaction, Round
 from hegemon.web.explaining import listing, traced
 from hegemon.web.layout import LARGEST_DRAWN, LARGEST_RASTER
 from hegemon.web.look import Look

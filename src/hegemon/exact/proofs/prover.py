@@ -12,8 +12,8 @@ from hegemon.exact.proofs.questions import Questions
 from hegemon.exact.proofs.stages import Stage, Stuck, find_stages, starved
 from hegemon.exact.proofs.symbols import Fact, Undecided, decided, fact_text
 from hegemon.exact.proofs.system import Linear, Start, System
-from hegemon.exact.traces import Trace
 from hegemon.models.protocol import Protocol
+from hegemon.runs.stories import Trace
 
 QUESTIONS = ("closed", "leader", "reached")
 GRAPHS = ("complete", "connected")

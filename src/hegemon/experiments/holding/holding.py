@@ -9,7 +9,6 @@ from typing import Any
 
 from hegemon import display
 from hegemon.errors import InvalidInput
-from hegemon.exact.traces import Trace
 from hegemon.experiments.holding import replications, settling
 from hegemon.experiments.holding.ensemble import MEASURED, Replication
 from hegemon.experiments.holding.importance import find_importance
@@ -24,6 +23,7 @@ from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
 from hegemon.runs.option import seed_of
+from hegemon.runs.stories import Trace
 
 BUDGET = 10**11  # steps
 LAST = 12  # lines of a path that are shown

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hegemon.exact.traces import Interaction, Trace
 from hegemon.experiments.holding.ensemble import MEASURED, Plan, Replication, replicate
 from hegemon.experiments.holding.process import Crowd
 from hegemon.experiments.holding.sketch import classes_of
+from hegemon.runs.stories import Interaction, Trace
 
 MOST_STEPS = 50_000  # of a path that is written down: a longer one begins later
 

@@ -1,0 +1,96 @@
+"""A run as a story: a configuration, and the interactions or rounds that lead from it, one by one."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from hegemon import files
+from hegemon.errors import InvalidInput
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """Agents `initiator` and `responder` meet; their states before and after, and what their coins showed, if any."""
+
+    initiator: int
+    responder: int
+    before: tuple[dict, dict]
+    after: tuple[dict, dict]
+    coins: dict | None = None
+
+    def sentence(self) -> str:
+        change = [
+            f"{role} {agent}: {_difference(before, after)}"
+            for role, agent, before, after in zip(
+                ("initiator", "responder"), (self.initiator, self.responder), self.before, self.after, strict=True
+            )
+        ]
+        return "; ".join([*change, f"coins {_short(self.coins)}"] if self.coins else change)
+
+    def prescription(self) -> list:
+        """As a start file tells it."""
+        return [self.initiator, self.responder, self.coins] if self.coins else [self.initiator, self.responder]
+
+
+@dataclass(frozen=True)
+class Round:
+    """All nodes move at once: those that changed, with their states before and after."""
+
+    changes: tuple[tuple[int, dict, dict], ...]
+
+    def sentence(self) -> str:
+        return "; ".join(f"node {v}: {_difference(before, after)}" for v, before, after in self.changes)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The configuration as a list of states, and what happens from there."""
+
+    protocol: str
+    configuration: list[dict]
+    interactions: tuple[Interaction | Round, ...] = ()
+    parameters: dict | None = None
+    graph: str | None = None
+
+    def lines(self) -> list[str]:
+        """For people: the start, then one line per interaction."""
+        rounds = any(isinstance(step, Round) for step in self.interactions)
+        agent, unit = ("node", "round") if rounds else ("agent", "step")
+        start = [f"{agent} {i}: {_short(state)}" for i, state in enumerate(self.configuration)]
+        return start + [f"{unit} {k}: {step.sentence()}" for k, step in enumerate(self.interactions, start=1)]
+
+    def record(self) -> dict:
+        """As it is saved: `agents` is what `hegemon run --start FILE` reads, `interactions` what it follows.
+
+        `hegemon watch --start FILE` shows it, rounds included, and needs nothing else.
+        """
+        rounds = [[[v, after] for v, _, after in step.changes] for step in self.interactions if isinstance(step, Round)]
+        content = {
+            "protocol": self.protocol,
+            "parameters": self.parameters,
+            "graph": self.graph,
+            "agents": self.configuration,
+            "interactions": [step.prescription() for step in self.interactions if isinstance(step, Interaction)],
+            "rounds": rounds or None,
+            "story": self.lines(),
+        }
+        return {name: value for name, value in content.items() if value is not None}
+
+    def save(self, path) -> None:
+        path = Path(path)
+        if path.suffix.lower() != ".json":
+            raise InvalidInput(f"a counterexample is saved as JSON, not as {path.name!r}; name the file *.json")
+        with files.publish(path) as file:
+            file.write(json.dumps(self.record(), indent=1, ensure_ascii=False) + "\n")
+
+
+def _short(state: dict) -> str:
+    return ", ".join(f"{name}={value}" for name, value in state.items())
+
+
+def _difference(before: dict, after: dict) -> str:
+    if before == after:
+        return f"unchanged ({_short(before)})"
+    if set(before) != set(after):
+        return f"{_short(before)} becomes {_short(after)}"
+    return ", ".join(f"{name} {before[name]}→{after[name]}" for name in before if before[name] != after[name])
