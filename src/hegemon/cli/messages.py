@@ -1,5 +1,6 @@
 """`hegemon mixing-time`, `hegemon lower-bound` and `hegemon compare-messages`."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
@@ -61,19 +62,12 @@ def lower_bound(
 ):
     """Theorem 3 as an experiment: `referees` with n^a messages, and how often it elects one leader."""
     outputs(plot=(plot, PICTURES))
-    rows: list[dict] = []
-    interrupted = False
     with Progress(quiet=quiet) as shown:
         from hegemon.experiments.comparisons import draw_budget, lower_bound_points, read_candidates, read_exponents
 
         powers, wanted = read_exponents(exponents), read_candidates(candidates)
-        try:
-            for row in lower_bound_points(n, powers, wanted, trials, seed, workers):
-                rows.append(row)
-                shown.show(f"n = {row['n']:,}: points", len(rows), len(n) * len(wanted) * len(powers))
-        except KeyboardInterrupt:
-            guard.answered()
-            interrupted = True
+        points = lower_bound_points(n, powers, wanted, trials, seed, workers)
+        rows, interrupted = gathered(points, shown, len(n) * len(wanted) * len(powers))
     setting = ("n", "expected_candidates", "exponent", "referees")
     found = ("messages", "success_rate", "success_rate_ci95", "leaders", "clouds", "mean_cloud", "disjoint")
     finish(rows, setting + found, json, {plot: lambda place: draw_budget(rows, place)}, interrupted)
@@ -90,20 +84,26 @@ def compare(
 ):
     """Messages and rounds of the elections on complete graphs, sublinear against classical."""
     outputs(plot=(plot, PICTURES))
-    rows: list[dict] = []
-    interrupted = False
     with Progress(quiet=quiet) as shown:
         from hegemon.experiments.comparisons import compared_points, draw_comparison
 
-        try:
-            for row in compared_points(n, trials, seed, workers=workers):
-                rows.append(row)
-                shown.show(f"{row['algorithm']}, n = {row['n']:,}: points", len(rows))
-        except KeyboardInterrupt:
-            guard.answered()
-            interrupted = True
+        rows, interrupted = gathered(compared_points(n, trials, seed, workers=workers), shown)
     columns = ("algorithm", "n", "trials", "one_leader", "rounds", "messages", "messages_per_scale")
     finish(rows, columns, json, {plot: lambda place: draw_comparison(rows, place)}, interrupted)
+
+
+def gathered(points: Iterable[dict], shown: Progress, total: int | None = None) -> tuple[list[dict], bool]:
+    """The points that are finished, and whether an interrupt ended it."""
+    rows: list[dict] = []
+    try:
+        for row in points:
+            rows.append(row)
+            what = f"{row['algorithm']}, " if "algorithm" in row else ""
+            shown.show(f"{what}n = {row['n']:,}: points", len(rows), total)
+    except KeyboardInterrupt:
+        guard.answered()
+        return rows, True
+    return rows, False
 
 
 def finish(rows: list[dict], columns, json: bool, files: dict, interrupted: bool) -> None:
