@@ -75,8 +75,8 @@ def write_all(files: dict) -> Exception | None:
 def censored_trials(count: int) -> str:
     """What trials that did not meet their stop mean for a summary."""
     return (
-        f"{counted(count, 'trial')} did not meet the stop: quantiles take a censored trial for infinite, and the mean "
-        "is not known, but is at least what it would be if all had met it where they were stopped"
+        f"{counted(count, 'trial')} did not meet the stop: quantiles count such a trial as infinite, and the mean is "
+        "unknown (`mean at least` counts it up to where it was stopped)"
     )
 
 
