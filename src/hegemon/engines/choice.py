@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 from hegemon.engines.engine import Engine
 from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.engines.schedulers.uniform import UNIFORM
+from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput, meant
+from hegemon.graphs.topology import Topology
 
 # Where each engine is that the protocols of a model may ask for, by the model's name.
 ENGINES = {
@@ -51,7 +53,7 @@ def engine_named(name: str, protocol) -> Any:
     return getattr(import_module(module), kind)
 
 
-def choose_watched(name: str, protocol, topology, most: int) -> tuple[Any, str]:
+def choose_watched(name: str, protocol, topology: Topology, most: int) -> tuple[Any, str]:
     """The engine whose every step can be shown, for the page; beyond `most` agents of a complete graph, counts."""
     model = protocol.model
     if model.has_interactions and name != "auto":
@@ -64,7 +66,7 @@ def choose_watched(name: str, protocol, topology, most: int) -> tuple[Any, str]:
     return engine_named(model.follower, protocol), FOLLOWED[model.follower]
 
 
-def choose_for_messages(name: str, protocol, topology, wake) -> tuple[Any, str]:
+def choose_for_messages(name: str, protocol, topology: Topology, wake) -> tuple[Any, str]:
     """The engine for a message-passing protocol that is woken up so, by name or the best one."""
     pattern = PATTERNS.get(type(protocol.pattern).__name__)
     fast = engine_named(pattern, protocol) if pattern else None
@@ -81,7 +83,14 @@ def choose_for_messages(name: str, protocol, topology, wake) -> tuple[Any, str]:
 
 
 def choose_engine(
-    name: str, protocol, topology, stop, observed=(), fast_forward: bool = True, threads=None, scheduler=UNIFORM
+    name: str,
+    protocol,
+    topology: Topology,
+    stop: Stop,
+    observed=(),
+    fast_forward: bool = True,
+    threads=None,
+    scheduler=UNIFORM,
 ) -> Choice:
     """The engine for a protocol on a topology, by name or the best one; `observed` functions will be measured."""
     if protocol.model.has_rounds:

@@ -8,6 +8,7 @@ import numpy as np
 
 from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
+from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 
 LAST_STEP = 2**63 - 2  # of a clock of 64 bits, whose next number means never
@@ -68,11 +69,13 @@ class Engine(ABC):
     heartbeat: Callable[[], None] = staticmethod(lambda: None)  # raises when the run is to be given up
 
     @abstractmethod
-    def __init__(self, protocol, topology, configuration: Configuration, stop: Stop, rng: np.ndarray, **options):
+    def __init__(
+        self, protocol, topology: Topology, configuration: Configuration, stop: Stop, rng: np.ndarray, **options
+    ):
         """At step 0 in this configuration."""
 
     @classmethod
-    def require_room(cls, protocol, topology) -> None:
+    def require_room(cls, protocol, topology: Topology) -> None:
         """Raise InvalidInput if the run does not fit in memory: asked before anything is allocated."""
         return None
 

@@ -171,7 +171,7 @@ class Configurations(ConfigurationSpace):
 
     protocol: PopulationProtocol
 
-    def __init__(self, protocol, topology, symmetry: bool = True):
+    def __init__(self, protocol, topology: Topology, symmetry: bool = True):
         super().__init__(protocol, topology)
         on_ring = topology.is_directed_ring or is_ring(topology)
         self.rotations = symmetry and on_ring
@@ -291,7 +291,7 @@ class Configurations(ConfigurationSpace):
         return Interaction(i, j, (a, b), (a_after, b_after), self.protocol.coins.mapping(coin) or None)
 
 
-def is_ring(topology) -> bool:
+def is_ring(topology: Topology) -> bool:
     """Whether the edges are exactly i - i+1 mod n, so that rotations are symmetries."""
     n = topology.n
     if topology.directed or n < 4 or topology.arcs != 2 * n:

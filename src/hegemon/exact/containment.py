@@ -9,6 +9,7 @@ from hegemon.compute.compilation import specialize
 from hegemon.errors import InvalidInput, meant
 from hegemon.exact.chain import Chain
 from hegemon.exact.numbering import count_marked
+from hegemon.graphs.topology import Topology
 from hegemon.models.conditions import is_condition, parse_set
 from hegemon.models.sets import ConfigurationSet
 from hegemon.models.words import checked
@@ -75,7 +76,7 @@ def members(chain: Chain, chosen: ConfigurationSet) -> np.ndarray:
     return inside
 
 
-def contains_rows(protocol, chosen: ConfigurationSet, codes: np.ndarray, topology) -> np.ndarray:
+def contains_rows(protocol, chosen: ConfigurationSet, codes: np.ndarray, topology: Topology | None) -> np.ndarray:
     """Whether each row of codes is in the set."""
     inside = np.ones(len(codes), bool)
     for count in chosen.counts:

@@ -10,6 +10,7 @@ from hegemon.exact.chain import MEMORY, estimate, reachable_chain, whole_chain
 from hegemon.exact.configurations import Configurations
 from hegemon.exact.recomputed import RecomputedChain, can_be_recomputed
 from hegemon.exact.rounds import RoundConfigurations, round_chain
+from hegemon.graphs.topology import Topology
 from hegemon.models.inputs import describe_inputs
 from hegemon.models.protocol import Protocol
 from hegemon.runs.setting import initial_configuration, topology_for
@@ -61,13 +62,13 @@ class Instance:
         return found
 
 
-def rounds_chain(protocol, topology, starts, symmetry, memory, progress):
+def rounds_chain(protocol, topology: Topology, starts, symmetry, memory, progress):
     """The configurations of a rounds protocol, and their chain."""
     space = RoundConfigurations(protocol, topology)
     return space, round_chain(space, starts, memory, progress)
 
 
-def population_chain(protocol, topology, starts, symmetry, memory, progress):
+def population_chain(protocol, topology: Topology, starts, symmetry, memory, progress):
     """The configurations of a population protocol up to symmetry, and their chain.
 
     Storing pays where it is possible: many results are then much faster.
@@ -83,7 +84,7 @@ def population_chain(protocol, topology, starts, symmetry, memory, progress):
     return space, whole_chain(space, memory, progress)
 
 
-def fixed_start(protocol, start, topology) -> np.ndarray:
+def fixed_start(protocol, start, topology: Topology) -> np.ndarray:
     """The codes of a start that is one configuration, not a distribution over many."""
     if isinstance(start, str) and start in protocol.starts:
         drawn = [protocol.initial(start, generator(seed), topology=topology) for seed in range(3)]

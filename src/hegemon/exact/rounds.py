@@ -11,6 +11,7 @@ import numpy as np
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import MEMORY, PER_CONFIGURATION, PER_ENTRY, Chain, require_memory
 from hegemon.exact.configurations import ConfigurationSpace, require_numberable
+from hegemon.graphs.topology import Topology
 from hegemon.models.inputs import have_inputs
 from hegemon.models.rounds import RoundsProtocol
 from hegemon.runs.stories import Round
@@ -25,7 +26,7 @@ class RoundConfigurations(ConfigurationSpace):
     protocol: RoundsProtocol
     is_numbered = True  # each has a key of 64 bits
 
-    def __init__(self, protocol, topology):
+    def __init__(self, protocol, topology: Topology):
         super().__init__(protocol, topology)
         self._situations: dict = {}
         if self.is_numbered:

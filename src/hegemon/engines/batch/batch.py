@@ -32,7 +32,9 @@ from hegemon.engines.batch.skipping import (
 from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Deadline
+from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
+from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 
 LARGEST_POPULATION = 2**60
@@ -59,7 +61,7 @@ class Batch(Engine):
     name = "batch"
     as_multiset = True
 
-    def __init__(self, protocol, topology, configuration, stop, rng):
+    def __init__(self, protocol, topology: Topology, configuration, stop, rng):
         if not topology.is_complete:
             raise InvalidInput(f"engine batch needs a complete graph, not {topology.name}; use events or agents")
         if protocol.n > LARGEST_POPULATION:
@@ -243,7 +245,7 @@ class Batch(Engine):
         self._fill(codes, counts)
 
 
-def activity(protocol, stop, codes, counts) -> float:
+def activity(protocol, stop: Stop, codes, counts) -> float:
     """The chance that an interaction changes something, in a population of these states."""
     marks = Membership(protocol, stop).marks(protocol.space.decode_array(codes))
     multiset = Multiset(protocol, stop)

@@ -13,6 +13,7 @@ from hegemon.compute.randomness import KERNEL, START, next_below, python_generat
 from hegemon.engines.messages.clouds import MOST_CLOUDS, closure, cloud_measures, cloud_sizes, many_clouds
 from hegemon.engines.messages.engine import MessageEngine, MessageOutcome
 from hegemon.errors import InvalidInput
+from hegemon.graphs.topology import Topology
 from hegemon.models.messages import failure
 
 LARGEST_NUMBER = 2**28  # contacts in memory: 2 GiB
@@ -135,10 +136,10 @@ class ContactsEngine(MessageEngine):
     name = "contacts"
 
     @classmethod
-    def suits(cls, topology, wake) -> bool:
+    def suits(cls, topology: Topology, wake) -> bool:
         return topology.is_complete
 
-    def __init__(self, protocol, topology, wake, seed, trial):
+    def __init__(self, protocol, topology: Topology, wake, seed, trial):
         super().__init__(protocol, topology, wake, seed, trial)
         self.pattern = protocol.pattern
         self.nodes, self.rounds = self.chosen, self.waking

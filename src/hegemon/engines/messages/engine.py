@@ -9,6 +9,7 @@ import numpy as np
 
 from hegemon.compute.randomness import START, generator
 from hegemon.engines.messages.initiators import WakeUp, initiators
+from hegemon.graphs.topology import Topology
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,11 @@ class MessageEngine(ABC):
     name = ""
 
     @classmethod
-    def suits(cls, topology, wake: WakeUp) -> bool:
+    def suits(cls, topology: Topology, wake: WakeUp) -> bool:
         """Whether the engine can run on this graph with nodes that wake up like this."""
         return True
 
-    def __init__(self, protocol, topology, wake: WakeUp, seed: int, trial: int):
+    def __init__(self, protocol, topology: Topology, wake: WakeUp, seed: int, trial: int):
         self.protocol, self.topology, self.seed, self.trial = protocol, topology, seed, trial
         self.require_room()
         rng = generator(seed, trial, START)

@@ -4,6 +4,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from hegemon.graphs.topology import Topology
+
 
 class CompletePorts:
     """Port k of node v leads to k, or to k+1 from v on: nothing is stored."""
@@ -23,7 +25,7 @@ class CompletePorts:
 class ListedPorts:
     """Port k of node v is the k-th arc of its row."""
 
-    def __init__(self, topology):
+    def __init__(self, topology: Topology):
         self.offsets = topology.offsets.tolist()
         self.targets = topology.targets.tolist()
         # Sorted by (source, target) and by (target, source), arcs are met by their reverses.
@@ -42,7 +44,7 @@ class ListedPorts:
 
 
 @lru_cache(maxsize=4)
-def ports_of(topology):
+def ports_of(topology: Topology):
     """Ports are numbered in the order of the neighbours; drawing among them is drawing among neighbours."""
     implicit = topology.is_complete and not topology.oriented
     return CompletePorts(topology.n) if implicit else ListedPorts(topology)

@@ -12,6 +12,7 @@ from hegemon.compute.randomness import KERNEL, next_below, next_word, stream
 from hegemon.engines.messages.contacts import draw_ranks
 from hegemon.engines.messages.engine import MessageEngine, MessageOutcome
 from hegemon.engines.pacing import Pace
+from hegemon.graphs.topology import Topology
 from hegemon.models.messages import failure
 
 LARGEST_GRAPH = 2**26  # nodes, 56 bytes each
@@ -177,10 +178,10 @@ class TokensEngine(MessageEngine):
     name = "tokens"
 
     @classmethod
-    def suits(cls, topology, wake) -> bool:
+    def suits(cls, topology: Topology, wake) -> bool:
         return topology.n <= LARGEST_GRAPH and wake.name == "all"
 
-    def __init__(self, protocol, topology, wake, seed, trial):
+    def __init__(self, protocol, topology: Topology, wake, seed, trial):
         super().__init__(protocol, topology, wake, seed, trial)
         self.pattern, self.candidates = protocol.pattern, self.chosen
         self.ranks = 1 + draw_ranks(len(self.candidates), self.pattern.ranks, seed, trial)

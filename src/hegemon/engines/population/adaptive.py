@@ -7,6 +7,8 @@ at it, so that recording or interrupting a run does not change it.
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.population.events import Events
 from hegemon.engines.population.switching import Switching
+from hegemon.engines.stopping import Stop
+from hegemon.graphs.topology import Topology
 
 SPARSE = 1 / 12  # an event costs about as much as 1 / SPARSE steps of `agents`
 DENSE = 1 / 4
@@ -14,7 +16,7 @@ REVIEW = 8  # steps per arc between two looks at how many arcs are active, at fi
 
 
 class Adaptive(Switching):
-    def __init__(self, protocol, topology, configuration, stop, rng):
+    def __init__(self, protocol, topology: Topology, configuration, stop: Stop, rng):
         self.stop, self._arcs = stop, topology.arcs
         self._events = Events(protocol, topology, configuration, stop, rng, dense=int(DENSE * topology.arcs))
         self._agents = Agents(protocol, topology, configuration, stop, rng)

@@ -9,6 +9,8 @@ from hegemon.engines.batch.epoch import plan
 from hegemon.engines.batch.skipping import EVENT, PER_STATE
 from hegemon.engines.population.agents import LARGEST_POPULATION, Agents
 from hegemon.engines.population.switching import Switching
+from hegemon.engines.stopping import Stop
+from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import LARGEST_ARRAY, Configuration
 
 CLEARLY = 0.8  # another engine must be this much cheaper to be worth a change
@@ -27,7 +29,7 @@ def cost_of_agents(n: int) -> float:
 class AdaptiveComplete(Switching):
     as_multiset = True
 
-    def __init__(self, protocol, topology, configuration, stop, rng):
+    def __init__(self, protocol, topology: Topology, configuration, stop: Stop, rng):
         self.protocol, self.stop = protocol, stop
         self._given = topology, stop, rng
         self._used: list[str] = []

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from hegemon.graphs.topology import Topology
+
 
 class Scheduler(ABC):
     """A scheduler of a population: which initiator meets which responder in the next step.
@@ -23,16 +25,16 @@ class Scheduler(ABC):
         return self.name
 
     @abstractmethod
-    def rows(self, topology) -> np.ndarray:
+    def rows(self, topology: Topology) -> np.ndarray:
         """Initiators and responders such that every row is equally likely to be the next to meet."""
 
     @abstractmethod
-    def compiled(self, topology) -> tuple[Callable[..., Any], np.ndarray]:
+    def compiled(self, topology: Topology) -> tuple[Callable[..., Any], np.ndarray]:
         """A template for kernels, and the rows that it reads.
 
         `pair(rows, n, s0, s1, s2, s3)` draws from the generator's words and returns initiator, responder and the words.
         """
 
     @abstractmethod
-    def meet(self, topology, below: Callable[[int], int]) -> tuple[int, int]:
+    def meet(self, topology: Topology, below: Callable[[int], int]) -> tuple[int, int]:
         """The same in plain Python; `below(k)` returns a uniform number in 0..k-1."""

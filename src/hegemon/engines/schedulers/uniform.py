@@ -10,6 +10,7 @@ from numba import uint64
 
 from hegemon.compute.randomness import is_fair, turn
 from hegemon.engines.schedulers.scheduler import Scheduler
+from hegemon.graphs.topology import Topology
 
 
 def pair_complete(rows, n, s0, s1, s2, s3):
@@ -39,15 +40,15 @@ class UniformScheduler(Scheduler):
     name = "uniform"
     even = True
 
-    def rows(self, topology) -> np.ndarray:
+    def rows(self, topology: Topology) -> np.ndarray:
         return np.stack([topology.sources, topology.targets], axis=1).astype(np.int32)
 
-    def compiled(self, topology):
+    def compiled(self, topology: Topology):
         if topology.is_complete:
             return pair_complete, np.empty((0, 2), np.int32)
         return pair_arcs, self.rows(topology)
 
-    def meet(self, topology, below: Callable[[int], int]) -> tuple[int, int]:
+    def meet(self, topology: Topology, below: Callable[[int], int]) -> tuple[int, int]:
         if topology.is_complete:
             i, j = below(topology.n), below(topology.n - 1)
             return int(i), int(j + (j >= i))

@@ -18,6 +18,7 @@ from hegemon.errors import InvalidInput
 from hegemon.exact.messages.frozen import renumbered
 from hegemon.exact.messages.nodes import CallOutcome, Local, LocalStates, Numbers, Post
 from hegemon.exact.messages.scripted_coins import NotOrdered
+from hegemon.graphs.topology import Topology
 
 GIB = 2**30
 PER_STATE, PER_NODE, PER_LOCAL = 700, 24, 3000  # bytes: a state with its probability, per node; a node's knowledge
@@ -75,7 +76,9 @@ class Tally:
     ordered: bool = True
 
 
-def enumerate_runs(protocol, topology, wake: WakeUp, least: int | None, memory: float, progress=None) -> Tally:
+def enumerate_runs(
+    protocol, topology: Topology, wake: WakeUp, least: int | None, memory: float, progress=None
+) -> Tally:
     """Every run, until nothing is left to happen; if `least` rounds are enough, also not further than there is room.
     Wide draws go by their order where that is all that matters, otherwise value by value."""
     try:
@@ -87,7 +90,7 @@ def enumerate_runs(protocol, topology, wake: WakeUp, least: int | None, memory: 
 class Enumeration:
     """One enumeration of all runs."""
 
-    def __init__(self, protocol, topology, wake: WakeUp, memory: float, progress, ordered: bool):
+    def __init__(self, protocol, topology: Topology, wake: WakeUp, memory: float, progress, ordered: bool):
         self.protocol, self.topology, self.wake, self.progress = protocol, topology, wake, progress
         self.ports = ports_of(topology)
         self.locals = LocalStates(protocol, ordered)
