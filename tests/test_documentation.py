@@ -69,6 +69,15 @@ def anchors(page) -> set[str]:
     return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", one).strip().lower()) for one in plain}
 
 
+ODD = re.compile(r"\b(for ever|so many|unless told|of the looks|(is|are|was|were) told|mend)\b")
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "ARCHITECTURE.md"], ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_english_is_plain(page):
+    assert ODD.search("a timer that runs for ever")
+    assert not ODD.search(page.read_text())
+
+
 def test_the_map_names_what_is_there():
     """Every file that a walk through the house names exists, and is named once in it; every room has its row."""
     text, house = (ROOT / "ARCHITECTURE.md").read_text(), ROOT / "src/hegemon"
