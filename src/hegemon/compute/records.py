@@ -86,21 +86,21 @@ def marker(conditions: tuple):
     """`note(a, p, mark, place)`: from this place on, writes for every condition whether the agent satisfies it,
     1 or 0; answers the place behind."""
     lines = ["def note(a, p, mark, place):"]
-    lines += [f"    mark[place + {k}] = 1 if condition{k}(a, p) else 0" for k in range(len(conditions))]
+    lines += [f"    mark[place + {k}] = condition{k}(a, p) != 0" for k in range(len(conditions))]
     return _about(conditions, [*lines, f"    return place + {len(conditions)}"], "note")
 
 
 @cache
 def recounter(conditions: tuple):
     """`recount(a, b, c, d, p, goal)`: two agents in the states a and b are now in c and d. Updates the goal's counts;
-    true if this meets the stop."""
+    true if this meets the stop. Without branches: the compiler follows each of them by a call within a call."""
     lines = ["def recount(a, b, c, d, p, goal):", "    moved = watched = False"]
     for k in range(len(conditions)):
-        lines += [f"    before_a, after_a = 1 if condition{k}(a, p) else 0, 1 if condition{k}(c, p) else 0"]
-        lines += [f"    before_b, after_b = 1 if condition{k}(b, p) else 0, 1 if condition{k}(d, p) else 0"]
-        lines += ["    if before_a != after_a or before_b != after_b:", "        moved = True"]
-        lines += [f"        goal.counts[{k}] += after_a + after_b - before_a - before_b"]
-        lines += ["        watched = goal.watch != 0"] if k == 0 else []
+        lines += [f"    before_a, after_a = condition{k}(a, p) != 0, condition{k}(c, p) != 0"]
+        lines += [f"    before_b, after_b = condition{k}(b, p) != 0, condition{k}(d, p) != 0"]
+        lines += ["    changed = (before_a != after_a) | (before_b != after_b)", "    moved = moved | changed"]
+        lines += [f"    goal.counts[{k}] += int(after_a) + int(after_b) - int(before_a) - int(before_b)"]
+        lines += ["    watched = changed & (goal.watch != 0)"] if k == 0 else []
     lines += ["    if watched or not moved:", "        return watched", "    for k in range(len(goal.counts)):"]
     lines += ["        if goal.counts[k] < goal.low[k] or goal.counts[k] > goal.high[k]:", "            return False"]
     return _about(conditions, [*lines, "    return True"], "recount")
