@@ -14,6 +14,7 @@ from hegemon.cli.main import main
 from hegemon.discovery import checker
 from hegemon.discovery.certificates import certificate
 from hegemon.discovery.discover import discover
+from hegemon.discovery.lifting import lift
 from hegemon.discovery.search import TableSearch
 from hegemon.discovery.writing import protocol_text
 from hegemon.errors import InvalidInput
@@ -190,3 +191,17 @@ def test_an_interrupt_says_what_is_kept(capsys, tmp_path, monkeypatch):
     for words, said in ((["--checkpoint", str(tmp_path / "kept.json")], "run again to go on"), ([], "not kept")):
         assert main(["discover", "leader-election", *words]) == 130
         assert said in capsys.readouterr().err
+
+
+def test_what_fails_at_a_larger_n_is_kept_as_a_counterexample(capsys):
+    """Symmetric elimination in pairs elects among 3 agents, and leaves nobody or one of more."""
+    found = discover(states=2, n="3", symmetric=True)
+    lifted = lift(found, "4,5")
+    assert len(lifted.right) + len(lifted.wrong) + len(lifted.undecided) == len(found.found)
+    for one, n, stuck in lifted.wrong:
+        table = {(a, b): [one.problem.space.outcome(one.table, a, b) or (a, b)] for a in (0, 1) for b in (0, 1)}
+        assert sum(stuck) == n and not checker.judge(table, one.problem.outputs, n, "complete", False, False)
+    assert (["L L -> F F"], 4, (0, 4)) in [(one.rules, n, stuck) for one, n, stuck in lifted.wrong]
+    assert lift(discover(states=2, n="2,3"), "4..8").record()["right"] == 1
+    assert main(["discover", "leader-election", "--n", "3", "--symmetric", "--then", "4,5"]) == 0
+    assert "right for n <= 3, wrong at 4: L L -> F F" in capsys.readouterr().out

@@ -21,6 +21,7 @@ def discover_protocols(
     n: Annotated[
         str, text("--n", "numbers of agents that a protocol must be right for: 2..5 or 3,5", "RANGE")
     ] = "2..5",
+    then: Annotated[str | None, text("--then", "further n at which what is found is judged: 6..8", "RANGE")] = None,
     graph: Annotated[str, text("--graph", "complete or directed-ring", "GRAPH")] = "complete",
     self_stabilizing: Annotated[bool, option("--self-stabilizing", help="from every configuration")] = False,
     silent: Annotated[bool, option("--silent", help="in the end no state changes any more")] = False,
@@ -46,6 +47,7 @@ def discover_protocols(
         raise InvalidInput(f"--out {out} is a file; give the name of a folder")
     from hegemon.discovery.certificates import certificate as certified
     from hegemon.discovery.discover import discover
+    from hegemon.discovery.lifting import lift
     from hegemon.discovery.writing import protocol_text
 
     with Progress(quiet=quiet) as shown:
@@ -55,13 +57,14 @@ def discover_protocols(
                 symmetric=symmetric, coin=coin, checkpoint=checkpoint, certificate=certificate is not None,
                 progress=shown.show,
             )  # fmt: skip
+            lifted = lift(discovery, then, shown.show) if then else None
         except KeyboardInterrupt:
             kept = f"kept in {checkpoint}: run again to go on" if checkpoint else "not kept; --checkpoint FILE keeps it"
             raise failures.Interrupted(f"interrupted; what was searched is {kept}") from None
     words = [f"--{name}" for name, given in _flags(self_stabilizing, silent, symmetric, coin).items() if given]
     words += [] if graph == "complete" else ["--graph", graph]
     command = " ".join(["hegemon discover", specification, f"--states {states} --n {n}", *words])
-    content = discovery.record(best)
+    content = discovery.record(best) | {"then": lifted.record(best) if lifted else None}
     files: dict = {}
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -114,9 +117,26 @@ def print_report(content: dict) -> None:
             for n, figures in one["expected_steps"].items()
         )
         screen.print(f"   expected steps {steps}; {one['tables']:,} tables", soft_wrap=True)
+    if content["then"]:
+        print_lifted(content)
     screen.print()
     for place in content["files"]:
         screen.print(f"written: {place}")
     found = f"{content['processes']:,} found" if content["processes"] else "none exists"
     work = f"{content['tables']:,} tables covered by judging {content['judged']:,}, {content['seconds']:.2f} s"
     screen.print(f"{found} ({work})", style="bold green" if content["processes"] else "bold")
+
+
+def print_lifted(content: dict) -> None:
+    screen, lifted = console(), content["then"]
+    sizes = ", ".join(map(str, lifted["n"]))
+    screen.print(f"\nat n = {sizes}", style="bold")
+    screen.print(
+        f"{lifted['right']:,} are right, {lifted['wrong']:,} wrong, {lifted['undecided']:,} use a further rule"
+    )
+    for one in lifted["counterexamples"]:
+        stuck = ", ".join(map(str, one["stuck"]))
+        screen.print(
+            f"right for n <= {content['n'][-1]}, wrong at {one['n']}: {'; '.join(one['rules'])}", soft_wrap=True
+        )
+        screen.print(f"   reached, and never settled: ({stuck})", soft_wrap=True)
