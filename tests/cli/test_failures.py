@@ -161,7 +161,7 @@ def test_a_screen_without_letters_still_shows_figures():
         (signal.SIGTERM, ["run", "pairwise", "--n", "1e6", "--trials", "1e6", "--engine", "agents", "--json"]),
         (signal.SIGHUP, ["search-worst", "timer", "--n", "200", "--set", "s=400", "--budget", "1e12"]),
         (signal.SIGINT, ["lower-bound", "--trials", "1e6"]),
-        (signal.SIGINT, ["sweep", "pairwise", "--n", "300", "--trials", "1e6", "--workers", "2"]),
+        (signal.SIGINT, ["sweep", "pairwise", "--n", "300", "--trials", "1e6", "--workers", "2", "--quiet"]),
         (signal.SIGINT, ["network", "time-optimal", "--n", "8"]),
     ],
 )
