@@ -1,8 +1,10 @@
 """Chains that are not stored answer as stored ones do; checkpoints help and are never believed."""
 
 import json
+import math
 import re
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,12 +14,18 @@ from hypothesis import strategies as st
 
 import hegemon as hg
 from hegemon.cli.main import main
-from hegemon.exact import recomputed
+from hegemon.exact import instance, recomputed
 from hegemon.exact.configurations import Configurations
 from hegemon.exact.hitting import first_largest, first_smallest
 from hegemon.exact.instance import Instance
 from hegemon.exact.recomputed import RecomputedChain, can_be_recomputed
 from hegemon.runs.setting import topology_for
+
+
+def nothing_is_stored(patch) -> None:
+    """Every chain that can be recomputed is."""
+    patch.setattr(instance, "estimate", lambda space: SimpleNamespace(gib=math.inf))
+    patch.setattr(instance, "can_be_recomputed", lambda space, memory: True)
 
 
 @pytest.fixture
@@ -26,7 +34,7 @@ def unstored(monkeypatch):
 
     def verify(protocol, **options):
         with monkeypatch.context() as patch:
-            patch.setattr(Instance, "_is_better_recomputed", lambda *_: True)
+            nothing_is_stored(patch)
             answer = hg.verify(protocol, **options)
         assert isinstance(answer.chain, RecomputedChain)
         return answer
@@ -89,12 +97,9 @@ def test_the_same_answers_for_any_protocol(data):
     made, _, _ = drawn(data, size, closed=True)
     graph = data.draw(st.sampled_from([f"path:{n}", f"star:{n}", "ring:4" if n == 4 else "path:3"]))
     stored = hg.verify(made(n), graph=graph)
-    better = Instance._is_better_recomputed
-    try:
-        Instance._is_better_recomputed = lambda *_: True
+    with pytest.MonkeyPatch.context() as patch:
+        nothing_is_stored(patch)
         compare(stored, hg.verify(made(n), graph=graph))
-    finally:
-        Instance._is_better_recomputed = better
 
 
 def test_what_fits_is_stored_and_what_does_not_is_recomputed():
@@ -172,7 +177,7 @@ def test_what_needs_a_stored_chain_is_refused(unstored, tmp_path, capsys):
 def printed(words, cores, monkeypatch, capsys):
     """What `verify --json` prints on so many cores, apart from the seconds; ranges are small, so there are many."""
     with monkeypatch.context() as patch:
-        patch.setattr(Instance, "_is_better_recomputed", lambda *_: True)
+        nothing_is_stored(patch)
         patch.setattr(recomputed, "WORDS", 3)
         patch.setattr(recomputed.os, "cpu_count", lambda: cores)
         main(["verify", *words, "--json"])

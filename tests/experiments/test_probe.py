@@ -33,7 +33,7 @@ def estimate(tmp_path, monkeypatch, cost, sizes, trials=10):
     study = make_study("pairwise", axes={"n": sizes}, trials=trials)
     folder = Folder(tmp_path / "study")
     folder.open(study)
-    found = probe.probe(folder, check_cases(study)[0], goals_of(None, trials), 1)
+    found = probe.probe(folder, check_cases(study.cases)[0], goals_of(None, trials), 1)
     monkeypatch.undo()
     return found, calls
 
@@ -80,7 +80,7 @@ def test_a_study_that_goes_on_knows_what_its_trials_cost(tmp_path, monkeypatch):
     study = make_study("pairwise", axes={"n": [10]}, trials=40)
     folder = Folder(tmp_path / "a")
     folder.open(study)
-    [(case, key)] = check_cases(study)[0]
+    [(case, key)] = check_cases(study.cases)[0]
     record = {"schema": 1, "case": key, "first": 0, "count": 4, "columns": {"steps": [9] * 4, "reached": True}}
     RecordFile(folder.records).append(encode_record({**record, "seconds": 30.0}))
     folder.refresh()

@@ -325,7 +325,7 @@ def test_whoever_visits_all_pairs_gets_room_for_what_they_make():
     _, counts = np.unique([0] * 85 + list(range(1, 16)), return_counts=True)
     codes = np.array([protocol.space.code(SimpleNamespace(leader=0, x=x)) for x in range(16)])
     multiset = census.Multiset(protocol, never("none"))
-    multiset.load(codes, counts, np.zeros(16, np.int64))
+    multiset.load(codes, counts, np.zeros((16, 0), np.int8))
     rooms = []
     while (chance := specialize(chance_of_change, allocates=False)(multiset.addresses, 16, 100)) < 0:
         rooms.append(multiset.capacity)
