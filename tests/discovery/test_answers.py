@@ -202,6 +202,9 @@ def test_what_fails_at_a_larger_n_is_kept_as_a_counterexample(capsys):
         table = {(a, b): [one.problem.space.outcome(one.table, a, b) or (a, b)] for a in (0, 1) for b in (0, 1)}
         assert sum(stuck) == n and not checker.judge(table, one.problem.outputs, n, "complete", False, False)
     assert (["L L -> F F"], 4, (0, 4)) in [(one.rules, n, stuck) for one, n, stuck in lifted.wrong]
+    ring = discover(states=2, n="3,5", graph="directed-ring")
+    ((one, n, _),) = lift(ring, "7,9").wrong  # among 9 leaders, three may be left that do not meet
+    assert (one.rules, n) == (["L L -> F F"], 9)
     assert lift(discover(states=2, n="2,3"), "4..8").record()["right"] == 1
     assert main(["discover", "leader-election", "--n", "3", "--symmetric", "--then", "4,5"]) == 0
-    assert "right for n <= 3, wrong at 4: L L -> F F" in capsys.readouterr().out
+    assert "right for n = 3, wrong at 4: L L -> F F" in capsys.readouterr().out

@@ -116,7 +116,8 @@ def print_report(content: dict) -> None:
             f"n = {n}: {figures['worst']}" + (f" (mean {figures['mean']})" if both else "")
             for n, figures in one["expected_steps"].items()
         )
-        screen.print(f"   expected steps {steps}; {one['tables']:,} tables", soft_wrap=True)
+        tables = "1 table" if one["tables"] == 1 else f"{one['tables']:,} tables"
+        screen.print(f"   expected steps {steps}; {tables}", soft_wrap=True)
     if content["then"]:
         print_lifted(content)
     screen.print()
@@ -129,14 +130,12 @@ def print_report(content: dict) -> None:
 
 def print_lifted(content: dict) -> None:
     screen, lifted = console(), content["then"]
-    sizes = ", ".join(map(str, lifted["n"]))
+    sizes, asked = (", ".join(map(str, given)) for given in (lifted["n"], content["n"]))
     screen.print(f"\nat n = {sizes}", style="bold")
     screen.print(
-        f"{lifted['right']:,} are right, {lifted['wrong']:,} wrong, {lifted['undecided']:,} use a further rule"
+        f"right: {lifted['right']:,}; wrong: {lifted['wrong']:,}; dependent on a further rule: {lifted['undecided']:,}"
     )
     for one in lifted["counterexamples"]:
         stuck = ", ".join(map(str, one["stuck"]))
-        screen.print(
-            f"right for n <= {content['n'][-1]}, wrong at {one['n']}: {'; '.join(one['rules'])}", soft_wrap=True
-        )
+        screen.print(f"right for n = {asked}, wrong at {one['n']}: {'; '.join(one['rules'])}", soft_wrap=True)
         screen.print(f"   reached, and never settled: ({stuck})", soft_wrap=True)
