@@ -126,6 +126,7 @@ def test_a_killed_search_goes_on_and_ends_with_the_same_answer(tmp_path, monkeyp
         one.record() for one in whole.found
     ]
     assert 10**9 - left[0] < whole.judged  # not everything was searched a second time
+    assert again.judged >= whole.judged  # and what was searched before is counted
     finished = 10**9 - left[0]
     discover(**options, checkpoint=place)
     assert 10**9 - left[0] - finished == len(whole.problems)  # nothing is

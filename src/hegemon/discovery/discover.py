@@ -161,7 +161,6 @@ def discover(
             tick = _ticker(kept, progress, number, len(asked))
             search = TableSearch(problem, kept.branches(number), tick, whole=certificate)
             trees.append(search.explore())
-            kept.judged += search.judged
     finally:
         kept.save()
     found = rank(asked, trees, progress)
@@ -176,6 +175,7 @@ def _ticker(
     last = [time.monotonic()]
 
     def tick(search: TableSearch) -> None:
+        kept.judged += 1  # also what an interrupt makes necessary a second time
         now = time.monotonic()
         if now - last[0] >= EVERY:
             last[0] = now
