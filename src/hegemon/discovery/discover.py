@@ -72,7 +72,7 @@ class Discovery:
 
     @cached_property
     def pruned(self) -> dict[int, tuple[int, int]]:
-        """For each n: how many branches fail there first, and how many tables they cover."""
+        """For each n: how many branches were pruned by a failure there, and how many tables they cover."""
         total: dict[int, tuple[int, int]] = dict.fromkeys(self.question["n"], (0, 0))
         for problem, tree in zip(self.problems, self.trees, strict=True):
             for case, (branches, tables) in failing(problem, tree).items():
