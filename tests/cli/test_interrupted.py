@@ -53,10 +53,9 @@ def test_a_search_tells_the_worst_start_so_far_and_where_it_is(capsys, monkeypat
 def test_points_that_are_finished_are_printed(command, capsys, monkeypatch):
     from hegemon.experiments import comparisons
 
-    monkeypatch.setenv("COLUMNS", "200")  # a point is a line
     monkeypatch.setattr(comparisons, "run_trials", after(2, comparisons.run_trials))
-    out, said = interrupted(capsys, *command, "--n", "50,60")
-    assert len(out.splitlines()) == 3 and "after 2 points, as printed" in said
+    out, said = interrupted(capsys, *command, "--n", "50,60", "--json")
+    assert len(json.loads(out)) == 2 and "after 2 points, as printed" in said
 
 
 def test_a_sweep_says_where_it_is_kept(capsys, monkeypatch, tmp_path):

@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from hegemon.cli import failures, guard, options
-from hegemon.cli.common import PICTURES, console, counted, deliver, facts, figure, new_table, outputs, print_json
+from hegemon.cli.common import PICTURES, console, counted, deliver, facts, figure, outputs, print_json
 from hegemon.cli.options import MOST_TRIALS, integer, option
+from hegemon.cli.output import print_figures
 from hegemon.cli.progress import Progress
 from hegemon.errors import InvalidInput
 
@@ -122,9 +123,4 @@ def print_rows(rows: list[dict], columns, json: bool) -> None:
     if json:
         print_json(rows)
         return
-    table = new_table(
-        *((name.replace("_", " "), {"justify": "left" if name == "algorithm" else "right"}) for name in columns)
-    )
-    for row in rows:
-        table.add_row(*(figure(row[name]) for name in columns))
-    console().print(table)
+    print_figures(console(), list(columns), [[figure(row[name]) for name in columns] for row in rows], ("algorithm",))

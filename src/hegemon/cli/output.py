@@ -5,6 +5,8 @@ import json
 import math
 import sys
 
+GAP = 2  # between two columns of a table
+
 
 class Sheet(io.TextIOBase):
     """Standard output that remembers: when a disk is full, what was to be printed is not lost."""
@@ -86,6 +88,29 @@ def new_table(*columns, **options):
         heading, more = (column, {}) if isinstance(column, str) else column
         table.add_column(heading, **more)
     return table
+
+
+def print_figures(screen, names: list[str], rows: list[list[str]], left: tuple[str, ...] = ()) -> None:
+    """A table of figures. None is ever cut: columns for which there is no room are left out, and named below."""
+    headings = [name.replace("_", " ") for name in names]
+    widths = [
+        max(len(cell) for cell in (*heading.split(), *(row[k] for row in rows))) for k, heading in enumerate(headings)
+    ]
+    shown: list[int] = []
+    room = screen.width + GAP
+    for k, width in enumerate(widths):
+        if width + GAP <= room or not shown:
+            shown.append(k)
+            room -= width + GAP
+    table = new_table(
+        *((headings[k], {"justify": "left" if names[k] in left else "right", "width": widths[k]}) for k in shown)
+    )
+    for row in rows:
+        table.add_row(*(row[k] for k in shown))
+    screen.print(table)
+    missing = [heading for k, heading in enumerate(headings) if k not in shown]
+    if missing:
+        screen.print(f"no room for {', '.join(missing)}: --json has all, and so has a wider terminal")
 
 
 def facts(rows: dict):

@@ -1,6 +1,7 @@
 """The output of `hegemon run`: the content of its JSON, its tables, and the files that were asked for."""
 
-from hegemon.cli.common import censored_trials, console, facts, figure, new_table
+from hegemon.cli.common import censored_trials, console, facts, figure
+from hegemon.cli.output import print_figures
 
 SHOWN_TRIALS = 20
 
@@ -101,11 +102,8 @@ def print_trials(screen, rows: list[dict]) -> None:
     common = {name: rows[0].get(name) for name in columns if len({row.get(name) for row in rows}) == 1}
     common = {name: value for name, value in common.items() if isinstance(value, str)}  # said once, below
     columns = [name for name in columns if name not in common]
-    table = new_table(*((name.replace("_", " "), {"justify": "right"}) for name in columns))
-    for row in rows[:SHOWN_TRIALS]:
-        table.add_row(*(figure(row.get(name)) for name in columns))
     screen.print()
-    screen.print(table)
+    print_figures(screen, columns, [[figure(row.get(name)) for name in columns] for row in rows[:SHOWN_TRIALS]])
     for name, value in common.items():
         screen.print(f"{name.replace('_', ' ')} in every trial: {value}")
     if len(rows) > SHOWN_TRIALS:
