@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from hegemon.compute.border import ingredient
-from hegemon.compute.randomness import next_double, next_pair, stream
+from hegemon.compute.randomness import next_double, stream
 from hegemon.compute.waiting import FOREVER, cost_of_run, fresh_run, null_run
 from tests.compute.agreement import SIGNIFICANCE, fits_law, log_factorial
+from tests.compute.pairs import next_pair
 
 SAMPLES = 60_000
 

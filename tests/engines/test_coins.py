@@ -171,7 +171,7 @@ TWINS = [("agents", OneSided), ("events", OneSidedEvents), ("batch", OneSidedBat
 
 @pytest.mark.parametrize(("engine", "twin"), TWINS)
 def test_a_broken_twin_is_caught(engine, twin, monkeypatch):
-    monkeypatch.setitem(choice.ENGINES, engine, (twin.__module__, twin.__name__))
+    monkeypatch.setitem(choice.ENGINES["population"], engine, f"{twin.__module__}:{twin.__name__}")
     assert worst([7], [engine])[engine] < SMALLEST
 
 

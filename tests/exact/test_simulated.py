@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import hegemon as hg
-from hegemon.engines.choice import ENGINES
+from hegemon.engines import choice
 
+ENGINES = choice.ENGINES["population"]
 QUICK = [
     (hg.Pairwise(n=4), "all-leaders", "safe"),
     (hg.Timer(n=3, s=4), "no-leader", "safe"),

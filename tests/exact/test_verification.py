@@ -139,7 +139,7 @@ def test_a_quantile_at_a_tie_is_the_step_itself():
 def test_a_tie_that_cannot_be_decided_is_refused(monkeypatch):
     monkeypatch.setattr("hegemon.exact.quantiles.LARGEST_EXACT_WORK", 3)
     level = float(law_of_pairwise(5, 6)[6])
-    with pytest.raises(hg.InvalidInput, match="told from a tie"):
+    with pytest.raises(hg.InvalidInput, match="distinguished from a tie"):
         hg.verify(hg.Pairwise(n=5), quantiles=(level,))
 
 
@@ -170,7 +170,7 @@ def test_starts_may_be_lists_files_and_names(tmp_path):
         ({"property": "nothing"}, "property 'nothing' is not known"),
         ({"property": "closed:nothing"}, "no set 'nothing'"),
         ({"property": "predicate"}, "computes no predicate"),
-        ({"levels": (1.5,)}, "quantile 1.5 is out of range"),
+        ({"quantiles": (1.5,)}, "quantile 1.5 is out of range"),
         ({"memory": 1e-9}, "GiB"),
     ],
 )

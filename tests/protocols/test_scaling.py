@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hegemon as hg
-from hegemon.engines.choice import ENGINES
+from hegemon.engines import choice
 from hegemon.protocols import AG, BFW, BK, OddRing, OptimalSilent, SublinearRanking, WarTimer
 from tests.compute.agreement import same_law
 
@@ -72,7 +72,7 @@ SMALL = [
 def test_engines_agree_on_the_compared_systems(protocol):
     samples = {
         engine: [run.steps for run in hg.run_trials(protocol, 1500, seed=seed, engine=engine, max_steps=10**6).runs]
-        for seed, engine in enumerate(ENGINES)
+        for seed, engine in enumerate(choice.ENGINES["population"])
     }
     first, *others = samples.values()
     for other in others:

@@ -3,8 +3,8 @@
 import pytest
 
 import hegemon as hg
+from hegemon.engines import choice
 from hegemon.engines.messages.nodes import Nodes
-from hegemon.runs.messages import ENGINES
 
 LIMITS = range(21)
 LISTED = [3, 1, 4, 1, 9]
@@ -65,6 +65,5 @@ class Hasty(Nodes):
 
 
 def test_another_meaning_of_rounds_is_caught(monkeypatch):
-    monkeypatch.setitem(ENGINES, "nodes", Hasty)
-    monkeypatch.setattr("hegemon.runs.messages.Nodes", Hasty)
+    monkeypatch.setitem(choice.ENGINES["messages"], "nodes", f"{Hasty.__module__}:{Hasty.__name__}")
     assert any("rounds within" in fault for fault in faults("referees wakeup one-by-one", "nodes", 0))

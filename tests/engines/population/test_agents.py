@@ -7,13 +7,14 @@ import pytest
 from scipy import stats
 
 import hegemon as hg
-from hegemon.compute.randomness import next_index, next_pair, stream
+from hegemon.compute.randomness import next_index, stream
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
 from hegemon.engines.population import agents
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.stopping import parse_stop
 from hegemon.runs.setting import topology_for
+from tests.compute.pairs import next_pair
 
 PROTOCOLS = [
     hg.Threshold(n=12, k=4, marked=6),
