@@ -20,7 +20,7 @@ def test_the_commands_do_not_load_what_they_do_not_need():
         (["run", "--help"], ("numpy", "numba", "scipy", "pandas", "matplotlib")),
         (["list"], ("numba", "scipy", "pandas", "matplotlib")),
         (["show", "pairwise"], ("numba", "scipy", "pandas", "matplotlib")),
-        (["run", "pairwise", "--n", "9"], ("scipy.sparse", "scipy.special", "pandas", "matplotlib", "pydantic")),
+        (["run", "pairwise", "--n", "9"], ("scipy.sparse", "scipy.special", "pandas", "matplotlib")),
     ):
         assert not set(absent) & loaded_by(arguments), arguments
 
