@@ -149,6 +149,7 @@ def test_faults_and_final_configurations(tmp_path, capsys):
         (["run", "epidemic", "--graph", "nowhere.txt"], "nowhere.txt"),
         (["run", "epidemic", "--graph", "ring:8", "--n", "9"], "9"),
         (["run", "pairwise", "--n", "5", "--start", "absent.json"], "absent.json"),
+        (["run", "--start", "absent.json"], "there is no file absent.json"),
         (["run", "pairwise", "--n", "5", "--start", "sideways"], "all-leaders"),
         (["run", "pairwise", "--n", "5", "--until", "never"], "choose safe"),
         (["run", "pairwise", "--n", "5", "--until", "steps:few"], "steps"),

@@ -84,7 +84,7 @@ def _functions(text: str, *names: str) -> tuple:
 @cache
 def marker(conditions: tuple):
     """`note(a, p, mark, place)`: from this place on, writes for every condition whether the agent satisfies it,
-    1 or 0; answers the place behind."""
+    1 or 0; returns the place behind."""
     lines = ["def note(a, p, mark, place):"]
     lines += [f"    mark[place + {k}] = condition{k}(a, p) != 0" for k in range(len(conditions))]
     return _about(conditions, [*lines, f"    return place + {len(conditions)}"], "note")

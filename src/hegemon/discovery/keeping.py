@@ -9,7 +9,7 @@ from hegemon.errors import InvalidInput
 from hegemon.files import read_regular, write_text
 
 PATIENCE = 5.0  # seconds between two times of saving, at least
-SHARE = 20  # of the time of a search, at most one in so many parts goes into saving
+SHARE = 20  # saving takes at most one part in 20 of the time of a search
 LARGEST = 2**31
 
 

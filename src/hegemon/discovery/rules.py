@@ -25,7 +25,7 @@ class TableRule:
 
 @dataclass(frozen=True)
 class RuleSpace:
-    """All rule tables of so many states."""
+    """All rule tables of a given number of states."""
 
     states: int
     symmetric: bool = False

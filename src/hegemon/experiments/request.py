@@ -100,6 +100,11 @@ def maker(name: str, parameters: Mapping[str, Any], naming: str) -> Callable[[in
 def with_story(written: dict[str, Any]) -> dict[str, Any]:
     """The settings, and what a start file says that they leave open: a story names its protocol and its graph."""
     start, content = written.get("start"), None
+    named = str(start or "")
+    if not written.get("protocol") and named.lower().endswith(".json") and not located(named).is_file():
+        raise InvalidInput(
+            f"there is no file {start} that could name a protocol; give a story, or a protocol before --start"
+        )
     if start and str(start).lower().endswith(".json") and located(start).is_file():
         try:
             content = json.loads(located(start).read_text(encoding="utf-8-sig"))
