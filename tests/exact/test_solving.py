@@ -143,6 +143,12 @@ def test_long_waits_are_exact(denominator):
     arrays = np.array(offsets), np.array(targets, np.int32), np.array(weights, np.int32)
     active = np.arange(size) > 0
     expected = exact_solution(*arrays, denominator, active)
+    backwards = csr_array((arrays[2], arrays[1], arrays[0]), (size, size)).tocsc()
+    columns = backwards.indptr.astype(np.int64), backwards.indices, backwards.data
+    for v, steps in expected.items():  # the visits of all configurations are the steps
+        begin = denominator * (np.arange(size) == v)
+        visits, _ = LinearSystem(*columns, denominator, active, transposed=True).refined(begin)
+        assert visits[active].min() > 0 and visits.sum() == pytest.approx(float(steps), rel=1e-12)
     solution = LinearSystem(*arrays, denominator, active).expected_steps()
     for v, value in expected.items():
         assert abs(Fraction(float(solution.values[v])) - value) <= Fraction(solution.error) * value

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.experiments.holding.zoo import Modes
 
 import hegemon as hg
 from hegemon.exact.hitting import survival, write_distribution
@@ -86,6 +87,15 @@ def test_a_loosely_stabilizing_leader_is_lost():
     assert sum(probability for probability, _ in answer.holding.breaks) == pytest.approx(1)
     assert len(answer.holding.way.interactions) == 3
     assert answer.holding.way_probability == pytest.approx(1 / 27)
+
+
+@pytest.mark.parametrize("heads", [6, 60])  # short waits are swept, long ones eliminated
+def test_how_holding_ends_is_known_however_long_it_lasts(heads):
+    """The leader is lost after so many heads in a row: only the meeting that completes them loses it."""
+    holding = hg.verify(Modes(n=2, lose=6, switch=30, then=heads), property="holding").holding
+    (probability, step), *_ = holding.breaks
+    assert probability == pytest.approx(1, abs=1e-6)
+    assert step.before[0]["run"] == heads - 1
 
 
 def test_an_answer_about_a_condition():

@@ -9,7 +9,7 @@ from hegemon.exact.chain import Chain, matrix, transposed
 from hegemon.exact.configurations import Configurations
 from hegemon.exact.findings import kept_structure, losses
 from hegemon.exact.hitting import finite, first_largest, first_smallest
-from hegemon.exact.solving import LinearSystem
+from hegemon.exact.solving import REQUIRED, LinearSystem
 from hegemon.exact.traces import trace
 from hegemon.runs.stories import Interaction, Trace
 
@@ -82,13 +82,19 @@ def holding_times(chain: Chain, name: str, inside: np.ndarray, leaders, starts: 
     )
 
 
-def visits(chain: Chain, start: int, active: np.ndarray) -> np.ndarray:
-    """How often each configuration is visited, on average, from this start until the leader is lost."""
+def visits(chain: Chain, start: int, active: np.ndarray) -> tuple[np.ndarray, float]:
+    """How often each configuration is visited, on average, from this start until the leader is lost; and a bound on
+    the error of the probability of any end that is computed from it.
+
+    A residual r adds r_i times the probability of that end from configuration i: at most the sum of all |r_i|.
+    """
     columns = matrix(chain.keeps, chain.targets, chain.offsets).tocsc()
-    backwards = LinearSystem(columns.indptr.astype(np.int64), columns.indices, columns.data, chain.denominator, active)
+    forwards = columns.indptr.astype(np.int64), columns.indices, columns.data
+    backwards = LinearSystem(*forwards, chain.denominator, active, transposed=True)
     begin = np.zeros(chain.size)
     begin[start] = chain.denominator
-    return backwards.refined(begin)[0]
+    often, residual = backwards.refined(begin)
+    return often, residual * np.count_nonzero(active)
 
 
 def break_interactions(chain: Chain, start: int, active: np.ndarray, number: int = 3):
@@ -96,7 +102,9 @@ def break_interactions(chain: Chain, start: int, active: np.ndarray, number: int
     space = chain.space
     if not isinstance(space, Configurations):  # in a round no single pair ends it
         return
-    often = visits(chain, start, active)
+    often, error = visits(chain, start, active)
+    if not error < REQUIRED:  # the holding time has an error bound of its own; how it ends is left out
+        return
     first, second, changes = space.model.first, space.model.second, space.model.changes
     sources, targets = space.topology.sources.astype(np.int64), space.topology.targets.astype(np.int64)
     rows = np.flatnonzero(active & (often > 0))

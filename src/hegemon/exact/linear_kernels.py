@@ -189,6 +189,21 @@ def substitute(factors, pivots, right):
 
 
 @kernel
+def substitute_transposed(factors, pivots, right):
+    """The solution of the transposed system, from the same factors: no subtraction here either."""
+    size = len(pivots)
+    x = right.copy()
+    for k in range(size):
+        for j in range(k):
+            x[k] += factors[j, k] * x[j]
+        x[k] /= pivots[k]
+    for k in range(size - 1, -1, -1):
+        for i in range(k + 1, size):
+            x[k] += factors[i, k] * x[i]
+    return x
+
+
+@kernel
 def two_sum(a, b):
     """The rounded sum and what rounding lost (Knuth)."""
     s = a + b

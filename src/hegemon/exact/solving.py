@@ -12,7 +12,15 @@ import numpy as np
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import matrix
 from hegemon.exact.graph_kernels import components
-from hegemon.exact.linear_kernels import add_to, eliminate, gmres, residuals, solve_components, substitute
+from hegemon.exact.linear_kernels import (
+    add_to,
+    eliminate,
+    gmres,
+    residuals,
+    solve_components,
+    substitute,
+    substitute_transposed,
+)
 
 TOLERANCE = 1e-12  # of the residual, after which no further refinement is tried
 REQUIRED = 1e-6
@@ -42,9 +50,13 @@ class Solution:
 
 
 class LinearSystem:
-    """(I - W/denominator) x = b over the active configurations; x is 0 elsewhere."""
+    """(I - W/denominator) x = b over the active configurations; x is 0 elsewhere.
 
-    def __init__(self, offsets, targets, weights, denominator: int, active: np.ndarray):
+    The rows of W sum to at most the denominator; of a `transposed` system its columns do.
+    """
+
+    def __init__(self, offsets, targets, weights, denominator: int, active: np.ndarray, transposed: bool = False):
+        self.transposed = transposed
         self.offsets, self.targets, self.weights, self.active = offsets, targets, weights, active
         self.denominator = float(denominator)
         label, self.order, number = components(offsets, targets, active)
@@ -128,9 +140,11 @@ class LinearSystem:
         if len(members) <= LARGEST_ELIMINATED:
             if component not in self._factors:
                 inner = self._inner(members)
-                leak = self.denominator - inner.sum(axis=1)  # exact: whole numbers
-                self._factors[component] = eliminate(inner.toarray(), leak)
-            x[members] = substitute(*self._factors[component], known * self.denominator)
+                forward = inner.T if self.transposed else inner
+                leak = self.denominator - forward.sum(axis=1)  # exact: whole numbers
+                self._factors[component] = eliminate(np.ascontiguousarray(forward.toarray()), leak)
+            by_factors = substitute_transposed if self.transposed else substitute
+            x[members] = by_factors(*self._factors[component], known * self.denominator)
             return
         if component not in self._factors:
             identity = matrix(np.ones(len(members)), np.arange(len(members)), np.arange(len(members) + 1))
