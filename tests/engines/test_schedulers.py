@@ -14,7 +14,9 @@ from hegemon.engines.schedulers.uniform import UNIFORM, UniformScheduler, pair_a
 from hegemon.engines.stopping import never
 from hegemon.graphs.families import complete, path
 from hegemon.models.unreliable import unreliable
+from hegemon.runs.record import RunRecord
 from hegemon.runs.setting import initial_configuration, topology_for
+from hegemon.web.session import Session
 
 DRAWS = 40_000
 # ruff: noqa: F821 - `pair` is bound by specialize
@@ -99,8 +101,20 @@ def test_a_scheduler_of_ones_own_is_followed_exactly_or_refused():
             hg.simulate(protocol, scheduler=own, engine=engine)
     with pytest.raises(hg.InvalidInput, match="did you mean uniform"):
         hg.simulate(protocol, scheduler="unifrom")
-    with pytest.raises(hg.InvalidInput, match="scheduler means nothing to trains"):
-        hg.simulate(hg.Trains(n=4), scheduler=own)
+    with pytest.raises(hg.InvalidInput, match="choose synchronous"):
+        hg.simulate(hg.Trains(n=4), scheduler="uniform")
+    with pytest.raises(hg.InvalidInput, match="scheduler means nothing to flood-max"):
+        hg.simulate(hg.CATALOGUE["flood-max"](n=4), scheduler=own)
+
+
+def test_the_usual_scheduler_by_name_is_the_same_run():
+    """In every instrument: its record, a page, an exact answer."""
+    for protocol in (hg.Timer(n=4, s=4), hg.CATALOGUE["herman"](5)):
+        usual = protocol.model.scheduler
+        assert RunRecord(protocol, scheduler=usual) == RunRecord(protocol)
+        assert Session(protocol, scheduler=usual, seed=1).record.scheduler is None
+        answers = [hg.verify(protocol, property="time", scheduler=one).hitting.mean for one in (None, usual)]
+        assert answers[0] == answers[1]
 
 
 def test_an_engine_relies_on_everything_unless_it_says_otherwise():

@@ -66,7 +66,7 @@ def by_hand(protocol, arcs, size, table):
 @settings(max_examples=60)
 def test_the_worst_schedule_by_hand(data):
     protocol, graph, size, table = drawn(data)
-    first = hg.verify(protocol, graph=graph, start="all", schedule="adversary")
+    first = hg.verify(protocol, graph=graph, start="all", worst_case="adversary")
     topology = first.case.topology
     arcs = list(zip(topology.sources.tolist(), topology.targets.tolist(), strict=True))
     inside, endless, longest, unfair = by_hand(protocol, arcs, size, table)
@@ -77,7 +77,7 @@ def test_the_worst_schedule_by_hand(data):
         assert len(story.interactions) == longest and f"at most {longest} moves" in finding.sentence
     else:
         follow(story, inside, arcs, size, table)
-    (fair,) = hg.verify(protocol, graph=graph, start="all", schedule="fair").findings
+    (fair,) = hg.verify(protocol, graph=graph, start="all", worst_case="fair").findings
     assert fair.holds != unfair
     if unfair:
         last, visited = follow(fair.counterexample, inside, arcs, size, table)
@@ -100,10 +100,10 @@ def follow(story, inside, arcs, size, table):
 
 def test_from_a_start_the_schedule_begins_there(tmp_path):
     protocol = CATALOGUE["exact-majority"](4, votes=3)
-    (finding,) = hg.verify(protocol, schedule="adversary").findings
+    (finding,) = hg.verify(protocol, worst_case="adversary").findings
     assert finding.holds and "at most" in finding.sentence
     threshold = hg.Threshold(4, k=3, marked=3)
-    answer = hg.verify(threshold, schedule="adversary")
+    answer = hg.verify(threshold, worst_case="adversary")
     story = answer.findings[0].counterexample
     assert sorted(state["x"] for state in story.configuration) == [0, 1, 1, 1]
     story.save(tmp_path / "schedule.json")
@@ -116,9 +116,9 @@ def test_from_a_start_the_schedule_begins_there(tmp_path):
 
 def test_daemons_on_rounds():
     """Three tokens on Herman's ring: one flip alone leaves one token; three flips at once may leave three for ever."""
-    (central,) = hg.verify(CATALOGUE["herman"](3), start="all", schedule="central").findings
+    (central,) = hg.verify(CATALOGUE["herman"](3), start="all", worst_case="central").findings
     assert central.holds and "at most 1 moves" in central.sentence
-    (distributed,) = hg.verify(CATALOGUE["herman"](3), start="all", schedule="distributed").findings
+    (distributed,) = hg.verify(CATALOGUE["herman"](3), start="all", worst_case="distributed").findings
     assert not distributed.holds
     around = distributed.counterexample.interactions
     assert len(around) == 2 and all(len(one.changes) == 3 for one in around)
@@ -149,7 +149,7 @@ def test_daemons_know_left_from_right():
 def test_a_schedule_of_rounds_is_followed(tmp_path):
     """Three tokens that flip together for ever: as prescribed, where chance alone would end it."""
     herman, place = CATALOGUE["herman"](3), str(tmp_path / "schedule.json")
-    (finding,) = hg.verify(herman, start="all", schedule="distributed").findings
+    (finding,) = hg.verify(herman, start="all", worst_case="distributed").findings
     story = finding.counterexample
     assert story is not None and len(story.interactions) == 2
     story.save(place)
@@ -186,10 +186,10 @@ def test_rounds_that_cannot_be_followed_are_refused(rounds, sentence, tmp_path):
 
 
 def test_schedules_that_do_not_fit_are_refused(capsys):
-    with pytest.raises(hg.InvalidInput, match="choose random, adversary, fair"):
-        hg.verify(hg.Pairwise(3), schedule="central")
-    assert main(["verify", "pairwise", "--n", "3", "--schedule", "odd"]) == 2
-    assert main(["verify", "pairwise", "--n", "3", "--schedule", "adversary", "--json"]) == 0
+    with pytest.raises(hg.InvalidInput, match="choose adversary, fair"):
+        hg.verify(hg.Pairwise(3), worst_case="central")
+    assert main(["verify", "pairwise", "--n", "3", "--worst-case", "odd"]) == 2
+    assert main(["verify", "pairwise", "--n", "3", "--worst-case", "adversary", "--json"]) == 0
     assert "at most 2 moves" in json.loads(capsys.readouterr().out)["findings"][0]["sentence"]
 
 

@@ -37,7 +37,7 @@ VALUES = {
     "seed": st.integers(0, 2**64 - 1),
     "max_steps": st.integers(0, 10**30),
     "engine": st.sampled_from(["auto", "agents", "nodes"]),
-    "scheduler": st.just("uniform"),
+    "scheduler": st.sampled_from([None, "weighted:rates.csv", "matching"]),
     "faults": st.lists(FAULTS, max_size=3).map(tuple),
     "disturbances": st.just("it's here.json"),
     "loss": st.sampled_from([0, "1/3", "1/10"]),

@@ -226,7 +226,7 @@ Protocol = Annotated[str, A_PROTOCOL]
 N = Annotated[int | None, integer("--n", "number of agents, such as 1000 or 1e6", low=1, high=MOST_AGENTS)]
 Set = Annotated[list[str] | None, option("--set", help="parameter; repeatable", metavar="NAME=VALUE")]
 Graph, Loss, OneSided = run_option("graph"), run_option("loss"), run_option("one_sided")
-Seed, Wake = run_option("seed"), run_option("wake")
+Seed, Wake, Scheduler = run_option("seed"), run_option("wake"), run_option("scheduler")
 Trials = Annotated[int, integer("--trials", "how many independent runs", low=1, high=MOST_TRIALS)]
 Workers = Annotated[int | None, integer("--workers", "threads; default: all cores", low=1, high=MOST_WORKERS)]
 Cluster = Annotated[str | None, option("--cluster", help="dask:local, dask:tcp://…, slurm:…, mpi", metavar="PLACE")]

@@ -45,10 +45,12 @@ def verify_protocol(
         float, option("--memory", help="GiB that the chain may take", metavar="NUMBER",
                       read=options.positive("memory", 1e6))
     ] = MEMORY,
-    schedule: Annotated[
-        str,
-        option("--schedule", help="random, adversary or fair; for rounds central or distributed", metavar="SCHEDULE"),
-    ] = "random",
+    scheduler: options.Scheduler = None,
+    worst_case: Annotated[
+        str | None,
+        option("--worst-case", help="an adversary chooses who acts and the coins: adversary, fair; central, "
+               "distributed", metavar="NAME"),
+    ] = None,
     loss: options.Loss = None,
     one_sided: options.OneSided = None,
     wake: options.Wake = None,
@@ -89,8 +91,8 @@ def verify_protocol(
             )
         answer = verify(
             chosen, graph=topology, start=start, property=property_, quantiles=quantiles or (), memory=memory,
-            symmetry=symmetry, checkpoint=checkpoint, schedule=schedule, within=within, wake=wake or "all",
-            loss=loss or 0, one_sided=one_sided or 0,
+            symmetry=symmetry, checkpoint=checkpoint, scheduler=scheduler, worst_case=worst_case, within=within,
+            wake=wake or "all", loss=loss or 0, one_sided=one_sided or 0,
             progress=shown.show,
         )  # fmt: skip
     if not isinstance(answer, Verification):

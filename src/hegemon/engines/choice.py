@@ -32,7 +32,6 @@ FOLLOWED = {
     "nodes": "every message delivered one by one",
     "objects": "its states are Python objects",
 }
-SCHEDULERS: dict[str, Scheduler] = {UNIFORM.name: UNIFORM}
 
 
 class Choice(NamedTuple):
@@ -98,25 +97,22 @@ def choose_engine(
     chosen, reason = _automatic(protocol, topology) if name == "auto" else (engine_named(name, protocol), "as asked")
     if name == "auto" and unhonoured(chosen, scheduler):
         chosen, reason = engine_named("agents", protocol), f"the scheduler {scheduler} is followed pair by pair"
-    if missing := unhonoured(chosen, scheduler):
+    return Choice(chosen, reason, scheduled(chosen, scheduler))
+
+
+def scheduled(engine: type[Engine], scheduler: Scheduler) -> dict[str, Any]:
+    """The arguments with which an engine follows a scheduler; refused if it cannot do so exactly."""
+    if missing := unhonoured(engine, scheduler):
         raise InvalidInput(
-            f"engine {chosen.name} is exact only for schedulers that are {', '.join(missing)}, and {scheduler} is not; "
+            f"engine {engine.name} is exact only for schedulers that are {', '.join(missing)}, and {scheduler} is not; "
             "use engine auto"
         )
-    return Choice(chosen, reason, {} if scheduler is UNIFORM else {"scheduler": scheduler})
+    return {} if scheduler is UNIFORM else {"scheduler": scheduler}
 
 
 def unhonoured(engine: type[Engine], scheduler: Scheduler) -> list[str]:
     """The traits that an engine needs and a scheduler does not have."""
     return [trait.replace("_", " ") for trait in engine.honours if not getattr(scheduler, trait)]
-
-
-def scheduler_named(given: "str | Scheduler") -> Scheduler:
-    """The scheduler of that name, or the one that was given."""
-    if isinstance(given, str) and given not in SCHEDULERS:
-        known = ", ".join(SCHEDULERS)
-        raise InvalidInput(f"there is no scheduler {given!r}; choose {known}{meant(given, SCHEDULERS)}")
-    return SCHEDULERS[given] if isinstance(given, str) else given
 
 
 def _automatic(protocol, topology) -> tuple[type[Engine], str]:

@@ -168,7 +168,7 @@ class Adversary:
         """A component outside the set in which every arc can be used without leaving it."""
         chain, (label, _, number) = self.chain, self._components
         assert isinstance(chain.space, Configurations)
-        chain.space.protocol.refuse_coins("fair schedules of it are not decided; ask for the schedule adversary")
+        chain.space.protocol.refuse_coins("fair schedules of it are not decided; ask for the worst case adversary")
         arcs, model = chain.space.arc_table, chain.space.model
         powers, first, second = model.powers, model.first, model.second
         if len(arcs) > MOST_ARCS:

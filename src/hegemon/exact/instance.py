@@ -5,6 +5,7 @@ from functools import cached_property
 import numpy as np
 
 from hegemon.compute.randomness import generator
+from hegemon.engines.schedulers.reading import scheduler_for
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import MEMORY, estimate, reachable_chain, whole_chain
 from hegemon.exact.configurations import Configurations
@@ -21,7 +22,7 @@ EVERYTHING = "all"  # the start that stands for every configuration
 class Instance:
     """A protocol on a graph from given starts, and its chain."""
 
-    def __init__(self, protocol, graph=None, start=None, symmetry=True, memory=MEMORY, progress=None):
+    def __init__(self, protocol, graph=None, start=None, symmetry=True, memory=MEMORY, progress=None, scheduler=None):
         if "chain" not in protocol.model.homes:
             raise InvalidInput(
                 f"{protocol.id} has the model {protocol.model}; exact chains exist for populations and rounds"
@@ -38,8 +39,9 @@ class Instance:
             self.covers = f"reachable from {start}" if isinstance(start, str) else "reachable from the given start"
             starts = [fixed_start(protocol, start, self.topology)]
         self.space, self.chain = protocol.model.home("chain")(
-            protocol, self.topology, starts, symmetry, memory, progress
-        )
+            protocol, self.topology, starts, symmetry, memory, progress,
+            scheduler_for(scheduler, protocol, self.topology),
+        )  # fmt: skip
 
     @property
     def is_intended(self) -> bool:
@@ -62,13 +64,13 @@ class Instance:
         return found
 
 
-def rounds_chain(protocol, topology: Topology, starts, symmetry, memory, progress):
+def rounds_chain(protocol, topology: Topology, starts, symmetry, memory, progress, scheduler):
     """The configurations of a rounds protocol, and their chain."""
     space = RoundConfigurations(protocol, topology)
     return space, round_chain(space, starts, memory, progress)
 
 
-def population_chain(protocol, topology: Topology, starts, symmetry, memory, progress):
+def population_chain(protocol, topology: Topology, starts, symmetry, memory, progress, scheduler):
     """The configurations of a population protocol up to symmetry, and their chain.
 
     Storing pays where it is possible: many results are then much faster.

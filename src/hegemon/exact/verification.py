@@ -8,6 +8,7 @@ from typing import overload
 import numpy as np
 
 from hegemon import display
+from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.errors import InvalidInput, meant
 from hegemon.exact import findings as ask
 from hegemon.exact.adversary import POPULATION, ROUNDS, Adversary
@@ -133,14 +134,16 @@ def verify(
 @overload
 def verify(
     protocol: PopulationProtocol | RoundsProtocol, *, graph: Graph = ..., start: Start = ...,
-    property: str | None = ..., quantiles: tuple[float, ...] = ..., within: int | None = ..., schedule: str = ...,
+    property: str | None = ..., quantiles: tuple[float, ...] = ..., within: int | None = ...,
+    scheduler: "str | Scheduler | None" = ..., worst_case: str | None = ...,
     loss: float | str = ..., one_sided: float | str = ..., memory: float = ..., symmetry: bool = ...,
     checkpoint: str | Path | None = ..., progress: display.Show | None = ...,
 ) -> Verification: ...  # fmt: skip
 @overload
 def verify(
     protocol: Protocol, *, graph: Graph = ..., start: Start = ...,
-    property: str | None = ..., quantiles: tuple[float, ...] = ..., within: int | None = ..., schedule: str = ...,
+    property: str | None = ..., quantiles: tuple[float, ...] = ..., within: int | None = ...,
+    scheduler: "str | Scheduler | None" = ..., worst_case: str | None = ...,
     loss: float | str = ..., one_sided: float | str = ..., memory: float = ..., symmetry: bool = ...,
     checkpoint: str | Path | None = ..., wake: Wake = ..., progress: display.Show | None = ...,
 ) -> Verification | MessageVerification: ...  # fmt: skip
@@ -153,7 +156,8 @@ def verify(
     property: str | None = None,
     quantiles: tuple[float, ...] = (),
     within: int | None = None,
-    schedule: str = "random",
+    scheduler: "str | Scheduler | None" = None,
+    worst_case: str | None = None,
     loss: float | str = 0,
     one_sided: float | str = 0,
     memory: float = MEMORY,
@@ -173,9 +177,11 @@ def verify(
                 every set that is claimed to be.
     quantiles   of the number of steps, such as (0.5, 0.9).
     within      also the probability of having reached the set after K steps.
-    schedule    "random"; or, for one question of its own, "adversary" (any moves forever), "fair" (every pair meets
-                again and again), for rounds "central" or "distributed": whether the set is reached whatever happens,
-                how many moves that takes at most, or a schedule that avoids it.
+    scheduler   who acts next, as in a run: "uniform" for interactions, "synchronous" for rounds.
+    worst_case  one question of its own, about an adversary who chooses who acts and how the coins fall: "adversary"
+                (any moves forever), "fair" (every pair meets again and again), for rounds "central" or "distributed":
+                whether the set is reached whatever happens, how many moves that takes at most, or a schedule that
+                avoids it.
     loss, one_sided  the probability that an interaction is lost, and that one that is not changes the responder alone:
                 decimals, or texts such as "1/3".
     memory      GiB. All configurations that do not fit are not stored but recomputed in every pass; quantiles, finite
@@ -193,7 +199,8 @@ def verify(
     begin = time.perf_counter()
     if isinstance(protocol, MessageProtocol):
         for option, value, default in (
-            ("start", start, None), ("quantiles", quantiles, ()), ("schedule", schedule, "random"),
+            ("start", start, None), ("quantiles", quantiles, ()), ("scheduler", scheduler, None),
+            ("worst_case", worst_case, None),
             ("symmetry", symmetry, True), ("checkpoint", checkpoint, None), ("loss", loss, 0),
             ("one_sided", one_sided, 0),
         ):  # fmt: skip
@@ -213,9 +220,11 @@ def verify(
     questions, name = parse_property(property, protocol)
     if questions == ("predicate",):
         return _verify_predicate(protocol, name, graph, memory, symmetry, progress, begin)
-    if schedule != "random":
-        return _verify_schedule(protocol, name, schedule, graph, start, memory, progress, begin)
-    case = Instance(protocol, graph, start, symmetry, memory, progress)
+    if worst_case is not None:
+        if scheduler is not None:
+            raise InvalidInput("worst_case lets an adversary choose who acts; drop scheduler")
+        return _verify_schedule(protocol, name, worst_case, graph, start, memory, progress, begin)
+    case = Instance(protocol, graph, start, symmetry, memory, progress, scheduler)
     answers: StoredAnswers | RecomputedAnswers
     if isinstance(case.chain, RecomputedChain):
         answers = RecomputedAnswers(case, name, questions, property is None, checkpoint)
@@ -275,7 +284,7 @@ def _verify_schedule(protocol, name, schedule, graph, start, memory, progress, b
     known = POPULATION if protocol.model.has_interactions else ROUNDS
     if schedule not in known:
         raise InvalidInput(
-            f"the schedule {schedule!r} is not one of {protocol.id}; choose random, {', '.join(known)}"
+            f"the worst case {schedule!r} is not one of {protocol.id}; choose {', '.join(known)}"
             f"{meant(schedule, known)}"
         )
     case = Instance(protocol, graph, start, False, memory, progress)

@@ -14,13 +14,15 @@ class ComputationModel:
     """`kind` is how a sentence speaks of its protocols. The traits say what a run of it can be asked.
 
     `homes` are the places of its parts, each loaded when it is used, so that a run loads its own model alone: `course`
-    makes a run of a record, `world` is what the page watches, `chain` explores all configurations.
+    makes a run of a record, `world` is what the page watches, `chain` explores all configurations, `scheduler` reads
+    the option of that name (see `engines/schedulers/reading.py`).
     """
 
     name: str
     kind: str
     agents: str = "agents"  # what those who run are called
     follower: str = ""  # the engine in which every single step can be followed
+    scheduler: str = ""  # who acts next unless a run asks for another; none: no run can ask
     has_starts: bool = False  # a run goes from a start until a stop
     has_configurations: bool = False  # every agent has a state made of fields, which can be recorded and corrupted
     has_interactions: bool = False  # two agents with such states meet
@@ -49,20 +51,22 @@ def _loaded(place: str) -> Any:
 
 
 POPULATION = ComputationModel(
-    "population", "of the population model", follower="agents",
+    "population", "of the population model", follower="agents", scheduler="uniform",
     has_starts=True, has_configurations=True, has_interactions=True,
     homes={
         "course": "hegemon.runs.course:simulate_states",
         "chain": "hegemon.exact.instance:population_chain",
+        "scheduler": "hegemon.engines.schedulers.reading:read_pairs",
         "world": "hegemon.web.worlds:AgentWorld",
     },
 )  # fmt: skip
 ROUNDS = ComputationModel(
-    "rounds", "of the rounds model", agents="nodes", follower="rounds",
+    "rounds", "of the rounds model", agents="nodes", follower="rounds", scheduler="synchronous",
     has_starts=True, has_configurations=True, has_rounds=True,
     homes={
         "course": "hegemon.runs.course:simulate_states",
         "chain": "hegemon.exact.instance:rounds_chain",
+        "scheduler": "hegemon.engines.schedulers.reading:read_nodes",
         "world": "hegemon.web.worlds:AgentWorld",
     },
 )  # fmt: skip

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from hegemon.compute.randomness import FAULT, KERNEL, generator, stream
-from hegemon.engines.choice import Choice, choose_engine, scheduler_named
+from hegemon.engines.choice import Choice, choose_engine
 from hegemon.engines.membership import Watcher, count_leaders
+from hegemon.engines.schedulers.reading import scheduler_for
 from hegemon.engines.stopping import Stop, parse_stop
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
@@ -44,7 +45,7 @@ def simulate_states(asked: TrialRecord) -> Run:
     observables = asked_observables(protocol, asked.observe or bool(asked.at or asked.every))
     watched = tuple(observable.value for observable in observables.values())
     name = "agents" if schedule else asked.engine
-    scheduler = scheduler_named(asked.scheduler)
+    scheduler = scheduler_for(asked.scheduler, protocol, topology)
     chosen = choose_engine(name, protocol, topology, stop, watched, asked.fast_forward, asked.threads, scheduler)
     chosen.engine.require_room(protocol, topology)
     configuration = initial_configuration(protocol, start, seed, trial, chosen.engine.as_multiset, topology)

@@ -112,9 +112,11 @@ class RunRecord:
         "auto", "auto, or the name of an engine", metavar="NAME",
         about='"auto", or one by name: agents, events, batch; rounds; nodes, contacts, tokens',
     )  # fmt: skip
-    scheduler: "str | Scheduler" = option(
-        "uniform", "who meets next: uniform", metavar="NAME", panel=POPULATION, needs="has_interactions",
-        about='who meets next: "uniform" (every arc is equally likely), or a `Scheduler`',
+    scheduler: "str | Scheduler | None" = option(
+        None, "who acts next: uniform; for rounds synchronous", metavar="NAME:…", panel=POPULATION, needs="scheduler",
+        repeats=True,
+        about='who acts next: "uniform" (every arc is equally likely) for interactions, "synchronous" for rounds, or a '
+        "`Scheduler`. None is the model's own: the first, or the second",
     )  # fmt: skip
     faults: "Sequence[Fault]" = option(
         (), "corrupt agents; repeatable", metavar="step=K,agents=J,field=value", panel=POPULATION,
@@ -164,6 +166,8 @@ class RunRecord:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seed", seed_of(self.seed))
+        if self.scheduler == self.protocol.model.scheduler:  # one run has one record
+            object.__setattr__(self, "scheduler", None)
         for name in WHOLE:
             if isinstance(value := getattr(self, name, None), float):
                 object.__setattr__(self, name, whole(name)(value))

@@ -59,7 +59,8 @@ class Session:
         if schedule and self._engine not in ("auto", "agents", "rounds"):
             raise InvalidInput(f"{start} prescribes interactions, which only engine agents follows")
         begin = self.record.wake if model.wakes else start
-        world: World = model.home("world")(self.protocol, self.topology, begin, self.seed, self._engine)
+        more = {"scheduler": self.record.scheduler} if model.scheduler else {}
+        world: World = model.home("world")(self.protocol, self.topology, begin, self.seed, self._engine, **more)
         if schedule and world.kind == "bands":
             raise InvalidInput(f"{start} prescribes interactions of agents, and beyond a million only counts are kept")
         self.world, self.schedule = world, schedule

@@ -12,10 +12,11 @@ import numpy as np
 
 from hegemon.compute.randomness import KERNEL, stream
 from hegemon.engines.batch.batch import Batch
-from hegemon.engines.choice import choose_watched
+from hegemon.engines.choice import choose_watched, scheduled
 from hegemon.engines.membership import Membership
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.rounds.rounds import Rounds
+from hegemon.engines.schedulers.reading import scheduler_for
 from hegemon.engines.stopping import Stop, never, parse_stop
 from hegemon.errors import InvalidInput
 from hegemon.models.configuration import Configuration
@@ -42,11 +43,13 @@ class AgentWorld(World):
     can_disturb = True
     protocol: Any  # a PopulationProtocol or a RoundsProtocol
 
-    def __init__(self, protocol, topology, start, seed: int, engine: str = "auto"):
+    def __init__(self, protocol, topology, start, seed: int, engine: str = "auto", scheduler=None):
         protocol.require_sound()
         self.protocol, self.topology, self.space = protocol, topology, protocol.space
         self.is_rounds = protocol.model.has_rounds
         kind, self.reason = choose_watched(engine, protocol, topology, LARGEST_RASTER)
+        asked = scheduler_for(scheduler, protocol, topology)
+        self._options: dict[str, Any] = {"fast_forward": False} if self.is_rounds else scheduled(kind, asked)
         self.kind = "bands" if kind.as_multiset else "graph" if protocol.n <= LARGEST_DRAWN else "raster"
         self.has_output = bool(protocol.outputs) and hasattr(protocol, "output")
         self._loud = outputs_change(protocol) if self.has_output else None
@@ -56,7 +59,6 @@ class AgentWorld(World):
         self._quiet = quiet
         self._key = stream(seed, 0, KERNEL)
         configuration = initial_configuration(protocol, start, seed, 0, kind.as_multiset, topology)
-        self._options = {"fast_forward": False} if self.is_rounds else {}
         self.engine = kind(protocol, topology, configuration, quiet, self._key, **self._options)
         self.look = Look(protocol)
         self.listing = listing(protocol.update if self.is_rounds else protocol.interact)
