@@ -1,9 +1,11 @@
 """The store believes only what was written whole, and the table depends on nothing but the results."""
 
 import json
+import tempfile
+from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hegemon.analysis.statistics import mean_interval
@@ -11,7 +13,7 @@ from hegemon.errors import InvalidInput
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.ranges import Ranges
 from hegemon.experiments.store.record_files import RecordFile, decode_record, encode_record, read_records, to_columns
-from hegemon.experiments.store.table import compact
+from hegemon.experiments.store.table import compact, read_table
 from hegemon.experiments.study import make_study
 from hegemon.files import write_with
 
@@ -233,3 +235,48 @@ def test_two_writers_of_one_file_never_share_what_is_not_finished(tmp_path):
 
     write_with(place, outer)
     assert len(set(seen)) == 2 and place.read_text() == "outer" and list(tmp_path.iterdir()) == [place]
+
+
+WIDE = [
+    None,
+    True,
+    0,
+    -1,
+    2**31,
+    2**53,
+    2**53 + 1,
+    -(2**53) - 1,
+    2**63 - 1,
+    2**63,
+    -(2**63),
+    10**38 - 1,
+    10**38,
+    0.5,
+    1e300,
+]
+
+
+@given(st.lists(st.sampled_from(WIDE), min_size=1, max_size=4), st.integers(1, 3))
+@settings(max_examples=60, deadline=None)
+def test_the_table_rounds_no_number(values, pieces):
+    """A column of several kinds is kept as the narrowest kind that holds all of its values, at worst as text."""
+    import pandas
+
+    study = make_study("pairwise", axes={"n": 10}, trials=len(values))
+    with tempfile.TemporaryDirectory() as root:
+        folder = Folder(root)
+        folder.open(study)
+        for first in range(0, len(values), pieces):
+            some = values[first : first + pieces]
+            piece = {"case": "k", "first": first, "count": len(some), "columns": to_columns([{"x": v} for v in some])}
+            with open(folder.records / f"{first}.jsonl", "ab") as out:
+                out.write(encode_record(piece))
+        folder.refresh()
+        compact(folder, [({"n": 10}, "k", len(values))], study.content())
+        table = read_table(folder)
+    if set(values) == {None}:
+        assert "x" not in table
+        return
+    for value, kept in zip(values, table["x"], strict=True):
+        exact = json.loads(kept) if isinstance(kept, str) else kept
+        assert pandas.isna(kept) if value is None else Fraction(exact) == Fraction(value), (value, kept)

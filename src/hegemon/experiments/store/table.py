@@ -6,6 +6,7 @@ the same study gives the same bytes. Records are read one at a time, so a millio
 
 import json
 from collections.abc import Iterator
+from functools import reduce
 
 from hegemon.errors import InvalidInput
 from hegemon.experiments.store.folder import Folder
@@ -16,7 +17,7 @@ SCHEMA = 1
 ROWS = 65_536  # of a row group
 VALUE_BYTES = 16  # of a value that is read: in Arrow's memory, and in the dataframe's
 FIRST, LAST = ("steps", "rounds", "parallel_time", "reached", "leaders"), ("engine",)
-RANKS = ("null", "bool", "int64", "decimal", "double", "string")  # a column gets the widest of its values' kinds
+KINDS = ("null", "bool", "whole", "int64", "decimal", "double", "string")  # a column gets the widest of its values'
 
 
 class Unreadable(InvalidInput):
@@ -92,6 +93,7 @@ def read_table(folder: Folder, columns: list[str] | None = None):
     """The table as a dataframe. A few bytes can say that a value stands in a billion rows: sizes are summed first."""
     import pandas
     from pyarrow.parquet import read_metadata
+    from pyarrow.parquet import read_table as read_parquet
 
     about = read_metadata(folder.table.absolute())
     groups = [about.row_group(place) for place in range(about.num_row_groups)]
@@ -99,7 +101,12 @@ def read_table(folder: Folder, columns: list[str] | None = None):
     check_fits(folder.table, max(about.num_rows, 0) * about.num_columns * VALUE_BYTES + unpacked)
     if any(group.num_rows > ROWS for group in groups):
         raise ValueError("its row groups are not those of a study")
-    return pandas.read_parquet(folder.table.absolute(), columns=columns)
+    found = read_parquet(folder.table.absolute(), columns=columns)
+    frame = found.to_pandas()
+    for name, read in zip(found.column_names, found.columns, strict=True):
+        if str(read.type) == "int64" and read.null_count and frame[name].abs().max() >= 2**53:
+            frame[name] = pandas.array(read.to_pylist(), "Int64")  # beside what is missing, NumPy would round them
+    return frame
 
 
 def _measured(record: dict, name: str, begin: int, end: int, says: dict) -> list:
@@ -110,30 +117,38 @@ def _measured(record: dict, name: str, begin: int, end: int, says: dict) -> list
 
 def _columns(folder: Folder, cases) -> tuple[dict, dict]:
     """The names and kinds of what is given and of what was measured, from the trials that count and no others."""
-    given: dict[str, int] = {}
-    measured: dict[str, int] = {}
+    given: dict[str, str] = {}
+    measured: dict[str, str] = {}
     for says, key, limit in cases:
         for name, value in says.items():
-            given[name] = max(given.get(name, 0), RANKS.index(kind_of(value)))
+            given[name] = wider(given.get(name, "null"), kind_of(value))
         for _, begin, end, record in rows_of(folder, key, limit):
             for name in record["columns"]:
-                measured[name] = max(measured.get(name, 0), _rank(record["columns"][name], begin, end))
+                measured[name] = wider(measured.get(name, "null"), _kind(record["columns"][name], begin, end))
     if "steps" in measured:
-        measured["parallel_time"] = RANKS.index("double")
+        measured["parallel_time"] = "double"
     order = [name for name in FIRST if name in measured]
     order += sorted(name for name in measured if name not in (*FIRST, *LAST))
     order += [name for name in LAST if name in measured]
-    return {name: RANKS[rank] for name, rank in given.items()}, {n: RANKS[measured[n]] for n in order if measured[n]}
+    stored = {"whole": "int64"}
+    kept = {name: stored.get(measured[name], measured[name]) for name in order if measured[name] != "null"}
+    return {name: stored.get(kind, kind) for name, kind in given.items()}, kept
 
 
-def _rank(values, begin: int, end: int) -> int:
+def _kind(values, begin: int, end: int) -> str:
     """The widest kind among the values of a record's column."""
     if not isinstance(values, list):
-        return RANKS.index(kind_of(values))
+        return kind_of(values)
     values = values[begin:end]
     if {type(value) for value in values} == {int}:
         values = (min(values), max(values))
-    return max(RANKS.index(kind_of(value)) for value in values)
+    return reduce(wider, map(kind_of, values))
+
+
+def wider(one: str, other: str) -> str:
+    """The kind that holds values of both; text for real numbers beside whole ones that they would round."""
+    lower, upper = sorted((one, other), key=KINDS.index)
+    return "string" if upper == "double" and lower in ("int64", "decimal") else upper
 
 
 def kind_of(value) -> str:
@@ -142,6 +157,8 @@ def kind_of(value) -> str:
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, int):
+        if abs(value) <= 2**53:
+            return "whole"
         return "int64" if -(2**63) <= value < 2**63 else "decimal" if abs(value) < 10**38 else "string"
     return "double" if isinstance(value, float) else "string"
 
