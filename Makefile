@@ -2,7 +2,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types suite test-full coverage guard docs bench clean chromium
+PRERELEASE := build/prerelease
+NUMBA ?= numba llvmlite
+
+.PHONY: demo test lint types suite test-full stock prerelease coverage guard docs bench clean chromium
 
 # pip would compile all bytecode by itself, mostly of modules that nobody loads: Python does it where they are used.
 # "no" is how pip reads the variable: compile? no.
@@ -45,6 +48,16 @@ suite: $(VENV)/installed-test chromium lint
 
 test-full: $(VENV)/installed-test $(VENV)/installed-docs chromium
 	$(BIN)/python -m pytest
+	$(MAKE) --no-print-directory stock
+
+stock: $(VENV)/installed-test chromium  # the ordinary suite without any shortcut at the border to Numba
+	HEGEMON_STOCK_NUMBA=1 $(BIN)/python -m pytest -m 'not full'
+
+prerelease: $(VENV)/installed-test chromium  # on the newest pre-release of Numba, or on NUMBA=numba==0.68.1rc2
+	rm -rf $(PRERELEASE)
+	$(PIP) --upgrade --pre --target $(PRERELEASE) $(NUMBA)
+	PYTHONPATH=$(PRERELEASE) $(BIN)/python -c 'import numba; print("Numba", numba.__version__)'
+	PYTHONPATH=$(PRERELEASE) $(BIN)/python -m pytest -m 'not full'
 
 coverage: $(VENV)/installed-coverage chromium  # branch coverage of everything but kernels, which are compiled
 	$(BIN)/python -m pytest -m 'not full' --cov --cov-report=term --cov-report=html:build/coverage

@@ -2,10 +2,13 @@
 
 import ast
 import importlib
+import inspect
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -75,6 +78,20 @@ def test_a_seed_is_drawn_and_kept():
     assert drawn[0] == drawn[1]
     trials = hegemon.run_trials(protocol, 3, seed=None)
     assert len({run.seed for run in trials.runs}) == 1 and len({run.steps for run in trials.runs}) > 1
+
+
+def test_every_function_with_a_seed_draws_one_and_keeps_it(tmp_path):
+    given = {"n": 100, "trials": 2, "workers": 1}
+    for call in (hegemon.compare_messages, partial(hegemon.lower_bound, exponents=[0.5], candidates=[1])):
+        (first, *_), (other, *_) = call(seed=None, **given), call(seed=None, **given)
+        assert first["seed"] != other["seed"]
+        assert call(seed=first["seed"], **given)[0] == first
+    found = hegemon.reproduce(only="sub.message-size", seed=np.random.SeedSequence(5), out=tmp_path, jobs=1)
+    assert found["seed"] == int(np.random.SeedSequence(5).generate_state(1, "uint64")[0])
+    for name in hegemon.__all__:
+        function = getattr(hegemon, name)
+        if inspect.isfunction(function) and "seed" in (known := inspect.signature(function).parameters):
+            assert known["seed"].annotation is Any, name  # which says that more than a number is taken
 
 
 def test_whole_floats_are_whole_numbers():

@@ -181,7 +181,9 @@ def test_messages_are_those_of_engine_nodes():
     assert values["messages"] == run.measures["messages"] > 0 and lamps["finished"]
     session.go_to(1)
     run = hg.simulate(hg.Referees(n=60), seed=3, engine="nodes", max_steps=1)
-    assert session.world.readings()[0]["messages"] == run.measures["messages"] == len(session.world.engine.sent)
+    assert (
+        session.world.readings()[0]["messages"] == run.measures["messages"] == len(session.world.engine.last_messages)
+    )
     with pytest.raises(InvalidInput, match="not disturbed"):
         session.corrupt(1)
 

@@ -9,6 +9,7 @@ import traceback
 from collections import deque
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from typing import Any
 
 from hegemon.claims.family import LEVEL, by_chance, judged, judged_records
 from hegemon.claims.laboratory import SEED, Laboratory
@@ -19,6 +20,7 @@ from hegemon.experiments.executors.local import Processes
 from hegemon.experiments.executors.pool import Pool, open_pool
 from hegemon.experiments.worker import sees_folder
 from hegemon.files import reserve
+from hegemon.runs.option import seed_of
 
 NOTE_SECONDS = 1.0
 MOST_DEATHS = 3  # of workers, before the work is given up
@@ -45,7 +47,7 @@ def reproduce(
     out: str | Path | None = None,
     jobs: int | None = None,
     cluster: str | None = None,
-    seed: int = SEED,
+    seed: Any = SEED,
 ) -> dict:
     """Check the papers' claims on this machine, write the report, and return the verdicts.
 
@@ -53,9 +55,10 @@ def reproduce(
     only   these claims, such as "to.lemma5,ring.thm1"; `paper`: those of one paper, such as "ring".
     out    the folder of the report and of the measurements, by default reproduction-quick or -full; the same call again
            goes on from there.
+    seed   as in `simulate`; the verdicts keep it.
     jobs   processes, by default one per core; `cluster`: where they run instead (docs/clusters.md).
     """
-    scale = "full" if full else "quick"
+    scale, seed = "full" if full else "quick", seed_of(seed)
     claims, folder = choose(only, paper), make_folder(out or f"reproduction-{scale}")
     records = make_claims(claims, scale, folder, jobs or os.cpu_count() or 1, seed, cluster=cluster)
     lost = keep_report(records, scale, seed, folder)

@@ -29,23 +29,12 @@ def show_mixing_time(
         from hegemon.graphs.families import parse
         from hegemon.graphs.mixing import mixing_time
 
-        topology = parse(graph, None, generator(seed, 0, GRAPH))
-        found = mixing_time(topology, lazy, method)
-    content = {
-        "graph": topology.name,
-        "n": topology.n,
-        "bipartite": topology.is_bipartite,
-        "lazy": found.lazy,
-        "exact": found.exact,
-        "mixing_time": found.high,
-        "at_least": found.low,
-        "second_eigenvalue": found.second,
-    }
+        found = mixing_time(parse(graph, None, generator(seed, 0, GRAPH)), lazy, method)
     if json:
-        print_json(content)
+        print_json(found.record())
         return
     heading = "mixing time" if found.exact else "mixing time, at most"
-    rows = {"graph": topology.name, "n": figure(topology.n), "walk": "lazy" if found.lazy else "simple"}
+    rows = {"graph": found.graph, "n": figure(found.n), "walk": "lazy" if found.lazy else "simple"}
     rows |= {heading: figure(found.high)} | ({} if found.exact else {"at least": figure(found.low)})
     console().print(facts(rows | {"second eigenvalue": f"{found.second:.6g} (in modulus)"}))
 

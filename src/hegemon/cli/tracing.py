@@ -56,12 +56,14 @@ def trace_messages(protocol, topology, wake, seed: int, end: int, wanted: int) -
 
 
 def told_messages(protocol, topology, wake, seed: int, end: int) -> Iterator[str]:
-    from hegemon.web.messages import MessageWorld
+    from hegemon.engines.messages.initiators import WakeUp
+    from hegemon.engines.messages.nodes import Nodes
 
-    engine = MessageWorld(protocol, topology, wake, seed).engine
+    protocol = protocol.adapt(topology)
+    engine = Nodes(protocol, topology, WakeUp(wake, protocol), seed, 0)
     known: dict[int, Any] = {}  # what the nodes have decided
     while (ahead := engine.next_round) is not None and ahead <= end and engine.play_next():
-        for v, w, message in engine.sent:
+        for v, w, message in engine.last_messages:
             said = ", ".join(f"{name} {value}" for name, value in message._asdict().items() if name != "bits")
             yield f"round {engine.round:,}: node {v} tells node {w}: {said or 'nothing'} ({message.bits} bits)"
         for v, node in sorted(engine.nodes.items()):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from hegemon.compute.randomness import generator
 from hegemon.errors import InvalidInput
 from hegemon.models.expressions import number_or_text, whole_number
 from hegemon.protocols import AfekGafni, FloodMax, Referees, Walks
-from hegemon.runs.option import MOST_AGENTS
+from hegemon.runs.option import MOST_AGENTS, seed_of
 from hegemon.runs.run import Run
 from hegemon.runs.trials import Trials, run_trials
 
@@ -27,7 +28,7 @@ def lower_bound(
     exponents: str | Sequence[float] = EXPONENTS,
     candidates: str | Sequence[float | str] = CANDIDATES,
     trials: int = 200,
-    seed: int = 0,
+    seed: Any = 0,
     workers: int | None = None,
 ) -> list[dict]:
     """Theorem 3 as an experiment: `referees` with n^a messages, and how often it elects one leader; a row per point.
@@ -35,17 +36,17 @@ def lower_bound(
     n           sizes, one or several.
     exponents   the values of a, as a list or as LOW:HIGH:STEP.
     candidates  expected numbers of candidates, such as [1, "2*log(n)"].
+    seed        as in `simulate`; every row keeps it.
     """
-    return list(
-        lower_bound_points(sizes_of(n), read_exponents(exponents), read_candidates(candidates), trials, seed, workers)
-    )
+    powers, wanted = read_exponents(exponents), read_candidates(candidates)
+    return list(lower_bound_points(sizes_of(n), powers, wanted, trials, seed_of(seed), workers))
 
 
 def compare_messages(
-    n: Sizes = COMPARED_SIZES, *, trials: int = 5, seed: int = 0, workers: int | None = None
+    n: Sizes = COMPARED_SIZES, *, trials: int = 5, seed: Any = 0, workers: int | None = None
 ) -> list[dict]:
     """Messages and rounds of the elections on complete graphs, sublinear against classical; a row per point."""
-    return list(compared_points(sizes_of(n), trials, seed, workers))
+    return list(compared_points(sizes_of(n), trials, seed_of(seed), workers))
 
 
 def lower_bound_points(sizes, exponents, candidates, trials: int, seed: int = 0, workers=None) -> Iterator[dict]:
@@ -100,6 +101,7 @@ def budget_points(n: int, exponents, trials: int, seed: int = 0, candidates=None
                 "budget": protocol.messages,
                 "expected_candidates": protocol.candidates,
                 "referees": protocol.chosen,
+                "seed": seed,
                 "trials": len(runs),
                 "success_rate": successes / len(runs),
                 "success_rate_ci95": list(wilson(successes, len(runs))),
@@ -162,6 +164,7 @@ def compared_points(sizes, trials: int, seed: int = 0, workers=None) -> Iterator
                 {
                     "algorithm": name,
                     "n": n,
+                    "seed": seed,
                     "trials": len(runs),
                     "one_leader": sum(run.reached for run in runs),
                     "messages": messages,

@@ -6,8 +6,9 @@ stays where it is with probability 1/2 in every step, which makes it mix on bipa
 
 import math
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -31,10 +32,26 @@ class MixingTime:
     high: int
     second: float
     lazy: bool
+    graph: str = ""
+    n: int = 0
+    bipartite: bool = False
 
     @property
     def exact(self) -> bool:
         return self.low == self.high
+
+    def record(self) -> dict[str, Any]:
+        """As plain data, for JSON."""
+        return {
+            "graph": self.graph,
+            "n": self.n,
+            "bipartite": self.bipartite,
+            "lazy": self.lazy,
+            "exact": self.exact,
+            "mixing_time": self.high,
+            "at_least": self.low,
+            "second_eigenvalue": self.second,
+        }
 
 
 _lock = threading.Lock()
@@ -65,7 +82,8 @@ def mixing_time(topology, lazy: bool | None = None, method: str = "auto") -> Mix
     if method == "auto":
         method = "exact" if topology.is_complete or topology.n <= LARGEST_QUICK else "spectral"
     with _lock:  # trials run in threads: compute once
-        return _computed(topology, lazy, method)
+        found = _computed(topology, lazy, method)
+    return replace(found, graph=topology.name, n=topology.n, bipartite=topology.is_bipartite)
 
 
 @lru_cache(maxsize=32)

@@ -19,38 +19,6 @@ MOST_MESSAGES = 4000  # drawn at once
 BASIC = {"degree", "round", "status", "sending", "calls"}
 
 
-class SeenNodes(Nodes):
-    """Engine `nodes` that remembers the messages of the last round, and tells what one node did in it."""
-
-    def __init__(self, *arguments):
-        super().__init__(*arguments)
-        self.sent, self.focus, self.told = [], None, None
-
-    def play_next(self) -> bool:
-        """The next round in which anything happens; false when there is none."""
-        ahead = self._next_round()
-        if ahead is None:
-            return False
-        self.round, self.sent, self.told = ahead, [], None
-        self._play()
-        return True
-
-    @property
-    def next_round(self) -> int | None:
-        return self._next_round()
-
-    def _count(self, v, w, message) -> None:
-        super()._count(v, w, message)
-        self.sent.append((v, w, message))
-
-    def _ask(self, v, function, *arguments):
-        if self.focus is None or v != self.focus:
-            return super()._ask(v, function, *arguments)
-        answer, lines = traced(getattr(self.protocol, function), *arguments)
-        self.told = v, function, lines
-        return answer
-
-
 class MessageWorld(World):
     """Message-passing protocols. Time goes back by playing again from the start, with the same coins."""
 
@@ -62,7 +30,7 @@ class MessageWorld(World):
     )
 
     def __init__(self, protocol, topology, wake, seed: int, engine: str = "auto"):
-        _, self.reason = choose_watched(engine, protocol, topology, protocol.n)
+        self._kind, self.reason = choose_watched(engine, protocol, topology, protocol.n)
         self.protocol, self.topology = protocol.adapt(topology), topology
         self._wake, self._seed = wake or "all", seed
         self.engine = self._new()
@@ -72,8 +40,8 @@ class MessageWorld(World):
         self.listing = Listing(listing(type(protocol).begin).blocks + listing(type(protocol).round).blocks)
         self._time = 0
 
-    def _new(self) -> SeenNodes:
-        return SeenNodes(self.protocol, self.topology, WakeUp(self._wake, self.protocol), self._seed, 0)
+    def _new(self) -> Nodes:
+        return self._kind(self.protocol, self.topology, WakeUp(self._wake, self.protocol), self._seed, 0)
 
     @property
     def step(self) -> int:
@@ -108,28 +76,34 @@ class MessageWorld(World):
         return (0,)
 
     def restore(self, snapshot) -> None:
-        focus, self.engine, self._time = self.engine.focus, self._new(), 0
-        self.engine.focus = focus
+        self.engine, self._time = self._new(), 0
 
     def entry(self, outside, name: str, limit: int) -> int | None:
         return None
 
     def told_step(self, focus: int | None) -> dict:
-        self.engine.focus = focus
+        engine = self.engine
+        told: dict = {"lines": []}
         self._time += 1
-        if self.engine.next_round != self._time:
-            return {"text": f"round {self._time}: nothing happens", "changed": False, "lines": []}
-        self.engine.play_next()
-        sent, engine = self.engine.sent, self.engine
+        if engine.next_round != self._time:
+            return {"text": f"round {self._time}: nothing happens", "changed": False, **told}
+
+        def call(v, function, *arguments):
+            if v != focus:
+                return plain(v, function, *arguments)
+            answer, lines = traced(getattr(self.protocol, function), *arguments)
+            told.update(node=v, lines=lines)
+            return answer
+
+        plain, engine.call = engine.call, call
+        engine.play_next()
+        engine.call = plain
         kinds: dict[str, int] = {}
-        for _, _, message in sent:
+        for _, _, message in engine.last_messages:
             kind = str(getattr(message, "kind", "message"))
             kinds[kind] = kinds.get(kind, 0) + 1
         text = f"round {engine.round}: " + (", ".join(f"{k:,} × {kind}" for kind, k in kinds.items()) or "no messages")
-        told = {"text": text, "changed": bool(sent), "lines": []}
-        if engine.told:
-            told |= {"node": engine.told[0], "lines": engine.told[2]}
-        return told
+        return {"text": text, "changed": bool(kinds), **told}
 
     def picture(self) -> np.ndarray:
         result = np.zeros(self.protocol.n, np.uint8)
@@ -148,7 +122,7 @@ class MessageWorld(World):
         nodes, engine = self.engine.nodes, self.engine
         leaders = sum(node.status == ELECTED for node in nodes.values())
         values = {"leaders": leaders, "messages": engine.messages, "bits": engine.bits}
-        values |= {"this round": len(engine.sent), "nodes awake": len(nodes)}
+        values |= {"this round": len(engine.last_messages), "nodes awake": len(nodes)}
         finished = engine.next_round is None
         return values, {"one leader": leaders == 1, "finished": finished}
 
@@ -164,8 +138,9 @@ class MessageWorld(World):
     def messages(self) -> list:
         """The messages of the last round as [from, to, kind]."""
         kinds = self.look.kinds
-        step = max(1, len(self.engine.sent) // MOST_MESSAGES)
-        return [[v, w, kinds.get(str(getattr(m, "kind", "")), 0)] for v, w, m in self.engine.sent[::step]]
+        sent = self.engine.last_messages
+        step = max(1, len(sent) // MOST_MESSAGES)
+        return [[v, w, kinds.get(str(getattr(m, "kind", "")), 0)] for v, w, m in sent[::step]]
 
 
 class NodeLook:

@@ -8,6 +8,7 @@ import threading
 import time
 from multiprocessing import Pipe, get_context
 from multiprocessing.process import BaseProcess
+from typing import Any
 
 from hegemon.analysis.pictures import FORMATS as PICTURES
 from hegemon.display import in_notebook
@@ -221,7 +222,7 @@ def save_film(content: dict, path) -> None:
 
 
 def watch(
-    protocol, *, graph=None, start=None, wake="all", seed: int = 0, engine: str = "auto", film: bool = False,
+    protocol, *, graph=None, start=None, wake="all", seed: Any = 0, engine: str = "auto", film: bool = False,
     until: str | None = None, max_steps: int | None = None, host: str = "127.0.0.1", port: int = 0,
     browser: bool = True,
 ):  # fmt: skip

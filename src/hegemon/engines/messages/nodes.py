@@ -5,6 +5,7 @@ when it begins or hears its first message, so the cost follows the messages.
 """
 
 from collections import defaultdict
+from typing import Any
 
 from hegemon.compute.portraits import classes_of, portray, revive
 from hegemon.compute.randomness import KERNEL, python_generator
@@ -40,14 +41,15 @@ class Nodes(MessageEngine):
         self.round = self.messages = self.bits = self.largest = 0
         self.sent_to = defaultdict(set)  # the communication graph of section 4
         self.first_heard, self.first_sent = {}, {}
+        self.call = lambda v, function, *arguments: getattr(protocol, function)(*arguments)  # a caller may look on
+        self._sent: dict[int, dict] = {}
 
     def play(self, limit) -> MessageOutcome:
         interrupted = False
-        while (ahead := self._next_round()) is not None and not interrupted:
+        while (ahead := self.next_round) is not None and not interrupted:
             if limit is not None and ahead > limit:
                 break
-            self.round = ahead
-            self._play()
+            self.play_next()
             interrupted = self.is_cancelled(self.round)
         leaders = sum(node.status == ELECTED for node in self.nodes.values())
         measures = {"messages": self.messages, "bits": self.bits, "largest_message": self.largest}
@@ -73,13 +75,24 @@ class Nodes(MessageEngine):
     def _classes(self) -> dict[str, type]:
         return classes_of(self.protocol.begin.__func__, self.protocol.node_type, self.protocol.format.kind)
 
-    def _next_round(self) -> int | None:
+    @property
+    def next_round(self) -> int | None:
         """The next round in which anything happens: nodes that wait cost nothing."""
         if self.outbox:
             return self.round + 1
         return min([*self.beginners, *self.calls], default=None)
 
-    def _play(self) -> None:
+    @property
+    def last_messages(self) -> list[tuple[int, int, Any]]:
+        """Sender, receiver and content of every message of the last round."""
+        return [(v, self.ports.cross(v, k)[0], one) for v, sent in self._sent.items() for k, one in sent.items()]
+
+    def play_next(self) -> bool:
+        """Play the next round in which anything happens; false if there is none."""
+        ahead = self.next_round
+        if ahead is None:
+            return False
+        self.round = ahead
         for v in self.beginners.pop(self.round, ()):
             node = self._node(v)
             node.sending = self.outbox[v]
@@ -90,11 +103,12 @@ class Nodes(MessageEngine):
                 w, back = self.ports.cross(v, port)
                 inboxes[w].append((back, message))
                 self._count(v, w, message)
-        self.outbox = defaultdict(dict)
+        self._sent, self.outbox = self.outbox, defaultdict(dict)
         for w in sorted({*inboxes, *self.calls.pop(self.round, ())}):
             node = self._node(w)
             inbox = dict(sorted(inboxes[w], key=lambda pair: pair[0])) if w in inboxes else {}
             self._collect(w, node, self._ask(w, "round", node, inbox, self.rng), self.round + 1)
+        return True
 
     def _node(self, v):
         node = self.nodes.get(v)
@@ -106,7 +120,7 @@ class Nodes(MessageEngine):
 
     def _ask(self, v, function, *arguments):
         try:
-            return getattr(self.protocol, function)(*arguments)
+            return self.call(v, function, *arguments)
         except InvalidInput:
             raise
         except Exception as error:
