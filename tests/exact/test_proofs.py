@@ -11,12 +11,13 @@ from mutants import MUTANTS
 
 import hegemon as hg
 from hegemon.cli.main import main
+from hegemon.errors import InvalidInput
 from hegemon.exact.proofs import checker
 from hegemon.exact.proofs.counterexamples import instances
 from hegemon.exact.proofs.stages import find_weights
 from hegemon.exact.proofs.symbols import Affine, Undecided, Unknown, fact_text
 from hegemon.exact.proofs.system import Rule, System
-from hegemon.models import Bit, Choice, Group, PopulationProtocol, Range, at_least, everywhere, exactly
+from hegemon.models import Bit, Choice, Group, Parameter, PopulationProtocol, Range, at_least, everywhere, exactly
 from hegemon.protocols import CATALOGUE
 
 AT_LEAST_ONE = "count(leader == 1) >= 1"
@@ -188,6 +189,28 @@ def test_rules_that_read_n_are_refused():
 
     with pytest.raises(hg.InvalidInput, match="n itself is used"):
         hg.prove(Counting)
+
+
+def test_a_protocol_that_is_made_anew_for_every_n_is_refused():
+    """Its rules at the smallest n are those of its declarations; at n = 6 the last leader is lost."""
+
+    class Changing(PopulationProtocol):
+        fatal = Parameter(0)
+
+        class State:
+            leader: Bit = 1
+
+        def __init__(self, n, **given):
+            super().__init__(n, **{"fatal": int(n > 5), **given})
+
+        def interact(a, b, p):
+            if a.leader == 1 and (b.leader == 1 or p.fatal == 1):
+                a.leader = 0
+
+        safe = exactly(1, lambda a, p: a.leader == 1)
+
+    with pytest.raises(InvalidInput, match=r"an __init__ of its own \(test_proofs.py, line"):
+        hg.prove(Changing)
 
 
 def test_values_by_name_mean_what_they_mean_elsewhere():

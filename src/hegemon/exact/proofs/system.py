@@ -2,6 +2,7 @@
 
 import ast
 import dataclasses
+import inspect
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +14,7 @@ from hegemon.errors import InvalidInput, meant
 from hegemon.exact.configurations import transition_tables
 from hegemon.exact.containment import named_set, sample_condition
 from hegemon.exact.proofs.symbols import Affine, DependsOnSize, Fact, Unknown
+from hegemon.models.authors import where
 from hegemon.models.expressions import evaluate
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
@@ -71,6 +73,12 @@ class System:
             raise InvalidInput(
                 f"{protocol_class.id} has the model {protocol_class.model}; proofs for every n exist for population "
                 "protocols"
+            )
+        if protocol_class.__init__ is not PopulationProtocol.__init__:
+            own = where(inspect.unwrap(protocol_class.__init__))
+            raise InvalidInput(
+                f"{protocol_class.id} has an __init__ of its own ({own}), which may make another protocol for every n; "
+                "write what it does as formulas of Parameter, or verify one n at a time"
             )
         self.protocol = self._without_size(protocol_class, parameters, inputs)
         if protocol_class.inputs:
@@ -148,6 +156,10 @@ class System:
             if not all(map(np.array_equal, tables, (first, second))):
                 raise DependsOnSize(f"the rules of {protocol_class.id} at n = {n} are not those without n; use verify")
             return
+        raise InvalidInput(
+            f"{protocol_class.id} with these parameters exists for no n below {LARGEST_SYSTEM}, so there is nothing to "
+            "compare its rules with; give other parameters"
+        )
 
     def _require_fixed(self, text: str, what: str) -> None:
         """No word of the text is a symbol."""
