@@ -77,10 +77,30 @@ def test_json_has_what_programs_need(capsys):
 
 def test_tables_have_the_same_figures(capsys):
     content = run_json(capsys, "run", "epidemic", "--n", "1e2", "--trials", "3", "--seed", "7")
-    assert main(["run", "epidemic", "--n", "100", "--trials", "3", "--seed", "7"]) == 0
+    command = ["run", "epidemic", "--n", "100", "--trials", "3", "--seed", "7"]
+    assert main([*command, "--each"]) == 0
     text = capsys.readouterr().out
     for trial in content["trials"]:
         assert f"{trial['steps']:,}" in text
+    assert main(command) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (row,) = (line for line in lines if line.startswith("steps"))
+    steps = [trial["steps"] for trial in content["trials"]]
+    assert row.split()[-2:] == [f"{min(steps):,}", f"{max(steps):,}"] and "--each shows every trial" in lines[-1]
+
+
+def test_few_words_for_few_trials(capsys):
+    """One trial is one line; equal trials have no interval, and a histogram would say nothing."""
+    assert main(["run", "pairwise", "--n", "20", "--seed", "1"]) == 0
+    assert "median" not in capsys.readouterr().out
+    assert main(["run", "timer", "--n", "5", "--start", "safe", "--until", "steps:7", "--trials", "30"]) == 0
+    shown = capsys.readouterr().out
+    (row,) = (line for line in shown.splitlines() if line.startswith("steps"))
+    assert row.split() == ["steps", "7", "–", "7", "7", "7"]
+    assert "█" not in shown and "30 of 30 trials met the stop" in shown
+    assert main(["run", "pairwise", "--n", "20", "--trials", "30", "--seed", "1"]) == 0
+    bars = [line for line in capsys.readouterr().out.splitlines() if "█" in line]
+    assert 2 <= len(bars) <= 8 and sum(int(line.split()[-1]) for line in bars) == 30
 
 
 def test_list_and_show(capsys):

@@ -7,7 +7,7 @@ import typer
 
 from hegemon.cli import failures, guard, options, progress, tracing
 from hegemon.cli.common import PICTURES, deliver, notes_on, outputs, print_json
-from hegemon.cli.options import option, path
+from hegemon.cli.options import OUTPUT, option, path
 from hegemon.cli.resuming import make_keeper, resumed
 from hegemon.cli.run_report import interruption, print_report, report, writers
 from hegemon.errors import InvalidInput
@@ -37,6 +37,7 @@ def run(
     draw: Annotated[str | None, path("--draw", "draw the graph where trial 0 ended (.png …)")] = None,
     checkpoint: Annotated[str | None, path("--checkpoint", "keep a long run here, every minute and at Ctrl-C")] = None,
     resume: Annotated[str | None, path("--resume", "continue the run of a checkpoint")] = None,
+    each: Annotated[bool, option("--each", help="print every trial too", panel=OUTPUT)] = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ):  # fmt: skip
@@ -72,7 +73,7 @@ def run(
             shown.show("telling the run again")
             content["trace"] = tracing.trace(record, topology, finished.runs[0].steps, trace)
     deliver(
-        lambda: print_json(content) if json else print_report(content),
+        lambda: print_json(content) if json else print_report(content, each),
         writers(record.protocol, topology, finished, plot=plot, history=history, final=final, draw=draw),
     )
     if finished.interrupted:

@@ -1,9 +1,14 @@
 """The output of `hegemon run`: the content of its JSON, its tables, and the files that were asked for."""
 
-from hegemon.cli.common import censored_trials, console, facts, figure
+from hegemon.cli.common import censored_trials, console, counted, facts, figure
 from hegemon.cli.output import print_figures
 
-SHOWN_TRIALS = 20
+SHOWN_TRIALS = 1000
+HISTOGRAM, BINS, BAR = 10, 8, 40  # the fewest trials that are drawn, and how many bars of which length
+STATISTICS = {
+    "mean": "mean", "mean_at_least": "mean at least", "mean_of_reached": "mean of reached", "ci95": "95 % interval",
+    "median": "median", "minimum": "least", "maximum": "most", "censored": "censored",
+}  # fmt: skip
 
 
 def report(record, topology, finished) -> dict:
@@ -23,6 +28,7 @@ def report(record, topology, finished) -> dict:
         "engine": first.engine if first else None,
         "reason": first.reason if first else None,
         "seed": record.seed,
+        "unit": protocol.time_unit,
         "trials": [one.record() for one in finished.runs],
         "summary": summarize_runs(finished.runs),
         "interrupted": finished.interrupted,
@@ -46,9 +52,11 @@ def report_course(record) -> dict:
     return where | ({"note": note} if note else {})
 
 
-def print_report(content: dict) -> None:
+def print_report(content: dict, each: bool = False) -> None:
+    """The course, what many trials say together, and every trial if asked for; one trial is one line."""
     screen = console()
-    parameters = "".join(f", {name} = {value}" for name, value in content["parameters"].items())
+    fixed = {name: value for name, value in content["parameters"].items() if value is not None}
+    parameters = "".join(f", {name} = {figure(value)}" for name, value in fixed.items())
     heading = {
         "protocol": f"{content['protocol']}  (n = {content['n']:,}{parameters})",
         "states": figure(content["states"]),
@@ -63,26 +71,69 @@ def print_report(content: dict) -> None:
     screen.print(facts(heading | ({"note": content["note"]} if "note" in content else {})))
     if not content["trials"]:
         return
-    print_trials(screen, content["trials"])
+    several = len(content["trials"]) > 1
+    if several:
+        print_summary(screen, content)
+    if each or not several:
+        print_trials(screen, content["trials"])
     if content.get("trace") is not None:
         screen.print("\ntrial 0, step by step", style="bold")
         for line in content["trace"] or ["nothing changes"]:
             screen.print(f"  {line}")
-    summary: dict[str, str] = {}
-    for name, value in content["summary"].items():
-        inner = value if isinstance(value, dict) else {"": value}
-        inner = {
-            key: item for key, item in inner.items() if item is not None and (key or name, item) != ("censored", 0)
-        }
-        summary |= {f"{name} {key}".replace("_", " ").strip(): figure(item) for key, item in inner.items()}
-    screen.print()
-    screen.print(facts({**summary, "wall seconds": content["wall_seconds"]}))
+    more = "" if each or not several else "; --each shows every trial"
+    screen.print(f"\n{content['wall_seconds']:,.3g} s{more}")
     for note in content["notes"]:
         screen.print(f"note: {note}")
     missed = content["summary"]["trials"] - content["summary"]["reached"]
     if missed:
         stop = "the stop is exactly one leader; " if content["model"] == "messages" else ""
         screen.print(stop + censored_trials(missed))
+
+
+def print_summary(screen, content: dict) -> None:
+    """What the trials say together: how often, how long with a histogram, and what message passing measures."""
+    summary, trials = content["summary"], content["summary"]["trials"]
+    shares = [f"{summary['reached']:,} of {counted(trials, 'trial')} met the stop"]
+    if "one_leader" in summary:
+        shares.append(f"exactly one leader in {summary['one_leader']:,} (95 %: {figure(summary['one_leader_ci95'])})")
+    shares += [f"{cause} in {number:,}" for cause, number in summary.get("causes", {}).items()]
+    screen.print(f"\n{'; '.join(shares)}\n")
+    quantities = {content["unit"]: summary} | {name: found for name, found in summary.items() if "mean" in _keys(found)}
+    columns = [name for name in STATISTICS if any(found.get(name) for found in quantities.values())]
+    rows = [[what, *(_statistic(found, name) for name in columns)] for what, found in quantities.items()]
+    print_figures(screen, ["", *(STATISTICS[name] for name in columns)], rows, left=("",))
+    if summary.get("messages_per_scale") is not None and content["graph"].startswith("complete"):
+        screen.print(f"messages / (√n ln^(3/2) n): {figure(summary['messages_per_scale'])}")
+    met = [row[content["unit"]] for row in content["trials"] if row["reached"]]
+    for line in histogram(met, content["unit"], "trials" if len(met) == trials else "trials that met the stop"):
+        screen.print(line)
+
+
+def _keys(found) -> set[str]:
+    return set(found) if isinstance(found, dict) else set()
+
+
+def _statistic(found: dict, name: str) -> str:
+    """An interval of equal values would claim a certainty that a few trials do not give."""
+    value = found.get(name)
+    return "–" if value is None or (name == "ci95" and not found["standard_error"]) else figure(value)
+
+
+def histogram(times: list[int], unit: str, what: str) -> list[str]:
+    """How many trials took how long, a bar for each of a few equal ranges; nothing where little would be seen."""
+    low, high = min(times, default=0), max(times, default=0)
+    if len(times) < HISTOGRAM or low == high:
+        return []
+    width = -(-(high - low + 1) // BINS)
+    counts = [0] * -(-(high - low + 1) // width)
+    for time in times:
+        counts[(time - low) // width] += 1
+    ranges = [(low + k * width, min(low + (k + 1) * width - 1, high)) for k in range(len(counts))]
+    names = [f"{a:,}" if a == b else f"{a:,} … {b:,}" for a, b in ranges]
+    room = max(map(len, (*names, unit)))
+    bars = ("█" * (-(-count * BAR // max(counts))) for count in counts)
+    lines = [f"{name:>{room}}  {bar} {count:,}" for name, bar, count in zip(names, bars, counts, strict=True)]
+    return ["", f"{unit:>{room}}  {what}", *lines]
 
 
 def interruption(done: int, trials: int, protocol: str, checkpoint: str | None) -> str:
