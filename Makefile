@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PRERELEASE := build/prerelease
 NUMBA ?= numba llvmlite
 
-.PHONY: demo test lint types suite test-full stock prerelease coverage guard docs bench clean chromium
+.PHONY: demo test lint types suite test-full stock prerelease coverage guard docs figures bench clean chromium
 
 # pip would compile all bytecode by itself, mostly of modules that nobody loads: Python does it where they are used.
 # "no" is how pip reads the variable: compile? no.
@@ -67,6 +67,9 @@ docs: $(VENV)/installed-docs  # build/site: every page, every link and every pic
 
 guard: $(VENV)/installed-test  # a minute: fails when an engine lost more than half of its speed
 	$(BIN)/python -m benchmarks.guard
+
+figures: $(VENV)/installed-test  # the figures of the manual that are older than the code they measure
+	$(BIN)/python -m benchmarks.figures
 
 bench: $(VENV)/installed-test
 	$(BIN)/python -m benchmarks.start
