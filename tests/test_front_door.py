@@ -126,7 +126,7 @@ def test_python_returns_what_the_command_prints(line, capsys, monkeypatch):
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(VERBS[line]()))
 
 
-ELSEWHERE = {"list": "CATALOGUE", "show": "CATALOGUE", "run": "run_trials", "agent": "network"}
+ELSEWHERE = {"import": "rules", "list": "CATALOGUE", "show": "CATALOGUE", "run": "run_trials", "agent": "network"}
 
 
 def test_python_has_every_verb_of_the_command_line():

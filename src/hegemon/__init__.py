@@ -1,7 +1,7 @@
 """hegemon: a laboratory for randomized leader election in anonymous networks.
 
 Run: `simulate`, `run_trials`, `sweep`. Exact results: `verify` for one n, `prove` for every n; `discover` searches.
-Write a protocol: `from hegemon import PopulationProtocol, Bit, …`.
+Write a protocol: `from hegemon import PopulationProtocol, Bit, …`, or `rules({("L", "L"): ("L", "F")})`.
 The catalogue's classes are here under their names: `hegemon.TimeOptimal(n=1000, tau=2)`.
 Each name is loaded when it is first used: whoever asks for one does not wait for the compiler.
 """
@@ -60,6 +60,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
         overall as overall,
         whole as whole,
     )
+    from hegemon.models.rule_writing import rules as rules
     from hegemon.protocols import *  # noqa: F403
     from hegemon.protocols import CATALOGUE as CATALOGUE
     from hegemon.runs.run import (
@@ -85,6 +86,7 @@ _HOMES = {
     "prove": "hegemon.exact.proofs.prover",
     "reproduce": "hegemon.claims.reproduce",
     "results": "hegemon.experiments.results",
+    "rules": "hegemon.models.rule_writing",
     "run_trials": "hegemon.runs.trials",
     "search_worst": "hegemon.experiments.worst_starts",
     "simulate": "hegemon.runs.simulate",

@@ -24,6 +24,13 @@ COMMANDS = {
         "authoring:new_protocol",
         ("hegemon new my_protocol.py", "hegemon new my_rounds.py --model rounds"),
     ),
+    "import": (
+        "authoring:import_rules",
+        (
+            "hegemon import reactions.txt --out majority.py --start A=51,B=49",
+            "hegemon import script.py:rule --out mine.py --start init_config",
+        ),
+    ),
     "check": (
         "authoring:check_protocol",
         ("hegemon check my_protocol.py", "hegemon check my_protocol.py:MyProtocol --n 8 --set patience=5"),
@@ -101,6 +108,7 @@ SENTENCES = {
     "show": "One protocol: reference, parameters, fields, number of states, starts, sets, observables.",
     "run": "Simulate a protocol exactly, from a start until a stop, as many times as asked.",
     "new": "Write a commented protocol of your own, which runs, verifies and plots at once.",
+    "import": "Write a protocol as a Python file, from reactions or from a rule dictionary or function of ppsim.",
     "check": "Try a protocol as the engines will: all pairs, ranges, starts, closed sets, compilation.",
     "sweep": "Run a study: every case of a grid, many trials of each. The same command again goes on where it was.",
     "results": "The trials of a study in groups, with intervals, fitted laws and a picture.",

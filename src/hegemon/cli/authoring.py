@@ -1,4 +1,4 @@
-"""`hegemon new`: a protocol to begin with. `hegemon check`: a protocol tried as the engines will use it."""
+"""`hegemon new`: a protocol to begin with. `hegemon import`: rules as a protocol. `hegemon check`: a protocol tried."""
 
 import keyword
 import re
@@ -9,7 +9,7 @@ import typer
 
 from hegemon.cli import failures, options
 from hegemon.cli.common import console, counted, facts, maker, new_table, print_json
-from hegemon.cli.options import integer, option
+from hegemon.cli.options import integer, option, path
 from hegemon.cli.progress import Progress
 from hegemon.errors import InvalidInput, meant
 from hegemon.files import reserve, write_text
@@ -26,6 +26,17 @@ def new_protocol(
     """Write a commented protocol of your own, which runs, verifies and plots at once."""
     if model not in TEMPLATES:
         raise InvalidInput(f"--model {model} is not known; choose {', '.join(TEMPLATES)}{meant(model, TEMPLATES)}")
+    place, name = new_file(file)
+    text = (Path(__file__).parent / "templates" / f"{model}.py").read_text(encoding="utf-8")
+    write_text(place, text.replace("class MyProtocol(", f"class {name}(").replace("FILE", str(place)))
+    commands = [line.strip() for line in text.replace("FILE", str(place)).splitlines() if line.startswith("hegemon ")]
+    console().print(f"{place} defines the {model} protocol {name}. Try:")
+    for command in commands:
+        console().print(f"  {command}")
+
+
+def new_file(file: str) -> tuple[Path, str]:
+    """The place of a Python file that does not exist yet, and the name of the class that it will define."""
     place = Path(file)
     if place.suffix != ".py":
         raise InvalidInput(f"{file} must end in .py, such as my_protocol.py")
@@ -35,11 +46,37 @@ def new_protocol(
     name = "".join(part[:1].upper() + part[1:] for part in re.split(r"[^0-9A-Za-z]+", place.stem))
     if not name.isidentifier() or keyword.iskeyword(name):
         raise InvalidInput(f"{place.stem} does not make the name of a class; take letters, as in my_protocol.py")
-    text = (Path(__file__).parent / "templates" / f"{model}.py").read_text(encoding="utf-8")
-    write_text(place, text.replace("class MyProtocol(", f"class {name}(").replace("FILE", str(place)))
-    commands = [line.strip() for line in text.replace("FILE", str(place)).splitlines() if line.startswith("hegemon ")]
-    console().print(f"{place} defines the {model} protocol {name}. Try:")
-    for command in commands:
+    return place, name
+
+
+def import_rules(
+    file: Annotated[str, options.argument("FILE", "reactions as text, or script.py:NAME for a dictionary or function")],
+    out: Annotated[str | None, path("--out", "the Python file to write; default: FILE with the ending .py")] = None,
+    start: Annotated[
+        str | None,
+        option("--start", help="the state of all agents, or A=51,B=49, or a NAME of the script", metavar="START"),
+    ] = None,
+    leader: Annotated[
+        str | None, option("--leader", help="states that lead; default: L, leader", metavar="STATE,…")
+    ] = None,
+    arbitrary_start: Annotated[bool, option("--arbitrary-start", help="it may start anywhere")] = False,
+    asymmetric: Annotated[
+        bool, option("--asymmetric", help="a pair without a rule does not take that of the reversed pair")
+    ] = False,
+    set_: options.Set = None,
+):
+    """Write a protocol as a Python file, from reactions or from a rule dictionary or function of ppsim.
+
+    A text has one reaction on a line: L + L -> L + F, or A + B -> 2 U @ 0.5 with a rate.
+    """
+    from hegemon.experiments.importing import imported
+
+    place, name = new_file(out or str(Path(file.rpartition(":")[0] or file).with_suffix(".py")))
+    table, text = imported(file, name, start, leader, arbitrary_start, asymmetric, set_)
+    write_text(place, text)
+    rules, states = counted(len(table.changes()), "rule"), counted(len(table.states), "state")
+    console().print(f"{place} defines {name}: {rules}, {states}. Try:")
+    for command in (f"hegemon check {place}", f"hegemon run {place} --n 100", f"hegemon verify {place} --n 5"):
         console().print(f"  {command}")
 
 

@@ -14,10 +14,12 @@ def address(kind: type[Protocol]) -> str:
     """The name by which any process finds a class: its id in the catalogue, or file.py:Class."""
     if kind.__module__.startswith("hegemon.protocols."):
         return kind.id
-    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
-    if not file or not file.endswith(".py") or "." in kind.__qualname__:
+    module = sys.modules.get(kind.__module__)
+    file = getattr(module, "__file__", None)
+    names = [name for name, value in vars(module).items() if value is kind] if module else []  # `Mine = hg.rules(…)`
+    if not file or not file.endswith(".py") or not names:
         raise InvalidInput(f"{kind.__name__} is in no file that others could read; put it into a .py file")
-    return f"{os.path.abspath(file)}:{kind.__qualname__}"
+    return f"{os.path.abspath(file)}:{kind.__qualname__ if kind.__qualname__ in names else names[0]}"
 
 
 def chosen_parameters(protocol: Protocol) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from contextlib import suppress
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
+from typing import Any
 
 from hegemon.errors import InvalidInput, pass_interrupt
 from hegemon.models.authors import place, sentence
@@ -71,6 +72,18 @@ def find_protocol(name: str, naming: str = "give --protocol {}") -> type[Protoco
             else f"{file} defines {len(found)} protocols: {', '.join(found)}; write which one, as {file}:{min(found)}"
         )
     return found[class_name]
+
+
+def member(file: str, name: str, *default: Any) -> Any:
+    """What a user's Python file, named on the command line, calls by this name; it need not define a protocol."""
+    name_protocol(file)
+    module = _load(file, "")
+    if not name or not hasattr(module, name):
+        if name and default:
+            return default[0]
+        told = "" if not name else f" has no {name!r};"
+        raise InvalidInput(f"{file}{told or ':'} give the name of its dictionary or function, as {file}:NAME")
+    return getattr(module, name)
 
 
 def name_of(kind: type[Protocol]) -> str | None:
