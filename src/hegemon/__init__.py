@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from hegemon.analysis.pictures import Picture as Picture
     from hegemon.discovery.discover import discover as discover
     from hegemon.claims.reproduce import reproduce as reproduce
+    from hegemon.claims.stating import claim as claim
     from hegemon.exact.proofs.prover import prove as prove
     from hegemon.exact.verification import verify as verify
     from hegemon.experiments.checking import check as check
@@ -79,6 +80,7 @@ _HOMES = {
     "discover": "hegemon.discovery.discover",
     "advise": "hegemon.experiments.holding.advice",
     "check": "hegemon.experiments.checking",
+    "claim": "hegemon.claims.stating",
     "compare_messages": "hegemon.experiments.comparisons",
     "holding": "hegemon.experiments.holding.holding",
     "lower_bound": "hegemon.experiments.comparisons",

@@ -127,6 +127,21 @@ def mean_at_least(what: str, sample, bound: float, claimed: str) -> Check:
     return alone(what, claimed, measured + cut_off(cut), mean, interval, 1.0 if len(cut) else against, support)
 
 
+def mean_at_most(what: str, sample, bound: float, claimed: str) -> Check:
+    """The mean is at most `bound`. Trials that were cut off are lower bounds of theirs: they can speak against it, and
+    never for it."""
+    values, cut = finished(sample)
+    everything = np.concatenate([values, cut])
+    if len(everything) < 2:
+        return Check(what, claimed, "too few trials were made", UNDECIDED)
+    if not len(values):
+        return Check(what, claimed, unfinished(values, cut), VIOLATED if cut.min() > bound else UNDECIDED)
+    mean, interval = float(everything.mean()), mean_interval(everything, CONFIDENCE)
+    against, support = mean_tails(everything, bound)
+    measured = f"{'at least ' if len(cut) else ''}{brief(mean)} {span(interval)}"
+    return alone(what, claimed, measured + cut_off(cut), mean, interval, against, 1.0 if len(cut) else support)
+
+
 def mean_tails(values: np.ndarray, at: float) -> tuple[float, float]:
     """The p-values of "the mean is at most this" and "the mean is at least this": Student's, on the scale of
     logarithms for values that are never negative, as `mean_interval`."""

@@ -122,7 +122,7 @@ def outcome_of(content: dict) -> Outcome:
 @dataclass(frozen=True)
 class Claim:
     """`experiment(laboratory, **sizes)` returns an Outcome; its protocol classes are parameters with defaults,
-    so that a test can put a broken protocol in their place."""
+    so that a broken protocol can be put in their place: by a test, or, for a claim of a user's file, the `twin`."""
 
     id: str
     paper: str
@@ -132,6 +132,15 @@ class Claim:
     experiment: Callable
     quick: dict
     full: dict
+    twin: type | None = None
+    reference: str = ""
+    file: str = ""  # a user's own, with the digest of its code
+    code: str = ""
+
+    @property
+    def published(self) -> str:
+        """The reference of the paper."""
+        return self.reference or PAPERS[self.paper]
 
     def sizes(self, scale: str) -> dict:
         return self.quick if scale == "quick" else self.full
@@ -145,9 +154,20 @@ def all_claims() -> dict[str, Claim]:
     return {claim.id: claim for module in modules for claim in module.CLAIMS}
 
 
-def choose(only: str | None = None, paper: str | None = None) -> list[Claim]:
-    """The claims that a command asks for: by ids, by paper, or all of them."""
-    claims = all_claims()
+def claims_of(file: str | None) -> dict[str, Claim]:
+    """The claims of a user's file, or those of the five papers."""
+    if not file:
+        return all_claims()
+    from hegemon.claims.stating import claims_in
+
+    return claims_in(file)
+
+
+def choose(only: str | None = None, paper: str | None = None, file: str | None = None) -> list[Claim]:
+    """The claims that a command asks for: by ids, by paper, or all of them; of the five papers, or of a user's file."""
+    claims = claims_of(file)
+    if paper is not None and file:
+        raise InvalidInput(f"--paper {paper} chooses one of the five papers, and {file} is your own; drop one of them")
     if paper is not None and paper not in PAPERS:
         raise InvalidInput(f"there is no paper {paper!r}; choose {', '.join(PAPERS)}{meant(paper, PAPERS)}")
     chosen = list(claims)

@@ -1,6 +1,7 @@
 """`report.html`: one file, no connection needed, made to be read from the top."""
 
 import platform
+import shlex
 from datetime import date
 from html import escape
 from pathlib import Path
@@ -12,7 +13,6 @@ from hegemon.claims.family import LEVEL, by_chance, judged_records
 from hegemon.claims.plots import picture
 from hegemon.claims.registry import (
     HOLDS,
-    PAPERS,
     UNDECIDED,
     VIOLATED,
     Check,
@@ -74,15 +74,14 @@ def draw_ahead(record: dict) -> None:
 
 
 def page(records: list[dict], scale: str, seed: int, seconds: float) -> str:
-    by_paper = {paper: [r for r in records if r["paper"] == paper] for paper in PAPERS}
-    papers = {paper: chosen for paper, chosen in by_paper.items() if chosen}
+    papers = {r["paper"]: [other for other in records if other["paper"] == r["paper"]] for r in records}
     body = [
         opening(records, scale, seed, seconds),
         contents(papers),
         overview(records),
         *(chapter(paper, chosen, scale, seed) for paper, chosen in papers.items()),
         errata_chapter(papers),
-        coverage_chapter(records),
+        coverage_chapter(records) if not records[0]["file"] else "",
         reading(records),
     ]
     return (
@@ -99,15 +98,17 @@ def opening(records, scale, seed, seconds) -> str:
     where = f"{platform.machine()}, Python {platform.python_version()}"
     papers = len({r["paper"] for r in records})
     names = [name(record) for record in records]
-    chosen = "" if set(names) == set(all_claims()) else f" --only {escape(','.join(names))}"
+    file = records[0]["file"]
+    chosen = "" if set(names) == set(all_claims()) or file else f" --only {escape(','.join(names))}"
+    title = records[0]["reference"] if file else "Leader election in anonymous networks"
     return (
-        "<h1>Leader election in anonymous networks: the claims, measured</h1>"
-        f"<p>{number_of(len(records), 'published statement')} from {number_of(papers, 'paper')}, put to the test on "
+        f"<h1>{escape(title)}: the claims, measured</h1>"
+        f"<p>{number_of(len(records), 'statement')} from {number_of(papers, 'paper')}, put to the test on "
         f"this machine by {number_of(checks, 'check')} over {number_of(rows, 'row')} of raw data. Exact results where "
         "instances are small enough to enumerate; elsewhere simulation of the exact process, with intervals.</p>"
         f"<p class='tally'>{escape(tally([record['verdict'] for record in records]))}</p>"
         f"<p class='small'>Scale <b>{escape(scale)}</b>, seed {seed}, {seconds:,.0f} s of work, {date.today()}, "
-        f"{escape(where)}. Made by <code>hegemon reproduce --{escape(scale)}{chosen} --seed {seed}</code>.</p>"
+        f"{escape(where)}. Made by <code>{command(records[0])} --{escape(scale)}{chosen} --seed {seed}</code>.</p>"
     )
 
 
@@ -125,9 +126,11 @@ def contents(papers: dict[str, list[dict]]) -> str:
     )
     wrong = any(one.paper in papers for one in errata())
     errors = "<li><a href='#errata'>Errata</a></li>" if wrong else ""
+    own = any(record["file"] for records in papers.values() for record in records)
+    coverage = "" if own else "<li><a href='#coverage'>Every statement, and how it is tested</a></li>"
     return (
         "<nav><h2 id='contents'>Contents</h2><ul><li><a href='#overview'>All claims at a glance</a></li>"
-        f"{lines}{errors}<li><a href='#coverage'>Every statement, and how it is tested</a></li>"
+        f"{lines}{errors}{coverage}"
         "<li><a href='#reading'>How to read this</a></li></ul></nav>"
     )
 
@@ -198,27 +201,28 @@ def _with_code(text: str) -> str:
 
 def chapter(paper: str, records, scale: str, seed: int) -> str:
     sections = "".join(section(record, scale, seed) for record in records)
-    return f"<h2 id='paper-{paper}'>{escape(paper)}</h2><p class='reference'>{escape(PAPERS[paper])}</p>{sections}"
+    reference = escape(records[0]["reference"])
+    return f"<h2 id='paper-{paper}'>{escape(paper)}</h2><p class='reference'>{reference}</p>{sections}"
 
 
 def section(record, scale: str, seed: int) -> str:
     outcome = outcome_of(record)
     kind, _ = MARKS[record["verdict"]]
     verdict = f"<span class='pill {kind}'>{sign_of(record['verdict'])} {escape(record['verdict'])}</span>"
-    command = f"hegemon reproduce --{scale} --only {name(record)} --seed {seed}"
+    again = f"{command(record)} --{scale} --only {name(record)} --seed {seed}"
     figures = "".join(
         f"<figure><img alt='{escape(plot.title)}' src='{picture(plot)}'></figure>" for plot in outcome.plots
     )
     parts = [
         f"<h3 id='{name(record)}'>{escape(record['place'])}: {escape(record['title'])} {verdict}</h3>",
-        f"<p>{escape(record['statement'])}</p>",
+        f"<p>{escape(record['statement'])}</p>" if record["statement"] != record["title"] else "",
         f"<div class='plots'>{figures}</div>" if figures else "",
         checks_table(outcome),
         *(table(one.title, one.columns, one.rows) for one in outcome.tables),
         f"<p>{escape(outcome.notes)}</p>" if outcome.notes else "",
         (
             f"<p class='small'>{number_of(record['rows'], 'row')} in <code>data/{name(record)}.csv</code>, "
-            f"{record['seconds']:,.0f} s. Made by <code>{escape(command)}</code>. <a href='#contents'>Contents</a></p>"
+            f"{record['seconds']:,.0f} s. Made by <code>{escape(again)}</code>. <a href='#contents'>Contents</a></p>"
         ),
     ]
     return "".join(parts)
@@ -288,6 +292,10 @@ def sign_of(verdict: str) -> str:
 def mark(verdict: str) -> str:
     kind, sign = MARKS[verdict]
     return f"<span class='mark {kind}'>{sign} {escape(verdict)}</span>"
+
+
+def command(record) -> str:
+    return " ".join(["hegemon reproduce", *([shlex.quote(record["file"])] if record["file"] else [])])
 
 
 def name(record) -> str:

@@ -13,13 +13,14 @@ from typing import Any
 
 from hegemon.claims.family import LEVEL, by_chance, judged, judged_records
 from hegemon.claims.laboratory import SEED, Laboratory
-from hegemon.claims.registry import Claim, all_claims, choose
+from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED, Check, Claim, Outcome, choose, claims_of
 from hegemon.claims.store import ClaimsFolder
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, sentence
 from hegemon.experiments.executors.local import Processes
 from hegemon.experiments.executors.pool import Pool, open_pool
 from hegemon.experiments.worker import sees_folder
 from hegemon.files import reserve
+from hegemon.protocols.loading import name_protocol
 from hegemon.runs.option import seed_of
 
 NOTE_SECONDS = 1.0
@@ -40,6 +41,7 @@ class ClaimsListener:
 
 
 def reproduce(
+    file: str | Path | None = None,
     *,
     full: bool = False,
     only: str | None = None,
@@ -51,20 +53,26 @@ def reproduce(
 ) -> dict:
     """Check the papers' claims on this machine, write the report, and return the verdicts.
 
+    file   your own claims, stated by `hegemon.claim` in a Python file; without it, those of the five papers.
     full   large sizes, most of an hour; without it small ones, about a minute.
     only   these claims, such as "to.lemma5,ring.thm1"; `paper`: those of one paper, such as "ring".
-    out    the folder of the report and of the measurements, by default reproduction-quick or -full; the same call again
-           goes on from there.
+    out    the folder of the report and of the measurements, by default reproduction-quick or -full (with a file, its
+           name and -quick or -full); the same call again goes on from there.
     seed   as in `simulate`; the verdicts keep it.
     jobs   processes, by default one per core; `cluster`: where they run instead (docs/clusters.md).
     """
     scale, seed = "full" if full else "quick", seed_of(seed)
-    claims, folder = choose(only, paper), make_folder(out or f"reproduction-{scale}")
+    file = None if file is None else str(file)
+    claims, folder = choose(only, paper, file), make_folder(out or default_folder(file, scale))
     records = make_claims(claims, scale, folder, jobs or os.cpu_count() or 1, seed, cluster=cluster)
     lost = keep_report(records, scale, seed, folder)
     if lost:
         raise InvalidInput(f"not everything could be stored: {lost}")
     return summary(records, scale, seed)
+
+
+def default_folder(file: str | None, scale: str) -> str:
+    return f"{Path(file).stem if file else 'reproduction'}-{scale}"
 
 
 def keep_report(records: list[dict], scale: str, seed: int, folder: Path) -> str:
@@ -168,7 +176,8 @@ def _run_all(waiting, scale, folder: ClaimsFolder, pool: Pool, seed, listener, r
                 claim = upcoming.popleft()
                 # A thread is a core: as long as every core has a claim, further threads only wait for one another.
                 threads = 1 if upcoming else pool.slots()
-                future = executor.submit(work_on_claim, {**task, "claim": claim.id, "workers": threads})
+                named = {"claim": claim.id, "file": claim.file, "workers": threads}
+                future = executor.submit(work_on_claim, {**task, **named})
                 running[future] = claim
                 future.add_done_callback(answers.put)
                 listener.started(claim)
@@ -194,7 +203,11 @@ def _run_all(waiting, scale, folder: ClaimsFolder, pool: Pool, seed, listener, r
                 executor = pool.start()
                 continue
             if "failed" in answer:
+                if claim.file and answer["sentence"]:
+                    raise InvalidInput(f"the claim {claim.id} of {claim.file} cannot be tested: {answer['sentence']}")
                 raise RuntimeError(f"the experiment of {claim.id} failed:\n{answer['failed']}")
+            if answer["record"]["identity"] != folder.identity(claim, scale, seed):
+                raise InvalidInput(f"{claim.file or 'hegemon'} was changed while it was used; give the command again")
             records[claim.id] = folder.keep(answer["record"], answer["table"])
             listener.finished(claim, records[claim.id], again=False)
         ended = True
@@ -221,14 +234,16 @@ def _note(folder: ClaimsFolder, running: dict, listener) -> None:
 
 def work_on_claim(task: dict) -> dict:
     """A worker's part: one experiment, to its record and its table."""
-    claim = all_claims()[task["claim"]]
     seen = sees_folder(task["out"], task["name"])
     with tempfile.TemporaryDirectory(prefix="hegemon-") as scratch:  # where the driver's folder does not reach
         folder = ClaimsFolder(task["out"] if seen else scratch)
         try:
+            if task["file"]:
+                name_protocol(task["file"])  # the driver has imported it: somebody named it there
+            claim = claims_of(task["file"])[task["claim"]]
             record, table = run_claim(claim, task["scale"], folder, task["seed"], task["workers"])
-        except Exception:
-            return {"failed": traceback.format_exc()}
+        except Exception as error:
+            return {"failed": traceback.format_exc(), "sentence": sentence(error)}
         finally:
             folder.memory.close()
     return {"record": record, "table": table}
@@ -241,5 +256,31 @@ def run_claim(
     begin = time.perf_counter()
     laboratory = Laboratory(seed, workers, folder.parts(claim, scale, seed), report)
     outcome = claim.experiment(laboratory, **claim.sizes(scale))
+    if claim.file:
+        outcome = with_twin(claim, scale, folder, seed, workers, outcome)
     outcome = dataclasses.replace(outcome, checks=judged(outcome.checks))
     return folder.describe(claim, scale, seed, outcome, laboratory.rows, time.perf_counter() - begin)
+
+
+def with_twin(
+    claim: Claim, scale: str, folder: ClaimsFolder, seed: int, workers: int | None, found: Outcome
+) -> Outcome:
+    """The outcome of a user's claim and what became of its broken twin. A claim that does not call the twin violated
+    cannot tell a wrong protocol from a right one, so it does not hold."""
+    what, claimed = "a broken twin is caught", "its verdict is violated"
+    if claim.twin is None:
+        said = "no twin was given: nothing shows that this claim can fail"
+        check = Check(what, claimed, f"{said}; give one with a fault (twin=…)", UNDECIDED)
+    else:
+        name = claim.twin.__name__
+        laboratory = Laboratory(seed, workers, folder.parts(claim, scale, seed, of_twin=True))
+        checks = judged(claim.experiment(laboratory, protocol=claim.twin, **claim.sizes(scale)).checks)
+        caught = next((one for one in checks if one.verdict == VIOLATED), None)
+        if caught is not None:
+            said = f"twin {name} is caught"
+            check = Check(what, claimed, f"{name}: {caught.what}: {caught.measured}", HOLDS)
+        else:
+            said = f"twin {name} is NOT CAUGHT: this claim cannot tell it from the protocol"
+            check = Check(what, claimed, f"{name} is not caught; test more, or give a twin that breaks this", UNDECIDED)
+    headline = found.headline if found.verdict == VIOLATED else f"{found.headline}; {said}"  # a claim that fails can
+    return dataclasses.replace(found, checks=[*found.checks, check], headline=headline)

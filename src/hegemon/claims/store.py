@@ -61,7 +61,7 @@ class ClaimsFolder:
     def identity(self, claim: Claim, scale: str, seed: int) -> dict:
         """What a stored result must agree with to be taken for this one."""
         sizes = json.loads(json.dumps(claim.sizes(scale)))
-        return {"id": claim.id, "seed": seed, "sizes": sizes, "code": code_fingerprint()}
+        return {"id": claim.id, "seed": seed, "sizes": sizes, "code": code_fingerprint() + claim.code}
 
     def load(self, claim: Claim, scale: str, seed: int) -> dict | None:
         """The stored record of this very claim, if record and data are what was written; otherwise None."""
@@ -82,6 +82,8 @@ class ClaimsFolder:
         record = {
             "identity": self.identity(claim, scale, seed),
             "paper": claim.paper,
+            "reference": claim.published,
+            "file": claim.file,
             "place": claim.place,
             "title": claim.title,
             "statement": claim.statement,
@@ -107,10 +109,12 @@ class ClaimsFolder:
         make_folder(place.parent)
         write_text(place, text)
 
-    def parts(self, claim: Claim, scale: str, seed: int) -> "Parts":
-        """Measurements of a claim, finished or not: what was measured before a kill is not measured again."""
+    def parts(self, claim: Claim, scale: str, seed: int, of_twin: bool = False) -> "Parts":
+        """Measurements of a claim, finished or not: what was measured before a kill is not measured again. A twin may
+        have the name of its protocol, so its measurements have keys of their own."""
         self.memory.refresh()
-        return Parts(self.memory, self.identity(claim, scale, seed))
+        identity = self.identity(claim, scale, seed)
+        return Parts(self.memory, {**identity, "twin": True} if of_twin else identity)
 
 
 class Parts:

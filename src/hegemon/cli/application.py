@@ -22,7 +22,7 @@ COMMANDS = {
     ),
     "new": (
         "authoring:new_protocol",
-        ("hegemon new my_protocol.py", "hegemon new my_rounds.py --model rounds"),
+        ("hegemon new my_protocol.py", "hegemon new my_paper.py --claims"),
     ),
     "import": (
         "authoring:import_rules",
@@ -66,7 +66,7 @@ COMMANDS = {
     ),
     "reproduce": (
         "reproduce:reproduce_claims",
-        ("hegemon reproduce --quick", "hegemon reproduce --full --paper ring --out ring-claims"),
+        ("hegemon reproduce --quick", "hegemon reproduce my_paper.py"),
     ),
     "mixing-time": (
         "messages:show_mixing_time",
@@ -107,7 +107,7 @@ SENTENCES = {
     "list": "The catalogue: every protocol with its model, what it does and where it was published.",
     "show": "One protocol: reference, parameters, fields, number of states, starts, sets, observables.",
     "run": "Simulate a protocol exactly, from a start until a stop, as many times as asked.",
-    "new": "Write a commented protocol of your own, which runs, verifies and plots at once.",
+    "new": "Write a commented protocol of your own, which runs, verifies and plots at once; or a paper's claims.",
     "import": "Write a protocol as a Python file, from reactions or from a rule dictionary or function of ppsim.",
     "check": "Try a protocol as the engines will: all pairs, ranges, starts, closed sets, compilation.",
     "sweep": "Run a study: every case of a grid, many trials of each. The same command again goes on where it was.",
@@ -118,7 +118,7 @@ SENTENCES = {
     "holding": "How long a leader is held, from 10^2 to 10^40 steps and beyond: a weighted ensemble, with an interval.",
     "search-worst": "Search for a starting configuration with large expected convergence time.",
     "discover": "Search all protocols of a few states for those that are right, and rank them by exact expected steps.",
-    "reproduce": "Check the papers' claims on this machine. Run again to go on.",
+    "reproduce": "Check the papers' claims on this machine, or your own. Run again to go on.",
     "mixing-time": "The mixing time of a random walk: the least k with every probability within 1/(2n) of its limit.",
     "lower-bound": "Theorem 3 as an experiment: `referees` with n^a messages, and how often it elects one leader.",
     "compare-messages": "Messages and rounds of the elections on complete graphs, sublinear against classical.",

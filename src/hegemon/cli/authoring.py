@@ -22,15 +22,21 @@ MARKS = {True: "✓", False: "✗", None: "?"}
 def new_protocol(
     file: Annotated[str, options.argument("FILE", "the file to write, such as my_protocol.py")],
     model: Annotated[str, option("--model", help=f"{', '.join(TEMPLATES)}", metavar="MODEL")] = "population",
+    claims: Annotated[bool, option("--claims", help="a paper's claims about it, with a broken twin, as well")] = False,
 ):
-    """Write a commented protocol of your own, which runs, verifies and plots at once."""
+    """Write a commented protocol of your own, which runs, verifies and plots at once; or a paper's claims."""
+    if claims and model != "population":
+        raise InvalidInput(f"--claims comes with a population protocol; drop --model {model} and replace the protocol")
     if model not in TEMPLATES:
         raise InvalidInput(f"--model {model} is not known; choose {', '.join(TEMPLATES)}{meant(model, TEMPLATES)}")
     place, name = new_file(file)
-    text = (Path(__file__).parent / "templates" / f"{model}.py").read_text(encoding="utf-8")
+    name = "MyProtocol" if claims else name  # the file is named after the paper
+    chosen = "claims" if claims else model
+    text = (Path(__file__).parent / "templates" / f"{chosen}.py").read_text(encoding="utf-8")
     write_text(place, text.replace("class MyProtocol(", f"class {name}(").replace("FILE", str(place)))
     commands = [line.strip() for line in text.replace("FILE", str(place)).splitlines() if line.startswith("hegemon ")]
-    console().print(f"{place} defines the {model} protocol {name}. Try:")
+    stated = " and states claims about it" if claims else ""
+    console().print(f"{place} defines the {model} protocol {name}{stated}. Try:")
     for command in commands:
         console().print(f"  {command}")
 

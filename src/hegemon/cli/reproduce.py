@@ -18,7 +18,14 @@ from hegemon.claims.coverage import GRADES, MEANING, about, counts, full_adds
 from hegemon.claims.laboratory import SEED
 from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED, choose, tally
 from hegemon.claims.report import draw_ahead
-from hegemon.claims.reproduce import ClaimsListener, keep_report, make_claims, make_folder, summary
+from hegemon.claims.reproduce import (
+    ClaimsListener,
+    default_folder,
+    keep_report,
+    make_claims,
+    make_folder,
+    summary,
+)
 from hegemon.cli import failures, guard, options
 from hegemon.cli.common import console, print_json
 from hegemon.cli.options import MOST_WORKERS, integer, option
@@ -29,6 +36,9 @@ STYLES = {HOLDS: "green", VIOLATED: "bold red", UNDECIDED: "yellow"}
 
 
 def reproduce_claims(
+    file: Annotated[
+        str | None, options.argument("FILE", "your own claims, such as my_paper.py; default: the five papers'")
+    ] = None,
     quick: Annotated[bool, option("--quick", help="small sizes, about a minute (the default)")] = False,
     full: Annotated[bool, option("--full", help="large sizes, most of an hour")] = False,
     only: Annotated[
@@ -50,18 +60,18 @@ def reproduce_claims(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ):  # fmt: skip
-    """Check the papers' claims on this machine. Run again to go on.
+    """Check the papers' claims on this machine, or your own. Run again to go on.
 
-    The exit code is 1 when a claim is violated.
+    The exit code is 1 when a claim is violated, or when a claim of yours has no broken twin or does not catch it.
     """
     if quick and full:
         raise InvalidInput("--quick and --full exclude each other; give one of them")
     scale = "full" if full else "quick"
-    claims = choose(only, paper)
+    claims = choose(only, paper, file)
     if list_:
-        list_statements(claims, json)
+        (list_own if file else list_statements)(claims, json)
         return
-    folder = make_folder(out or f"reproduction-{scale}")
+    folder = make_folder(out or default_folder(file, scale))
     board = LiveClaims(claims, scale, seed, quiet)
     records = []
     try:
@@ -85,7 +95,24 @@ def reproduce_claims(
         screen.print(board.closing(folder))
     if lost:
         raise InvalidInput(f"not everything could be stored: {lost}")
-    raise typer.Exit(failures.NO if any(record["verdict"] == VIOLATED for record in records) else failures.YES)
+    untested = any(record["file"] and record["checks"][-1]["verdict"] != HOLDS for record in records)  # by its twin
+    violated = any(record["verdict"] == VIOLATED for record in records)
+    raise typer.Exit(failures.NO if violated or untested else failures.YES)
+
+
+def list_own(claims, json: bool) -> None:
+    """What a user's file states: each claim with its twin, and the sizes of both scales."""
+    rows = [{"id": one.id, "statement": one.statement, "twin": one.twin and one.twin.__name__, "quick": one.quick,
+             "full": one.full} for one in claims]  # fmt: skip
+    if json:
+        print_json({"claims": rows})
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in ("claim", "twin", "what is stated", "--full adds"):
+        table.add_column(column, no_wrap=column == "claim", overflow="fold")
+    for one in claims:
+        table.add_row(one.id, one.twin.__name__ if one.twin else "none", one.statement, full_adds(one) or "–")
+    console().print(table)
 
 
 def list_statements(claims, json: bool) -> None:
@@ -172,17 +199,19 @@ class LiveClaims(ClaimsListener):
         title = f"{len(self.records)} of {len(self.claims)} claims, {time.monotonic() - self._begin:.0f} s"
         table = Table(box=None, pad_edge=False, title=title if live else None, title_justify="left")
         table.add_column("claim", no_wrap=True, style="bold")
-        table.add_column("where", no_wrap=True)
+        own = all(claim.file for claim in self.claims)  # the name is the place
+        if not own:
+            table.add_column("where", no_wrap=True)
         table.add_column("measured", ratio=1, overflow="ellipsis", no_wrap=live)
         table.add_column("verdict", no_wrap=True)
         for claim in self.claims:
-            record = self.records.get(claim.id)
+            record, name = self.records.get(claim.id), [claim.id] if own else [claim.id, claim.place]
             if record:
                 verdict = Text(record["verdict"], style=STYLES[record["verdict"]])
-                table.add_row(claim.id, claim.place, record["headline"], verdict)
+                table.add_row(*name, record["headline"], verdict)
             else:
                 note = self.notes.get(claim.id)
-                table.add_row(claim.id, claim.place, Text(note or "", style="dim"), "running" if note else "")
+                table.add_row(*name, Text(note or "", style="dim"), "running" if note else "")
         return table
 
     def closing(self, folder: Path) -> str:

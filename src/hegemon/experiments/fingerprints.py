@@ -37,10 +37,20 @@ def protocol_fingerprint(protocol_class: type) -> str:
 
 
 def _fingerprint(protocol_class: type) -> str:
+    modules = [sys.modules.get(ancestor.__module__) for ancestor in protocol_class.__mro__]
+    return _digest(protocol_class.__qualname__, modules)
+
+
+def module_fingerprint(module: ModuleType) -> str:
+    """A digest of a user's file and of what it imports from beside."""
+    return _digest("", [module])
+
+
+def _digest(name: str, modules: list[ModuleType | None]) -> str:
     files: set[Path] = set()
-    for ancestor in protocol_class.__mro__:
-        _collect(sys.modules.get(ancestor.__module__), files)
-    digest = hashlib.sha256(protocol_class.__qualname__.encode())
+    for module in modules:
+        _collect(module, files)
+    digest = hashlib.sha256(name.encode())
     for text in sorted(path.read_bytes() for path in files):
         digest.update(hashlib.sha256(text).digest())
     return digest.hexdigest()[:32]

@@ -52,7 +52,7 @@ def find_protocol(name: str, naming: str = "give --protocol {}") -> type[Protoco
     if (file := file_of(name)) is None:
         raise InvalidInput(_unknown(name))
     class_name = name[len(file) + 1 :]
-    module = _load(file, naming)
+    module = load_file(file, naming)
     found = {
         key: value
         for key, value in vars(module).items()
@@ -77,7 +77,7 @@ def find_protocol(name: str, naming: str = "give --protocol {}") -> type[Protoco
 def member(file: str, name: str, *default: Any) -> Any:
     """What a user's Python file, named on the command line, calls by this name; it need not define a protocol."""
     name_protocol(file)
-    module = _load(file, "")
+    module = load_file(file)
     if not name or not hasattr(module, name):
         if name and default:
             return default[0]
@@ -122,11 +122,12 @@ def digest_of(file: str) -> str:
     return hashlib.sha256(Path(file).read_bytes()).hexdigest()
 
 
-def _load(file: str, naming: str) -> ModuleType:
+def load_file(file: str, naming: str = "name it yourself: {}") -> ModuleType:
+    """The module of a user's file, read anew; refused where the user has not named it."""
     path = Path(file)
     try:
         if not path.is_file():
-            raise InvalidInput(f"there is no file {path}; give the path of a Python file that defines a protocol")
+            raise InvalidInput(f"there is no file {path}; give the path of a Python file")
         resolved = os.path.realpath(path)
         if resolved not in _named:
             raise Unnamed(
