@@ -4,9 +4,8 @@ import random
 import time
 
 from hegemon.discovery.judge import judge
-from hegemon.discovery.rules import RuleSpace
 from hegemon.discovery.search import TableSearch
-from hegemon.discovery.specifications import problems
+from hegemon.discovery.specifications import SearchQuestion
 
 SECONDS = 5.0
 
@@ -14,7 +13,7 @@ SECONDS = 5.0
 def one_by_one(everywhere: bool, sizes: tuple[int, ...]) -> float:
     """Whole tables of 3 states, drawn at random, judged per second."""
     draw = random.Random(0)
-    asked = list(problems(RuleSpace(3), "complete", sizes, everywhere, False))
+    asked = SearchQuestion("leader-election", 3, sizes, self_stabilizing=everywhere).problems
     searches = [TableSearch(problem) for problem in asked]
     begin, count = time.process_time(), 0
     while time.process_time() - begin < SECONDS:
@@ -27,7 +26,7 @@ def one_by_one(everywhere: bool, sizes: tuple[int, ...]) -> float:
 def pruned(everywhere: bool, sizes: tuple[int, ...]) -> tuple[int, int, float]:
     """All tables of 3 states: how many there are, how many judgements cover them, in how many seconds."""
     begin, tables, judged = time.process_time(), 0, 0
-    for problem in problems(RuleSpace(3), "complete", sizes, everywhere, False):
+    for problem in SearchQuestion("leader-election", 3, sizes, self_stabilizing=everywhere).problems:
         search = TableSearch(problem)
         search.explore()
         tables, judged = tables + problem.space.size, judged + search.judged

@@ -1,6 +1,7 @@
 """What a search gives out: exact times, Python files, certificates, checkpoints, sentences."""
 
 import importlib.util
+import itertools
 import json
 import random
 import subprocess
@@ -12,7 +13,7 @@ import pytest
 import hegemon as hg
 from hegemon.cli.main import main
 from hegemon.discovery import checker
-from hegemon.discovery.certificates import certificate
+from hegemon.discovery.certificates import asked, certificate
 from hegemon.discovery.discover import discover
 from hegemon.discovery.lifting import lift
 from hegemon.discovery.search import TableSearch
@@ -56,6 +57,74 @@ def test_files_are_protocols_whose_exact_times_verify_confirms(options, tmp_path
         assert everything.ok and everything.finding("leader").holds
 
 
+OTHER_GOALS = {
+    "threshold": {"specification": "threshold:2", "states": 3, "n": "3", "symmetric": True},
+    "predicate": {"specification": "predicate:A >= 1 and n >= 2", "states": 2, "n": "2,3"},
+    "own": {
+        "specification": "own", "correct": "count(state == 1) == 1 and count(output == 1) <= n - 2",
+        "start": "count(state == 0) == 2", "states": 3, "n": "3", "symmetric": True, "silent": True,
+    },
+    "ring": {"states": 2, "n": "3", "graph": "ring", "silent": True},
+    "path": {"states": 3, "n": "3", "graph": "path", "symmetric": True, "silent": True},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("options", OTHER_GOALS.values(), ids=OTHER_GOALS)
+def test_files_of_other_goals_are_protocols_that_verify_confirms(options, tmp_path):
+    found = discover(**options).found
+    assert found
+    for number in random.Random(3).sample(range(len(found)), min(3, len(found))):
+        protocol, n = written(found[number], number, tmp_path), max(found[number].times)
+        answer = hg.verify(protocol(n=n))
+        worst = found[number].times[n][0]
+        if "specification" in options and options["specification"] != "own":
+            assert all(one.holds for one in answer.findings if one.question == "predicate")
+        elif options.get("silent"):  # nothing changes in the end: to be correct for good is to be silent
+            assert answer.finding("reached").holds and answer.hitting.worst <= float(worst) * (1 + 1e-9)
+
+
+def test_a_daemon_can_do_nothing_against_what_is_found(tmp_path):
+    """Both the answer and the most moves are those of `verify` under the central daemon."""
+    spread = {"specification": "own", "correct": "all(state == 1)", "self_stabilizing": True, "silent": True}
+    for graph in ("directed-ring", "ring", "oriented-ring"):
+        discovery = discover(**spread, states=2, n="3,4", graph=graph, daemon="central")
+        assert discovery.satisfying + sum(tables for _, tables in discovery.pruned.values()) == discovery.tables
+        assert discovery.found
+        for number, one in enumerate(discovery.found[:3]):
+            protocol = written(one, number, tmp_path)
+            (finding,) = hg.verify(protocol(n=4), property="reached", worst_case="central").findings
+            assert finding.holds and f"after at most {one.times[4][0]} move" in finding.sentence
+            assert one.times[4][0] >= 3
+
+
+def test_a_daemon_is_judged_as_every_sequence_of_moves():
+    """All tables of two states, by a search for a cycle or an end outside what is correct, on named nodes."""
+    asked_for = {"specification": "own", "correct": "count(state == 1) == 1", "self_stabilizing": True}
+    for graph, reads in (("directed-ring", 1), ("oriented-ring", 2)):
+        found = discover(**asked_for, states=2, n="3", graph=graph, daemon="central", silent=True)
+        right = 0
+        for outcomes in itertools.product((0, 1), repeat=2 ** (reads + 1)):
+            after = {}
+            for nodes in itertools.product((0, 1), repeat=3):
+                views = [(nodes[i], *(nodes[(i + d) % 3] for d in (-1, 1)[:reads])) for i in range(3)]
+                new = [outcomes[int("".join(map(str, view)), 2)] for view in views]
+                moved = [i for i in range(3) if new[i] != nodes[i]]
+                after[nodes] = [(*nodes[:i], new[i], *nodes[i + 1 :]) for i in moved]
+            left = {nodes for nodes in after if sum(nodes) != 1 or after[nodes]}
+            while ends := {nodes for nodes in left if after[nodes] and not left.intersection(after[nodes])}:
+                left -= ends
+            right += not left
+        assert found.satisfying == right * len(found.problems) and found.tables == len(found.problems) * 2 ** len(
+            found.problems[0].space.rules
+        )
+
+
+@pytest.mark.parametrize("options", [OTHER_GOALS["predicate"], OTHER_GOALS["own"] | {"states": 2, "n": "3"}], ids=str)
+def test_certificates_of_other_goals_are_checked(options):
+    content = json.loads(json.dumps(certificate(discover(**options, certificate=True))))
+    assert checker.check(content) == (content["tables"], content["satisfying"])
+
+
 def test_the_checker_agrees_and_imports_nothing_of_hegemon(tmp_path):
     for options in (*ASKED[:2], ASKED[3], {"states": 2, "n": "2,3", "self_stabilizing": True}):
         content = json.loads(json.dumps(certificate(discover(**options, certificate=True))))
@@ -79,7 +148,7 @@ def test_a_sample_of_a_certificate_of_three_states_is_checked():
 def changed(node):
     """Every certificate tree with one leaf that says the opposite, or one branch less."""
     if "rule" not in node:
-        yield {"fails": 2} if "holds" in node else {"holds": True}
+        yield {"fails": 2, "arcs": []} if "holds" in node else {"holds": True}
         return
     for k, branch in enumerate(node["branches"]):
         rest = [*node["branches"][:k], *node["branches"][k + 1 :]]
@@ -90,7 +159,7 @@ def changed(node):
 
 def test_a_changed_certificate_is_refused():
     content = certificate(discover(states=2, n="2,3", certificate=True))
-    problem = next(one for one in content["problems"] if one["leaders"] == [1, 0])
+    problem = next(one for one in content["problems"] if one["outputs"] == [1, 0])
     others = [one for one in content["problems"] if one is not problem]
     count = 0
     for tree in changed(problem["tree"]):
@@ -119,7 +188,7 @@ def test_a_killed_search_goes_on_and_ends_with_the_same_answer(tmp_path, monkeyp
     monkeypatch.setattr(TableSearch, "_explore", dying)
     with pytest.raises(KeyboardInterrupt):
         discover(**options, checkpoint=place)
-    assert json.loads(place.read_text())["branches"]
+    assert json.loads(place.read_text())["content"]["branches"]
     left[0] = 10**9
     again = discover(**options, checkpoint=place)
     assert again.pruned == whole.pruned and [one.record() for one in again.found] == [
@@ -132,9 +201,17 @@ def test_a_killed_search_goes_on_and_ends_with_the_same_answer(tmp_path, monkeyp
     assert 10**9 - left[0] - finished == len(whole.problems)  # nothing is
     with pytest.raises(InvalidInput, match="belongs to another search"):
         discover(**options, checkpoint=place, silent=True)
-    place.write_text("[1]")
-    with pytest.raises(InvalidInput, match="no checkpoint"):
-        discover(**options, checkpoint=place)
+    whole_text = place.read_text()
+    for text in ("[1]", "", "{}", whole_text[:-9], "[" * 100_000, '{"content": 1, "sum": 2}'):
+        place.write_text(text)
+        with pytest.raises(InvalidInput, match="no checkpoint|is damaged") as refusal:
+            discover(**options, checkpoint=place)
+        assert "\n" not in str(refusal.value)
+    for spot in range(90, len(whole_text), 97):  # whatever is changed, it is noticed
+        place.write_text(whole_text[:spot] + "7" + whole_text[spot + 1 :])
+        if place.read_text() != whole_text:
+            with pytest.raises(InvalidInput, match="no checkpoint|is damaged"):
+                discover(**options, checkpoint=place)
 
 
 def test_the_same_search_gives_the_same_record():
@@ -159,8 +236,24 @@ def test_fractions_are_exact():
         (["leader-election", "--n", "2", "--graph", "directed-ring"], "the smallest is 3"),
         (["leader-election", "--n", "5..2"], "not understood"),
         (["leader-election", "--n", "4000"], "choose smaller n"),
-        (["leader-election", "--graph", "star"], "choose complete or directed-ring"),
+        (["leader-election", "--graph", "star"], "choose complete or directed-ring or"),
         (["leader-election", "--certificate", "c.txt"], "must end in .json"),
+        (["threshold:x"], "threshold = x is out of range"),
+        (["predicate:C > 1"], "the predicate 'C > 1' cannot be decided (there is no parameter 'C')"),
+        (["predicate:A +"], "ends too early"),
+        (["predicate:A"], "it has a number where a comparison belongs"),
+        (["majority", "--self-stabilizing"], "majority starts from all inputs; drop --self-stabilizing"),
+        (["own"], "own needs --correct"),
+        (["own", "--correct", "count(colour == 1) == 1"], "the condition 'count(colour == 1) == 1' is not understood"),
+        (["own", "--correct", "all(output == 1)", "--start", "count(state == 1) == 9"], "no configuration satisfies"),
+        (["leader-election", "--start", "all(state == 1)", "--self-stabilizing"], "contradict each other"),
+        (["leader-election", "--correct", "all(state == 1)"], "--correct belongs to the specification own"),
+        (["leader-election", "--daemon", "central"], "with a daemon nodes are on a ring"),
+        (["leader-election", "--graph", "ring", "--n", "3", "--daemon", "unfair"], "give central"),
+        (["leader-election", "--graph", "ring", "--n", "3", "--daemon", "central", "--coin"], "--coin is for agents"),
+        (["leader-election", "--graph", "oriented-ring", "--n", "3"], "give --daemon central too"),
+        (["leader-election", "--graph", "connected", "--n", "6"], "the largest is 5"),
+        (["leader-election", "--n", "even 3"], "has no number of agents"),
     ],
 )
 def test_what_cannot_be_searched_is_refused_in_a_sentence(words, sentence, capsys):
@@ -201,7 +294,9 @@ def test_what_fails_at_a_larger_n_is_kept_as_a_counterexample(capsys):
     assert len(lifted.right) + len(lifted.wrong) + len(lifted.undecided) == len(found.found)
     for one, n, stuck in lifted.wrong:
         table = {(a, b): [one.problem.space.outcome(one.table, a, b) or (a, b)] for a in (0, 1) for b in (0, 1)}
-        assert sum(stuck) == n and not checker.judge(table, one.problem.outputs, n, "complete", False, False)
+        (arcs,) = checker.asked_graphs("complete", n)
+        asked_for = checker.goals(asked(found.question), one.problem.outputs, n)
+        assert sum(stuck) == n and not checker.judge(table, one.problem.outputs, n, arcs, asked_for, "outputs")
     assert (["L L -> F F"], 4, (0, 4)) in [(one.rules, n, stuck) for one, n, stuck in lifted.wrong]
     ring = discover(states=2, n="3,5", graph="directed-ring")
     ((one, n, _),) = lift(ring, "7,9").wrong  # among 9 leaders, three may be left that do not meet

@@ -8,27 +8,40 @@ import typer
 from rich.table import Table
 
 from hegemon.cli import failures, options
-from hegemon.cli.common import console, deliver, facts, figure, outputs, print_json
+from hegemon.cli.common import console, counted, deliver, facts, figure, outputs, print_json
 from hegemon.cli.options import argument, integer, option, path, text
 from hegemon.cli.progress import Progress
+from hegemon.discovery.arenas import GRAPHS
 from hegemon.errors import InvalidInput
 from hegemon.files import write_text
 
 
 def discover_protocols(
-    specification: Annotated[str, argument("SPECIFICATION", "what is searched for: leader-election")],
+    specification: Annotated[
+        str,
+        argument("SPECIFICATION", "leader-election, majority, threshold:K, 'predicate:A % 2 == 1', or own"),
+    ],
     states: Annotated[int, integer("--states", "number of states of an agent", low=2, high=4)] = 2,
     n: Annotated[
-        str, text("--n", "numbers of agents that a protocol must be right for: 2..5 or 3,5", "RANGE")
+        str, text("--n", "numbers of agents that a protocol must be right for: 2..5, 3,5 or 'odd 3..9'", "RANGE")
     ] = "2..5",
     then: Annotated[str | None, text("--then", "further n at which what is found is judged: 6..8", "RANGE")] = None,
-    graph: Annotated[str, text("--graph", "complete or directed-ring", "GRAPH")] = "complete",
+    graph: Annotated[str, text("--graph", f"{', '.join(GRAPHS)}", "GRAPH")] = "complete",
     self_stabilizing: Annotated[bool, option("--self-stabilizing", help="from every configuration")] = False,
     silent: Annotated[bool, option("--silent", help="in the end no state changes any more")] = False,
     symmetric: Annotated[
         bool, option("--symmetric", help="rules do not tell the initiator from the responder")
     ] = False,
     coin: Annotated[bool, option("--coin", help="every interaction has one fair coin")] = False,
+    daemon: Annotated[
+        str | None, text("--daemon", "central: nodes of a ring read neighbours, and a daemon lets one move", "DAEMON")
+    ] = None,
+    start: Annotated[
+        str | None, text("--start", 'the starts: conditions on `state` and `output`, "count(state == 1) == 1"', "SET")
+    ] = None,
+    correct: Annotated[
+        str | None, text("--correct", 'with own: what is reached and kept, "count(output == 1) == 2"', "SET")
+    ] = None,
     best: Annotated[int, integer("--best", "how many of the fastest are shown and written", high=10**6)] = 10,
     out: Annotated[
         str | None, option("--out", help="write the fastest into this folder, as found_1.py, …", metavar="FOLDER")
@@ -54,22 +67,19 @@ def discover_protocols(
         try:
             discovery = discover(
                 specification, states=states, n=n, graph=graph, self_stabilizing=self_stabilizing, silent=silent,
-                symmetric=symmetric, coin=coin, checkpoint=checkpoint, certificate=certificate is not None,
-                progress=shown.show,
+                symmetric=symmetric, coin=coin, daemon=daemon, start=start, correct=correct, checkpoint=checkpoint,
+                certificate=certificate is not None, progress=shown.show,
             )  # fmt: skip
             lifted = lift(discovery, then, shown.show) if then else None
         except KeyboardInterrupt:
             kept = f"kept in {checkpoint}: run again to go on" if checkpoint else "not kept; --checkpoint FILE keeps it"
             raise failures.Interrupted(f"interrupted; what was searched is {kept}") from None
-    words = [f"--{name}" for name, given in _flags(self_stabilizing, silent, symmetric, coin).items() if given]
-    words += [] if graph == "complete" else ["--graph", graph]
-    command = " ".join(["hegemon discover", specification, f"--states {states} --n {n}", *words])
     content = discovery.record(best) | {"then": lifted.record(best) if lifted else None}
     files: dict = {}
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         for number, one in enumerate(discovery.found[:best], 1):
-            program = protocol_text(one, f"Found{number}", command)
+            program = protocol_text(one, f"Found{number}", discovery.question.command)
             files[str(folder / f"found_{number}.py")] = lambda place, program=program: write_text(place, program)
     if certificate is not None:
         proof = json_format.dumps(certified(discovery)) + "\n"
@@ -79,16 +89,16 @@ def discover_protocols(
     raise typer.Exit(failures.YES if discovery.found else failures.NO)
 
 
-def _flags(self_stabilizing: bool, silent: bool, symmetric: bool, coin: bool) -> dict[str, bool]:
-    return {"self-stabilizing": self_stabilizing, "silent": silent, "symmetric": symmetric, "coin": coin}
-
-
 def print_report(content: dict) -> None:
     screen = console()
     start = "every configuration" if content["self_stabilizing"] else "one uniform start"
+    if content["start"] or content["specification"] not in ("leader-election", "own"):
+        start = content["start"] or "all inputs"
     more = [word for word in ("silent", "symmetric", "coin") if content[word]]
+    more += [f"{content['daemon']} daemon"] if content["daemon"] else []
     heads = {
         "specification": ", ".join([content["specification"], f"from {start}", *more]),
+        **({"correct": content["correct"]} if content["correct"] else {}),
         "graph": content["graph"],
         "n": ", ".join(map(str, content["n"])),
         "tables": f"{content['tables']:,} ({content['up_to_renaming']:,} up to renaming of states)",
@@ -96,10 +106,11 @@ def print_report(content: dict) -> None:
     for n, pruned in content["pruned"].items():
         heads[f"wrong at n = {n}"] = f"{pruned['tables']:,} tables in {pruned['branches']:,} branches"
     processes = "1 process" if content["processes"] == 1 else f"{content['processes']:,} different processes"
-    heads["right"] = f"{content['satisfying']:,} tables, {processes}"
+    heads["right"] = f"{counted(content['satisfying'], 'table')}, {processes}"
     screen.print(facts(heads))
     if content["distribution"]:
-        screen.print(f"\nexact expected steps at n = {content['n'][-1]}", style="bold")
+        unit = "most moves" if content["daemon"] else "exact expected steps"
+        screen.print(f"\n{unit} at n = {content['n'][-1]}", style="bold")
         times = Table(box=None, pad_edge=False)
         for heading in ("steps", "processes", "tables"):
             times.add_column(heading, justify="right")
@@ -111,13 +122,13 @@ def print_report(content: dict) -> None:
         screen.print(times)
     for number, one in enumerate(content["best"], 1):
         screen.print(f"\n{number}. {'; '.join(one['rules'])}", style="bold", soft_wrap=True)
-        both = content["self_stabilizing"]
+        both = any(figures["mean"] != figures["worst"] for figures in one["expected_steps"].values())
         steps = ", ".join(
             f"n = {n}: {figures['worst']}" + (f" (mean {figures['mean']})" if both else "")
             for n, figures in one["expected_steps"].items()
         )
-        tables = "1 table" if one["tables"] == 1 else f"{one['tables']:,} tables"
-        screen.print(f"   expected steps {steps}; {tables}", soft_wrap=True)
+        tables = counted(one["tables"], "table")
+        screen.print(f"   {'most moves' if content['daemon'] else 'expected steps'} {steps}; {tables}", soft_wrap=True)
     if content["then"]:
         print_lifted(content)
     screen.print()

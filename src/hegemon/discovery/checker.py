@@ -5,19 +5,94 @@ the certificate what that says of each. With 2 states all tables are judged; wit
 that a fixed seed draws.
 """
 
+import ast
 import itertools
 import json
+import operator
 import random
 import sys
 
+UNIFORM = "all(state == 0)"
+OPERATIONS = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod, ast.Pow: operator.pow,
+    ast.FloorDiv: operator.floordiv, ast.Div: operator.truediv, ast.Eq: operator.eq, ast.NotEq: operator.ne,
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
+}  # fmt: skip
 
-def judge(table, leaders, n, graph, everywhere, silent):
-    """Whether agents 0..n-1 reach, with probability 1, one leader who stays the only one. `table[a, b]` lists pairs."""
-    if graph == "complete":
-        arcs = [(i, j) for i in range(n) for j in range(n) if i != j]
-    else:
-        arcs = [(i, (i + 1) % n) for i in range(n)]
 
+def value(tree, names, agents=()):
+    """What an expression of numbers, comparisons and logic means; all(E), none(E), count(E) are about the agents."""
+    if isinstance(tree, ast.BoolOp):
+        parts = [value(part, names, agents) for part in tree.values]
+        return all(parts) if isinstance(tree.op, ast.And) else any(parts)
+    if isinstance(tree, ast.UnaryOp):
+        inner = value(tree.operand, names, agents)
+        return not inner if isinstance(tree.op, ast.Not) else -inner
+    if isinstance(tree, ast.Compare):
+        sides = [value(side, names, agents) for side in (tree.left, *tree.comparators)]
+        return all(OPERATIONS[type(op)](*sides[k : k + 2]) for k, op in enumerate(tree.ops))
+    if isinstance(tree, ast.BinOp):
+        return OPERATIONS[type(tree.op)](value(tree.left, names, agents), value(tree.right, names, agents))
+    if isinstance(tree, ast.Call):
+        number = sum(bool(value(tree.args[0], {**names, **agent})) for agent in agents)
+        return {"all": number == len(agents), "none": number == 0, "count": number}[tree.func.id]
+    return names[tree.id] if isinstance(tree, ast.Name) else tree.value
+
+
+def read(text):
+    return ast.parse(text.replace("^", "**"), mode="eval").body
+
+
+def asked_graphs(kind, n):
+    """The arcs of every graph that is asked about; of `connected` those of all graphs with named nodes."""
+    every = [(i, j) for i in range(n) for j in range(i)]
+    if kind == "connected":
+        subsets = itertools.product((0, 1), repeat=len(every))
+        chosen = ([edge for edge, taken in zip(every, subset, strict=True) if taken] for subset in subsets)
+        return [both_ways(edges) for edges in chosen if is_connected(n, edges)]
+    ring = [(i, (i + 1) % n) for i in range(n)]
+    kinds = {"complete": both_ways(every), "ring": both_ways(ring), "path": both_ways(ring[:-1]), "directed-ring": ring}
+    return [kinds[kind]]
+
+
+def both_ways(edges):
+    return edges + [(j, i) for i, j in edges]
+
+
+def is_connected(n, edges):
+    reached = {0}
+    for _ in range(n):
+        reached |= {k for edge in edges if reached & set(edge) for k in edge}
+    return len(reached) == n
+
+
+def goals(content, outputs, n):
+    """Pairs of starts and a test of configurations: from these starts, what passes is reached and kept."""
+    every = list(itertools.product(range(len(outputs)), repeat=n))
+
+    def about(agents):
+        return [{"state": x, "output": outputs[x]} for x in agents]
+
+    if content["predicate"] is None:
+        start, correct = read(content["start"]), read(content["correct"])
+        anywhere = content["self_stabilizing"]
+        starts = [agents for agents in every if anywhere or value(start, {"n": n}, about(agents))]
+        return [(starts, lambda agents: value(correct, {"n": n}, about(agents)))]
+    found = []
+    for agents in itertools.product((0, 1), repeat=n):
+        given = {"A": agents.count(0), "B": agents.count(1), "n": n}
+        if not (content["unasked"] and value(read(content["unasked"]), given)):
+            answer = bool(value(read(content["predicate"]), given))
+            found.append(([agents], lambda there, answer=answer: all(bool(outputs[x]) == answer for x in there)))
+    return found
+
+
+def judge(table, outputs, n, arcs, asked, keeps):
+    """Whether every goal is reached with probability 1 and kept by agents 0..n-1. `table[a, b]` lists pairs."""
+    return all(reaches(table, outputs, n, arcs, starts, is_correct, keeps) for starts, is_correct in asked)
+
+
+def reaches(table, outputs, n, arcs, starts, is_correct, keeps):
     def successors(agents):
         for i, j in arcs:
             for x, y in table[agents[i], agents[j]]:
@@ -26,9 +101,8 @@ def judge(table, leaders, n, graph, everywhere, silent):
                 yield tuple(after)
 
     def shown(agents):
-        return agents if silent else tuple(leaders[x] for x in agents)
+        return {"states": agents, "outputs": tuple(outputs[x] for x in agents), "nothing": ()}[keeps]
 
-    starts = itertools.product(range(len(leaders)), repeat=n) if everywhere else [(0,) * n]
     after = {}
     waiting = list(starts)
     while waiting:
@@ -36,7 +110,7 @@ def judge(table, leaders, n, graph, everywhere, silent):
         if agents not in after:
             after[agents] = set(successors(agents))
             waiting += after[agents]
-    good = {agents for agents in after if sum(leaders[x] for x in agents) == 1}
+    good = {agents for agents in after if is_correct(agents)}
     while bad := {agents for agents in good if any(t not in good or shown(t) != shown(agents) for t in after[agents])}:
         good -= bad
     lucky = set(good)
@@ -45,7 +119,17 @@ def judge(table, leaders, n, graph, everywhere, silent):
     return len(lucky) == len(after)
 
 
-def looked_up(node, table, leaders, graph, fixed):
+def told_apart(content):
+    """The states that a renaming must leave alone."""
+    if content["predicate"] is not None:
+        return (0, 1)
+    start = "" if content["self_stabilizing"] else content["start"]
+    if "state" not in content["correct"] and start in ("", UNIFORM):
+        return (0,) if start else ()
+    return range(content["states"]) if "state" in content["correct"] + start else ()
+
+
+def looked_up(node, table, outputs, graph, fixed):
     """What the tree says of a table: the leaf that it leads to."""
     while "rule" in node:
         a, b, face = node["rule"]
@@ -54,18 +138,23 @@ def looked_up(node, table, leaders, graph, fixed):
         if len(branches) != 1:
             raise SystemExit(f"the outcome {outcome} of rule {a} {b} is in {len(branches)} branches")
         first = tuple(branches[0]["outcomes"][0])
-        table = renamed(table, outcome, first, leaders, graph, fixed)
+        table = renamed(table, outcome, first, outputs, graph, fixed)
         node = branches[0]["then"]
     return node
 
 
-def renamed(table, outcome, first, leaders, graph, fixed):
+def renamings(outputs, others, fixed):
+    """The renamings that leave fixed states alone and take one choice of outputs to another."""
+    for name in itertools.permutations(range(len(outputs))):
+        if all(others[name[x]] == outputs[x] for x in range(len(outputs))) and all(name[x] == x for x in fixed):
+            yield name
+
+
+def renamed(table, outcome, first, outputs, graph, fixed):
     """The table with its states renamed so that the outcome is the one that its branch goes on with."""
-    states = range(len(leaders))
     wanted = {first, first[::-1]} if graph == "complete" else {first}
-    for name in itertools.permutations(states):
-        sound = all(leaders[name[x]] == leaders[x] for x in states) and all(name[x] == x for x in fixed)
-        if sound and (name[outcome[0]], name[outcome[1]]) in wanted:
+    for name in renamings(outputs, outputs, fixed):
+        if (name[outcome[0]], name[outcome[1]]) in wanted:
             return {(name[a], name[b]): [(name[x], name[y]) for x, y in faces] for (a, b), faces in table.items()}
     raise SystemExit(f"the outcomes {outcome} and {first} are not the same under another name")
 
@@ -97,29 +186,38 @@ def check(content, sample=1000):
         size *= len(one)
     if size * len(content["problems"]) != content["tables"]:
         raise SystemExit(f"there are {size * len(content['problems'])} tables, and not {content['tables']}")
-    everywhere, complete = content["self_stabilizing"], content["states"] == 2
-    kinds = {tuple(one["leaders"]) for one in content["problems"]}
-    for leaders in itertools.product((0, 1), repeat=content["states"]):
-        start = () if everywhere else leaders[:1]
-        if (*start, *sorted(leaders[len(start) :], reverse=True)) not in kinds:
-            raise SystemExit(f"the leader states {leaders} are missing")
+    complete, graph, fixed = content["states"] == 2, content["graph"], told_apart(content)
+    kinds = [tuple(one["outputs"]) for one in content["problems"]]
+    for outputs in itertools.product((0, 1), repeat=content["states"]):
+        begins = all(any(starts for starts, _ in goals(content, outputs, n)) for n in content["n"])
+        if begins and not any(next(renamings(outputs, kind, fixed), None) for kind in kinds):
+            raise SystemExit(f"the outputs {outputs} are missing")
     draw = random.Random(0)
     judged = satisfying = 0
     for problem in content["problems"]:
-        leaders, graph = problem["leaders"], content["graph"]
+        outputs = problem["outputs"]
+        asked = {n: goals(content, outputs, n) for n in content["n"]}
+        every = {n: asked_graphs(graph, n) for n in content["n"]}
         drawn = ([draw.choice(one) for one in choices] for _ in range(sample))
         for outcomes in itertools.product(*choices) if complete else drawn:
             table = make(outcomes)
-            leaf = looked_up(problem["tree"], table, leaders, graph, () if everywhere else (0,))
-            sizes = content["n"] if "holds" in leaf else [leaf["fails"]]  # it says at which n the table fails
-            right = all(judge(table, leaders, n, graph, everywhere, content["silent"]) for n in sizes)
+            leaf = looked_up(problem["tree"], table, outputs, graph, fixed)
+            places = [(n, arcs) for n in content["n"] for arcs in every[n]]
+            if "holds" not in leaf:  # it says where the table fails
+                n = leaf["fails"]
+                places = [(n, arcs) for arcs in every[n] if not leaf["arcs"] or same(arcs, leaf["arcs"])]
+            right = all(judge(table, outputs, n, arcs, asked[n], content["keeps"]) for n, arcs in places)
             if right != ("holds" in leaf):
-                raise SystemExit(f"leaders {leaders}, rules {table}: the certificate says {leaf}, which is wrong")
+                raise SystemExit(f"outputs {outputs}, rules {table}: the certificate says {leaf}, which is wrong")
             judged += 1
             satisfying += right
     if complete and satisfying != content["satisfying"]:
         raise SystemExit(f"{satisfying} tables satisfy, and not {content['satisfying']}")
     return judged, satisfying
+
+
+def same(arcs, others):
+    return sorted(arcs) == sorted(tuple(arc) for arc in others)
 
 
 if __name__ == "__main__":

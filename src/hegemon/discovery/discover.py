@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from hegemon import display
-from hegemon.discovery import specifications
 from hegemon.discovery.keeping import KeptSearch
-from hegemon.discovery.rules import RuleSpace, classes, renamings
+from hegemon.discovery.rules import classes, renamed, renamings
 from hegemon.discovery.search import Node, Problem, TableSearch, failing, holding
-from hegemon.discovery.times import expected_steps
-from hegemon.experiments.axes import parse_axis
+from hegemon.discovery.specifications import SearchQuestion, parse_sizes
+from hegemon.discovery.times import exact_times
+from hegemon.errors import InvalidInput
 
 EVERY = 0.2  # seconds between two reports of progress
 
@@ -27,12 +26,18 @@ class Found:
     problem: Problem
     table: tuple[int, ...]
     tables: int  # how many tables give this process
-    times: dict[int, tuple[Fraction, Fraction]]  # for each n: expected steps from the worst start, and the mean
+    times: dict[
+        int, tuple[Fraction, Fraction]
+    ]  # for each n: expected steps (a daemon: most moves), worst start and mean
 
     @property
     def rank(self) -> tuple:
         largest_first = [time for n in sorted(self.times, reverse=True) for time in self.times[n]]
         return (*largest_first, self.problem.outputs, self.table)
+
+    @property
+    def names(self) -> list[str]:
+        return self.problem.goal.state_names(self.problem.outputs)
 
     @property
     def rules(self) -> list[str]:
@@ -50,12 +55,15 @@ class Found:
 class Discovery:
     """What a search has covered and found. The numbers add up: every table fails in one branch, or satisfies."""
 
-    question: dict[str, Any]
-    problems: tuple[Problem, ...]
+    question: SearchQuestion
     trees: tuple[Node, ...]
     found: tuple[Found, ...]  # different processes, the fastest first
     judged: int
     seconds: float
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        return self.question.problems
 
     @cached_property
     def tables(self) -> int:
@@ -73,7 +81,7 @@ class Discovery:
     @cached_property
     def pruned(self) -> dict[int, tuple[int, int]]:
         """For each n: how many branches were pruned by a failure there, and how many tables they cover."""
-        total: dict[int, tuple[int, int]] = dict.fromkeys(self.question["n"], (0, 0))
+        total: dict[int, tuple[int, int]] = dict.fromkeys(self.question.n, (0, 0))
         for problem, tree in zip(self.problems, self.trees, strict=True):
             for case, (branches, tables) in failing(problem, tree).items():
                 n = problem.cases[case].arena.n
@@ -88,7 +96,7 @@ class Discovery:
     @property
     def distribution(self) -> list[tuple[Fraction, int, int]]:
         """At the largest n, for each expected time from the worst start: how many processes and tables have it."""
-        largest = max(self.question["n"])
+        largest = max(self.question.n)
         processes: Counter[Fraction] = Counter(one.times[largest][0] for one in self.found)
         tables: Counter[Fraction] = Counter()
         for one in self.found:
@@ -97,7 +105,9 @@ class Discovery:
 
     def record(self, best: int = 10) -> dict:
         return {
-            **self.question,
+            **self.question.record(),
+            "command": self.question.command,
+            "exhaustive": True,
             "tables": self.tables,
             "up_to_renaming": self.up_to_renaming,
             "judged": self.judged,
@@ -133,6 +143,9 @@ def discover(
     silent: bool = False,
     symmetric: bool = False,
     coin: bool = False,
+    daemon: str | None = None,
+    start: str | None = None,
+    correct: str | None = None,
     checkpoint: str | Path | None = None,
     certificate: bool = False,
     progress: display.Show | None = None,
@@ -141,20 +154,24 @@ def discover(
 
     `leader-election`: from a uniform start (with `self_stabilizing`, from every configuration) exactly one leader is
     reached with probability 1, and the same agent stays the only leader forever; with `silent`, no state changes any
-    more either. The graph is `complete` or `directed-ring`. `symmetric` tables do not tell initiator and responder
-    apart; with `coin`, every interaction has one fair coin. `checkpoint` is a file that an interrupted search goes on
-    from. With `certificate`, the whole tree of decisions is kept (`Discovery.trees`).
+    more either. `majority`, `threshold:K` and `predicate:A % 2 == 1`: agents with input A start in state 0, those with
+    input B in state 1, and in the end all outputs say whether the predicate holds. `own`: from every configuration that
+    satisfies the condition `start`, a configuration that satisfies `correct` is reached and never left.
+
+    The graph is complete, directed-ring, ring, path or connected (all connected graphs of n nodes). `n` is a list or a
+    range; "odd 3..9" and "prime 3..11" choose from it. `symmetric` tables do not tell initiator and responder apart;
+    with `coin`, every interaction has one fair coin. With daemon="central", nodes of a ring read their neighbours (of a
+    directed ring the left one), and whatever node a daemon lets move next, the goal is reached. `checkpoint` is a file
+    that an interrupted search goes on from. With `certificate`, the whole tree of decisions is kept.
     """
-    sizes = sorted(parse_axis("n", n))
-    specifications.check(specification, states, graph, sizes)
     begin = time.monotonic()
-    question = {
-        "specification": specification, "states": states, "graph": graph, "n": sizes,
-        "self_stabilizing": self_stabilizing, "silent": silent, "symmetric": symmetric, "coin": coin,
-    }  # fmt: skip
-    space = RuleSpace(states, symmetric, coin)
-    asked = tuple(specifications.problems(space, graph, tuple(sizes), self_stabilizing, silent))
-    kept = KeptSearch(checkpoint, question | {"certificate": certificate})
+    question = SearchQuestion(
+        specification, states, parse_sizes(n), graph, self_stabilizing, silent, symmetric, coin, daemon, start, correct
+    )
+    if certificate and daemon:
+        raise InvalidInput("the checker of certificates does not know daemons; drop the certificate or the daemon")
+    asked = question.problems
+    kept = KeptSearch(checkpoint, question.record() | {"certificate": certificate})
     trees = []
     try:
         for number, problem in enumerate(asked):
@@ -164,7 +181,7 @@ def discover(
     finally:
         kept.save()
     found = rank(asked, trees, progress)
-    discovery = Discovery(question, asked, tuple(trees), found, kept.judged, time.monotonic() - begin)
+    discovery = Discovery(question, tuple(trees), found, kept.judged, time.monotonic() - begin)
     discovery.check_counts()
     return discovery
 
@@ -198,27 +215,23 @@ def rank(problems: Sequence[Problem], trees: Sequence[Node], progress: display.S
         for number, (table, count) in enumerate(tables.values()):
             if progress is not None and number % 50 == 0:
                 progress("computing exact times", number, len(tables))
-            times = {case.arena.n: expected_steps(table, keeps, case) for case in problem.cases}
-            found.append(Found(problem, table, count, times))
+            found.append(Found(problem, table, count, exact_times(table, keeps, problem.cases)))
     return tuple(sorted(found, key=lambda one: one.rank))
 
 
 def process(problem: Problem, table: Sequence[int]) -> tuple:
     """What two tables have in common that differ in the names of states, and on complete graphs in who initiates."""
-    space = problem.space
-    anonymous = problem.cases[0].arena.graph == "complete"
+    space, anonymous = problem.space, problem.anonymous
     forms = []
     for name in renamings(problem.colours):
-        form: dict[tuple[int, int], list] = {}
-        for a, b, face in space.index:
-            outcome = space.outcome(table, a, b, face)
-            pair = name[a], name[b]
-            if outcome is None:
-                told: tuple = ()
-            else:
-                kept = problem.keeps(space.index[a, b, face][0], table[space.index[a, b, face][0]])
-                after = name[outcome[0]], name[outcome[1]]
-                told = (min(after), max(after), kept) if anonymous else (*after, kept)
-            form.setdefault((min(pair), max(pair)) if anonymous else pair, []).append(told)
-        forms.append(tuple((pair, tuple(sorted(told))) for pair, told in sorted(form.items())))
+        form: dict[tuple[int, ...], list] = {}
+        for key, (rule, _) in space.index.items():
+            outcome = space.outcome(table, *key)
+            reads = renamed(name, key[:-1])
+            told: tuple = ()
+            if outcome is not None:
+                after = renamed(name, outcome)
+                told = *(sorted(after) if anonymous else after), problem.keeps(rule, table[rule])
+            form.setdefault(tuple(sorted(reads)) if anonymous else reads, []).append(told)
+        forms.append(tuple((reads, tuple(sorted(told))) for reads, told in sorted(form.items())))
     return min(forms)

@@ -4,7 +4,8 @@ A configuration is *settled* if it is correct and no agent's output changes any 
 if a settled configuration can be reached from every configuration that can be reached from a start: on a finite chain
 that is to reach one with probability 1. A partial table already fails if decided rules reach a configuration from which
 nothing that may still be settled can be reached, even if every undecided rule may do anything each time it is used.
-Sets of configurations are the bits of whole numbers.
+Where a daemon chooses who moves, decided rules must have no cycle outside either. Sets of configurations are the bits
+of whole numbers.
 """
 
 from collections.abc import Sequence
@@ -24,6 +25,7 @@ class Requirement:
     starts: tuple[int, ...]
     correct: tuple[bool, ...]
     label: str = ""
+    daemon: bool = False  # whether any sequence of moves may happen, however unlikely
 
     @cached_property
     def moves(self) -> list[list[tuple[int, tuple[int, ...], int]]]:
@@ -54,6 +56,9 @@ def judge(table: Sequence[int], keeps: Sequence[Sequence[bool]], cases: Sequence
         hopeless = [here for here in order if not outlook.hopeful >> here & 1]
         if hopeless:
             return outlook.failure(number, hopeless, parents)
+        if case.daemon and (place := outlook.cycle(order)) >= 0:
+            decided = sum(1 << rule for rule, choice in enumerate(table) if choice >= 0)
+            return Verdict(FAILS, number, place, place, decided)
         if needed < 0:
             needed = undecided
     return Verdict(HOLDS) if needed < 0 else Verdict(OPEN, rule=needed)
@@ -124,6 +129,19 @@ class Outlook:
                     parents[there] = here, move.rule
                     order.append(there)
         return order, parents, undecided
+
+    def cycle(self, order: list[int]) -> int:
+        """A reached configuration on a cycle of decided moves outside what may be settled; -1 if there is none."""
+        following = {here: self.moves(here) for here in order if not self.settled >> here & 1}
+        while ends := [here for here, after in following.items() if not any(there in following for there in after)]:
+            for here in ends:
+                del following[here]
+        return min(following, default=-1)
+
+    def moves(self, here: int) -> list[int]:
+        """Where decided rules lead that change something."""
+        moves, table = self.case.arena.moves[here], self.table
+        return [move.after[table[move.rule]] for move in moves if table[move.rule] not in (-1, move.idle)]
 
     def failure(self, number: int, hopeless: list[int], parents: dict[int, tuple[int, int]]) -> Verdict:
         """Of all failures one that depends on the fewest rules."""

@@ -1,5 +1,6 @@
 """What an interrupted search leaves behind, and goes on from: one JSON file that belongs to one question."""
 
+import hashlib
 import json
 import time
 from pathlib import Path
@@ -23,17 +24,10 @@ class KeptSearch:
         self._saved, self._took = time.monotonic(), 0.0
         if path is None or not Path(path).exists():
             return
-        try:
-            content = json.loads(read_regular(path, LARGEST))
-            known, self._branches, self.judged = content["question"], content["branches"], content["judged"]
-            if not isinstance(self._branches, dict) or not all(
-                isinstance(one, dict) for one in self._branches.values()
-            ):
-                raise ValueError("it has no branches")
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InvalidInput(f"{path} is no checkpoint of a search ({error}); give another file") from None
-        if known != question:
+        content = read_kept(path)
+        if content["question"] != question:
             raise InvalidInput(f"{path} belongs to another search; give another file, or the options of that search")
+        self._branches, self.judged = content["branches"], content["judged"]
 
     def branches(self, number: int) -> dict[str, list]:
         """The finished branches of one problem, to which its search adds."""
@@ -47,7 +41,32 @@ class KeptSearch:
         if self.path is None:
             return
         begin = time.monotonic()
-        content = {"question": self.question, "judged": self.judged, "branches": self._branches}
-        write_text(self.path, json.dumps(content))
+        write_kept(self.path, {"question": self.question, "judged": self.judged, "branches": self._branches})
         self._saved = time.monotonic()
         self._took = self._saved - begin
+
+
+def write_kept(path: str | Path, content: dict) -> None:
+    """The content with a sum over all of it, so that a damaged file is noticed whatever was damaged."""
+    text = json.dumps(content)
+    write_text(path, json.dumps({"sum": _sum(text)})[:-1] + ', "content": ' + text + "}")
+
+
+def read_kept(path: str | Path) -> dict:
+    """What `write_kept` wrote, or one sentence."""
+    try:
+        kept = json.loads(read_regular(path, LARGEST))
+        content, known = kept["content"], kept["sum"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InvalidInput(f"{path} is no checkpoint of a search ({_said(error)}); give another file") from None
+    if _sum(json.dumps(content)) != known:
+        raise InvalidInput(f"{path} is damaged: its content does not match its sum; remove it, or give another file")
+    return content
+
+
+def _sum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _said(error: Exception) -> str:
+    return f"it has no {error}" if isinstance(error, KeyError) else str(error)

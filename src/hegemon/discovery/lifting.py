@@ -1,14 +1,13 @@
 """What becomes of protocols that were found, at larger n: right there too, or counterexamples worth keeping."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hegemon import display
-from hegemon.discovery import specifications
 from hegemon.discovery.discover import Discovery, Found
 from hegemon.discovery.judge import FAILS, HOLDS, judge
 from hegemon.discovery.search import TableSearch
-from hegemon.experiments.axes import parse_axis
+from hegemon.discovery.specifications import parse_sizes
 
 
 @dataclass(frozen=True)
@@ -36,11 +35,8 @@ class Lifted:
 
 def lift(discovery: Discovery, n: Sequence[int] | int | str, progress: display.Show | None = None) -> Lifted:
     """Judge everything that was found at further n, by the same specification."""
-    asked, sizes = discovery.question, sorted(parse_axis("n", n))
-    specifications.check(asked["specification"], asked["states"], asked["graph"], sizes)
-    space = discovery.problems[0].space
-    options = asked["graph"], tuple(sizes), asked["self_stabilizing"], asked["silent"]
-    larger = {problem.outputs: problem for problem in specifications.problems(space, *options)}
+    sizes = parse_sizes(n, "then")
+    larger = {problem.outputs: problem for problem in replace(discovery.question, n=sizes).problems}
     keeps = {outputs: TableSearch(problem).keeps for outputs, problem in larger.items()}
     right: list[Found] = []
     wrong: list[tuple[Found, int, tuple[int, ...]]] = []
@@ -55,4 +51,4 @@ def lift(discovery: Discovery, n: Sequence[int] | int | str, progress: display.S
             wrong.append((found, arena.n, arena.configurations[verdict.witness]))
         else:
             (right if verdict.status == HOLDS else undecided).append(found)
-    return Lifted(tuple(sizes), tuple(right), tuple(wrong), tuple(undecided))
+    return Lifted(sizes, tuple(right), tuple(wrong), tuple(undecided))

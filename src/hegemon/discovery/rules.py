@@ -1,7 +1,9 @@
-"""TableRule tables: what two states may become when they meet, and which tables give the same process.
+"""Rule tables: what agents may become, and which tables give the same process.
 
-A table has one *rule* per ordered pair of states (initiator, responder); with a coin, one per pair and face; if it
-is symmetric, one per unordered pair. A rule has as many *choices* as there are outcomes.
+Where two agents meet, a table has one *rule* per ordered pair of states (initiator, responder); with a coin, one per
+pair and face; if it is symmetric, one per unordered pair. Where a node reads neighbours, it has one rule per own state
+and states read; if it is symmetric, the order of the neighbours means nothing. A rule has as many *choices* as there
+are outcomes.
 """
 
 import itertools
@@ -10,54 +12,69 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-Pair = tuple[int, int]
+States = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class TableRule:
-    """What is decided at once: what a pair becomes, and if `both_ways` the same pair met the other way round."""
+    """What is decided at once: what the first of the states `reads` become; if `both_ways`, also read the other way."""
 
-    pair: Pair
+    reads: States
     face: int
-    choices: tuple[Pair, ...]
+    choices: tuple[States, ...]
     both_ways: bool
+
+    @property
+    def before(self) -> States:
+        """The states that a choice replaces."""
+        return self.reads[: len(self.choices[0])]
+
+    @property
+    def key(self) -> States:
+        return (*self.reads, self.face)
 
 
 @dataclass(frozen=True)
 class RuleSpace:
-    """All rule tables of a given number of states."""
+    """All rule tables of a given number of states. `neighbours` is how many a node reads; 0 where two agents meet."""
 
     states: int
     symmetric: bool = False
     coin: bool = False
+    neighbours: int = 0
 
     @cached_property
     def rules(self) -> tuple[TableRule, ...]:
-        outcomes = tuple((x, y) for x in range(self.states) for y in range(self.states))
+        every = range(self.states)
+        outcomes = tuple(itertools.product(every, repeat=1 if self.neighbours else 2))
         found = []
-        for a, b in itertools.product(range(self.states), repeat=2):
-            for face in range(self.faces):
-                if not self.symmetric:
-                    found.append(TableRule((a, b), face, outcomes, False))
-                elif a == b:
-                    found.append(TableRule((a, a), face, tuple((x, x) for x in range(self.states)), False))
-                elif a < b:
-                    found.append(TableRule((a, b), face, outcomes, True))
+        for reads in itertools.product(every, repeat=self.neighbours + 1 if self.neighbours else 2):
+            mirrored = self._mirrored(reads)
+            if mirrored < reads:
+                continue
+            equal = tuple((x, x) for x in every)
+            choices = equal if self.symmetric and mirrored == reads and not self.neighbours else outcomes
+            found += [TableRule(reads, face, choices, mirrored != reads) for face in range(self.faces)]
         return tuple(found)
+
+    def _mirrored(self, reads: States) -> States:
+        """The same situation seen from the other side; itself where sides differ."""
+        if not self.symmetric or self.neighbours == 1:
+            return reads
+        return (reads[0], *reads[:0:-1]) if self.neighbours else reads[::-1]
 
     @property
     def faces(self) -> int:
         return 2 if self.coin else 1
 
     @cached_property
-    def index(self) -> dict[tuple[int, int, int], tuple[int, bool]]:
-        """For initiator, responder and face: which rule it is, and whether that tells it the other way round."""
+    def index(self) -> dict[States, tuple[int, bool]]:
+        """For states read and a face: which rule it is, and whether its outcome is to be read the other way round."""
         found = {}
         for number, rule in enumerate(self.rules):
-            (a, b), face = rule.pair, rule.face
-            found[a, b, face] = number, False
+            found[rule.key] = number, False
             if rule.both_ways:
-                found[b, a, face] = number, True
+                found[(*self._mirrored(rule.reads), rule.face)] = number, not self.neighbours
         return found
 
     @cached_property
@@ -69,45 +86,51 @@ class RuleSpace:
         """How many tables have given choices for the rules of a set (bits)."""
         return math.prod(len(rule.choices) for k, rule in enumerate(self.rules) if not decided >> k & 1)
 
-    def outcome(self, table: Sequence[int], a: int, b: int, face: int = 0) -> Pair | None:
-        """What (a, b) becomes; None if that is not decided."""
-        rule, turned = self.index[a, b, face]
+    def outcome(self, table: Sequence[int], *key: int) -> States | None:
+        """What the states of a key become; None if that is not decided. The face may be left out."""
+        rule, turned = self.index[key if key in self.index else (*key, 0)]
         if table[rule] < 0:
             return None
-        x, y = self.rules[rule].choices[table[rule]]
-        return (y, x) if turned else (x, y)
+        after = self.rules[rule].choices[table[rule]]
+        return after[::-1] if turned else after
 
     def mentioned(self, table: Sequence[int]) -> set[int]:
         """The states that a decided rule speaks of."""
         found: set[int] = set()
         for rule, choice in zip(self.rules, table, strict=True):
             if choice >= 0:
-                found |= {*rule.pair, *rule.choices[choice]}
+                found |= {*rule.reads, *rule.choices[choice]}
         return found
 
     def fixed_by(self, renaming: Sequence[int]) -> int:
         """How many tables a renaming of the states leaves as they are."""
-        seen: set[tuple[int, int, int]] = set()
+        seen: set[States] = set()
         count = 1
-        for a, b, face in self.index:
-            if (a, b, face) in seen:
+        for key in self.index:
+            if key in seen:
                 continue
-            x, y, length = a, b, 0
-            while (x, y, face) not in seen:
-                seen |= {(x, y, face)} | ({(y, x, face)} if self.symmetric else set())
-                x, y, length = renaming[x], renaming[y], length + 1
-            turned = (x, y) != (a, b)  # a symmetric rule met again from its other end
+            place, length = key, 0
+            while place not in seen:
+                seen |= {place, (*self._mirrored(place[:-1]), place[-1])}
+                place, length = (*renamed(renaming, place[:-1]), place[-1]), length + 1
+            turned = not self.neighbours and place != key  # a symmetric rule met again from its other end
+            times = _power(renaming, length)
             count *= sum(
-                self._after(renaming, choice, length) == (choice[::-1] if turned else choice)
-                for choice in self.rules[self.index[a, b, face][0]].choices
+                renamed(times, choice) == (choice[::-1] if turned else choice)
+                for choice in self.rules[self.index[key][0]].choices
             )
         return count
 
-    @staticmethod
-    def _after(renaming: Sequence[int], choice: Pair, times: int) -> Pair:
-        for _ in range(times):
-            choice = renaming[choice[0]], renaming[choice[1]]
-        return choice
+
+def renamed(renaming: Sequence[int], states: States) -> States:
+    return tuple(renaming[x] for x in states)
+
+
+def _power(renaming: Sequence[int], times: int) -> States:
+    found = tuple(range(len(renaming)))
+    for _ in range(times):
+        found = renamed(renaming, found)
+    return found
 
 
 def renamings(colours: Sequence) -> Iterator[tuple[int, ...]]:

@@ -12,8 +12,9 @@ of it: the rule's decision is then taken back, and its other choices are never l
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from hegemon.discovery.goals import NOTHING, OUTPUTS, SearchGoal
 from hegemon.discovery.judge import FAILS, HOLDS, Requirement, judge
-from hegemon.discovery.rules import RuleSpace, renamings
+from hegemon.discovery.rules import RuleSpace, renamed, renamings
 
 Node = tuple
 
@@ -26,29 +27,31 @@ class Problem:
     outputs: tuple[int, ...]
     colours: tuple
     cases: tuple[Requirement, ...]
-    silent: bool = False
+    goal: SearchGoal
 
     def keeps(self, rule: int, choice: int) -> bool:
-        """Whether no agent's output (if silent: state) is changed by this choice of a rule."""
-        (a, b), (x, y) = self.space.rules[rule].pair, self.space.rules[rule].choices[choice]
-        if self.silent:
-            return (a, b) == (x, y)
-        return (self.outputs[a], self.outputs[b]) == (self.outputs[x], self.outputs[y])
+        """Whether this choice of a rule may be used in a settled configuration."""
+        before, after = self.space.rules[rule].before, self.space.rules[rule].choices[choice]
+        if self.goal.keeps == OUTPUTS:
+            return renamed(self.outputs, before) == renamed(self.outputs, after)
+        return self.goal.keeps == NOTHING or before == after
+
+    @property
+    def anonymous(self) -> bool:
+        return self.cases[0].arena.anonymous
 
     def groups(self, rule: int, table: Sequence[int], exchange: bool = True) -> list[list[int]]:
         """The choices of a rule, those together that lead to the same process up to renaming."""
         chosen = self.space.rules[rule]
-        anonymous = self.cases[0].arena.graph == "complete"
-        free = set(range(self.space.states)) - self.space.mentioned(table) - set(chosen.pair)
+        free = set(range(self.space.states)) - self.space.mentioned(table) - set(chosen.reads)
         hidden = [(colour, k) if k not in free else (colour, -1) for k, colour in enumerate(self.colours)]
         swaps = list(renamings(hidden)) if exchange else [tuple(range(self.space.states))]
         found: dict[tuple, list[int]] = {}
-        for number, (x, y) in enumerate(chosen.choices):
-            kept = self.keeps(rule, number)
-            images = [(swap[x], swap[y]) for swap in swaps]
-            if anonymous:
-                images = [(min(image), max(image)) for image in images]
-            found.setdefault((min(images), kept), []).append(number)
+        for number, choice in enumerate(chosen.choices):
+            images = [renamed(swap, choice) for swap in swaps]
+            if self.anonymous:
+                images = [tuple(sorted(image)) for image in images]
+            found.setdefault((min(images), self.keeps(rule, number)), []).append(number)
         return list(found.values())
 
 

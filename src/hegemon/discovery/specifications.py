@@ -1,65 +1,144 @@
-"""What is searched for: the starts, the outputs, and which configurations are correct."""
+"""A question: which protocols are searched, on which graphs, for what. It is checked when it is made."""
 
 import itertools
-from collections.abc import Iterator
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
 
-from hegemon.discovery.arenas import make_arena
+from hegemon.discovery.arenas import GRAPHS, LARGEST_CONNECTED, SMALLEST, make_arenas
+from hegemon.discovery.goals import SearchGoal, make_goal
 from hegemon.discovery.judge import Requirement
 from hegemon.discovery.rules import RuleSpace
 from hegemon.discovery.search import Problem
 from hegemon.errors import InvalidInput
+from hegemon.experiments.axes import parse_axis
 
-SPECIFICATIONS = ("leader-election",)
-GRAPHS = ("complete", "directed-ring")
 MOST_STATES = 4
 MOST_CONFIGURATIONS = 2000  # of one size
+READS = {"directed-ring": 1, "oriented-ring": 2, "ring": 2}  # how many neighbours a node reads there
+KINDS = {
+    "odd": lambda n: n % 2 == 1,
+    "even": lambda n: n % 2 == 0,
+    "prime": lambda n: n > 1 and all(n % k for k in range(2, n)),
+}
 
 
-def problems(
-    space: RuleSpace, graph: str, sizes: tuple[int, ...], self_stabilizing: bool, silent: bool
-) -> Iterator[Problem]:
-    """Leader election: one problem per choice of the leader states, up to renaming.
+@dataclass(frozen=True)
+class SearchQuestion:
+    """Everything that decides the answer of a search."""
 
-    From a uniform start, state 0 is the start. Correct is exactly one leader, and the same agent stays the leader.
-    """
-    arenas = [make_arena(graph, n, space) for n in sizes]
-    for outputs in itertools.product((1, 0), repeat=space.states):
-        free = outputs if self_stabilizing else outputs[1:]
-        if list(free) != sorted(free, reverse=True):
-            continue
-        cases = []
-        for arena in arenas:
-            everything = range(len(arena.configurations))
-            leaders = [sum(map(int.__mul__, arena.counts(k, space.states), outputs)) for k in everything]
-            starts = tuple(everything) if self_stabilizing else (arena.uniform(0, space.states),)
-            cases.append(Requirement(arena, starts, tuple(count == 1 for count in leaders)))
-        colours = tuple((output, not self_stabilizing and k == 0) for k, output in enumerate(outputs))
-        yield Problem(space, outputs, colours, tuple(cases), silent)
+    specification: str
+    states: int
+    n: tuple[int, ...]
+    graph: str = "complete"
+    self_stabilizing: bool = False
+    silent: bool = False
+    symmetric: bool = False
+    coin: bool = False
+    daemon: str | None = None
+    start: str | None = None
+    correct: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.graph not in GRAPHS:
+            raise InvalidInput(f"the graph {self.graph!r} cannot be searched; choose {' or '.join(GRAPHS)}")
+        if not 2 <= self.states <= MOST_STATES:
+            raise InvalidInput(f"states = {self.states} is out of range; choose 2 to {MOST_STATES}")
+        self._check_daemon()
+        least = SMALLEST.get(self.graph, 3)
+        for n in self.n:
+            if n < least:
+                raise InvalidInput(f"n = {n} is too small for a {self.graph} graph; the smallest is {least}")
+            if self.graph == "connected" and n > LARGEST_CONNECTED:
+                raise InvalidInput(f"n = {n} is too large for all connected graphs; the largest is {LARGEST_CONNECTED}")
+            if (count := self._configurations(n)) > MOST_CONFIGURATIONS:
+                raise InvalidInput(
+                    f"n = {n} has about {count:,} configurations of {self.states} states; at most "
+                    f"{MOST_CONFIGURATIONS:,} can be searched, so choose smaller n"
+                )
+        _ = self.goal
+
+    def _check_daemon(self) -> None:
+        if self.daemon is None:
+            if self.graph == "oriented-ring":
+                raise InvalidInput("oriented-ring is for nodes that read both neighbours; give --daemon central too")
+            return
+        if self.daemon != "central":
+            raise InvalidInput(f"the daemon {self.daemon!r} cannot be searched; give central")
+        if self.graph not in READS:
+            raise InvalidInput(f"with a daemon nodes are on a ring; choose the graph {' or '.join(READS)}")
+        if self.coin or self.symmetric:
+            option = "coin" if self.coin else "symmetric"
+            raise InvalidInput(f"--{option} is for agents that meet; drop it, or drop --daemon")
+
+    def _configurations(self, n: int) -> int:
+        if self.graph != "complete":
+            turns = {"path": 2, "ring": 2 * n, "connected": 1}.get(self.graph, n)
+            return self.states ** min(n, 60) // turns
+        count = 1
+        for k in range(1, self.states):
+            count = count * (n + k) // k
+        return count
+
+    @cached_property
+    def goal(self) -> SearchGoal:
+        return make_goal(
+            self.specification, self.states, self.self_stabilizing, self.silent, self.start, self.correct
+        )  # fmt: skip
+
+    @cached_property
+    def space(self) -> RuleSpace:
+        reads = READS[self.graph] if self.daemon else 0
+        symmetric = self.graph == "ring" if self.daemon else self.symmetric
+        return RuleSpace(self.states, symmetric, self.coin, reads)
+
+    @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        """One problem per choice of the outputs of the states, up to renaming; those without a start are left out."""
+        arenas = [arena for n in self.n for arena in make_arenas(self.graph, n, self.space)]
+        found = []
+        for outputs in itertools.product((1, 0), repeat=self.states):
+            if self.goal.is_least(outputs):
+                cases = [
+                    Requirement(arena, starts, correct, label, self.daemon is not None)
+                    for arena in arenas
+                    for label, starts, correct in self.goal.scenarios(arena, outputs)
+                ]
+                if len({id(case.arena) for case in cases}) == len(arenas):
+                    found.append(Problem(self.space, outputs, self.goal.colours(outputs), tuple(cases), self.goal))
+        if not found:
+            raise InvalidInput(f"no configuration satisfies the start {self.goal.start!r} for every n; change it")
+        return tuple(found)
+
+    def record(self) -> dict:
+        return {one.name: getattr(self, one.name) for one in fields(self)} | {"n": list(self.n)}
+
+    @property
+    def command(self) -> str:
+        """The command that asks this."""
+        words = [f"hegemon discover {_quoted(self.specification)} --states {self.states} --n {_written(self.n)}"]
+        for one in fields(self)[3:]:
+            value = getattr(self, one.name)
+            if value != one.default:
+                words.append(f"--{one.name.replace('_', '-')}" + ("" if value is True else f" {_quoted(value)}"))
+        return " ".join(words)
 
 
-def check(specification: str, states: int, graph: str, sizes: list[int]) -> None:
-    """Refuse what cannot be searched."""
-    if specification not in SPECIFICATIONS:
-        raise InvalidInput(f"the specification {specification!r} is not known; choose {' or '.join(SPECIFICATIONS)}")
-    if graph not in GRAPHS:
-        raise InvalidInput(f"the graph {graph!r} cannot be searched; choose {' or '.join(GRAPHS)}")
-    if not 2 <= states <= MOST_STATES:
-        raise InvalidInput(f"states = {states} is out of range; choose 2 to {MOST_STATES}")
-    least = 2 if graph == "complete" else 3
-    for n in sizes:
-        if n < least:
-            raise InvalidInput(f"n = {n} is too small for a {graph} graph; the smallest is {least}")
-        if (count := _configurations(states, graph, n)) > MOST_CONFIGURATIONS:
-            raise InvalidInput(
-                f"n = {n} has about {count:,} configurations of {states} states; at most {MOST_CONFIGURATIONS:,} can "
-                "be searched, so choose smaller n"
-            )
+def parse_sizes(n: Sequence[int] | int | str, name: str = "n") -> tuple[int, ...]:
+    """Numbers of agents: 2..5, 3,5 or `odd 3..9`, `prime 3..11`, `even 4..8`."""
+    kind = re.match(r"\s*(odd|even|prime)\s+(.*)", n) if isinstance(n, str) else None
+    sizes = sorted(parse_axis("n", kind[2] if kind else n))
+    chosen = [size for size in sizes if kind is None or KINDS[kind[1]](size)]
+    if not chosen:
+        raise InvalidInput(f"--{name} {n} has no number of agents; give for instance 'odd 3..7'")
+    return tuple(chosen)
 
 
-def _configurations(states: int, graph: str, n: int) -> int:
-    if graph != "complete":
-        return states ** min(n, 60) // n
-    count = 1
-    for k in range(1, states):
-        count = count * (n + k) // k
-    return count
+def _written(sizes: Sequence[int]) -> str:
+    whole = tuple(range(sizes[0], sizes[-1] + 1))
+    return f"{sizes[0]}..{sizes[-1]}" if tuple(sizes) == whole and len(sizes) > 1 else ",".join(map(str, sizes))
+
+
+def _quoted(text: str) -> str:
+    return text if re.fullmatch(r"[\w:.-]+", text) else f'"{text}"'

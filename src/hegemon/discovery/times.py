@@ -1,4 +1,4 @@
-"""Exact expected steps to a settled configuration, as fractions."""
+"""Exact times to a settled configuration, as fractions: expected steps, or the most moves that a daemon can make."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -6,18 +6,35 @@ from fractions import Fraction
 from hegemon.discovery.judge import Outlook, Requirement
 
 
-def expected_steps(
-    table: Sequence[int], keeps: Sequence[Sequence[bool]], case: Requirement
-) -> tuple[Fraction, Fraction]:
-    """From the worst start, and the mean over all arrays of agents that are starts."""
-    outlook = Outlook(table, keeps, case)
-    order, _, undecided = outlook.reached()
-    assert undecided < 0, "a table that holds decides every rule that can be used"
-    times = _solve(table, case, [here for here in order if not outlook.settled >> here & 1])
-    starts = [(times.get(start, Fraction(0)), case.arena.arrays[start]) for start in case.starts]
-    arrays = sum(weight for _, weight in starts)
-    total = sum((time * weight for time, weight in starts), Fraction(0))
-    return max(time for time, _ in starts), total / arrays
+def exact_times(
+    table: Sequence[int], keeps: Sequence[Sequence[bool]], cases: Sequence[Requirement]
+) -> dict[int, tuple[Fraction, Fraction]]:
+    """For each n: from the worst start, and the mean over all arrays of agents that are starts, graphs alike."""
+    starts: dict[int, list[tuple[Fraction, int]]] = {}
+    for case in cases:
+        outlook = Outlook(table, keeps, case)
+        order, _, undecided = outlook.reached()
+        assert undecided < 0, "a table that holds decides every rule that can be used"
+        unsettled = [here for here in order if not outlook.settled >> here & 1]
+        times = _longest(outlook, unsettled) if case.daemon else _solve(table, case, unsettled)
+        found = starts.setdefault(case.arena.n, [])
+        found += [(times.get(start, Fraction(0)), case.arena.arrays[start]) for start in case.starts]
+    return {n: (max(time for time, _ in found), _mean(found)) for n, found in starts.items()}
+
+
+def _mean(found: Sequence[tuple[Fraction, int]]) -> Fraction:
+    return sum((time * weight for time, weight in found), Fraction(0)) / sum(weight for _, weight in found)
+
+
+def _longest(outlook: Outlook, unsettled: list[int]) -> dict[int, Fraction]:
+    """The most moves from each unsettled configuration. There is no cycle."""
+    times: dict[int, Fraction] = {}
+    left = set(unsettled)
+    while left:
+        for here in [one for one in left if not left.intersection(outlook.moves(one))]:
+            times[here] = 1 + max(times.get(there, Fraction(0)) for there in outlook.moves(here))
+            left.remove(here)
+    return times
 
 
 def _solve(table: Sequence[int], case: Requirement, unsettled: list[int]) -> dict[int, Fraction]:

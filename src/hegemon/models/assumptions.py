@@ -36,17 +36,18 @@ class Assumption:
             raise InvalidInput(f"{owner} assumes that {self.says}, which does not hold for {given}; {self.otherwise}")
 
 
-def truth(text: str, values: Mapping[str, Any]) -> bool:
+def truth(text: str, values: Mapping[str, Any], what: str = "assumption") -> bool:
     """Whether a text of comparisons over the parameters is true."""
     try:
-        return _truth(parse(text), values)
+        return decide(parse(text), values)
     except (ArithmeticError, ValueError) as error:
-        raise InvalidInput(f"the assumption {shown(text)} cannot be decided ({error})") from None
+        raise InvalidInput(f"the {what} {shown(text)} cannot be decided ({error})") from None
 
 
-def _truth(tree: Tree, values: Mapping[str, Any]) -> bool:
+def decide(tree: Tree, values: Mapping[str, Any]) -> bool:
+    """The same of a text that is parsed already."""
     if isinstance(tree, Logic):
-        answers = [_truth(operand, values) for operand in tree.operands]
+        answers = [decide(operand, values) for operand in tree.operands]
         return not answers[0] if tree.operator == "not" else all(answers) if tree.operator == "and" else any(answers)
     if isinstance(tree, Comparison):
         numbers = [value_of(operand, values) for operand in tree.operands]
