@@ -1,8 +1,11 @@
 """How fast the engines are, beside ppsim and batss: `python -m benchmarks.scale`.
 
-Made by `python -m benchmarks.scale`, on one core, after compilation. The peers live in an environment of their own.
-Every tool makes the same number of interactions; `benchmarks/peers.py` says how time is equalized, and the share of
-undecided agents that every tool ends with shows that the work was the same.
+Made by `python -m benchmarks.scale`, on one core, in processor seconds. The peers live in an environment of their own.
+Every tool is warm: it is imported, compiled and has made one run. Every run begins with a new protocol or simulation,
+and of as many runs for every tool the fastest counts. The set-up (all that comes before the first interaction) is told
+apart from the run, and ratios under "+ set-up" include it. Every tool makes the same number of interactions;
+`benchmarks/peers.py` explains how time is equalized. The share of undecided agents at the end shows that every tool did
+the same work. batss 1.0.4 contains only its engine for chemical reaction networks, which is made for few species.
 """
 
 import argparse
@@ -30,7 +33,13 @@ SIZES = {
     "batss": [10**k for k in range(3, 10)],
     "ppsim": [10**k for k in range(3, 9)],
 }
+TIMER_SIZES = [10**k for k in range(3, 6)]
 PATIENCE, SHORT_PATIENCE = 400, 100  # seconds given to one measurement of a peer; to one with a table of pairs
+
+
+def runs_at(n: int) -> int:
+    """How many runs every tool makes, after the first: short ones are repeated more often."""
+    return max(1, min(20, 10**7 // n))
 
 
 def peer_python() -> Path:
@@ -75,25 +84,71 @@ def shares(counts: dict, n: int) -> dict:
     return {opinion: counts.get(opinion, 0) / n for opinion in "ABU"}
 
 
+def own_seconds(make, n: int, runs: int | None = None, **options) -> tuple[float, float, object]:
+    """Processor seconds of our set-up and of the run that follows it, each with a new protocol, and the run."""
+    made = []
+    for until in ["steps:0"] * (1 + (runs or runs_at(n))) + [options.pop("until")] * (1 + (runs or runs_at(n))):
+        begin = time.process_time()
+        run = hg.simulate(make(n), seed=1, until=until, **options)
+        made.append((time.process_time() - begin, run))
+    half = len(made) // 2
+    start = min(seconds for seconds, _ in made[1:half])
+    whole = min(seconds for seconds, _ in made[half + 1 :])
+    return start, max(whole - start, 1e-9), made[-1][1]
+
+
 def measure_majority(tool: str, n: int) -> dict | None:
     """Ten units of parallel time of approximate majority."""
     if tool == "hegemon":
-        seconds, run = best(partial(timed, ApproximateMajority(n=n), until=f"steps:{TIME * n}"), itemgetter(0))
+        start, seconds, run = own_seconds(ApproximateMajority, n, until=f"steps:{TIME * n}")
         codes, counts = run.configuration.multiset
         found = {"ABU"[code]: int(count) for code, count in zip(codes, counts, strict=True)}
     else:
         first = n * 51 // 100
-        request = {"peer": tool, "work": "majority", "counts": {"A": first, "B": n - first}, "time": TIME}
-        answer = best(partial(ask_peer, **request), itemgetter("seconds"))
+        counts = {"A": first, "B": n - first}
+        answer = ask_peer(peer=tool, work="majority", counts=counts, time=TIME, runs=runs_at(n))
         if answer is None:
             return None
-        seconds, found = answer["seconds"], answer["counts"]
-    rate = TIME * n / seconds
-    return {"tool": tool, "n": n, "seconds": seconds, "interactions_per_second": rate, "shares": shares(found, n)}
+        start, seconds, found = answer["start_seconds"], answer["seconds"], answer["counts"]
+    rate, shared = TIME * n / seconds, shares(found, n)
+    return {
+        "tool": tool, "n": n, "seconds": seconds, "start_seconds": start, "interactions_per_second": rate,
+        "shares": shared,
+    }  # fmt: skip
+
+
+def ask_table(tool: str, protocol, path: Path, n: int, units: float) -> dict:
+    """What a peer measures of a protocol of ours, which it is given as a table; nothing if it fails."""
+    if not path.exists():
+        codes = range(protocol.states)
+        np.save(path, [[protocol.transition_codes(i, j) for j in codes] for i in codes])
+    codes, counts = protocol.initial("no-leader", None).multiset
+    start = {str(code): int(count) for code, count in zip(codes, counts, strict=True)}
+    request = {"peer": tool, "work": "table", "counts": start, "time": units, "table": [str(path)], "runs": runs_at(n)}
+    answer = ask_peer(SHORT_PATIENCE, **request) or {}
+    answer.pop("counts", None)
+    return answer
+
+
+def compare_timer(folder: Path) -> list[dict]:
+    """Ten units of parallel time of `timer` with s = 100, which has 202 states, without a leader at the start."""
+    rows, path = [], folder / "timer.npy"
+
+    def make(n):
+        return hg.Timer(n=n, s=100)
+
+    for n in TIMER_SIZES:
+        start, seconds, _ = own_seconds(make, n, start="no-leader", until=f"steps:{TIME * n}")
+        rows.append({"tool": "hegemon", "n": n, "seconds": seconds, "start_seconds": start})
+        for tool in ("batss", "ppsim"):
+            answer = ask_table(tool, make(n), path, n, TIME)
+            rows += [{"tool": tool, "n": n, **answer}] if answer else []
+            print(f"timer with 202 states, n = {n:.0e}, {tool}: " + (f"{answer['seconds']:.3g} s" if answer else "–"))
+    path.unlink(missing_ok=True)
+    return rows
 
 
 def compare_majority() -> list[dict]:
-    timed(ApproximateMajority(n=10**6), until="steps:10000000")  # compile
     rows = []
     for n in SIZES["hegemon"]:
         for tool in SIZES:
@@ -104,10 +159,13 @@ def compare_majority() -> list[dict]:
     return rows
 
 
-def majority_ratio(rows, n: int, tool: str, other_n: int | None = None) -> float | None:
-    rates = {(row["tool"], row["n"]): row["interactions_per_second"] for row in rows}
-    other = rates.get((tool, other_n or n))
-    return rates["hegemon", n] / other if other else None
+def ratio(rows, n: int, tool: str, set_up: bool = False, other_n: int | None = None) -> float | None:
+    """How many times as fast hegemon is, per interaction, with or without the set-up."""
+    cost = {
+        (row["tool"], row["n"]): (row["seconds"] + (row["start_seconds"] if set_up else 0)) / row["n"] for row in rows
+    }
+    other = cost.get((tool, other_n or n))
+    return other / cost["hegemon", n] if other else None
 
 
 def compare_tables(folder: Path) -> list[dict]:
@@ -115,22 +173,19 @@ def compare_tables(folder: Path) -> list[dict]:
     rows, n = [], 10**6
     path = folder / "table.npy"
     for timer in (4, 16, 120):
-        protocol = hg.TimeOptimal(n=n, r_max=timer, r_mid=timer * 3 // 4, b_max=timer)
-        size = protocol.states
-        started, _ = timed(protocol, start="no-leader", until="steps:1")
-        seconds, _ = timed(protocol, start="no-leader", until=f"steps:{n}")
-        rows.append({"tool": "hegemon", "states": size, "seconds": seconds, "start_seconds": started})
-        np.save(path, [[protocol.transition_codes(i, j) for j in range(size)] for i in range(size)])
-        codes, counts = protocol.initial("no-leader", None).multiset
-        start = {str(code): int(count) for code, count in zip(codes, counts, strict=True)}
+
+        def make(n, timer=timer):
+            return hg.TimeOptimal(n=n, r_max=timer, r_mid=timer * 3 // 4, b_max=timer)
+
+        protocol = make(n)
+        start, seconds, _ = own_seconds(make, n, start="no-leader", until=f"steps:{n}")
+        rows.append({"tool": "hegemon", "states": protocol.states, "seconds": seconds, "start_seconds": start})
         for tool in ("batss", "ppsim"):
-            request = {"peer": tool, "work": "table", "counts": start, "time": 1, "table": [str(path)]}
-            answer = ask_peer(SHORT_PATIENCE, **request) or {}
-            answer.pop("counts", None)
-            rows.append({"tool": tool, "states": size, **answer})
+            answer = ask_table(tool, protocol, path, n, 1)
+            rows.append({"tool": tool, "states": protocol.states, **answer})
             started = f"{answer['start_seconds']:.3g} s to start" if answer else "no answer"
-            print(f"time-optimal with {size} states, {tool}: {started}")
-    path.unlink()
+            print(f"time-optimal with {protocol.states} states, {tool}: {started}")
+        path.unlink(missing_ok=True)
     return rows
 
 
@@ -152,18 +207,22 @@ def targets(rows) -> list[dict]:
         print(f"{work}: {measured}")
         return {"work": work, "promise": promise, "measured": measured, "kept": bool(kept), **facts}
 
-    def ratio(n, tool, least, other_n=None):
-        value = majority_ratio(rows, n, tool, other_n)
+    def beside(n, tool, least, other_n=None, set_up=False):
+        value = ratio(rows, n, tool, set_up, other_n)
         beside = f"{tool}" if other_n is None else f"hegemon at n = {other_n:.0e}"
-        work = f"approximate majority, {TIME} parallel time, n = {n:.0e}"
+        work = f"approximate majority, {TIME} parallel time, n = {n:.0e}{', with set-up' if set_up else ''}"
         promise, measured = f"≥ {least} × {beside}", f"{value:.3g} ×" if value else "no answer"
         return target(work, promise, measured, value and value >= least)
 
     if rows:
-        yield ratio(10**6, "batss", 4)
-        yield ratio(10**8, "batss", 25)
-        yield ratio(10**8, "ppsim", 300)
-        yield ratio(10**12, "hegemon", 80, 10**8)
+        for tool in ("batss", "ppsim"):
+            for n in (10**3, 10**4, 10**5):
+                yield beside(n, tool, 3)
+                yield beside(n, tool, 5, set_up=True)
+        yield beside(10**6, "batss", 4)
+        yield beside(10**8, "batss", 25)
+        yield beside(10**8, "ppsim", 300)
+        yield beside(10**12, "hegemon", 80, 10**8)
 
     n = 2**50
     epidemic = hg.Epidemic(n=n, top=3)
@@ -233,18 +292,28 @@ def draw(rows, path: Path) -> None:
     plt.close(figure)
 
 
-def as_tables(rows, tables, promises) -> list[tuple]:
-    """Everything for people: title, columns and cells of each table."""
+def side_by_side(rows, last: str = "") -> tuple[list[str], list[list[str]]]:
+    """Columns and cells of a comparison: what each tool costs at each n, and how many times as fast hegemon is."""
     found = {(row["tool"], row["n"]): row for row in rows}
     cells = []
-    for n in SIZES["hegemon"] if rows else ():
+    for n in sorted({row["n"] for row in rows}):
         here = [found.get((tool, n)) for tool in SIZES]
-        ratios = (majority_ratio(rows, n, tool) for tool in ("batss", "ppsim"))
-        undecided = ", ".join(f"{row['shares']['U']:.2g}" if row else "–" for row in here)
-        rates = (f"{row['interactions_per_second']:.3g}" if row else "–" for row in here)
-        cells.append([f"{n:.0e}", *rates, *(f"{ratio:.3g}" if ratio else "–" for ratio in ratios), undecided])
-    columns = ["n", *(f"{tool} /s" for tool in SIZES), "× batss", "× ppsim", "share of U afterwards, in this order"]
-    shown = [(f"Approximate majority, {TIME} units of parallel time", columns, cells)]
+        costs = (f"{row['start_seconds']:.2g} + {row['seconds']:.2g}" if row else "–" for row in here)
+        ratios = (ratio(rows, n, tool, set_up) for tool in ("batss", "ppsim") for set_up in (False, True))
+        cells.append([f"{n:.0e}", *costs, *(f"{value:.3g}" if value else "–" for value in ratios)])
+        if last:
+            cells[-1].append(", ".join(f"{row['shares']['U']:.2g}" if row else "–" for row in here))
+    tools = (f"{tool}, s" for tool in SIZES)
+    columns = ["n", *tools, "× batss", "+ set-up", "× ppsim", "+ set-up", *([last] if last else [])]
+    return columns, cells
+
+
+def as_tables(rows, timers, tables, promises) -> list[tuple]:
+    """Everything for people: title, columns and cells of each table."""
+    shown = [
+        (f"Approximate majority, {TIME} units of parallel time: set-up + run", *side_by_side(rows, "share of U")),
+        (f"`timer` with 202 states, {TIME} units of parallel time: set-up + run", *side_by_side(timers)),
+    ]
     cells = [
         [f"{row['states']:,}", row["tool"]]
         + [
@@ -282,14 +351,15 @@ def main() -> None:
     arguments = parser.parse_args()
     arguments.out.mkdir(exist_ok=True)
     rows = [] if arguments.without_peers else compare_majority()
+    timers = [] if arguments.without_peers else compare_timer(arguments.out)
     tables = [] if arguments.without_peers else compare_tables(arguments.out)
     promises = list(targets(rows))
-    shown = as_tables(rows, tables, promises)
+    shown = as_tables(rows, timers, tables, promises)
     for table in shown:
         print_table(*table)
     if rows:
         draw(rows, arguments.out / "scale.png")
-    content = {"majority": rows, "time_optimal_in_the_peers": tables, "promises": promises}
+    content = {"majority": rows, "timer": timers, "time_optimal_in_the_peers": tables, "promises": promises}
     (arguments.out / "scale.json").write_text(json.dumps(content, indent=1))
     (arguments.out / "scale.md").write_text(markdown(shown))
     print(f"written: scale.json, scale.md{', scale.png' if rows else ''} in {arguments.out}")
