@@ -29,7 +29,7 @@ MISSPELT = {
     "run timer --n 5 --fault step=5,agents=2,tmier=3": "timer",
     "verify pairwise --n 3 --property clsoed": "closed",
     "verify ring --n 3 --property closed:C_BP": "C_PB",
-    "verify pairwise --n 3 --worst-case fiar": "fair",
+    "verify pairwise --n 3 --scheduler fiar": "fair",
     "verify pairwise --n 3 --export pirsm --out x": "prism",
     "prove pairwise --property raeched": "reached",
     "prove pairwise --graphs conected": "connected",

@@ -171,7 +171,7 @@ def test_schedules_from_a_start_by_hand(data):
         lambda c: chosen.contains([states[x] for x in c], protocol.p, protocol.values), begin,
     )  # fmt: skip
     start = [{"x": x} for x in begin]
-    (finding,) = hg.verify(protocol, graph=graph, start=start, worst_case="adversary").findings
+    finding = hg.verify(protocol, graph=graph, start=start, scheduler="adversary").finding("reached")
     left, most = set(hand.before), 0  # layers: what moves only into the set or into earlier layers
     while layer := {c for c in left if (moves := set(hand.after[c]) - {c}) and not moves & left}:
         left, most = left - layer, most + 1

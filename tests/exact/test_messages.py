@@ -323,7 +323,7 @@ def test_too_many_states_are_refused_with_an_estimate():
 
 
 @pytest.mark.parametrize(
-    "given", [{"start": "all"}, {"quantiles": (0.5,)}, {"schedule": "fair"}, {"property": "closed"}, {"within": 0}]
+    "given", [{"start": "all"}, {"quantiles": (0.5,)}, {"scheduler": "fair"}, {"property": "closed"}, {"within": 0}]
 )
 def test_options_of_chains_are_refused(given):
     with pytest.raises(InvalidInput):

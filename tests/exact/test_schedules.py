@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import drawn_protocols
 import networkx as nx
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 import hegemon as hg
 from hegemon.cli.main import main
 from hegemon.exact import within
-from hegemon.exact.adversary import daemon_moves
+from hegemon.exact.adversary import Adversary
 from hegemon.exact.instance import Instance
 from hegemon.models import Range, RoundsProtocol
 from hegemon.models.start_files import StartFile
@@ -66,7 +67,7 @@ def by_hand(protocol, arcs, size, table):
 @settings(max_examples=60)
 def test_the_worst_schedule_by_hand(data):
     protocol, graph, size, table = drawn(data)
-    first = hg.verify(protocol, graph=graph, start="all", worst_case="adversary")
+    first = hg.verify(protocol, graph=graph, start="all", scheduler="adversary", property="reached")
     topology = first.case.topology
     arcs = list(zip(topology.sources.tolist(), topology.targets.tolist(), strict=True))
     inside, endless, longest, unfair = by_hand(protocol, arcs, size, table)
@@ -74,15 +75,16 @@ def test_the_worst_schedule_by_hand(data):
     assert finding.holds != endless
     story = finding.counterexample
     if finding.holds:
-        assert len(story.interactions) == longest and f"at most {longest} moves" in finding.sentence
+        assert len(story.interactions) == longest and f"at most {longest} move" in finding.sentence
     else:
         follow(story, inside, arcs, size, table)
-    (fair,) = hg.verify(protocol, graph=graph, start="all", worst_case="fair").findings
+    (fair,) = hg.verify(protocol, graph=graph, start="all", scheduler="fair", property="reached").findings
     assert fair.holds != unfair
     if unfair:
         last, visited = follow(fair.counterexample, inside, arcs, size, table)
         used = {(step.initiator, step.responder) for step in fair.counterexample.interactions}
-        assert used == set(arcs) and last == visited[0]
+        stands = all(step(last, arc, size, table) == last for arc in arcs)
+        assert stands and not used or used == set(arcs) and last == visited[0]
 
 
 def follow(story, inside, arcs, size, table):
@@ -100,11 +102,11 @@ def follow(story, inside, arcs, size, table):
 
 def test_from_a_start_the_schedule_begins_there(tmp_path):
     protocol = CATALOGUE["exact-majority"](4, votes=3)
-    (finding,) = hg.verify(protocol, worst_case="adversary").findings
+    finding = hg.verify(protocol, scheduler="adversary").finding("reached")
     assert finding.holds and "at most" in finding.sentence
     threshold = hg.Threshold(4, k=3, marked=3)
-    answer = hg.verify(threshold, worst_case="adversary")
-    story = answer.findings[0].counterexample
+    answer = hg.verify(threshold, scheduler="adversary")
+    story = answer.finding("reached").counterexample
     assert sorted(state["x"] for state in story.configuration) == [0, 1, 1, 1]
     story.save(tmp_path / "schedule.json")
     followed = read_interactions(StartFile(tmp_path / "schedule.json"), threshold, answer.case.topology)
@@ -116,9 +118,10 @@ def test_from_a_start_the_schedule_begins_there(tmp_path):
 
 def test_daemons_on_rounds():
     """Three tokens on Herman's ring: one flip alone leaves one token; three flips at once may leave three for ever."""
-    (central,) = hg.verify(CATALOGUE["herman"](3), start="all", worst_case="central").findings
-    assert central.holds and "at most 1 moves" in central.sentence
-    (distributed,) = hg.verify(CATALOGUE["herman"](3), start="all", worst_case="distributed").findings
+    asked = {"start": "all", "coins": "adversary", "property": "reached"}
+    (central,) = hg.verify(CATALOGUE["herman"](3), scheduler="central", **asked).findings
+    assert central.holds and central.sentence.endswith("at most 1 move")
+    (distributed,) = hg.verify(CATALOGUE["herman"](3), scheduler="distributed", **asked).findings
     assert not distributed.holds
     around = distributed.counterexample.interactions
     assert len(around) == 2 and all(len(one.changes) == 3 for one in around)
@@ -139,8 +142,8 @@ class Follow(RoundsProtocol):
 
 
 def test_daemons_know_left_from_right():
-    case = Instance(Follow(4), start="all", symmetry=False)
-    moves = daemon_moves(case.chain, "central")
+    case = Instance(Follow(4), start="all", daemon="central")
+    moves = Adversary(case.decisions, np.zeros(case.chain.size, bool))
     for index, bits in enumerate(case.chain.codes.tolist()):
         expected = {(*bits[:v], bits[v - 1], *bits[v + 1 :]) for v in range(4) if bits[v] != bits[v - 1]}
         assert {tuple(case.chain.codes[after].tolist()) for after in moves.after(index)} == expected
@@ -149,7 +152,7 @@ def test_daemons_know_left_from_right():
 def test_a_schedule_of_rounds_is_followed(tmp_path):
     """Three tokens that flip together for ever: as prescribed, where chance alone would end it."""
     herman, place = CATALOGUE["herman"](3), str(tmp_path / "schedule.json")
-    (finding,) = hg.verify(herman, start="all", worst_case="distributed").findings
+    finding = hg.verify(herman, start="all", scheduler="distributed", coins="adversary").finding("reached")
     story = finding.counterexample
     assert story is not None and len(story.interactions) == 2
     story.save(place)
@@ -186,11 +189,11 @@ def test_rounds_that_cannot_be_followed_are_refused(rounds, sentence, tmp_path):
 
 
 def test_schedules_that_do_not_fit_are_refused(capsys):
-    with pytest.raises(hg.InvalidInput, match="choose adversary, fair"):
-        hg.verify(hg.Pairwise(3), worst_case="central")
-    assert main(["verify", "pairwise", "--n", "3", "--worst-case", "odd"]) == 2
-    assert main(["verify", "pairwise", "--n", "3", "--worst-case", "adversary", "--json"]) == 0
-    assert "at most 2 moves" in json.loads(capsys.readouterr().out)["findings"][0]["sentence"]
+    with pytest.raises(hg.InvalidInput, match="choose adversary, central, fair, uniform"):
+        hg.verify(hg.Pairwise(3), scheduler="distributed")
+    assert main(["verify", "pairwise", "--n", "3", "--scheduler", "odd"]) == 2
+    assert main(["verify", "pairwise", "--n", "3", "--scheduler", "adversary", "--json"]) == 0
+    assert "at most 2 moves" in json.loads(capsys.readouterr().out)["findings"][-1]["sentence"]
 
 
 # -- within k steps ---------------------------------------------------------------------------------------

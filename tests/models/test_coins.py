@@ -118,7 +118,6 @@ def test_what_cannot_take_coins_says_so():
     for refused in (
         lambda: prove(Duel),
         lambda: MemberRules(Duel(n=3)),
-        lambda: hg.verify(Duel(n=3), worst_case="fair", property="safe"),
         lambda: Duel(n=3).transition_codes(0, 0),
     ):
         with pytest.raises(hg.InvalidInput, match="duel tosses coins in its interactions"):
@@ -135,7 +134,8 @@ def test_what_cannot_take_coins_says_so():
 
 
 def test_a_story_with_coins_is_followed(tmp_path):
-    answer = hg.verify(Duel(n=3), worst_case="adversary", property="count(leader == 1) == 1")
+    asked = "reached:count(leader == 1) == 1"
+    answer = hg.verify(Duel(n=3), scheduler="adversary", coins="adversary", property=asked)
     story = answer.findings[0].counterexample
     assert story is not None and "coins" in story.lines()[-1]
     story.save(tmp_path / "story.json")

@@ -112,11 +112,11 @@ def test_dijkstra_stabilizes_under_every_schedule(n, k, moves):
     protocol = Dijkstra(n=n, K=k)
     answer = hg.verify(protocol)
     assert answer.ok and answer.chain.size == k**n and "special = 1 for 1 of" in answer.covers
-    assert hg.verify(protocol, worst_case="adversary", property="safe").findings[0].sentence.endswith(f"{moves} moves")
+    assert hg.verify(protocol, scheduler="adversary").finding("reached").sentence.endswith(f"{moves} moves")
 
 
 def test_dijkstra_with_too_few_numbers_is_refuted():
-    assert not hg.verify(LooseDijkstra(n=4, K=2), worst_case="adversary", property="safe").findings[0].holds
+    assert not hg.verify(LooseDijkstra(n=4, K=2), scheduler="adversary").finding("reached").holds
     with pytest.raises(hg.InvalidInput, match="K >= n - 1"):
         Dijkstra(n=4, K=2)
 

@@ -46,11 +46,9 @@ def verify_protocol(
                       read=options.positive("memory", 1e6))
     ] = MEMORY,
     scheduler: options.Scheduler = None,
-    worst_case: Annotated[
-        str | None,
-        option("--worst-case", help="an adversary chooses who acts and the coins: adversary, fair; central, "
-               "distributed", metavar="NAME"),
-    ] = None,
+    coins: Annotated[
+        str, option("--coins", help="under a daemon: fair, or adversary (it chooses them too)", metavar="NAME")
+    ] = "fair",
     loss: options.Loss = None,
     one_sided: options.OneSided = None,
     wake: options.Wake = None,
@@ -91,9 +89,8 @@ def verify_protocol(
             )
         answer = verify(
             chosen, graph=topology, start=start, property=property_, quantiles=quantiles or (), memory=memory,
-            symmetry=symmetry, checkpoint=checkpoint, scheduler=scheduler, worst_case=worst_case, within=within,
-            wake=wake or "all", loss=loss or 0, one_sided=one_sided or 0,
-            progress=shown.show,
+            symmetry=symmetry, checkpoint=checkpoint, scheduler=scheduler, coins=coins, within=within,
+            wake=wake or "all", loss=loss or 0, one_sided=one_sided or 0, progress=shown.show,
         )  # fmt: skip
     if not isinstance(answer, Verification):
         verify_messages.report(answer, json, asked=property_ is not None)
@@ -162,7 +159,7 @@ def write_chain(answer, form: str, out) -> list[Path]:
     if isinstance(answer.chain, RecomputedChain):
         raise InvalidInput("--export needs the chain to be stored; raise --memory, or take smaller parameters")
     sets = {name: members(answer.chain, chosen) for name, chosen in answer.protocol.sets.items()}
-    return export(answer.chain, form, out, sets, "safe")
+    return export(answer.chain, form, out, sets, "safe", answer.case.decisions)
 
 
 def write_times(answer, place) -> Path:
@@ -189,13 +186,15 @@ def print_report(content: dict) -> None:
                 "covers": content["covers"],
                 "configurations": f"{figure(content['configurations'])} up to symmetry ({content['symmetry']}), "
                 f"{figure(content['labelled_configurations'] or 'more than 1e308')} in all",
-                "transitions": f"{figure(content['transitions'])}, probabilities in 1/{content['denominator']}",
+                "transitions": transitions(content),
             }
         )
     )
     print_findings(screen, content["findings"])
     if content["expected_steps"]:
         print_expected(screen, content["expected_steps"], content["unit"])
+    if content["schedules"]:
+        print_schedules(screen, content["schedules"])
     if content["within"]:
         print_within(screen, content["within"], content["unit"])
     if content["holding"]:
@@ -210,6 +209,30 @@ def print_report(content: dict) -> None:
     screen.print(f"{content['headline']} ({content['seconds']:.2f} s)", style=style)
 
 
+def transitions(content: dict) -> str:
+    if content["schedules"]:
+        return f"{figure(content['transitions'])}, {figure(content['schedules']['choices'])} choices of the daemon"
+    return f"{figure(content['transitions'])}, probabilities in 1/{content['denominator']}"
+
+
+def print_schedules(screen, found: dict) -> None:
+    """The extremes over all schedules, one row each."""
+    screen.print(f"\nall schedules of the daemon {found['daemon']}, coins {found['coins']}", style="bold")
+    named = list(found["probability"]["least"]["from"])
+    columns = ("", "over all schedules", "worst start", "mean over the starts", *(f"from {name}" for name in named))
+    table = new_table(*((heading, {"overflow": "fold"}) for heading in (*columns, "error at most")))
+    quantities = {"probability of reaching it": found["probability"]}
+    quantities |= {f"expected {name}": sides for name, sides in found["expected"].items()}
+    for what, sides in quantities.items():
+        for side, row in sides.items():
+            if row is not None:
+                values = [row["worst"], row["mean"], *row["from"].values()]
+                table.add_row(what, side, *map(exact, values), f"{row['error']:.1g}")
+    screen.print(table)
+    for note in found["notes"]:
+        screen.print(f"note: {note}")
+
+
 def print_findings(screen, findings: list[dict]) -> None:
     headings = ("set", "question", "holds", "claimed", "because")
     table = new_table(*((heading, {"overflow": "fold"}) for heading in headings))
@@ -219,7 +242,8 @@ def print_findings(screen, findings: list[dict]) -> None:
     screen.print(table)
     for row in findings:
         if row["counterexample"]:
-            screen.print(f"\n{row['question']} {row['set']}: a shortest counterexample", style="bold")
+            what = "a longest schedule" if row["holds"] else "a shortest counterexample"
+            screen.print(f"\n{row['question']} {row['set']}: {what}", style="bold")
             for line in row["counterexample"]["story"]:
                 screen.print(f"  {line}")
 

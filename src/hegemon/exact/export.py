@@ -2,7 +2,8 @@
 
 States are numbered as in the chain; label `init` marks the starts, and each set asked about has its label.
 The reward `steps` is 1 per step outside the set, so that the expected reward until the set is the expected
-number of steps.
+number of steps. Under a daemon it is a Markov decision process, in DRN alone: actions are the daemon's choices, and the
+reward `moves` counts the nodes that act.
 """
 
 from pathlib import Path
@@ -12,19 +13,30 @@ import numpy as np
 from hegemon import files
 from hegemon.errors import InvalidInput, meant
 from hegemon.exact.chain import Chain
+from hegemon.exact.decisions import Decisions
 
 LARGEST_PICTURE = 2000  # configurations: beyond, no layout program draws a DOT file
 
 
-def export(chain: Chain, form: str, path, labels: dict[str, np.ndarray], target: str) -> list[Path]:
-    """Write the chain; returns the files written. `labels` are sets by name, `target` the one rewards end at."""
+def export(
+    chain: Chain, form: str, path, labels: dict[str, np.ndarray], target: str, decisions: Decisions | None = None
+) -> list[Path]:
+    """Write the chain, or the decisions of a daemon on it; returns the files written.
+
+    `labels` are sets by name, `target` the one rewards end at.
+    """
     if form not in FORMATS:
         raise InvalidInput(
             f"the export format {form!r} is not known; choose {', '.join(FORMATS)}{meant(form, FORMATS)}"
         )
+    if decisions is not None and form != "drn":
+        raise InvalidInput(f"the decisions of a daemon are not written as {form}; choose drn")
     path = files.reserve(path)
     labels = {"init": initial(chain), **{_word(name): inside for name, inside in labels.items()}}
-    return FORMATS[form](chain, path, labels, (~labels[_word(target)]).astype(int))
+    reward = (~labels[_word(target)]).astype(int)
+    if decisions is not None:
+        return [_write(path.with_suffix(".drn"), _decision_lines(decisions, labels, reward))]
+    return FORMATS[form](chain, path, labels, reward)
 
 
 def initial(chain: Chain) -> np.ndarray:
@@ -107,6 +119,28 @@ def _drn(chain: Chain, path: Path, labels, reward) -> list[Path]:
                 yield f"\t\t{target} : {chance!r}"
 
     return [_write(path.with_suffix(".drn"), lines())]
+
+
+def _decision_lines(process: Decisions, labels, reward):
+    """Rewards `steps` and `moves` of each choice; where nobody can act, the configuration stays."""
+    chain, space = process.chain, process.chain.space
+    idle = int((np.diff(process.first) == 0).sum())
+    yield f"// {space.protocol.id}, n = {space.n}, {space.topology.name}, all schedules of a daemon"
+    yield from ("@type: MDP", "@parameters", "", "@reward_models", "steps moves")
+    yield from ("@nr_states", str(chain.size), "@nr_choices", str(process.choices + idle), "@model")
+    for state in range(chain.size):
+        held = "".join(f" {name}" for name, inside in labels.items() if inside[state])
+        yield f"state {state} [0, 0]{held}"
+        begin, end = process.first[state : state + 2].tolist()
+        if begin == end:
+            yield f"\taction idle [{reward[state]}, {reward[state]}]"
+            yield f"\t\t{state} : 1"
+        for choice in range(begin, end):
+            row = slice(process.offsets[choice], process.offsets[choice + 1])
+            cost = reward[state]
+            yield f"\taction a{process.labels[choice]} [{cost}, {cost * process.moves[choice]}]"
+            for target, weight in zip(process.targets[row].tolist(), process.weights[row].tolist(), strict=True):
+                yield f"\t\t{target} : {weight / process.denominator!r}"
 
 
 def _dot(chain: Chain, path: Path, labels, reward) -> list[Path]:

@@ -76,7 +76,7 @@ def kept_structure(chain: Chain) -> tuple[np.ndarray, np.ndarray]:
 
 def losses(chain: Chain) -> np.ndarray:
     """The number of arcs, out of the denominator, on which a meeting changes some agent's output."""
-    return chain.denominator - np.add.reduceat(chain.keeps, chain.offsets[:-1])
+    return np.add.reduceat(chain.weights - chain.keeps, chain.offsets[:-1])
 
 
 def can_reach(chain: Chain, inside: np.ndarray) -> np.ndarray:

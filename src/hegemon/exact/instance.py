@@ -5,10 +5,12 @@ from functools import cached_property
 import numpy as np
 
 from hegemon.compute.randomness import generator
+from hegemon.engines.schedulers.daemons import DAEMONS
 from hegemon.engines.schedulers.reading import scheduler_for
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import MEMORY, estimate, reachable_chain, whole_chain
 from hegemon.exact.configurations import Configurations
+from hegemon.exact.decisions import Decisions, decide
 from hegemon.exact.recomputed import RecomputedChain, can_be_recomputed
 from hegemon.exact.rounds import RoundConfigurations, round_chain
 from hegemon.graphs.topology import Topology
@@ -20,9 +22,13 @@ EVERYTHING = "all"  # the start that stands for every configuration
 
 
 class Instance:
-    """A protocol on a graph from given starts, and its chain."""
+    """A protocol on a graph from given starts, and its chain; under a daemon its decisions, and whatever may follow."""
 
-    def __init__(self, protocol, graph=None, start=None, symmetry=True, memory=MEMORY, progress=None, scheduler=None):
+    decisions: Decisions | None = None
+
+    def __init__(
+        self, protocol, graph=None, start=None, symmetry=True, memory=MEMORY, progress=None, scheduler=None, daemon=None
+    ):
         if "chain" not in protocol.model.homes:
             raise InvalidInput(
                 f"{protocol.id} has the model {protocol.model}; exact chains exist for populations and rounds"
@@ -38,16 +44,24 @@ class Instance:
         else:
             self.covers = f"reachable from {start}" if isinstance(start, str) else "reachable from the given start"
             starts = [fixed_start(protocol, start, self.topology)]
-        self.space, self.chain = protocol.model.home("chain")(
-            protocol, self.topology, starts, symmetry, memory, progress,
-            scheduler_for(scheduler, protocol, self.topology),
-        )  # fmt: skip
+        self.daemon = daemon
+        if daemon is None:
+            chosen = scheduler_for(scheduler, protocol, self.topology)
+            build = protocol.model.home("chain")
+            self.space, self.chain = build(protocol, self.topology, starts, symmetry, memory, progress, chosen)
+        else:
+            kind = Configurations if protocol.model.has_interactions else RoundConfigurations
+            self.space = kind(protocol, self.topology, *[False] * protocol.model.has_interactions)
+            self.decisions = decide(self.space, DAEMONS.get(daemon, daemon), starts, memory, progress)
+            self.chain = self.decisions.chain
 
     @property
     def is_intended(self) -> bool:
-        """The author's claims are about the starts that the protocol is made for."""
+        """The author's claims are about the starts and the daemon that the protocol is made for."""
         default = self.protocol.default_start
-        return default == "random" or self.covers == f"reachable from {default}"
+        return (self.daemon or "") == self.protocol.daemon and (
+            default == "random" or self.covers == f"reachable from {default}"
+        )
 
     @cached_property
     def starts(self) -> dict[str, int]:

@@ -5,12 +5,14 @@ situation; a configuration's successors are the products over all nodes, weighte
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
 from hegemon.errors import InvalidInput
-from hegemon.exact.chain import MEMORY, PER_CONFIGURATION, PER_ENTRY, Chain, require_memory
+from hegemon.exact.chain import MEMORY, Chain
 from hegemon.exact.configurations import ConfigurationSpace, require_numberable
+from hegemon.exact.exploring import explore
 from hegemon.graphs.topology import Topology
 from hegemon.models.inputs import have_inputs
 from hegemon.models.rounds import RoundsProtocol
@@ -18,6 +20,24 @@ from hegemon.runs.stories import Round
 
 LARGEST_DENOMINATOR = 2**53  # beyond, a weight would be rounded in floating point, and then leave 64 bits
 ROWS = 1 << 14  # configurations expanded at a time
+
+
+@dataclass(frozen=True)
+class LocalOutcomes:
+    """Of one node, row by row: where its outcomes begin and how many they are, and whether one is a change; and of all
+    outcomes the state and the number of coins that lead there."""
+
+    begins: np.ndarray
+    lengths: np.ndarray
+    enabled: np.ndarray
+    states: np.ndarray
+    shares: np.ndarray
+
+    def each(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """How many outcomes each of these rows has, and all of them, row after row."""
+        copies = self.lengths[rows]
+        place = np.arange(copies.sum()) - np.repeat(np.cumsum(copies) - copies, copies)
+        return copies, np.repeat(self.begins[rows], copies) + place
 
 
 class RoundConfigurations(ConfigurationSpace):
@@ -33,9 +53,14 @@ class RoundConfigurations(ConfigurationSpace):
             require_numberable(protocol, self.n * math.log2(self.q))
 
     @property
+    def tosses(self) -> int:
+        """The equally likely outcomes of the coins of one node."""
+        return 1 << self.protocol.random_bits
+
+    @property
     def arcs(self) -> int:
         """The common denominator: all coins of all nodes."""
-        return 1 << (self.protocol.random_bits * self.n)
+        return self.tosses**self.n
 
     @property
     def width(self) -> int:
@@ -79,24 +104,28 @@ class RoundConfigurations(ConfigurationSpace):
         near = codes[:, self.topology.neighbours(node)]
         return near if self.protocol.oriented else np.sort(near, axis=1)
 
+    def local(self, codes: np.ndarray, node: int) -> "LocalOutcomes":
+        """What a node may become in each row."""
+        distinct, which = np.unique(
+            np.column_stack([codes[:, node], self.seen(codes, node)]), axis=0, return_inverse=True
+        )
+        found = [self.outcomes(row[0], tuple(row[1:])) for row in distinct.tolist()]
+        lengths = np.array([len(outcome) for outcome in found])
+        states = np.array([state for outcome in found for state in outcome])
+        shares = np.array([share for outcome in found for share in outcome.values()])
+        begins, which = np.cumsum(lengths) - lengths, which.ravel()
+        enabled = np.logical_or.reduceat(states != np.repeat(distinct[:, 0], lengths), begins)
+        return LocalOutcomes(begins[which], lengths[which], enabled[which], states, shares)
+
     def successors(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """All successors of many configurations at once: the row each comes from, its codes, its weight."""
         rows, weights = np.arange(len(codes)), np.ones(len(codes), np.int64)
         after = np.empty((len(codes), 0), np.int64)
         for v in range(self.n):
-            local = np.column_stack([codes[:, v], self.seen(codes, v)])
-            distinct, which = np.unique(local, axis=0, return_inverse=True)
-            found = [self.outcomes(row[0], tuple(row[1:])) for row in distinct.tolist()]
-            lengths = np.array([len(outcome) for outcome in found])
-            begins = np.cumsum(lengths) - lengths
-            states = np.array([state for outcome in found for state in outcome])
-            shares = np.array([share for outcome in found for share in outcome.values()])
-            mine = which.ravel()[rows]
-            copies = lengths[mine]
-            place = np.arange(copies.sum()) - np.repeat(np.cumsum(copies) - copies, copies)
-            chosen = np.repeat(begins[mine], copies) + place
-            rows, weights = np.repeat(rows, copies), np.repeat(weights, copies) * shares[chosen]
-            after = np.column_stack([np.repeat(after, copies, axis=0), states[chosen]])
+            local = self.local(codes, v)
+            copies, chosen = local.each(rows)
+            rows, weights = np.repeat(rows, copies), np.repeat(weights, copies) * local.shares[chosen]
+            after = np.column_stack([np.repeat(after, copies, axis=0), local.states[chosen]])
         return rows, after, weights
 
     def step(self, codes, key: int, change: bool | None) -> tuple[Round, np.ndarray]:
@@ -108,54 +137,27 @@ class RoundConfigurations(ConfigurationSpace):
 
 def round_chain(space: RoundConfigurations, starts, memory: float = MEMORY, progress=None) -> Chain:
     """What can be reached from the given arrays of codes (None: everything), breadth-first."""
-    if starts is None:
-        needed = space.size * (PER_CONFIGURATION + 8 * space.n + space.width * PER_ENTRY)
-        require_memory(space, needed, memory, "the chain of all configurations", space.size)
-        known = space.all_keys()
-    else:
-        known = np.unique([space.key(codes) for codes in starts])
-    if space.arcs > LARGEST_DENOMINATOR:
+    require_countable(space, space.arcs)
+
+    def expand(codes):
+        rows, after, weights = space.successors(codes)
+        kept = (space.outputs[after] == space.outputs[codes][rows]).all(axis=1)
+        return rows, space.keys(after), (weights, weights * kept)
+
+    found = explore(space, starts, expand, _merged, ROWS, memory, progress)
+    offsets = np.searchsorted(found.rows, np.arange(len(found.keys) + 1)).astype(np.int64)
+    weights, keeps = found.columns
+    return Chain(space, found.keys, offsets, found.targets, weights, keeps, found.parents, found.starts)
+
+
+def require_countable(space: RoundConfigurations, denominator: int) -> None:
+    """Weights are whole numbers that floating point holds exactly."""
+    if denominator > LARGEST_DENOMINATOR:
         raise InvalidInput(
             f"{space.protocol.id} on {space.topology.name}: a round of {space.n} nodes with "
             f"random_bits = {space.protocol.random_bits} has more than 2^53 equally likely outcomes, too many to be "
             "counted exactly; take a smaller graph or fewer random_bits"
         )
-    parents = [np.full(len(known), -1)]
-    first = len(known)
-    order = np.argsort(known)  # positions of the known keys, ascending by key
-    columns: list[tuple] = []
-    done = entries = 0
-    while done < len(known):
-        part = known[done : done + ROWS]
-        rows, after, weights = space.successors(space.codes(part))
-        kept = (space.outputs[after] == space.outputs[space.codes(part)][rows]).all(axis=1)
-        keys = space.keys(after)
-        if starts is not None:
-            fresh, where = np.unique(keys, return_index=True)
-            place = np.searchsorted(known, fresh, sorter=order)
-            is_new = (place == len(known)) | (known[order[np.minimum(place, len(known) - 1)]] != fresh)
-            new = np.flatnonzero(is_new)
-            new = new[np.argsort(where[new], kind="stable")]
-            known = np.concatenate([known, fresh[new]])
-            parents.append(done + rows[where[new]])
-            order = np.argsort(known, kind="stable")
-        targets = order[np.searchsorted(known, keys, sorter=order)]
-        columns.append(_merged(rows + done, targets, weights, weights * kept))
-        done += len(part)
-        entries += len(keys)
-        needed = len(known) * PER_CONFIGURATION + entries * PER_ENTRY
-        require_memory(
-            space, needed, memory, f"the part of the chain found so far ({len(known)} configurations)", len(known)
-        )
-        if progress:
-            progress("exploring", done, len(known))
-    rows, targets, weights, keeps = (np.concatenate(column) for column in zip(*columns, strict=True))
-    offsets = np.searchsorted(rows, np.arange(len(known) + 1)).astype(np.int64)
-    return Chain(
-        space, known, offsets, targets.astype(np.int32), weights, keeps,
-        None if starts is None else np.concatenate(parents).astype(np.int32),
-        () if starts is None else tuple(range(first)),
-    )  # fmt: skip
 
 
 def _merged(rows, targets, weights, keeps):

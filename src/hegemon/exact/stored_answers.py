@@ -42,8 +42,11 @@ class StoredAnswers:
                 found.append(ask.keeps_leader(self.chain, name, inside, self.leaders, claimed))
             promised = name == self.case.protocol.reaches
             if "reached" in self.questions and (name == self.name or promised):
-                found.append(ask.is_reached(self.chain, name, inside, promised and self.case.is_intended))
+                found.append(self._reached(name, inside, promised and self.case.is_intended))
         return tuple(found)
+
+    def _reached(self, name: str, inside: np.ndarray, claimed: bool) -> Finding:
+        return ask.is_reached(self.chain, name, inside, claimed)
 
     def _unique_leader(self, name: str) -> bool:
         if self.leaders is None:

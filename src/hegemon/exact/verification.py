@@ -11,7 +11,6 @@ from hegemon import display
 from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.errors import InvalidInput, meant
 from hegemon.exact import findings as ask
-from hegemon.exact.adversary import POPULATION, ROUNDS, Adversary
 from hegemon.exact.chain import MEMORY, Chain, estimate
 from hegemon.exact.containment import members, named_set
 from hegemon.exact.findings import Finding
@@ -21,6 +20,7 @@ from hegemon.exact.instance import Instance
 from hegemon.exact.messages.answers import MessageVerification, verify_messages
 from hegemon.exact.recomputed import RecomputedChain
 from hegemon.exact.recomputed_answers import RecomputedAnswers
+from hegemon.exact.schedules import COINS, ScheduledAnswers, Schedules, parse_daemon
 from hegemon.exact.stored_answers import StoredAnswers
 from hegemon.exact.within import Within
 from hegemon.models.conditions import is_condition
@@ -46,6 +46,7 @@ class Verification:
     holding: HoldingTimes | None
     seconds: float
     within: Within | None = None
+    schedules: Schedules | None = None  # under a daemon: the best and the worst of them
 
     @property
     def protocol(self) -> Protocol:
@@ -108,6 +109,7 @@ class Verification:
             "expected_steps": self.hitting.record() if self.hitting else None,
             "within": self.within.record() if self.within else None,
             "holding": self.holding.record() if self.holding else None,
+            "schedules": self.schedules.record() if self.schedules else None,
             "seconds": self.seconds,
         }
 
@@ -135,16 +137,16 @@ def verify(
 def verify(
     protocol: PopulationProtocol | RoundsProtocol, *, graph: Graph = ..., start: Start = ...,
     property: str | None = ..., quantiles: tuple[float, ...] = ..., within: int | None = ...,
-    scheduler: "str | Scheduler | None" = ..., worst_case: str | None = ...,
-    loss: float | str = ..., one_sided: float | str = ..., memory: float = ..., symmetry: bool = ...,
+    scheduler: "str | Scheduler | None" = ..., coins: str = ..., loss: float | str = ...,
+    one_sided: float | str = ..., memory: float = ..., symmetry: bool = ...,
     checkpoint: str | Path | None = ..., progress: display.Show | None = ...,
 ) -> Verification: ...  # fmt: skip
 @overload
 def verify(
     protocol: Protocol, *, graph: Graph = ..., start: Start = ...,
     property: str | None = ..., quantiles: tuple[float, ...] = ..., within: int | None = ...,
-    scheduler: "str | Scheduler | None" = ..., worst_case: str | None = ...,
-    loss: float | str = ..., one_sided: float | str = ..., memory: float = ..., symmetry: bool = ...,
+    scheduler: "str | Scheduler | None" = ..., coins: str = ..., loss: float | str = ...,
+    one_sided: float | str = ..., memory: float = ..., symmetry: bool = ...,
     checkpoint: str | Path | None = ..., wake: Wake = ..., progress: display.Show | None = ...,
 ) -> Verification | MessageVerification: ...  # fmt: skip
 @display.with_progress
@@ -157,7 +159,7 @@ def verify(
     quantiles: tuple[float, ...] = (),
     within: int | None = None,
     scheduler: "str | Scheduler | None" = None,
-    worst_case: str | None = None,
+    coins: str = "fair",
     loss: float | str = 0,
     one_sided: float | str = 0,
     memory: float = MEMORY,
@@ -177,11 +179,12 @@ def verify(
                 every set that is claimed to be.
     quantiles   of the number of steps, such as (0.5, 0.9).
     within      also the probability of having reached the set after K steps.
-    scheduler   who acts next, as in a run: "uniform" for interactions, "synchronous" for rounds.
-    worst_case  one question of its own, about an adversary who chooses who acts and how the coins fall: "adversary"
-                (any moves forever), "fair" (every pair meets again and again), for rounds "central" or "distributed":
-                whether the set is reached whatever happens, how many moves that takes at most, or a schedule that
-                avoids it.
+    scheduler   who acts next, as in a run: "uniform" pairs, "synchronous" rounds …; by default the protocol's own
+                daemon, or its model's law. A daemon means all its schedules: in a population "adversary" (chooses the
+                pair), "fair" (the same, but each pair meets again and again) or "central" (chooses the initiator, whose
+                partner is drawn); for rounds "central" (one node acts), "locally-central" (no two neighbours at once)
+                or "distributed" (any nodes); also "central:weakly-fair" and "central:strongly-fair".
+    coins       under a daemon: "fair", or "adversary" if they fall as the daemon likes.
     loss, one_sided  the probability that an interaction is lost, and that one that is not changes the responder alone:
                 decimals, or texts such as "1/3".
     memory      GiB. All configurations that do not fit are not stored but recomputed in every pass; quantiles, finite
@@ -200,8 +203,7 @@ def verify(
     if isinstance(protocol, MessageProtocol):
         for option, value, default in (
             ("start", start, None), ("quantiles", quantiles, ()), ("scheduler", scheduler, None),
-            ("worst_case", worst_case, None),
-            ("symmetry", symmetry, True), ("checkpoint", checkpoint, None), ("loss", loss, 0),
+            ("coins", coins, "fair"), ("symmetry", symmetry, True), ("checkpoint", checkpoint, None), ("loss", loss, 0),
             ("one_sided", one_sided, 0),
         ):  # fmt: skip
             if value != default:
@@ -220,10 +222,17 @@ def verify(
     questions, name = parse_property(property, protocol)
     if questions == ("predicate",):
         return _verify_predicate(protocol, name, graph, memory, symmetry, progress, begin)
-    if worst_case is not None:
-        if scheduler is not None:
-            raise InvalidInput("worst_case lets an adversary choose who acts; drop scheduler")
-        return _verify_schedule(protocol, name, worst_case, graph, start, memory, progress, begin)
+    if coins not in COINS:
+        raise InvalidInput(f"coins = {coins!r} is not known; choose {' or '.join(COINS)}{meant(str(coins), COINS)}")
+    daemon = parse_daemon(scheduler, protocol)
+    if daemon is not None:
+        for option, value, default in (("quantiles", quantiles, ()), ("within", within, None)):
+            if value != default:
+                raise InvalidInput(f"{option} needs chance alone, and the daemon {daemon[0]} decides; leave it out")
+        asked = questions, name, property is None
+        return _verify_daemon(protocol, daemon, coins, asked, graph, start, memory, progress, begin)
+    if coins != "fair":
+        raise InvalidInput(f"coins = {coins!r} needs a daemon that chooses them; give a scheduler such as central")
     case = Instance(protocol, graph, start, symmetry, memory, progress, scheduler)
     answers: StoredAnswers | RecomputedAnswers
     if isinstance(case.chain, RecomputedChain):
@@ -279,17 +288,20 @@ def _verify_predicate(protocol, name, graph, memory, symmetry, progress, begin) 
     return Verification(case, "every input", inside, tuple(found), None, None, time.perf_counter() - begin)
 
 
-def _verify_schedule(protocol, name, schedule, graph, start, memory, progress, begin) -> Verification:
-    """One question: what the worst schedule does. Agents have names, because a schedule speaks of them."""
-    known = POPULATION if protocol.model.has_interactions else ROUNDS
-    if schedule not in known:
-        raise InvalidInput(
-            f"the worst case {schedule!r} is not one of {protocol.id}; choose {', '.join(known)}"
-            f"{meant(schedule, known)}"
-        )
-    case = Instance(protocol, graph, start, False, memory, progress)
-    if isinstance(case.chain, RecomputedChain):
-        raise InvalidInput("schedules need the chain to be stored; raise the memory, or take smaller parameters")
-    inside = members(case.chain, named_set(protocol, name))
-    finding = Adversary(case.chain, inside, schedule).answer(name)
-    return Verification(case, case.covers, inside, (finding,), None, None, time.perf_counter() - begin)
+def _verify_daemon(protocol, daemon, coins, asked, graph, start, memory, progress, begin) -> Verification:
+    """All schedules of a daemon. Agents have names, because a schedule speaks of them."""
+    (who, fairness), (questions, name, everything) = daemon, asked
+    if "holding" in questions and len(questions) == 1:
+        raise InvalidInput(f"holding needs chance alone, and the daemon {who} decides; ask closed, leader or reached")
+    case = Instance(protocol, graph, start, False, memory, progress, daemon=who)
+    answers = ScheduledAnswers(case, name, questions, everything, fairness, coins, progress)
+    return Verification(
+        case=case,
+        covers=case.covers,
+        inside=answers.inside(name),
+        findings=answers.findings(),
+        hitting=None,
+        holding=None,
+        seconds=time.perf_counter() - begin,
+        schedules=answers.schedules(name),
+    )

@@ -30,6 +30,11 @@ UNUSUAL = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_GENERAT
 def check_declaration(cls: Any) -> None:
     """Refuse a protocol class in which a name or a function cannot mean what it should."""
     owner = cls.__name__
+    if cls.daemon and cls.daemon not in cls.model.daemons:
+        known = ", ".join(cls.model.daemons) or "none"
+        raise InvalidInput(
+            f"{owner}: the daemon {cls.daemon!r} is not one of its model; choose {known}{declared(cls, 'daemon')}"
+        )
     for names, reserved, what in (
         (cls.starts, RESERVED_STARTS, "start"),
         (cls.sets, RESERVED_SETS, "set"),

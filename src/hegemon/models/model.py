@@ -30,6 +30,7 @@ class ComputationModel:
     has_objects: bool = False  # two agents meet whose states are Python objects
     wakes: bool = False  # an adversary wakes the nodes up
     has_template: bool = True  # `hegemon new` writes one
+    daemons: tuple[str, ...] = ()  # who may act next, where an adversary chooses
     homes: dict[str, str] = field(default_factory=dict, hash=False)
 
     def __str__(self) -> str:
@@ -52,7 +53,7 @@ def _loaded(place: str) -> Any:
 
 POPULATION = ComputationModel(
     "population", "of the population model", follower="agents", scheduler="uniform",
-    has_starts=True, has_configurations=True, has_interactions=True,
+    has_starts=True, has_configurations=True, has_interactions=True, daemons=("adversary", "central"),
     homes={
         "course": "hegemon.runs.course:simulate_states",
         "chain": "hegemon.exact.instance:population_chain",
@@ -63,6 +64,7 @@ POPULATION = ComputationModel(
 ROUNDS = ComputationModel(
     "rounds", "of the rounds model", agents="nodes", follower="rounds", scheduler="synchronous",
     has_starts=True, has_configurations=True, has_rounds=True,
+    daemons=("central", "locally-central", "distributed"),
     homes={
         "course": "hegemon.runs.course:simulate_states",
         "chain": "hegemon.exact.instance:rounds_chain",

@@ -68,6 +68,7 @@ class Protocol:
     needs_oracle = False  # whether somebody outside tells the agents what they cannot see
     arbitrary_start = True  # a stabilizing protocol starts anywhere, so it has the start `random`
     reaches = "safe"  # the set that its author claims to be reached with probability 1
+    daemon = ""  # the daemon that its author's claims are about: one of its model's; "" is chance, or all nodes at once
     assumes: tuple[Assumption, ...] = ()
     input_parameter = ""  # for a predicate: the parameter that says how many agents start with input 1
     inputs: dict[str, int | str] = {}  # fields that never change: how many agents have 1

@@ -3,6 +3,7 @@ from collections.abc import Mapping
 
 from hegemon.models.protocol import Protocol
 from hegemon.protocols.afek_gafni import AfekGafni as AfekGafni
+from hegemon.protocols.beauquier import Beauquier as Beauquier
 from hegemon.protocols.bfw import BFW as BFW
 from hegemon.protocols.cai_izumi_wada import CaiIzumiWada as CaiIzumiWada
 from hegemon.protocols.countdown import Countdown as Countdown
@@ -12,7 +13,10 @@ from hegemon.protocols.fischer_jiang import FischerJiang as FischerJiang
 from hegemon.protocols.flood_max import FloodMax as FloodMax
 from hegemon.protocols.gossip_identity import GossipIdentity as GossipIdentity
 from hegemon.protocols.herman import Herman as Herman
+from hegemon.protocols.huang import Huang as Huang
+from hegemon.protocols.israeli_jalfon import IsraeliJalfon as IsraeliJalfon
 from hegemon.protocols.itai_rodeh import ItaiRodeh as ItaiRodeh
+from hegemon.protocols.leader_ring_3 import LeaderRing3 as LeaderRing3
 from hegemon.protocols.majority import ApproximateMajority as ApproximateMajority
 from hegemon.protocols.majority import ExactMajority as ExactMajority
 from hegemon.protocols.odd_ring import OddRing as OddRing

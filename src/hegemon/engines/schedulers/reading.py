@@ -19,6 +19,11 @@ def scheduler_for(given: Any, protocol, topology: Topology) -> Any:
     return model.home("scheduler")(asked, protocol, topology) if isinstance(asked, str) else asked
 
 
+def run_names(protocol) -> tuple[str, ...]:
+    """The names of the schedulers that a run of the protocol can follow."""
+    return tuple(PAIRS) if protocol.model.has_interactions else tuple(NODES)
+
+
 def read_pairs(text: str, protocol, topology: Topology) -> Scheduler:
     """Who meets next, of a population: `NAME` or `NAME:…`."""
     return PAIRS[known_name(text, PAIRS, protocol)]

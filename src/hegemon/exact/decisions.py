@@ -1,0 +1,225 @@
+"""A daemon against fair coins: a Markov decision process. The daemon chooses who acts, chance throws the coins.
+
+Configurations are those of a chain without symmetry, because a daemon speaks of agents. A *choice* is what the daemon
+may do in a configuration: for rounds a set of enabled nodes that act at once; in a population an arc whose meeting can
+change something (`adversary`), or an initiator whose partner is then drawn among its neighbours (`central`).
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from hegemon.engines.schedulers.daemons import Daemon
+from hegemon.errors import InvalidInput
+from hegemon.exact.chain import MEMORY, Chain
+from hegemon.exact.configurations import Configurations
+from hegemon.exact.exploring import explore
+from hegemon.exact.rounds import RoundConfigurations, require_countable
+
+MOST_PARTIES = 61  # one bit each
+ROWS = 1 << 18  # configurations times choices that are expanded at a time
+
+
+@dataclass(frozen=True)
+class DecisionProcess:
+    """Configuration i has the choices first[i]:first[i+1]; choice k leads to targets[offsets[k]:offsets[k+1]], with
+    weights that add up to the denominator."""
+
+    first: np.ndarray
+    offsets: np.ndarray
+    targets: np.ndarray
+    weights: np.ndarray
+    denominator: int
+
+    @property
+    def size(self) -> int:
+        return len(self.first) - 1
+
+    @property
+    def choices(self) -> int:
+        return len(self.offsets) - 1
+
+    @cached_property
+    def owners(self) -> np.ndarray:
+        """The configuration of each choice."""
+        return np.repeat(np.arange(self.size), np.diff(self.first))
+
+    @cached_property
+    def sources(self) -> np.ndarray:
+        """The choice of each entry."""
+        return np.repeat(np.arange(self.choices), np.diff(self.offsets))
+
+    @cached_property
+    def matrix(self):
+        """The probabilities of each choice, in floating point."""
+        from scipy.sparse import csr_array  # only here: it takes long to load
+
+        return csr_array((self.weights / self.denominator, self.targets, self.offsets), (self.choices, self.size))
+
+
+@dataclass(frozen=True)
+class Decisions(DecisionProcess):
+    """What a daemon may do. `chain` has the same configurations, and whatever can follow each."""
+
+    chain: Chain
+    labels: np.ndarray  # of each choice: the nodes that act, as bits; in a population the number of arc or initiator
+    moves: np.ndarray  # of each choice: how many nodes act
+
+    @cached_property
+    def bits(self) -> np.ndarray:
+        """Who acts in each choice, one bit for each node, arc or initiator that can."""
+        if isinstance(self.chain.space, RoundConfigurations):
+            return self.labels
+        if (most := int(self.labels.max(initial=0))) > MOST_PARTIES:
+            raise InvalidInput(f"{most + 1} pairs are too many for fair schedules; take at most {MOST_PARTIES + 1}")
+        return np.left_shift(1, self.labels)
+
+    @cached_property
+    def enabled(self) -> np.ndarray:
+        """Who could act in each configuration, as such bits."""
+        united = np.zeros(self.size, np.int64)
+        some = np.flatnonzero(np.diff(self.first))
+        if len(some):
+            united[some] = np.bitwise_or.reduceat(self.bits, self.first[some])
+        return united
+
+    @cached_property
+    def is_certain(self) -> bool:
+        """Whether the daemon alone decides what happens."""
+        return self.choices == len(self.targets)
+
+    def determined(self) -> "Decisions":
+        """The same with coins that fall as the daemon likes: each outcome that changes something is a choice."""
+        kept = self.targets != self.owners[self.sources]
+        before = np.concatenate([[0], np.cumsum(kept)])
+        targets, sources = self.targets[kept], self.sources[kept]
+        return Decisions(
+            before[self.offsets[self.first]], np.arange(len(targets) + 1), targets, np.ones(len(targets), np.int64), 1,
+            self.chain, self.labels[sources], self.moves[sources],
+        )  # fmt: skip
+
+
+def decide(space, daemon: Daemon | str, starts, memory: float = MEMORY, progress=None) -> Decisions:
+    """The decision process of a daemon from the given arrays of codes (None: everything)."""
+    if isinstance(space, RoundConfigurations):
+        assert isinstance(daemon, Daemon)
+        expand, denominator, number = _of_nodes(space, daemon)
+    else:
+        expand, denominator, number = _of_pairs(space, picks_pair=daemon == "adversary")
+    found = explore(space, starts, expand, _merged, max(1, ROWS // number), memory, progress)
+    labels, weights, kept = found.columns
+    fresh = np.concatenate([[True], (np.diff(found.rows) != 0) | (np.diff(labels) != 0)])
+    begins = np.flatnonzero(fresh) if len(found.rows) else np.empty(0, np.int64)
+    owners, size = found.rows[begins], len(found.keys)
+    first = np.searchsorted(owners, np.arange(size + 1)).astype(np.int64)
+    labels = labels[begins]
+    acting = (
+        [int(mask).bit_count() for mask in labels.tolist()]
+        if isinstance(space, RoundConfigurations)
+        else [1] * len(labels)
+    )
+    return Decisions(
+        first,
+        np.append(begins, len(found.rows)),
+        found.targets,
+        weights,
+        denominator,
+        _support(space, found, kept),
+        labels,
+        np.array(acting, np.int64),
+    )
+
+
+def _of_nodes(space: RoundConfigurations, daemon: Daemon):
+    """Any of the sets of enabled nodes that the daemon allows."""
+    subsets = daemon.together(space.topology)
+    most = max(mask.bit_count() for mask in subsets)
+    denominator = space.tosses**most
+    require_countable(space, denominator)
+    powers = [space.q**place for place in range(space.n)]
+
+    def expand(codes: np.ndarray):
+        locals_ = [space.local(codes, node) for node in range(space.n)]
+        able = np.zeros(len(codes), np.int64)
+        for node, local in enumerate(locals_):
+            able |= local.enabled.astype(np.int64) << node
+        before, pieces = space.keys(codes), []
+        for mask in subsets if not daemon.takes_all else np.unique(able[able > 0]).tolist():
+            rows = np.flatnonzero(able == mask if daemon.takes_all else able & mask == mask)
+            keys, kept = before[rows], np.ones(len(rows), bool)
+            weights = np.full(len(rows), space.tosses ** (most - mask.bit_count()))
+            for node in range(space.n):
+                if mask >> node & 1 and len(rows):
+                    local, mine = locals_[node], codes[rows, node]
+                    copies, chosen = local.each(rows)
+                    states, mine = local.states[chosen], np.repeat(mine, copies)
+                    rows, keys = np.repeat(rows, copies), np.repeat(keys, copies) + (states - mine) * powers[node]
+                    weights = np.repeat(weights, copies) * local.shares[chosen]
+                    kept = np.repeat(kept, copies) & (space.outputs[states] == space.outputs[mine])
+            pieces.append((rows, keys, np.full(len(rows), mask), weights, kept))
+        rows, keys, labels, weights, kept = _joined(pieces)
+        return rows, keys, (labels, weights, kept)
+
+    return expand, denominator, len(subsets)
+
+
+def _of_pairs(space: Configurations, picks_pair: bool):
+    """Any arc whose meeting can change something; or any initiator that has such an arc, whose partner is drawn."""
+    table, model = space.arc_table, space.model
+    arcs = space.topology.arcs
+    degrees = space.topology.degrees.tolist()
+    common = 1 if picks_pair else math.lcm(*(degree for degree in degrees if degree))
+
+    def expand(codes: np.ndarray):
+        before, pieces = codes @ model.powers, []
+        for place, (i, j, base) in enumerate(table.tolist()):
+            a, b = codes[:, i], codes[:, j]
+            left, right = model.first[base + a, b], model.second[base + a, b]
+            keys = before + (left - a) * model.powers[i] + (right - b) * model.powers[j]
+            label = place % arcs if picks_pair else i
+            weight = 1 if picks_pair else common // degrees[i]
+            rows = np.arange(len(codes))
+            pieces.append(
+                (rows, keys, np.full(len(rows), label), np.full(len(rows), weight), ~model.changes[base + a, b])
+            )
+        rows, keys, labels, weights, kept = _joined(pieces)
+        able = np.zeros((len(codes), max(arcs, space.n)), bool)
+        np.logical_or.at(able, (rows, labels), keys != before[rows])
+        some = able[rows, labels]
+        return rows[some], keys[some], (labels[some], weights[some], kept[some])
+
+    return expand, common * space.coins, len(table)
+
+
+def _joined(pieces: list[tuple]) -> tuple:
+    return tuple(np.concatenate(column) for column in zip(*pieces, strict=True))
+
+
+def _merged(rows, targets, labels, weights, kept):
+    """Entries of one choice and target added up, in the order of rows, labels and targets."""
+    if not len(rows):
+        return rows, targets, labels, weights, kept
+    order = np.lexsort((targets, labels, rows))
+    rows, targets, labels, weights, kept = (one[order] for one in (rows, targets, labels, weights, kept))
+    new = (np.diff(rows) != 0) | (np.diff(labels) != 0) | (np.diff(targets) != 0)
+    begins = np.flatnonzero(np.concatenate([[True], new]))
+    together = np.logical_and.reduceat(kept, begins)
+    return rows[begins], targets[begins], labels[begins], np.add.reduceat(weights, begins), together
+
+
+def _support(space, found, kept) -> Chain:
+    """Whatever can follow, whoever acts; a configuration in which nobody can act stays. Weights are numbers of ways."""
+    size = len(found.keys)
+    idle = np.setdiff1d(np.arange(size), found.rows)
+    rows, targets = np.concatenate([found.rows, idle]), np.concatenate([found.targets, idle])
+    keeps = np.concatenate([kept, np.ones(len(idle), bool)])
+    order = np.lexsort((targets, rows))
+    rows, targets, keeps = rows[order], targets[order], keeps[order]
+    begins = np.flatnonzero(np.concatenate([[True], (np.diff(rows) != 0) | (np.diff(targets) != 0)]))
+    offsets = np.searchsorted(rows[begins], np.arange(size + 1)).astype(np.int64)
+    weights, kept = np.diff(np.append(begins, len(rows))), np.add.reduceat(keeps.astype(np.int64), begins)
+    return Chain(
+        space, found.keys, offsets, targets[begins].astype(np.int32), weights, kept, found.parents, found.starts
+    )

@@ -1,0 +1,214 @@
+"""What daemons can do to a protocol with fair coins: extreme probabilities and extreme expected numbers of moves."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from hegemon.engines.schedulers.reading import run_names
+from hegemon.errors import InvalidInput, meant
+from hegemon.exact.adversary import Adversary
+from hegemon.exact.chain import Chain
+from hegemon.exact.decisions import Decisions
+from hegemon.exact.end_components import every, fair_components, forced, reaching
+from hegemon.exact.findings import Finding
+from hegemon.exact.hitting import average, finite, first_largest, first_smallest, start_weights
+from hegemon.exact.instance import Instance
+from hegemon.exact.stored_answers import StoredAnswers
+from hegemon.exact.strategies import Optimizer, Optimum, likeliest
+from hegemon.exact.traces import trace
+
+FAIRNESS = {"weakly-fair": "weak", "strongly-fair": "strong"}
+COINS = ("fair", "adversary")
+NO_BOUND = "a fair schedule may delay anybody for any time, so that no number of moves bounds them"
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """The most or the least that any schedule attains, from every configuration, and the choices that attain it."""
+
+    values: np.ndarray
+    choices: np.ndarray
+    error: float
+    starts: np.ndarray
+    weights: np.ndarray
+    named: dict[str, int]
+    largest: bool
+
+    @property
+    def start(self) -> int:
+        """The start at which it is most extreme; of those that may be equal, the first."""
+        values = self.values[self.starts]
+        pick = first_largest if self.largest else first_smallest
+        return int(self.starts[pick(values, self.error)])
+
+    @property
+    def extreme(self) -> float:
+        return float(self.values[self.start])
+
+    @property
+    def mean(self) -> float:
+        return average(self.weights[self.starts], self.values[self.starts])
+
+    def record(self) -> dict:
+        named = {name: finite(self.values[index]) for name, index in self.named.items()}
+        return {"worst": finite(self.extreme), "mean": finite(self.mean), "from": named, "error": float(self.error)}
+
+
+class Schedules:
+    """Every schedule of one daemon, for one set. `fairness` is empty, `weak` or `strong`."""
+
+    def __init__(
+        self, process: Decisions, inside: np.ndarray, named: dict[str, int], daemon: str, fairness="", coins="fair"
+    ):
+        self.process, self.inside, self.named = process, inside, named
+        self.daemon, self.fairness, self.coins = daemon, fairness, coins
+        self.outside = ~inside
+        chain: Chain = process.chain
+        self.weights = start_weights(chain)
+        self.starts = np.arange(chain.size) if chain.is_whole else np.flatnonzero(self.weights > 0)
+
+    def _extreme(self, found: Optimum, values: np.ndarray, largest: bool) -> Extreme:
+        return Extreme(values, found.choices, found.error, self.starts, self.weights, self.named, largest)
+
+    @cached_property
+    def stuck(self) -> np.ndarray:
+        """Where nobody can act, outside the set."""
+        return self.outside & (np.diff(self.process.first) == 0)
+
+    @cached_property
+    def _ends(self):
+        return fair_components(self.process, self.outside, self.fairness)
+
+    @cached_property
+    def avoided(self) -> np.ndarray:
+        """Where a schedule can stay outside the set forever, whatever the coins show."""
+        return self.stuck | (self._ends.label >= 0)
+
+    @cached_property
+    def doubtful(self) -> np.ndarray:
+        """From where some schedule avoids the set with a probability above 0."""
+        return reaching(self.process, self.avoided, self.outside)
+
+    @cached_property
+    def least_probability(self) -> Extreme:
+        """Of reaching the set, over all schedules."""
+        found = likeliest(self.process, self.avoided, self.outside)
+        stays = np.flatnonzero(self._ends.stays)
+        choices = found.choices.copy()
+        choices[self.process.owners[stays[::-1]]] = stays[::-1]
+        return self._extreme(Optimum(found.values, choices, found.error), 1.0 - found.values, largest=False)
+
+    @cached_property
+    def greatest_probability(self) -> Extreme:
+        found = likeliest(self.process, self.inside, self.outside)
+        return self._extreme(found, np.where(self._surely[0], 1.0, found.values), largest=False)
+
+    @cached_property
+    def _surely(self) -> tuple[np.ndarray, np.ndarray]:
+        return forced(self.process, self.inside)
+
+    def most(self, costs: np.ndarray) -> Extreme | None:
+        """The most expected cost; None where fairness alone makes a schedule end, so that there is no bound."""
+        if self.fairness:
+            return None
+        found = Optimizer(self.process, self.outside & ~self.doubtful).costs(costs, largest=True)
+        return self._extreme(found, np.where(self.doubtful, np.inf, found.values), largest=True)
+
+    def least(self, costs: np.ndarray) -> Extreme:
+        sure, first = self._surely
+        allowed = every(self.process, sure[self.process.targets])
+        found = Optimizer(self.process, self.outside & sure, allowed).costs(costs, False, first)
+        return self._extreme(found, np.where(sure, found.values, np.inf), largest=True)
+
+    @cached_property
+    def expected(self) -> dict[str, tuple[Extreme | None, Extreme]]:
+        """The most and the least expected steps and moves."""
+        moves = self.process.moves.astype(float)
+        costs = {"moves": moves}
+        if (moves > 1).any():
+            costs["steps"] = np.ones(len(moves))
+        return {name: (self.most(cost), self.least(cost)) for name, cost in costs.items()}
+
+    @property
+    def is_reached(self) -> bool:
+        return not self.doubtful[self.starts].any()
+
+    def finding(self, name: str, claimed: bool) -> Finding:
+        """Whether the set is reached with probability 1 under every schedule."""
+        if self.is_reached:
+            covers = "every configuration" if self.process.chain.is_whole else "the start"
+            sentence = f"reached with probability 1 from {covers}, whatever the daemon does"
+            return Finding("reached", name, True, claimed, sentence)
+        least, number = self.least_probability, int(self.doubtful[self.starts].sum())
+        size = len(self.starts)
+        sentence = (
+            f"a schedule avoids it from {number} of {size} configuration{'s' * (size != 1)}; the least probability of "
+            f"reaching it is {least.extreme:.6g}"
+        )
+        return Finding("reached", name, False, claimed, sentence, trace(self.process.chain, [least.start]))
+
+    def record(self) -> dict:
+        expected = {
+            name: {"most": most.record() if most else None, "least": least.record()}
+            for name, (most, least) in self.expected.items()
+        }
+        probability = {"least": self.least_probability.record(), "greatest": self.greatest_probability.record()}
+        return {
+            "daemon": f"{self.daemon} ({self.fairness}ly fair)" if self.fairness else self.daemon,
+            "coins": self.coins,
+            "choices": self.process.choices,
+            "probability": probability,
+            "expected": expected,
+            "notes": [NO_BOUND] if self.fairness else [],
+        }
+
+
+def parse_daemon(scheduler, protocol) -> tuple[str, str] | None:
+    """The daemon and its fairness that a scheduler's name means; None for a law of chance, which a run can follow."""
+    model = protocol.model
+    text = scheduler if scheduler is not None else protocol.daemon
+    if not isinstance(text, str) or not text:
+        return None
+    if text == "fair" and model.has_interactions:
+        return "adversary", "weak"
+    name, colon, fairness = text.partition(":")
+    known = run_names(protocol)
+    if name not in model.daemons:
+        if name not in known:
+            names = sorted({*known, *model.daemons, *["fair"] * model.has_interactions})
+            raise InvalidInput(
+                f"the scheduler {text!r} is not one of {protocol.id}; choose {', '.join(names)}{meant(name, names)}"
+            )
+        return None
+    ways = [way for way in FAIRNESS if way != "strongly-fair" or not model.has_interactions]
+    if colon and fairness not in ways:
+        if name in known:
+            return None
+        told = " or ".join(f":{way}" for way in ways)
+        raise InvalidInput(
+            f"the scheduler {text!r} is not known: {name} may be followed by {told}{meant(fairness, ways)}"
+        )
+    return name, FAIRNESS.get(fairness, "")
+
+
+class ScheduledAnswers(StoredAnswers):
+    """The questions of `verify` about every schedule of a daemon."""
+
+    def __init__(
+        self, case: Instance, name: str, questions, everything: bool, fairness: str, coins: str, progress=None
+    ):
+        super().__init__(case, name, questions, everything, progress)
+        assert case.decisions is not None
+        self.process = case.decisions.determined() if coins == "adversary" else case.decisions
+        self.fairness, self.coins = fairness, coins
+
+    def schedules(self, name: str) -> Schedules:
+        assert self.case.daemon is not None
+        given = self.case.starts, self.case.daemon, self.fairness, self.coins
+        return Schedules(self.process, self.inside(name), *given)
+
+    def _reached(self, name: str, inside: np.ndarray, claimed: bool) -> Finding:
+        if self.process.is_certain:
+            return Adversary(self.process, inside, self.fairness).answer(name, claimed)
+        return self.schedules(name).finding(name, claimed)
