@@ -19,7 +19,7 @@ from tests.network.liar import deceive
 
 from hegemon.network.agent import Agent
 from hegemon.network.keys import Keys, new_key
-from hegemon.network.rules import MemberRules
+from hegemon.network.rules import InteractionRules
 from hegemon.network.udp import UdpPort, run
 from hegemon.network.wire import Wire, fingerprint_of
 from hegemon.protocols import TimeOptimal, Timer
@@ -34,7 +34,7 @@ def serve(agents: int, share: int, seconds: float, rate: float, key: str, pipe) 
 async def live(agents: int, share: int, seconds: float, rate: float, key: str, pipe) -> dict:
     loop = asyncio.get_running_loop()
     protocol = TimeOptimal(n=agents)
-    rules, keys = MemberRules(protocol), Keys((bytes.fromhex(key),))
+    rules, keys = InteractionRules(protocol), Keys((bytes.fromhex(key),))
     fingerprint = fingerprint_of(protocol)
     ports = [await UdpPort.open(("127.0.0.1", 0)) for _ in range(share)]
     pipe.send([port.address for port in ports])

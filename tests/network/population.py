@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from hegemon.network.agent import Agent
 from hegemon.network.keys import Keys
-from hegemon.network.rules import MemberRules, neighbours_of
+from hegemon.network.rules import InteractionRules, neighbours_of
 from hegemon.network.wire import Wire, fingerprint_of
 from tests.network.virtual import Clock, Conditions, Network
 
@@ -30,7 +30,7 @@ class Population:
         patience: float = 1.0,
         keys: Keys | None = None,
     ):
-        self.protocol, self.rules = protocol, MemberRules(protocol)
+        self.protocol, self.rules = protocol, InteractionRules(protocol)
         self._state = lru_cache(1 << 16)(protocol.space.namespace)
         self.rng = random.Random(seed)
         self.clock = Clock()

@@ -23,7 +23,7 @@ def kept(parts: tuple[np.ndarray, ...], into: tuple | None) -> tuple[np.ndarray,
     return into
 
 
-def within_clock(engine, limit: int) -> int:
+def within_clock(engine: "Engine", limit: int) -> int:
     """As far towards `limit` as an engine goes whose clock has 64 bits; refused once it stands there."""
     if engine.step >= LAST_STEP < limit:
         raise InvalidInput(
@@ -70,12 +70,18 @@ class Engine(ABC):
 
     @abstractmethod
     def __init__(
-        self, protocol, topology: Topology, configuration: Configuration, stop: Stop, rng: np.ndarray, **options
+        self,
+        protocol: Any,
+        topology: Topology,
+        configuration: Configuration,
+        stop: Stop,
+        rng: np.ndarray,
+        **options,
     ):
         """At step 0 in this configuration."""
 
     @classmethod
-    def require_room(cls, protocol, topology: Topology) -> None:
+    def require_room(cls, protocol: Any, topology: Topology) -> None:
         """Raise InvalidInput if the run does not fit in memory: asked before anything is allocated."""
         return None
 

@@ -15,6 +15,7 @@ from hegemon.compute.intrinsics import FAILED, attempt
 from hegemon.compute.records import codec, marker, meeting, widened
 from hegemon.engines.refusal import refuse_compilation
 from hegemon.engines.stopping import Stop
+from hegemon.models.population import PopulationProtocol
 
 DONE = 0  # or FAILED: nothing is ever raised through C
 # A gate: five addresses, six words for its owner, and what the last meeting told: both codes, the coins, and from MARKS
@@ -59,7 +60,7 @@ def signature_of_meet(state: np.dtype, parameters: np.dtype):
 class Meeting:
     """The address of `meet` for one protocol and stop, and everything behind it that must stay alive."""
 
-    def __init__(self, protocol, stop: Stop):
+    def __init__(self, protocol: PopulationProtocol, stop: Stop):
         encode, decode, self._layout = codec(protocol.space)
         self.protocol, self._parameters = protocol, protocol.compiled_p
         self._scratch = np.zeros(2, widened(protocol.space.dtype))

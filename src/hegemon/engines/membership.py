@@ -8,6 +8,9 @@ import numpy as np
 from hegemon.compute.compilation import specialize
 from hegemon.compute.records import marker, one_of
 from hegemon.engines.stopping import Stop
+from hegemon.graphs.topology import Topology
+from hegemon.models.configuration import Configuration
+from hegemon.models.protocol import Protocol
 from hegemon.models.words import EXACT, checked
 
 # Plain Python finds out which conditions the first agents satisfy: a single run needs little,
@@ -63,9 +66,9 @@ READS = {
 class Membership:
     """Evaluates a stop's set on configurations: counts first, since they are cheap, then whole predicates."""
 
-    def __init__(self, protocol, stop: Stop, topology=None):
+    def __init__(self, protocol: Protocol, stop: Stop, topology: Topology | None = None):
         self.protocol, self.stop = protocol, stop
-        self._graph = (topology.offsets, topology.targets) if protocol.reads_graph and stop.whole else ()
+        self._graph: tuple = _rows(topology) if protocol.reads_graph and stop.whole else ()
         self._mark_records = specialize(mark_records, protocol.record_types, note=marker(stop.conditions))
         check = check_whole_on_graph if self._graph else check_whole
         self.whole_checks = [specialize(check, protocol.record_types, predicate=predicate) for predicate in stop.whole]
@@ -118,9 +121,9 @@ class Watcher:
     """Measures observables on configurations in either form, each configuration once; one kernel for all that read the
     same."""
 
-    def __init__(self, protocol, observables: dict, topology=None):
+    def __init__(self, protocol: Protocol, observables: dict, topology: Topology | None = None):
         self.protocol, self.observables = protocol, observables
-        self._graph: tuple = (topology.offsets, topology.targets) if protocol.reads_graph else ()
+        self._graph: tuple = _rows(topology) if protocol.reads_graph else ()
         self._kernels: dict = {}
         for template, arguments in READS.items():
             alike = [name for name, observable in observables.items() if _kernel_for(observable) is template]
@@ -136,7 +139,7 @@ class Watcher:
         counted = {"agents": self.protocol.model.agents}
         return {name: counted.get(seen.unit, seen.unit) for name, seen in self.observables.items()}
 
-    def measure(self, configuration) -> dict:
+    def measure(self, configuration: Configuration) -> dict:
         if configuration not in self._measured:
             agents, weights = configuration.weighted()
             self._measured[configuration] = {
@@ -169,6 +172,11 @@ class Watcher:
         return min(found) if observable.reduce == "minimum" else max(found)
 
 
+def _rows(topology: Topology | None) -> tuple[np.ndarray, ...]:
+    assert topology is not None  # whoever reads the graph is given one
+    return topology.offsets, topology.targets
+
+
 def _kernel_for(observable):
     """By what the observable's value reads."""
     if observable.reduce == "overall":
@@ -176,7 +184,7 @@ def _kernel_for(observable):
     return evaluate_records if observable.value.__code__.co_argcount == 2 else evaluate_with_neighbours
 
 
-def count_leaders(protocol, configuration) -> int | None:
+def count_leaders(protocol: Protocol, configuration: Configuration) -> int | None:
     if not protocol.elects_leader:
         return None
     agents, weights = configuration.weighted()

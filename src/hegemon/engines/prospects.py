@@ -12,6 +12,7 @@ import numpy as np
 from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
+from hegemon.models.population import PopulationProtocol
 
 MOST_COINS = 64  # values of the coins that are followed
 MOST_STATES = 128  # followed at most
@@ -30,7 +31,7 @@ class Unsettled(Exception):
 
 
 class Prospects:
-    def __init__(self, protocol, topology: Topology, stop: Stop, heartbeat):
+    def __init__(self, protocol: PopulationProtocol, topology: Topology, stop: Stop, heartbeat):
         self.protocol, self.topology, self.stop, self._heartbeat = protocol, topology, stop, heartbeat
         self._after = _outcomes.setdefault(protocol, {})
         self._marks: dict[int, int] = {}

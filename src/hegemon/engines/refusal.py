@@ -7,11 +7,15 @@ from typing import NoReturn
 
 from hegemon.compute.border import NumbaError
 from hegemon.errors import InvalidInput, pass_interrupt
+from hegemon.models.population import PopulationProtocol
+from hegemon.models.protocol import Protocol
 
 PACKAGE = Path(__file__).parent.parent
 
 
-def refuse_interaction(protocol, first: int, second: int, coins, error: BaseException | None = None) -> NoReturn:
+def refuse_interaction(
+    protocol: PopulationProtocol, first: int, second: int, coins, error: BaseException | None = None
+) -> NoReturn:
     """Repeat the interaction of two codes, with each of these coins, in plain Python, which says what is wrong."""
     pass_interrupt(error)
     if isinstance(error, NumbaError):
@@ -49,7 +53,7 @@ def _is_authors(file: Path) -> bool:
     return not ours and "site-packages" not in file.parts
 
 
-def refuse_compilation(protocol, what: str, error: NumbaError) -> NoReturn:
+def refuse_compilation(protocol: Protocol, what: str, error: NumbaError) -> NoReturn:
     """What the compiler does not know, without its wall of text."""
     lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", str(error)).splitlines() if line.strip()]
     said = [line for line in lines if line.startswith(("Unknown attribute", "Use of unsupported", "Untyped global"))]

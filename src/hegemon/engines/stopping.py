@@ -1,14 +1,19 @@
 """When a run ends: inside a set, when the leader is lost, or after a number of steps."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from hegemon.errors import InvalidInput, meant
 from hegemon.models.conditions import is_condition, parse_set
 from hegemon.models.expressions import whole_number
+from hegemon.models.protocol import Protocol
 from hegemon.models.sets import ConfigurationSet
+
+
+def _none() -> np.ndarray:
+    return np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -18,8 +23,8 @@ class Stop:
 
     name: str
     conditions: tuple = ()
-    low: np.ndarray | None = None
-    high: np.ndarray | None = None
+    low: np.ndarray = field(default_factory=_none)
+    high: np.ndarray = field(default_factory=_none)
     watch: int = 0
     whole: tuple = ()
     closed: bool = False
@@ -32,10 +37,10 @@ class Stop:
 
 
 def never(name: str, limit: int | None = None) -> Stop:
-    return Stop(name, (), np.empty(0, np.int64), np.empty(0, np.int64), limit=limit)
+    return Stop(name, limit=limit)
 
 
-def parse_stop(until, protocol) -> Stop:
+def parse_stop(until, protocol: Protocol) -> Stop:
     """From `safe`, the name of another set, `broken`, `steps:K`, a text of conditions, or a set itself."""
     if isinstance(until, ConfigurationSet):
         return _from_set("given set", until, protocol)
@@ -62,7 +67,7 @@ def parse_stop(until, protocol) -> Stop:
     )
 
 
-def _from_set(name, chosen: ConfigurationSet, protocol) -> Stop:
+def _from_set(name, chosen: ConfigurationSet, protocol: Protocol) -> Stop:
     bounds = [count.bounds(protocol.values) for count in chosen.counts]
     return Stop(
         name,

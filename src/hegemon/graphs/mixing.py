@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 
 from hegemon.errors import InvalidInput, meant
 from hegemon.graphs.families import as_topology
+from hegemon.graphs.topology import Topology
 
 METHODS = ("auto", "exact", "spectral")
 LARGEST_EXACT = 3000  # nodes: the exact computation multiplies n x n matrices
@@ -57,7 +58,7 @@ class MixingTime:
 _lock = threading.Lock()
 
 
-def mixing_time(topology, lazy: bool | None = None, method: str = "auto") -> MixingTime:
+def mixing_time(topology: Topology, lazy: bool | None = None, method: str = "auto") -> MixingTime:
     """By `exact` or `spectral`; `auto` is exact where that is cheap. Lazy by default on bipartite graphs only.
 
     The graph may also be a NetworkX graph, or a spec such as `ring:64`.
@@ -87,7 +88,7 @@ def mixing_time(topology, lazy: bool | None = None, method: str = "auto") -> Mix
 
 
 @lru_cache(maxsize=32)
-def _computed(topology, lazy: bool, method: str) -> MixingTime:
+def _computed(topology: Topology, lazy: bool, method: str) -> MixingTime:
     if topology.is_complete and method == "exact":
         return _complete(topology.n, lazy)
     return _exact(topology, lazy) if method == "exact" else _spectral(topology, lazy)
@@ -102,14 +103,14 @@ def _complete(n: int, lazy: bool) -> MixingTime:
     return MixingTime(k, k, second, lazy)
 
 
-def _symmetric(topology) -> csr_array:
+def _symmetric(topology: Topology) -> csr_array:
     """D^(1/2) A D^(-1/2), whose eigenvalues are those of the walk."""
     root = 1 / np.sqrt(topology.degrees)
     weights = root[topology.sources] * root[topology.targets]
     return csr_array((weights, topology.targets, topology.offsets), (topology.n, topology.n))
 
 
-def _exact(topology, lazy: bool) -> MixingTime:
+def _exact(topology: Topology, lazy: bool) -> MixingTime:
     """From every start at once. The norm never grows with k (a step averages over starts), so bisect."""
     values, vectors = np.linalg.eigh(_symmetric(topology).toarray())
     values, vectors = values[:-1], vectors[:, :-1]  # the last belongs to the stationary distribution
@@ -132,7 +133,7 @@ def _exact(topology, lazy: bool) -> MixingTime:
     return MixingTime(high, high, float(np.abs(values).max()), lazy)
 
 
-def _spectral(topology, lazy: bool) -> MixingTime:
+def _spectral(topology: Topology, lazy: bool) -> MixingTime:
     """|A^k(x,y) - π(y)| <= λ^k (d_y/d_x)^(1/2), and an eigenvector of λ shows that some entry is >= λ^k / n
     (Levin, Peres, Wilmer, Markov Chains and Mixing Times, chapter 12)."""
     second, error = _second_modulus(topology, lazy)
@@ -149,7 +150,7 @@ def _decay(modulus: float) -> float:
     return -math.log(min(max(modulus, 1e-300), 1 - 1e-15))
 
 
-def _second_modulus(topology, lazy: bool) -> tuple[float, float]:
+def _second_modulus(topology: Topology, lazy: bool) -> tuple[float, float]:
     """The largest modulus below the eigenvalue 1, and how wrong it may be: by Lanczos iteration from a fixed
     random vector, orthogonal to the known eigenvector of 1. Plain sums, since threads in BLAS cost more here."""
     matrix = _symmetric(topology)

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from hegemon import display
 from hegemon.graphs.topology import KINDS
 from hegemon.models.inputs import describe_inputs
+from hegemon.models.protocol import Protocol
 
 
-def describe(protocol) -> dict:
+def describe(protocol: Protocol) -> dict:
     """Everything that `show` prints."""
     return {
         "protocol": protocol.id,
@@ -53,7 +54,7 @@ def describe(protocol) -> dict:
     }
 
 
-def as_html(protocol) -> str:
+def as_html(protocol: Protocol) -> str:
     """What a notebook shows of a protocol."""
     content = describe(protocol)
     about = ("model", "n", "states", "topology", "grade", "reference")
@@ -71,7 +72,7 @@ def as_html(protocol) -> str:
     return "".join(parts)
 
 
-def describe_assumptions(protocol) -> Iterator[str]:
+def describe_assumptions(protocol: Protocol) -> Iterator[str]:
     """All that is taken for granted: about the graph, about what is known, and what the author adds."""
     graph = protocol.needs_graph or ("oriented-ring" if getattr(protocol, "oriented", False) else "")
     if graph:
@@ -87,7 +88,7 @@ def describe_assumptions(protocol) -> Iterator[str]:
         yield assumption.says
 
 
-def describe_coins(protocol) -> str:
+def describe_coins(protocol: Protocol) -> str:
     """What an interaction, or a node in a round, draws."""
     if bits := getattr(protocol, "random_bits", 0):
         return f"{bits} fair bits per node and round"

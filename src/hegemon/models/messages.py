@@ -20,6 +20,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from hegemon.errors import InvalidInput
+from hegemon.graphs.topology import Topology
 from hegemon.models.declarations import require_arguments
 from hegemon.models.fields import Field, declared_fields
 from hegemon.models.model import MESSAGES
@@ -83,7 +84,7 @@ class BasicNode:
     calls: list[int]
     degree = 0
     round = 0  # the present round
-    status = None  # the paper's ⊥, until the node is ELECTED or NON-ELECTED
+    status: str | None = None  # the paper's ⊥, until the node is ELECTED or NON-ELECTED
     sending: dict[int, Any] = {}  # in `begin`: what it sends in this round anyway, in answer to the last; may be undone
 
     def wake_at(self, round: int) -> None:
@@ -108,7 +109,7 @@ class MessageProtocol(Protocol):
     told: dict[str, Any] = {}  # parameters that `adapt` has found in the graph
     untold = ""  # which of them are missing, as a sentence asks for them: without a graph the nodes cannot be told
     records_clouds = False  # whether to follow whom each initiator influences
-    pattern = None  # Contacts or Tokens, where a compiled engine knows the protocol's course of events
+    pattern: Any = None  # Contacts or Tokens, where a compiled engine knows the protocol's course of events
 
     class Message:
         pass
@@ -158,7 +159,7 @@ class MessageProtocol(Protocol):
         """Whether the protocol is meant for nodes that wake up in different rounds."""
         return True
 
-    def adapt(self, topology) -> "MessageProtocol":
+    def adapt(self, topology: Topology) -> "MessageProtocol":
         """The protocol together with what its nodes know about the graph."""
         return self
 
@@ -166,7 +167,7 @@ class MessageProtocol(Protocol):
         """What the author wants to know at the end, from the nodes that did anything."""
         return {}
 
-    def check_topology(self, topology) -> None:
+    def check_topology(self, topology: Topology) -> None:
         super().check_topology(topology)
         if topology.directed:
             raise InvalidInput(

@@ -57,6 +57,7 @@ POPULATION = ComputationModel(
     homes={
         "course": "hegemon.runs.course:simulate_states",
         "chain": "hegemon.exact.instance:population_chain",
+        "member": "hegemon.network.rules:InteractionRules",
         "scheduler": "hegemon.engines.schedulers.reading:read_pairs",
         "world": "hegemon.web.worlds:AgentWorld",
     },
@@ -68,13 +69,18 @@ ROUNDS = ComputationModel(
     homes={
         "course": "hegemon.runs.course:simulate_states",
         "chain": "hegemon.exact.instance:rounds_chain",
+        "member": "hegemon.network.rules:RoundsRules",
         "scheduler": "hegemon.engines.schedulers.reading:read_nodes",
         "world": "hegemon.web.worlds:AgentWorld",
     },
 )  # fmt: skip
 MESSAGES = ComputationModel(
     "messages", "of the messages model", agents="nodes", follower="nodes", wakes=True,
-    homes={"course": "hegemon.runs.messages:simulate_messages", "world": "hegemon.web.messages:MessageWorld"},
+    homes={
+        "course": "hegemon.runs.messages:simulate_messages",
+        "member": "hegemon.network.rules:MessageRules",
+        "world": "hegemon.web.messages:MessageWorld",
+    },
 )  # fmt: skip
 OBJECTS = ComputationModel(
     "objects", "whose states are Python objects", follower="objects",

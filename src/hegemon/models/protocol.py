@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hegemon.errors import InvalidInput, meant
+from hegemon.graphs.topology import Topology
 from hegemon.models.assumptions import Assumption
 from hegemon.models.authors import authored, declared, kind, whole
 from hegemon.models.configuration import Configuration
@@ -222,7 +223,7 @@ class Protocol:
         """What the records of states and parameters look like to compiled code."""
         return f"{self.space.dtype} {self.compiled_p.dtype}"
 
-    def check_topology(self, topology) -> None:
+    def check_topology(self, topology: Topology) -> None:
         """Refuse a topology on which the protocol makes no sense."""
         if topology.n != self.n:
             raise InvalidInput(f"the graph {topology.name} has {topology.n} nodes but n = {self.n}; make them equal")
@@ -232,7 +233,7 @@ class Protocol:
 
     # -- starts -----------------------------------------------------------------------------------------
 
-    def start_initial(self, rng, topology=None):
+    def start_initial(self, rng, topology: Topology | None = None):
         """Every agent in the state that the fields declare, as in `leader: Bit = 1`."""
         state = {}
         for field in self.fields:
@@ -240,11 +241,11 @@ class Protocol:
             state[field.name] = evaluate(value, self.values)
         return input_groups(self, state, random=False)
 
-    def start_random(self, rng, topology=None):
+    def start_random(self, rng, topology: Topology | None = None):
         """Every agent uniform over all states (that have its inputs)."""
         return input_groups(self, {}, random=True)
 
-    def initial(self, name, rng, as_multiset: bool = False, topology=None) -> Configuration:
+    def initial(self, name, rng, as_multiset: bool = False, topology: Topology | None = None) -> Configuration:
         """The configuration of a named start, or of a JSON or CSV file."""
         start = opened(name, self.starts)
         name = str(name)
@@ -271,7 +272,7 @@ class Protocol:
             raise InvalidInput(f"{self.id} has no set {name!r}; its sets are: {known}{meant(name, self.sets)}")
         return self.sets[name]
 
-    def listed(self, name: str, topology) -> np.ndarray:
+    def listed(self, name: str, topology: Topology) -> np.ndarray:
         """Every configuration of a named set on a graph, as rows of codes, where the protocol can list them."""
         raise InvalidInput(f"{self.id} cannot list the configurations of {name!r}; verify it on one graph instead")
 

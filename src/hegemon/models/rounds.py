@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hegemon.errors import InvalidInput
+from hegemon.graphs.topology import Topology
 from hegemon.models.authors import declared, where
 from hegemon.models.model import ROUNDS
 from hegemon.models.protocol import Protocol
@@ -63,7 +64,7 @@ class RoundsProtocol(Protocol):
             )
         super().__init__(n, **given)
 
-    def check_topology(self, topology) -> None:
+    def check_topology(self, topology: Topology) -> None:
         super().check_topology(topology)
         if self.oriented:
             topology.require("oriented-ring", self.id)
@@ -87,7 +88,7 @@ class RoundsProtocol(Protocol):
         check_fields(me)
         self.update(me, [checked(state) for state in neighbours], Word(coins), self.checked_p)
 
-    def outcomes(self, nodes: list, topology) -> list[list]:
+    def outcomes(self, nodes: list, topology: Topology) -> list[list]:
         """For every node the different states that it may have after one round, over all its coins."""
         result = []
         for v, me in enumerate(nodes):
@@ -101,7 +102,7 @@ class RoundsProtocol(Protocol):
             result.append(list(found.values()))
         return result
 
-    def successors(self, nodes: list, topology):
+    def successors(self, nodes: list, topology: Topology):
         """Every configuration that can follow in one round, over all coins of all nodes; for small graphs."""
         for choice in itertools.product(*self.outcomes(nodes, topology)):
             yield list(choice)

@@ -12,12 +12,13 @@ from typing import Any
 from hegemon.errors import InvalidInput
 from hegemon.models.domains import Range
 from hegemon.models.population import PopulationProtocol
+from hegemon.models.protocol import Protocol
 
 LARGEST_DENOMINATOR = 1000
 DELIVERY, ANSWER = "delivery", "answer"  # the coins: negative for a lost interaction, and for a one-sided one
 
 
-def unreliable(protocol, loss=0, one_sided=0):
+def unreliable(protocol: Protocol, loss=0, one_sided=0):
     """The protocol whose interactions are lost with probability `loss`, and else one-sided with `one_sided`."""
     lost, halved = share("loss", loss), share("one-sided", one_sided)
     if not lost and not halved:
@@ -29,7 +30,8 @@ def unreliable(protocol, loss=0, one_sided=0):
         )
     made = vars(protocol).setdefault("_unreliable", {})
     if (lost, halved) not in made:
-        made[lost, halved] = _derived(type(protocol), lost, halved)(protocol.n, **protocol.parameters)
+        kind: Any = type(protocol)
+        made[lost, halved] = _derived(kind, lost, halved)(protocol.n, **protocol.parameters)
         made[lost, halved].check_sound = protocol.check_sound  # all that its author wrote
     return made[lost, halved]
 

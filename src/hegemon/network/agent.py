@@ -17,11 +17,13 @@ import random
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hegemon.network.rules import MemberRules
 from hegemon.network.terms import Event, Terms
 from hegemon.network.wire import EXCHANGE_BYTES, NONCE_BYTES, Dropped, Letter, Wire
+
+if TYPE_CHECKING:
+    from hegemon.network.rules import InteractionRules
 
 REQUEST, OFFER, STATE, ANSWER, BUSY = range(5)
 NO_NONCE = bytes(NONCE_BYTES)
@@ -61,7 +63,7 @@ class Agent:
 
     def __init__(
         self,
-        rules: MemberRules,
+        rules: "InteractionRules",
         wire: Wire,
         transport,
         clock,

@@ -12,19 +12,19 @@ import asyncio
 import contextlib
 import os
 import random
-import secrets
 import socket
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
 from hegemon.errors import InvalidInput
+from hegemon.models.protocol import Protocol
 from hegemon.network.agent import Agent
 from hegemon.network.keys import keys_from
-from hegemon.network.nodes import MessageNode, RoundsNode
 from hegemon.network.peers import parse_address, peers_from, resolve
-from hegemon.network.rules import MemberRules
+from hegemon.network.rules import MemberRules, rules_for
 from hegemon.network.synchronizer import Synchronizer
 from hegemon.network.terms import Event
 from hegemon.network.udp import UdpPort
@@ -59,9 +59,7 @@ class Member:
     @property
     def state(self) -> dict:
         """The state, as people read it."""
-        if self._rules.works_by_messages:
-            return {"status": self._agent.node.status}  # type: ignore[union-attr]
-        return self._rules.mapping(self._agent.state)
+        return self._rules.shown(self._agent)
 
     @property
     def code(self) -> int:
@@ -126,7 +124,7 @@ class Member:
         """Other peers, other keys or both from now on; if anything of it is refused, nothing changes."""
         keys = None if key is None else keys_from(key)
         chosen = None if peers is None else self._others(peers)
-        if self._rules.works_by_messages and chosen is not None and self._agent.peers and chosen != self._agent.peers:
+        if self._rules.elects_once and chosen is not None and self._agent.peers and chosen != self._agent.peers:
             raise InvalidInput(f"a member of {self._rules.protocol.id} elects once, over the ports it began with")
         if keys is not None:
             self._agent.wire.use(keys)
@@ -169,7 +167,7 @@ class Member:
 
 @contextlib.asynccontextmanager
 async def join(
-    protocol,
+    protocol: Protocol,
     *,
     peers,
     key,
@@ -190,7 +188,7 @@ async def join(
     among theirs; one that is silent for `patience` leaves the round. One that passes messages elects once, among
     members that begin within `patience` of each other.
     """
-    rules = MemberRules(protocol)
+    rules = rules_for(protocol)(protocol)
     check_pace(rate, patience)
     wire = Wire(keys_from(key), fingerprint_of(protocol), most_senders=4 * min(protocol.n, 100_000) + 64)
     known = peers_from(peers)
@@ -200,17 +198,8 @@ async def join(
     port = await UdpPort.open(listen)
     member = Member(rules, port)
     loop = asyncio.get_running_loop()
-    if rules.works_in_rounds or rules.works_by_messages:
-        node: RoundsNode | MessageNode
-        if rules.works_by_messages:
-            node = MessageNode(protocol, len(member._others(known)), random.Random(os.urandom(32)))
-        else:
-            node = RoundsNode(
-                protocol, first, lambda round: secrets.randbits(protocol.random_bits) if protocol.random_bits else 0
-            )
-        member._agent = Synchronizer(node, wire, port, loop, tell=member._tell, rate=rate, patience=patience)
-    else:
-        member._agent = Agent(rules, wire, port, loop, state=first, tell=member._tell, rate=rate, patience=patience)
+    options = {"tell": member._tell, "rate": rate, "patience": patience}
+    member._agent = rules.agent(first, len(member._others(known)), wire, port, loop, **options)
     try:
         member.set_peers(known)
         port.receive = member._agent.receive
@@ -227,7 +216,7 @@ def check_pace(rate: float, patience: float) -> None:
 
 
 @contextlib.contextmanager
-def join_in_thread(protocol, **options):
+def join_in_thread(protocol: Protocol, **options):
     """The same for programs without asyncio: the member lives in a thread of its own, and the block gets a handle
     with `is_leader`, `fence`, `state`, `metrics`, and `wait(timeout)` for the next event."""
     handle = MemberThread(protocol, options)
@@ -241,9 +230,11 @@ def join_in_thread(protocol, **options):
 class MemberThread:
     """A member in a thread; its properties may be read from any thread."""
 
-    def __init__(self, protocol, options):
+    def __init__(self, protocol: Protocol, options):
         self._protocol, self._options = protocol, options
-        self._ready, self._member, self._error = threading.Event(), None, None
+        self._ready = threading.Event()
+        self._member: Any = None
+        self._error: BaseException | None = None
         self._waiting: deque[Event] = deque(maxlen=LARGEST_BACKLOG)
         self._news = threading.Condition()
         self._thread = threading.Thread(target=self._run, name="hegemon member", daemon=True)

@@ -8,7 +8,8 @@ import random
 from collections.abc import Callable
 
 from hegemon.errors import InvalidInput
-from hegemon.models.messages import ELECTED
+from hegemon.models.messages import ELECTED, MessageProtocol
+from hegemon.models.rounds import RoundsProtocol
 
 LARGEST_WORD = 1 << 64
 
@@ -18,7 +19,7 @@ class RoundsNode:
 
     begins_together = False
 
-    def __init__(self, protocol, state: int, coins: Callable[[int], int]):
+    def __init__(self, protocol: RoundsProtocol, state: int, coins: Callable[[int], int]):
         """`coins(round)` returns the `random_bits` fair bits of a round."""
         self.protocol, self.coins, self.n = protocol, coins, protocol.n
         self.size = protocol.space.size
@@ -54,7 +55,7 @@ class MessageNode:
     size = 1
     begins_together = True
 
-    def __init__(self, protocol, degree: int, rng: random.Random):
+    def __init__(self, protocol: MessageProtocol, degree: int, rng: random.Random):
         self.protocol, self.rng, self.n = protocol, rng, protocol.n
         self.messages = MessageCodes(protocol)
         self.state = 0
@@ -97,7 +98,7 @@ class MessageNode:
 class MessageCodes:
     """Messages as numbers from 1 on: mixed radix over the fields, as those of states."""
 
-    def __init__(self, protocol):
+    def __init__(self, protocol: MessageProtocol):
         self.protocol, self.fields = protocol, protocol.message_fields
         self.bounds = protocol.format.bounds
         self.most = 1

@@ -1,37 +1,39 @@
-"""A protocol as members of a network use it: plain Python on codes of states, and no more than that."""
+"""A protocol as members of a network use it, one class per model: plain Python on codes of states."""
 
+import os
 import random
+import secrets
 from functools import lru_cache
+from typing import Any
 
 from hegemon.errors import InvalidInput
-from hegemon.network.nodes import MessageCodes
+from hegemon.graphs.topology import Topology
+from hegemon.models.messages import MessageProtocol
+from hegemon.models.population import PopulationProtocol
+from hegemon.models.protocol import Protocol
+from hegemon.models.rounds import RoundsProtocol
+from hegemon.network.agent import Agent
+from hegemon.network.nodes import MessageCodes, MessageNode, RoundsNode
+from hegemon.network.synchronizer import Synchronizer
 
 REMEMBERED = 1 << 16  # pairs of states whose interaction is remembered, by all agents of one process
 
 
 class MemberRules:
-    """What two states become, which states are leaders, and which states there are. `interact` sees states only."""
+    """Which states a member may have, which of them are leaders, and what follows its exchanges with others."""
 
-    def __init__(self, protocol):
-        self.works_in_rounds = protocol.model.has_rounds
-        self.works_by_messages = protocol.model.wakes
-        if self.works_by_messages:
-            self._require_told(protocol)
-            self.protocol, self.size = protocol, 1
-            return
-        if not self.works_in_rounds and not protocol.model.has_interactions:
-            raise InvalidInput(
-                f"{protocol.id} is of the {protocol.model} model; members of a network need a protocol with finitely "
-                "many states that elects from any of them, such as time-optimal or trains"
-            )
+    elects_once = False
+    size: int
+
+    def __init__(self, protocol: Protocol):
         if getattr(protocol, "oriented", False):
             raise InvalidInput(f"{protocol.id} needs to know left from right, which a list of peers does not show")
-        if getattr(protocol, "needs_exact_n", False):
+        if protocol.needs_exact_n:
             raise InvalidInput(
                 f"{protocol.id} needs to know the exact number of members, which no member of a network does; "
                 "choose one that needs an upper bound, such as time-optimal or timer"
             )
-        if getattr(protocol, "needs_oracle", False):
+        if protocol.needs_oracle:
             raise InvalidInput(
                 f"{protocol.id} needs an oracle that reports whether a leader exists; choose time-optimal"
             )
@@ -40,30 +42,20 @@ class MemberRules:
                 f"{protocol.id} gives some agents an input ({', '.join(protocol.inputs)}), which members of a "
                 "network do not have"
             )
-        if not self.works_in_rounds:
-            protocol.refuse_coins("members of a network, which must agree on an interaction's outcome, do not run it")
         protocol.require_sound()
-        self.protocol = protocol
-        self.size = protocol.space.size
-        if not self.works_in_rounds:
-            self.interact = lru_cache(REMEMBERED)(protocol.transition_codes)
+        self.protocol, self.size = protocol, protocol.space.size
         self.is_leader = lru_cache(REMEMBERED)(self._is_leader) if protocol.elects_leader else lambda code: False
 
     def _is_leader(self, code: int) -> bool:
         return self.protocol.holds(self.protocol.output, self.protocol.space.namespace(code))
 
-    def _require_told(self, protocol) -> None:
-        """Nodes that pass messages know their ports, and of the graph only what the parameters say."""
-        if protocol.untold:
-            raise InvalidInput(f"members of {protocol.id} know nothing of the graph: give {protocol.untold}")
-        MessageCodes(protocol)  # refuses messages that fit into no word
+    @classmethod
+    def informed(cls, protocol: Any, topology: Topology) -> Protocol:
+        """The protocol with all that its nodes know about the graph."""
+        return protocol
 
     def start(self, name: str | None, rng: random.Random) -> int:
         """A member's own first state: drawn from all states, or a start in which all agents are alike."""
-        if self.works_by_messages:
-            if name is not None:
-                raise InvalidInput(f"{self.protocol.id} has one start, in which all nodes are alike; leave --start out")
-            return 0
         name = name or ("random" if self.protocol.arbitrary_start else self.protocol.default_start)
         if name == "random":
             return rng.randrange(self.size)
@@ -80,12 +72,79 @@ class MemberRules:
             )
         return int(codes[0])
 
-    def mapping(self, code: int) -> dict:
-        """A state as people read it."""
-        return self.protocol.space.mapping_of(code)
+    def agent(self, state: int, degree: int, *where: Any, **options: Any) -> Agent | Synchronizer:
+        """What makes the exchanges of one member that has `degree` peers: `where` is its wire, transport and clock."""
+        raise NotImplementedError
+
+    def shown(self, agent: Any) -> dict:
+        """A member's state as people read it."""
+        return self.protocol.space.mapping_of(agent.state)
 
 
-def neighbours_of(n: int, topology=None) -> list[list[int]]:
+class InteractionRules(MemberRules):
+    """Two members meet."""
+
+    def __init__(self, protocol: PopulationProtocol):
+        protocol.refuse_coins("members of a network, which must agree on an interaction's outcome, do not run it")
+        super().__init__(protocol)
+        self.interact = lru_cache(REMEMBERED)(protocol.transition_codes)
+
+    def agent(self, state: int, degree: int, *where: Any, **options: Any) -> Agent:
+        return Agent(self, *where, state=state, **options)
+
+
+class RoundsRules(MemberRules):
+    """A member reads its peers' states in every round."""
+
+    protocol: RoundsProtocol
+
+    def agent(self, state: int, degree: int, *where: Any, **options: Any) -> Synchronizer:
+        bits = self.protocol.random_bits
+        node = RoundsNode(self.protocol, state, lambda round: secrets.randbits(bits) if bits else 0)
+        return Synchronizer(node, *where, **options)
+
+
+class MessageRules(MemberRules):
+    """A member passes messages. It knows its ports, and of the graph only what the parameters say."""
+
+    elects_once = True
+    size = 1
+    protocol: MessageProtocol
+
+    def __init__(self, protocol: MessageProtocol):
+        if protocol.untold:
+            raise InvalidInput(f"members of {protocol.id} know nothing of the graph: give {protocol.untold}")
+        MessageCodes(protocol)  # refuses messages that fit into no word
+        self.protocol = protocol
+
+    @classmethod
+    def informed(cls, protocol: Any, topology: Topology) -> Protocol:
+        return type(protocol)(protocol.n, **protocol.parameters | protocol.adapt(topology).told)
+
+    def start(self, name: str | None, rng: random.Random) -> int:
+        if name is not None:
+            raise InvalidInput(f"{self.protocol.id} has one start, in which all nodes are alike; leave --start out")
+        return 0
+
+    def agent(self, state: int, degree: int, *where: Any, **options: Any) -> Synchronizer:
+        node = MessageNode(self.protocol, degree, random.Random(os.urandom(32)))
+        return Synchronizer(node, *where, **options)
+
+    def shown(self, agent: Any) -> dict:
+        return {"status": agent.node.status}
+
+
+def rules_for(protocol: Protocol) -> type[MemberRules]:
+    """The rules of a protocol's model; refused if members of a network cannot run it."""
+    if "member" not in protocol.model.homes:
+        raise InvalidInput(
+            f"{protocol.id} is of the {protocol.model} model; members of a network need a protocol with finitely "
+            "many states that elects from any of them, such as time-optimal or trains"
+        )
+    return protocol.model.home("member")
+
+
+def neighbours_of(n: int, topology: Topology | None = None) -> list[list[int]]:
     """Whom each agent asks: everybody, or its out-neighbours in the topology."""
     if topology is None or topology.is_complete:
         return [[other for other in range(n) if other != v] for v in range(n)]

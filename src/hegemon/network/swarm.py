@@ -13,11 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hegemon.errors import InvalidInput
+from hegemon.graphs.topology import Topology
+from hegemon.models.protocol import Protocol
 from hegemon.network.board import Board, Slot
 from hegemon.network.faults import NetworkFault, choose
 from hegemon.network.keys import new_key
 from hegemon.network.member import check_pace
-from hegemon.network.rules import MemberRules, neighbours_of
+from hegemon.network.rules import neighbours_of, rules_for
 
 MOST_MEMBERS = 500  # processes of one network
 READY_SECONDS = 60
@@ -58,8 +60,8 @@ class Swarm:
     def __init__(
         self,
         name: str,
-        protocol,
-        topology,
+        protocol: Protocol,
+        topology: Topology,
         *,
         rate: float = 10.0,
         patience: float = 1.0,
@@ -67,9 +69,9 @@ class Swarm:
         seed: int = 0,
     ):
         check_pace(rate, patience)
-        if protocol.model.wakes:  # its nodes know what there is to know about the graph
-            protocol = type(protocol)(protocol.n, **protocol.parameters | protocol.adapt(topology).told)
-        MemberRules(protocol).start(start, random.Random(seed))  # refuses what no member could do
+        rules = rules_for(protocol)
+        protocol = rules.informed(protocol, topology)
+        rules(protocol).start(start, random.Random(seed))  # refuses what no member could do
         if protocol.n > MOST_MEMBERS:
             raise InvalidInput(
                 f"{protocol.n} processes are too many for one machine; at most {MOST_MEMBERS} are started"

@@ -20,6 +20,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from hegemon.errors import InvalidInput
+from hegemon.models.protocol import Protocol
 from hegemon.network.keys import Keys
 
 MAGIC = b"hg"
@@ -56,7 +57,7 @@ class Letter(NamedTuple):
     fence: int
 
 
-def fingerprint_of(protocol) -> bytes:
+def fingerprint_of(protocol: Protocol) -> bytes:
     """What members must agree on before their states mean the same: the protocol, its parameters and fields."""
     space = {
         name: [*map(str, protocol.space.bounds[name]), *domain.names, *(map(str, domain.condition))]

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from hegemon.compute.portraits import Unkept
+from hegemon.engines.engine import Engine
 from hegemon.errors import InvalidInput
 from hegemon.files import read_arrays, write_bytes
 
@@ -32,7 +33,7 @@ class Checkpoint:
         self._due = time.monotonic() + 1.0
         self._write_at = time.monotonic() + WRITE_SECONDS
 
-    def offer(self, engine, faults: int = 0, rng: np.random.Generator | None = None) -> None:
+    def offer(self, engine: Engine, faults: int = 0, rng: np.random.Generator | None = None) -> None:
         """The engine stands still after `faults` faults: take a snapshot if one is due and can be exact."""
         now = time.monotonic()
         if now < self._due:

@@ -12,8 +12,10 @@ from hegemon.engines.membership import Watcher, count_leaders
 from hegemon.engines.schedulers.reading import scheduler_for
 from hegemon.engines.stopping import Stop, parse_stop
 from hegemon.errors import InvalidInput
+from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.naming import asked_observables
+from hegemon.models.protocol import Protocol
 from hegemon.models.start_files import opened
 from hegemon.models.unreliable import unreliable
 from hegemon.runs.disturbances import read_disturbances
@@ -97,7 +99,9 @@ def _suffer(driver: Driver, faults: Sequence[Fault], limit: int | None, rng, che
     return False, last
 
 
-def _record(protocol, topology, driver, chosen: Choice, met, last_fault, seed, trial, history, keep) -> Run:
+def _record(
+    protocol: Protocol, topology: Topology, driver, chosen: Choice, met, last_fault, seed, trial, history, keep
+) -> Run:
     engine, stop = driver.engine, driver.stop
     steps, unit = engine.step, protocol.time_unit
     reached = met or (stop.limit is not None and steps == stop.limit)
@@ -127,14 +131,14 @@ def _record(protocol, topology, driver, chosen: Choice, met, last_fault, seed, t
     )
 
 
-def _why_outside(protocol, topology, stop: Stop, final: Configuration) -> str | None:
+def _why_outside(protocol: Protocol, topology: Topology, stop: Stop, final: Configuration) -> str | None:
     """What the author says keeps a configuration outside the set, where the author says so."""
     if stop.reason is None or not protocol.reads_graph:
         return None
     return stop.reason(final.agents.view(np.recarray), topology.offsets, topology.targets, protocol.p)
 
 
-def require_unique_leader(protocol, configuration) -> None:
+def require_unique_leader(protocol: Protocol, configuration: Configuration) -> None:
     leaders = count_leaders(protocol, configuration)
     if leaders != 1:
         raise InvalidInput(

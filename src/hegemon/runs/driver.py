@@ -3,6 +3,7 @@
 import random
 import time
 from collections.abc import Callable
+from typing import cast
 
 from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
@@ -10,7 +11,10 @@ from hegemon.engines.pacing import Deadline
 from hegemon.engines.prospects import SILENT, STUCK, Prospects
 from hegemon.engines.stopping import Stop, never
 from hegemon.errors import InvalidInput
+from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
+from hegemon.models.population import PopulationProtocol
+from hegemon.models.protocol import Protocol
 from hegemon.runs.faults import strike
 from hegemon.runs.history import History
 from hegemon.runs.run import Fault
@@ -29,8 +33,8 @@ class GivenUp(Exception):
 class Driver:
     def __init__(
         self,
-        protocol,
-        topology,
+        protocol: Protocol,
+        topology: Topology,
         chosen: type[Engine],
         configuration: Configuration,
         stop: Stop,
@@ -49,7 +53,9 @@ class Driver:
         self.interrupted = False
         self.rest: Callable[[], None] | None = None  # called while the engine stands still, outside the set
         self.ended = ""  # why the stop can never be met
-        self._prospects = Prospects(protocol, topology, stop, self._beat) if protocol.model.has_interactions else None
+        self._prospects: Prospects | None = None
+        if protocol.model.has_interactions:
+            self._prospects = Prospects(cast(PopulationProtocol, protocol), topology, stop, self._beat)
         self._review = 0
         self._outside: tuple | None = None  # a snapshot outside the set, with nothing but steps since
         self._next_snapshot = 0.0  # when, by the clock

@@ -61,7 +61,7 @@ def simulate_objects(asked: TrialRecord) -> Run:
     )
 
 
-def _stop(until, protocol, max_steps: int | None):
+def _stop(until, protocol: ObjectProtocol, max_steps: int | None):
     """Whether agents meet the stop, and the step that ends the run at the latest."""
     if isinstance(until, ConfigurationSet):
         return lambda agents: protocol.holds(until, agents), max_steps

@@ -1,13 +1,20 @@
 """A start file may prescribe the first interactions or rounds: a counterexample is followed, then chance takes over."""
 
+from typing import Any
+
 import numpy as np
 
+from hegemon.engines.engine import Engine
 from hegemon.errors import InvalidInput
+from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
+from hegemon.models.population import PopulationProtocol
+from hegemon.models.protocol import Protocol
+from hegemon.models.rounds import RoundsProtocol
 from hegemon.models.start_files import StartFile
 
 
-def read_rounds(start, protocol, topology) -> list[list[tuple[int, int]]]:
+def read_rounds(start, protocol: Protocol, topology: Topology) -> list[list[tuple[int, int]]]:
     """The `rounds` of a JSON start file: in each, the nodes that change, with the codes of their next states.
 
     In the file a round is a list of [node, state]. Whether a node may become that is seen when it is followed.
@@ -24,7 +31,9 @@ def read_rounds(start, protocol, topology) -> list[list[tuple[int, int]]]:
     return rounds
 
 
-def after_round(protocol, topology, agents: np.ndarray, changes: list[tuple[int, int]], number: int) -> np.ndarray:
+def after_round(
+    protocol: RoundsProtocol, topology: Topology, agents: np.ndarray, changes: list[tuple[int, int]], number: int
+) -> np.ndarray:
     """The agents after a prescribed round, which some coins must allow; nodes that are not mentioned do not move."""
     space, codes = protocol.space, protocol.space.encode_array(agents)
     possible = protocol.outcomes(protocol.namespaces(agents), topology)
@@ -36,7 +45,7 @@ def after_round(protocol, topology, agents: np.ndarray, changes: list[tuple[int,
     return space.decode_array(codes)
 
 
-def read_interactions(start, protocol, topology) -> list[tuple[int, int, int]]:
+def read_interactions(start, protocol: PopulationProtocol, topology: Topology) -> list[tuple[int, int, int]]:
     """The `interactions` of a JSON start file: initiator, responder, and the number of what their coins show.
 
     In the file an interaction is an arc [initiator, responder] of the graph, or [initiator, responder, {"coin": value}]
@@ -57,7 +66,9 @@ def read_interactions(start, protocol, topology) -> list[tuple[int, int, int]]:
     return schedule
 
 
-def carry_out(prescribed, protocol, topology, engine) -> tuple[list[int], np.ndarray, np.ndarray]:
+def carry_out(
+    prescribed, protocol: Any, topology: Topology, engine: Engine
+) -> tuple[list[int], np.ndarray, np.ndarray]:
     """Make a prescribed interaction or round; returns who acted, and their codes before and after.
 
     Nodes that a round does not mention do not move, as under a daemon that passes over them.

@@ -13,6 +13,7 @@ from hegemon.graphs.families import as_topology
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.inputs import require_given
+from hegemon.models.protocol import Protocol
 
 if TYPE_CHECKING:
     import networkx
@@ -24,7 +25,7 @@ Wake: TypeAlias = str | Path | Sequence[int]  # message passing: a name, a file,
 _fitting: WeakKeyDictionary = WeakKeyDictionary()  # topologies, and the protocols they were checked for
 
 
-def topology_for(protocol, graph=None, seed: int = 0) -> Topology:
+def topology_for(protocol: Protocol, graph=None, seed: int = 0) -> Topology:
     """The topology of a run: given, named, or the protocol's own; a random graph depends on the seed only.
 
     Whether it fits the protocol is checked once.
@@ -39,7 +40,9 @@ def topology_for(protocol, graph=None, seed: int = 0) -> Topology:
     return topology
 
 
-def initial_configuration(protocol, start, seed, trial, as_multiset=False, topology=None) -> Configuration:
+def initial_configuration(
+    protocol: Protocol, start, seed, trial, as_multiset=False, topology: Topology | None = None
+) -> Configuration:
     """A named start, a file, a Configuration, or a list of states as mappings."""
     if isinstance(start, Configuration):
         return require_given(protocol, start.checked(protocol.space, protocol.n, "the start"), "the start")

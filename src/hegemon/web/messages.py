@@ -7,7 +7,7 @@ import numpy as np
 from hegemon.engines.choice import choose_watched
 from hegemon.engines.messages.initiators import WakeUp
 from hegemon.engines.messages.nodes import Nodes
-from hegemon.models.messages import ELECTED, NON_ELECTED
+from hegemon.models.messages import ELECTED, NON_ELECTED, MessageProtocol
 from hegemon.web.explaining import Listing, listing, traced
 from hegemon.web.layout import LARGEST_DRAWN, LARGEST_RASTER
 from hegemon.web.look import MOST_BADGES, Channel
@@ -22,6 +22,7 @@ BASIC = {"degree", "round", "status", "sending", "calls"}
 class MessageWorld(World):
     """Message-passing protocols. Time goes back by playing again from the start, with the same coins."""
 
+    protocol: MessageProtocol
     is_rounds = True
     keeps_its_past = False
     undisturbed = (

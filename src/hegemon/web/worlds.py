@@ -85,7 +85,7 @@ class AgentWorld(World):
         self.engine.advance(limit)
 
     def advance_to_change(self, limit: int, deadline: float) -> bool:
-        if not self.has_output:
+        if not self._loud:
             raise InvalidInput(f"{self.protocol.id} has no output, so no change of it can be looked for")
         ahead = self.engine  # the one that looks for the change
         if isinstance(ahead, Batch):

@@ -36,6 +36,7 @@ from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
+from hegemon.models.population import PopulationProtocol
 
 LARGEST_POPULATION = 2**60
 TOUCHED, DECK = 1 << 19, 1 << 20  # the agents that an epoch may list
@@ -61,7 +62,7 @@ class Batch(Engine):
     name = "batch"
     as_multiset = True
 
-    def __init__(self, protocol, topology: Topology, configuration, stop, rng):
+    def __init__(self, protocol: PopulationProtocol, topology: Topology, configuration: Configuration, stop: Stop, rng):
         if not topology.is_complete:
             raise InvalidInput(f"engine batch needs a complete graph, not {topology.name}; use events or agents")
         if protocol.n > LARGEST_POPULATION:
@@ -245,7 +246,7 @@ class Batch(Engine):
         self._fill(codes, counts)
 
 
-def activity(protocol, stop: Stop, codes, counts) -> float:
+def activity(protocol: PopulationProtocol, stop: Stop, codes, counts) -> float:
     """The chance that an interaction changes something, in a population of these states."""
     marks = Membership(protocol, stop).marks(protocol.space.decode_array(codes))
     multiset = Multiset(protocol, stop)

@@ -15,6 +15,7 @@ from hegemon.engines.meeting import ADDRESSES, MARKS, TOLD, Meeting
 from hegemon.engines.refusal import refuse_interaction
 from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
+from hegemon.models.population import PopulationProtocol
 
 LARGEST_TABLE = 2048  # slots: a table of pairs takes at most 32 MiB; beyond, pairs are computed every time
 FULL, BROKEN = -1, -2  # there is no slot left; the interaction itself fails
@@ -184,7 +185,7 @@ def places_of(codes, size: int) -> np.ndarray:
 class Multiset:
     """Owns the arrays of a census: fills them from a configuration, makes room, forgets empty states."""
 
-    def __init__(self, protocol, stop: Stop):
+    def __init__(self, protocol: PopulationProtocol, stop: Stop):
         self._meeting = Meeting(protocol, stop)
         self._watch, self._conditions = stop.watch, len(stop.conditions)
         self._crowded: tuple | None = None  # the agents for whom there was no room the last time

@@ -14,7 +14,7 @@ from hegemon.engines.messages.clouds import MOST_CLOUDS, closure, cloud_measures
 from hegemon.engines.messages.engine import MessageEngine, MessageOutcome
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
-from hegemon.models.messages import failure
+from hegemon.models.messages import MessageProtocol, failure
 
 LARGEST_NUMBER = 2**28  # contacts in memory: 2 GiB
 AT_ONCE = 1 << 20  # contacts between two looks at progress
@@ -139,7 +139,7 @@ class ContactsEngine(MessageEngine):
     def suits(cls, topology: Topology, wake) -> bool:
         return topology.is_complete
 
-    def __init__(self, protocol, topology: Topology, wake, seed, trial):
+    def __init__(self, protocol: MessageProtocol, topology: Topology, wake, seed, trial):
         super().__init__(protocol, topology, wake, seed, trial)
         self.pattern = protocol.pattern
         self.nodes, self.rounds = self.chosen, self.waking

@@ -10,6 +10,7 @@ import numpy as np
 from hegemon.compute.randomness import START, generator
 from hegemon.engines.messages.initiators import WakeUp, initiators
 from hegemon.graphs.topology import Topology
+from hegemon.models.messages import MessageProtocol
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class MessageEngine(ABC):
         """Whether the engine can run on this graph with nodes that wake up like this."""
         return True
 
-    def __init__(self, protocol, topology: Topology, wake: WakeUp, seed: int, trial: int):
+    def __init__(self, protocol: MessageProtocol, topology: Topology, wake: WakeUp, seed: int, trial: int):
         self.protocol, self.topology, self.seed, self.trial = protocol, topology, seed, trial
         self.require_room()
         rng = generator(seed, trial, START)

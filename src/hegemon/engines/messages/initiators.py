@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from hegemon.errors import InvalidInput, meant
+from hegemon.models.messages import MessageProtocol
 
 SCHEDULES = ("all", "one-by-one", "random")
 
@@ -15,12 +16,13 @@ class WakeUp:
     """The round in which each node wakes up: all in round 1; node v in round v+1; each in a round that is
     uniform on 1..n; or as listed, one round per node in the order of the nodes."""
 
-    def __init__(self, schedule, protocol):
+    def __init__(self, schedule, protocol: MessageProtocol):
         self.n = protocol.n
         if isinstance(schedule, str | Path) and str(schedule) not in SCHEDULES:
             schedule = read_schedule(schedule)
+        self._rounds: np.ndarray | None = None
         if isinstance(schedule, str):
-            self.name, self._rounds = schedule, None
+            self.name = schedule
         else:
             self.name, self._rounds = "listed", check_rounds(schedule, protocol.n)
         if self.name != "all" and not protocol.wakes_at_any_time:
@@ -38,6 +40,7 @@ class WakeUp:
             return nodes + 1
         if self.name == "random":
             return rng.integers(1, self.n, size=len(nodes), endpoint=True)
+        assert self._rounds is not None  # it is listed
         return self._rounds[nodes]
 
     def possible(self, node: int) -> list[int]:
@@ -76,7 +79,7 @@ def check_rounds(schedule, n: int) -> np.ndarray:
     return rounds.astype(np.int64)
 
 
-def initiators(protocol, rng: np.random.Generator) -> np.ndarray:
+def initiators(protocol: MessageProtocol, rng: np.random.Generator) -> np.ndarray:
     """The nodes that begin, in increasing order: each of n independently, without looking at the others."""
     number = int(rng.binomial(protocol.n, protocol.initiation))
     if number > protocol.n // 2:

@@ -5,7 +5,7 @@ when it begins or hears its first message, so the cost follows the messages.
 """
 
 from collections import defaultdict
-from typing import Any
+from typing import Any, NoReturn
 
 from hegemon.compute.portraits import classes_of, portray, revive
 from hegemon.compute.randomness import KERNEL, python_generator
@@ -13,7 +13,8 @@ from hegemon.engines.messages.clouds import MOST_CLOUDS, cloud_measures, many_cl
 from hegemon.engines.messages.engine import MessageEngine, MessageOutcome
 from hegemon.engines.messages.ports import ports_of
 from hegemon.errors import InvalidInput
-from hegemon.models.messages import ELECTED
+from hegemon.graphs.topology import Topology
+from hegemon.models.messages import ELECTED, BasicNode, MessageProtocol
 
 LARGEST_NUMBER = 10_000_000  # nodes that may begin: each is a Python object
 
@@ -28,19 +29,20 @@ class Nodes(MessageEngine):
         if expected > LARGEST_NUMBER:
             raise InvalidInput(f"{expected:.3g} nodes would begin, and at most {LARGEST_NUMBER} can: take a smaller n")
 
-    def __init__(self, protocol, topology, wake, seed, trial):
+    def __init__(self, protocol: MessageProtocol, topology: Topology, wake, seed, trial):
         super().__init__(protocol, topology, wake, seed, trial)
         self.ports = ports_of(topology)
         self.beginners = defaultdict(list)
         for v, round in zip(self.chosen.tolist(), self.waking.tolist(), strict=True):
             self.beginners[round].append(v)
         self.rng = python_generator(seed, trial, KERNEL)
-        self.nodes = {}
-        self.calls = defaultdict(set)  # round -> nodes that asked to be called
-        self.outbox = defaultdict(dict)  # node -> port -> message, to be sent in the next round
+        self.nodes: dict[int, BasicNode] = {}
+        self.calls: dict[int, set[int]] = defaultdict(set)  # round -> nodes that asked to be called
+        self.outbox: dict[int, dict[int, Any]] = defaultdict(dict)  # node -> port -> message, for the next round
         self.round = self.messages = self.bits = self.largest = 0
-        self.sent_to = defaultdict(set)  # the communication graph of section 4
-        self.first_heard, self.first_sent = {}, {}
+        self.sent_to: dict[int, set[int]] = defaultdict(set)  # the communication graph of section 4
+        self.first_heard: dict[int, int] = {}
+        self.first_sent: dict[int, int] = {}
         self.call = lambda v, function, *arguments: getattr(protocol, function)(*arguments)  # a caller may look on
         self._sent: dict[int, dict] = {}
 
@@ -59,7 +61,7 @@ class Nodes(MessageEngine):
         return MessageOutcome(max(1, self.round), ahead is None, leaders, measures, interrupted)
 
     def freeze(self) -> tuple:
-        kept = [self.nodes, self.outbox, self.calls, self.beginners, self.rng.getstate()]
+        kept: list[Any] = [self.nodes, self.outbox, self.calls, self.beginners, self.rng.getstate()]
         kept += [self.messages, self.bits, self.largest, self.sent_to, self.first_heard, self.first_sent]
         return self.round, portray(kept, self._classes)
 
@@ -73,7 +75,7 @@ class Nodes(MessageEngine):
 
     @property
     def _classes(self) -> dict[str, type]:
-        return classes_of(self.protocol.begin.__func__, self.protocol.node_type, self.protocol.format.kind)
+        return classes_of(type(self.protocol).begin, self.protocol.node_type, self.protocol.format.kind)
 
     @property
     def next_round(self) -> int | None:
@@ -156,7 +158,7 @@ class Nodes(MessageEngine):
             self.calls[call].add(v)
         node.calls = []
 
-    def _refuse(self, v, port, round, what, rule) -> None:
+    def _refuse(self, v: int, port: int, round: int, what: str, rule: str) -> NoReturn:
         w, _ = self.ports.cross(v, port)
         raise InvalidInput(
             f"{self.protocol.id}: node {v} sends {what} over the edge {v} -> {w} (port {port}) in round {round}; "

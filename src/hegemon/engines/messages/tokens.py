@@ -13,7 +13,7 @@ from hegemon.engines.messages.contacts import draw_ranks
 from hegemon.engines.messages.engine import MessageEngine, MessageOutcome
 from hegemon.engines.pacing import Pace
 from hegemon.graphs.topology import Topology
-from hegemon.models.messages import failure
+from hegemon.models.messages import MessageProtocol, failure
 
 LARGEST_GRAPH = 2**26  # nodes, 56 bytes each
 ALIVE, MESSAGES, MET = 0, 1, 2  # what `counts` counts: nodes that hold tokens, messages, nodes where ranks met
@@ -181,7 +181,7 @@ class TokensEngine(MessageEngine):
     def suits(cls, topology: Topology, wake) -> bool:
         return topology.n <= LARGEST_GRAPH and wake.name == "all"
 
-    def __init__(self, protocol, topology: Topology, wake, seed, trial):
+    def __init__(self, protocol: MessageProtocol, topology: Topology, wake, seed, trial):
         super().__init__(protocol, topology, wake, seed, trial)
         self.pattern, self.candidates = protocol.pattern, self.chosen
         self.ranks = 1 + draw_ranks(len(self.candidates), self.pattern.ranks, seed, trial)

@@ -9,6 +9,8 @@ from hegemon.engines.population.events import Events
 from hegemon.engines.population.switching import Switching
 from hegemon.engines.stopping import Stop
 from hegemon.graphs.topology import Topology
+from hegemon.models.configuration import Configuration
+from hegemon.models.population import PopulationProtocol
 
 SPARSE = 1 / 12  # an event costs about as much as 1 / SPARSE steps of `agents`
 DENSE = 1 / 4
@@ -16,7 +18,7 @@ REVIEW = 8  # steps per arc between two looks at how many arcs are active, at fi
 
 
 class Adaptive(Switching):
-    def __init__(self, protocol, topology: Topology, configuration, stop: Stop, rng):
+    def __init__(self, protocol: PopulationProtocol, topology: Topology, configuration: Configuration, stop: Stop, rng):
         self.stop, self._arcs = stop, topology.arcs
         self._events = Events(protocol, topology, configuration, stop, rng, dense=int(DENSE * topology.arcs))
         self._agents = Agents(protocol, topology, configuration, stop, rng)
@@ -24,7 +26,7 @@ class Adaptive(Switching):
         self._used = []
         self._settle(configuration, 0)
 
-    def _settle(self, configuration, step: int) -> None:
+    def _settle(self, configuration: Configuration, step: int) -> None:
         """Use `events` if few arcs are active in this configuration, `agents` until the next review if not."""
         self._events.load(configuration, step)
         if self._events.active_share < SPARSE:
@@ -38,7 +40,7 @@ class Adaptive(Switching):
     def _turn_to(self, kind: str) -> None:
         self._now = self._agents if kind == Agents.__name__ else self._events
 
-    def load(self, configuration, step: int | None = None) -> None:
+    def load(self, configuration: Configuration, step: int | None = None) -> None:
         self._settle(configuration, self.step if step is None else step)
 
     def advance(self, limit: int) -> bool:

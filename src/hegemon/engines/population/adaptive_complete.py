@@ -12,6 +12,7 @@ from hegemon.engines.population.switching import Switching
 from hegemon.engines.stopping import Stop
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import LARGEST_ARRAY, Configuration
+from hegemon.models.population import PopulationProtocol
 
 CLEARLY = 0.8  # another engine must be this much cheaper to be worth a change
 OVER_PLAN = 2.0  # what an interaction costs in whole runs of `batch`, over what its plan says of one epoch
@@ -29,7 +30,7 @@ def cost_of_agents(n: int) -> float:
 class AdaptiveComplete(Switching):
     as_multiset = True
 
-    def __init__(self, protocol, topology: Topology, configuration, stop: Stop, rng):
+    def __init__(self, protocol: PopulationProtocol, topology: Topology, configuration: Configuration, stop: Stop, rng):
         self.protocol, self.stop = protocol, stop
         self._given = topology, stop, rng
         self._used: list[str] = []
@@ -72,7 +73,7 @@ class AdaptiveComplete(Switching):
     def _postpone(self) -> None:
         self._review = self.step + max(BRIEF, REVIEW * self.protocol.n, self.step // 2)
 
-    def load(self, configuration, step: int | None = None) -> None:
+    def load(self, configuration: Configuration, step: int | None = None) -> None:
         self._now.load(configuration, step)
 
     def advance(self, limit: int) -> bool:

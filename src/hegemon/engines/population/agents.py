@@ -23,8 +23,11 @@ from hegemon.engines.population.pairs import LARGEST_TABLE, MARKED, codes_in, en
 from hegemon.engines.refusal import refuse_interaction
 from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.engines.schedulers.uniform import UNIFORM
+from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
+from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import LARGEST_ARRAY, Configuration
+from hegemon.models.population import PopulationProtocol
 
 LARGEST_POPULATION = 2**32 - 1
 PER_AGENT = 24  # bytes besides the record, while a start is made
@@ -132,7 +135,7 @@ def recount_codes(mark, a, b, c, d, goal):
     return satisfied or (goal.watch != 0 and (mark[a, 0] != mark[c, 0] or mark[b, 0] != mark[d, 0]))
 
 
-def require_array(protocol, engine: str) -> None:
+def require_array(protocol: PopulationProtocol, engine: str) -> None:
     """Refuse a population that does not fit in memory as an array, with the memory that it would take."""
     size = protocol.space.dtype.itemsize
     needed = protocol.n * (size + PER_AGENT)
@@ -169,10 +172,18 @@ class Agents(Engine):
     step = 0
 
     @classmethod
-    def require_room(cls, protocol, topology) -> None:
+    def require_room(cls, protocol: PopulationProtocol, topology: Topology) -> None:
         require_array(protocol, cls.name)
 
-    def __init__(self, protocol, topology, configuration, stop, rng, scheduler: Scheduler = UNIFORM):
+    def __init__(
+        self,
+        protocol: PopulationProtocol,
+        topology: Topology,
+        configuration: Configuration,
+        stop: Stop,
+        rng,
+        scheduler: Scheduler = UNIFORM,
+    ):
         self.require_room(protocol, topology)
         self.protocol, self.space, self.stop, self.rng = protocol, protocol.space, stop, rng
         self._membership = Membership(protocol, stop)

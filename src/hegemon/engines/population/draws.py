@@ -10,6 +10,7 @@ import numpy as np
 from hegemon.compute.compilation import lean, part
 from hegemon.compute.intrinsics import prefetch
 from hegemon.compute.randomness import next_below
+from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.graphs.topology import Topology
 
 # ruff: noqa: F821 - `pair`, a scheduler's, is bound by part
@@ -59,7 +60,7 @@ def draw_pairs_with_coins(population, chance, size):
         prefetch(population, j)
 
 
-def draws_of(scheduler, topology: Topology, coins: int):
+def draws_of(scheduler: Scheduler, topology: Topology, coins: int):
     """The function that draws, and the arcs that it needs."""
     pair, arcs = scheduler.compiled(topology)
     return part(draw_pairs_with_coins if coins > 1 else draw_pairs, allocates=False, pair=pair), arcs

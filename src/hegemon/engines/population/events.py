@@ -21,8 +21,11 @@ from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
 from hegemon.engines.population.agents import FAILED, LIMIT, MET, Goal, few_states, memory, require_array
 from hegemon.engines.refusal import refuse_interaction
+from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
+from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
+from hegemon.models.population import PopulationProtocol
 
 PER_ARC = 40  # bytes
 MOST_COINS = 256  # values of the coins, all of which are tried whenever an agent has changed
@@ -193,7 +196,7 @@ class Events(Engine):
     name = "events"
 
     @classmethod
-    def require_room(cls, protocol, topology) -> None:
+    def require_room(cls, protocol: PopulationProtocol, topology: Topology) -> None:
         require_array(protocol, cls.name)
         if protocol.coins.size > MOST_COINS:
             raise InvalidInput(
@@ -206,7 +209,15 @@ class Events(Engine):
                 f"{topology.n * (topology.n - 1) * PER_ARC / 1e9:,.1f} GB in engine events; use engine batch or agents"
             )
 
-    def __init__(self, protocol, topology, configuration, stop, rng, dense: int | None = None):
+    def __init__(
+        self,
+        protocol: PopulationProtocol,
+        topology: Topology,
+        configuration: Configuration,
+        stop: Stop,
+        rng,
+        dense: int | None = None,
+    ):
         self.protocol, self.space, self.stop, self.rng = protocol, protocol.space, stop, rng
         self._membership = Membership(protocol, stop)
         pairs = np.stack([topology.sources, topology.targets], axis=1)

@@ -7,6 +7,7 @@ from hegemon.compute.portraits import classes_of, portray, revive
 from hegemon.compute.randomness import KERNEL, python_generator
 from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.graphs.topology import Topology
+from hegemon.models.objects import ObjectProtocol
 
 
 class Objects:
@@ -14,7 +15,7 @@ class Objects:
 
     name = "objects"
 
-    def __init__(self, protocol, topology: Topology, agents: list, seed: int, trial: int):
+    def __init__(self, protocol: ObjectProtocol, topology: Topology, agents: list, seed: int, trial: int):
         self.protocol, self.topology = protocol, topology
         self.agents, self.step = agents, 0
         self.rng = python_generator(seed, trial, KERNEL)

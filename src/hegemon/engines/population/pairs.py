@@ -12,6 +12,7 @@ from numba import uint64
 from hegemon.compute.compilation import lean
 from hegemon.engines.meeting import TOLD
 from hegemon.engines.membership import Membership
+from hegemon.models.population import PopulationProtocol
 
 LARGEST_TABLE = 4096  # states: a table of pairs takes at most 64 MiB
 CODE = 12  # bits of a code
@@ -20,7 +21,7 @@ KNOWN, MARKED = 1 << 2 * CODE, 1 << 2 * CODE + 1  # this pair was computed; it c
 _known: WeakKeyDictionary = WeakKeyDictionary()
 
 
-def pairs_of(protocol, membership: Membership) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def pairs_of(protocol: PopulationProtocol, membership: Membership) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Its states, their marks, and the table, which all trials with this stop fill: at the same time, they write the
     same."""
     space = protocol.space

@@ -19,19 +19,20 @@ from hegemon.engines.rounds import fast_forward_kernels as kernels
 from hegemon.engines.rounds.fast_forward_kernels import Chains, Hidden, Landing, Powers
 from hegemon.engines.rounds.kernels import Frame
 from hegemon.models.configuration import Configuration
+from hegemon.models.rounds import RoundsProtocol
 
 LARGEST_CHAIN = 64  # private states times coin outcomes that are tried for every node and round
 LONGEST_JUMP = 2**61
 
 
-def can_skip(protocol, watched) -> bool:
+def can_skip(protocol: RoundsProtocol, watched) -> bool:
     """Whether skipped rounds can go unseen: nothing that is watched reads a private field."""
     return number_of_private_states(protocol) << protocol.random_bits <= LARGEST_CHAIN and not speaks_of(
         watched, protocol.private
     )
 
 
-def number_of_private_states(protocol) -> int:
+def number_of_private_states(protocol: RoundsProtocol) -> int:
     bounds = [protocol.space.bounds[name] for name in protocol.private]
     return int(np.prod([high - low + 1 for low, high in bounds], dtype=np.int64))
 
@@ -163,7 +164,7 @@ class Survey:
         return Powers(np.empty((64, number, number)), np.empty((64, number)), np.empty(number), np.empty(number))
 
 
-def private_words(protocol, packing) -> np.ndarray:
+def private_words(protocol: RoundsProtocol, packing) -> np.ndarray:
     """The low bits of a word for every combination of values of the private fields."""
     words = np.zeros(1, np.int64)
     for name in protocol.private:

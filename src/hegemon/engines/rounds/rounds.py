@@ -37,9 +37,12 @@ from hegemon.engines.rounds.kernels import (
     Search,
     Shown,
 )
+from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput, pass_interrupt
+from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.packing import Packing
+from hegemon.models.rounds import RoundsProtocol
 
 LARGE = 40_000  # nodes and arcs: from here on a round is worth more than one thread
 FIRST_CALL = 4_000_000  # nodes and arcs read before the first look at the clock
@@ -51,7 +54,16 @@ class Rounds(Engine):
     name = "rounds"
     checks_whole = True  # a round costs as much as a look at the configuration: every round is looked at
 
-    def __init__(self, protocol, topology, configuration, stop, key, fast_forward=True, threads=None):
+    def __init__(
+        self,
+        protocol: RoundsProtocol,
+        topology: Topology,
+        configuration: Configuration,
+        stop: Stop,
+        key,
+        fast_forward=True,
+        threads=None,
+    ):
         self.protocol, self.space, self.stop = protocol, protocol.space, stop
         self.packing = Packing(self.space, protocol.private)
         self.private = self.packing.private_mask
@@ -76,7 +88,7 @@ class Rounds(Engine):
         self._flight: Flight | None = None
         self.load(configuration)
 
-    def _compile(self, topology) -> None:
+    def _compile(self, topology: Topology) -> None:
         pack, unpack, layout = packer(self.packing)
         records = self.protocol.record_types
         show = copier(self.protocol.public)
@@ -109,7 +121,7 @@ class Rounds(Engine):
         agents = np.zeros(topology.n if checks else 0, self.space.dtype)
         self._shown = Shown(agents, topology.offsets, topology.targets)
 
-    def _divide(self, topology, threads: int) -> None:
+    def _divide(self, topology: Topology, threads: int) -> None:
         """Consecutive nodes for every thread, about equally many arcs each."""
         work = topology.offsets + np.arange(topology.n + 1)
         edges = np.searchsorted(work, np.linspace(0, work[-1], threads + 1))
