@@ -236,7 +236,7 @@ def test_a_film_begins_where_its_run_does_however_soon_the_first_command_comes(f
     here, there = Pipe()
     simulation = Simulation(here, Session(hg.Pairwise(n=6), seed=1))
     if first == "started over":
-        simulation._take_now(None, {"do": "start", "name": "all-leaders"})
+        simulation._take_now(None, {"do": "start", "values": {"start": "all-leaders"}})
     for _ in range(3):  # nobody has asked for a frame yet
         simulation._take_now(None, {"do": "step", "count": 1})
     simulation._send_frame()

@@ -25,7 +25,8 @@ LONGEST_FILM = 10_000  # rounds, where nobody gave a length
 FAR = 1 << 62  # steps
 TAIL = 0.1  # of the film goes on after its end is reached
 HEAD = ("step", "last", "note", "silent", "values", "lamps", "healing", "bands", "messages", "disturbances", "command")
-MODULES = ("look.js", "pens.js", "pixels.js", "stage.js", "curves.js", "panels.js", "sources.js", "main.js")
+LIVE = ("setup", "choices", "protocols")  # what only a live page uses
+MODULES = ("look.js", "pens.js", "pixels.js", "stage.js", "curves.js", "panels.js", "setup.js", "sources.js", "main.js")
 
 
 class Recorder:
@@ -70,7 +71,7 @@ class Recorder:
 
     def film(self) -> dict:
         """The greeting and the frames, as `film_page` and the pictures take them."""
-        content = {**self.greeting, "rows": []}
+        content = {name: value for name, value in self.greeting.items() if name not in LIVE} | {"rows": []}
         width = content.get("width")
         if width is not None and self.frames and len(self.frames[0][1]) < content["n"]:
             height = math.ceil(content["n"] / width)

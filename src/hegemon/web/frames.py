@@ -3,7 +3,6 @@
 The picture is one byte per agent, uncompressed; for counts it is empty and the head has the bands.
 """
 
-import inspect
 import json
 import math
 import struct
@@ -13,6 +12,7 @@ import numpy as np
 from hegemon.web.colours import KINDS, looks
 from hegemon.web.layout import edges, places
 from hegemon.web.repeating import command_of
+from hegemon.web.setup import choices, offered, shown
 
 
 def greeting(session) -> dict:
@@ -34,7 +34,9 @@ def greeting(session) -> dict:
         "engine": world.engine.name,
         "reason": world.reason,
         "start": str(session.start),
-        "starts": _documented(protocol.starts) if world.can_disturb else {},
+        "setup": shown(session.record),
+        "choices": choices(type(protocol)),
+        "protocols": offered(type(protocol)),
         "kind": world.kind,
         "channels": channels,
         "looks": looks(channels),
@@ -63,10 +65,6 @@ def raster_width(topology) -> int:
     if topology.name.startswith(("grid:", "torus:")):
         return int(topology.name.partition(":")[2].split("x")[1])
     return math.ceil(math.sqrt(topology.n))
-
-
-def _documented(functions: dict) -> dict:
-    return {name: (inspect.getdoc(function) or "").split("\n")[0] for name, function in functions.items()}
 
 
 def _observables(protocol) -> dict:

@@ -223,7 +223,7 @@ class Hall:
 
         def answer(found: dict) -> None:
             spectator.asked -= 1
-            if do in ("state", "disturbances"):
+            if do in ("state", "choices", "disturbances"):
                 spectator.say(json.dumps({"answer": number, **found}))
             elif "refused" in found:
                 spectator.refuse(found["refused"])

@@ -17,6 +17,7 @@ from hegemon.web.commands import NOT_UNDERSTOOD, number_in, parse_command, short
 from hegemon.web.film import Recorder, film_page
 from hegemon.web.frames import frame, greeting, packed
 from hegemon.web.session import FAR, Jump, Session
+from hegemon.web.setup import changed, choices, kind_named
 
 FRAME = 1 / 45  # seconds between two frames at least
 SLICE = 0.01  # seconds of work between two looks at the commands
@@ -25,7 +26,17 @@ TOLD = 400  # steps per second up to which each shown step is described
 LARGEST_START = 200_000  # states in a dropped configuration
 MOST_LATER = 64  # commands that wait for the end of a jump
 LOOK = 1.0  # seconds between two readings while nobody watches: healing is found by replaying from the last one
-AT_ONCE = {"frame", "state", "film", "disturbances", "pause", "speed", "focus", "stop_at_safe"}  # even in a jump
+AT_ONCE = {
+    "frame",
+    "choices",
+    "state",
+    "film",
+    "disturbances",
+    "pause",
+    "speed",
+    "focus",
+    "stop_at_safe",
+}  # even in a jump
 
 
 def serve_alone(connection, build) -> None:
@@ -76,12 +87,12 @@ class Simulation:
         self._greet()
 
     def _greet(self) -> None:
+        self._is_prepared = False
         content = greeting(self.session)
         self.recorder.clear(content)
         self.connection.send(("greeting", json.dumps(content)))
 
     def run(self) -> None:
-        is_ready = False
         while True:
             while self.connection.poll(self._pause()):
                 self._take(*self.connection.recv())
@@ -89,9 +100,9 @@ class Simulation:
             elapsed, self._then = now - self._then, now
             if self.wanted and self.changed and now - self._sent >= FRAME:  # first: somebody waits
                 self._send_frame()
-                if not is_ready:  # while somebody looks at the first picture
+                if not self._is_prepared:  # while somebody looks at the first picture
                     self.session.world.prepare()
-                    is_ready = True
+                    self._is_prepared = True
             if self._jump is not None:
                 self._jump_on()
             elif self.playing:
@@ -247,6 +258,8 @@ class Simulation:
             answer = {"refused": shortened(str(error))}
         except (KeyError, TypeError, ValueError, OverflowError, IndexError):
             answer = {"refused": NOT_UNDERSTOOD}
+        except MemoryError:
+            answer = {"refused": "there is not enough memory for that run; take a smaller n or another graph"}
         if answer is not None:
             self._answer(number, answer)
 
@@ -267,6 +280,8 @@ class Simulation:
             return {"agent": agent, "state": session.world.state(agent), "neighbours": session.world.neighbours(agent)}
         if do == "film":
             return {"film": film_page(self.recorder.film())}
+        if do == "choices":
+            return choices(kind_named(str(command["protocol"]), type(session.protocol)))
         if do == "disturbances":
             return {"disturbances": session.disturbances()}
         if do == "focus":
@@ -325,17 +340,15 @@ class Simulation:
         return None if jumps else {}
 
     def _start_over(self, command: dict) -> None:
-        session, protocol = self.session, self.session.protocol
         states = command.get("states")
         if states is None:
-            name = command.get("name", session.start)
-            if not protocol.model.has_starts:
-                session.start_over()
-            elif name in protocol.starts:  # a name, never a path: the page cannot make anyone read a file
-                session.start_over(str(name))
-            else:
-                raise InvalidInput(f"{protocol.id} has no start {name!r}; choose {', '.join(protocol.starts)}")
+            before, session = self.session, Session(**vars(changed(self.session.record, command["values"])))
+            session.branch += before.branch
+            if (type(session.protocol), session.world.kind) != (type(before.protocol), before.world.kind):
+                self.speed = default_speed(session)
+            self.session = session
         else:
+            session = self.session
             rows = states.get("agents") if isinstance(states, dict) else states
             if not isinstance(rows, list) or len(rows) > LARGEST_START or not all(isinstance(r, dict) for r in rows):
                 raise InvalidInput("the dropped file must hold a list of states, one per agent")

@@ -3,6 +3,7 @@ import { Look } from "./look.js";
 import { Stage } from "./stage.js";
 import { Curves, figure } from "./curves.js";
 import { byId, markSource, showAgent, showBands, showFacts, showLamps, showLegend, sentence, showSource, tipText } from "./panels.js";
+import { Setup } from "./setup.js";
 import { Film, Live } from "./sources.js";
 
 const stage = new Stage(byId("canvas"));
@@ -10,6 +11,7 @@ const curves = new Curves(byId("curves"));
 const state = { ready: false, frames: 0, film: false, selected: null, refused: "", gone: false };
 window.hegemon = state;
 let source = null;
+let begun = false; // a new run was asked for
 
 // -- light and dark
 
@@ -87,12 +89,8 @@ const take = {
     byId("agentbox").hidden = greeting.kind === "bands" || state.film;
     if (byId("hintedit")) byId("hintedit").hidden = !greeting.canDisturb;
     if (byId("film")) byId("film").hidden = state.film;
-    byId("starts").replaceChildren(...Object.entries(greeting.starts).map(([name, doc]) => {
-      const option = document.createElement("option");
-      [option.value, option.textContent, option.title] = [name, name, doc];
-      return option;
-    }));
-    if (greeting.starts[greeting.start] !== undefined) byId("starts").value = greeting.start; // else a file: the first is offered
+    begun = false;
+    setup.greet(greeting);
     byId("victims").max = greeting.n;
     byId("killing").hidden = !greeting.fields.leader;
     byId("scrub").hidden = !state.film;
@@ -114,7 +112,10 @@ const take = {
   },
 
   refused(text) {
-    byId("refused").textContent = state.refused = text;
+    state.refused = text;
+    if (begun) setup.busy(false, text);
+    else byId("refused").textContent = text;
+    begun = false;
   },
 
   gone() {
@@ -219,11 +220,16 @@ byId("canvas").addEventListener("click", (event) => {
   if (agent !== null) select(agent === state.selected ? null : agent);
 });
 
+const setup = new Setup((command) => source.ask(command), (values) => {
+  begun = true;
+  setup.busy(true);
+  tell({ do: "start", values });
+});
+
 // -- disturb
 
 byId("corrupt").onclick = () => tell({ do: "corrupt", agents: Number(byId("victims").value) });
 byId("kill").onclick = () => tell({ do: "kill" });
-byId("restart").onclick = () => tell({ do: "start", name: byId("starts").value });
 byId("rate").onchange = () => tell({ do: "rate", rate: Number(byId("rate").value), agents: Number(byId("victims").value) });
 const area = byId("stage");
 area.addEventListener("dragover", (event) => { if (!state.film && state.greeting?.canDisturb) { event.preventDefault(); byId("drop").hidden = false; } });

@@ -4,7 +4,7 @@ import { CanvasPen } from "./pens.js";
 
 export const byId = (name) => document.getElementById(name);
 
-function element(kind, text, name) {
+export function element(kind, text, name) {
   const made = document.createElement(kind);
   if (text !== undefined) made.textContent = text;
   if (name) made.className = name;
