@@ -69,6 +69,27 @@ def _check_arithmetic(pipeline) -> None:
     pipeline.finalize()
 
 
+def _forgiving(kernel: Any, method: str, prepare: Callable[[], None] = lambda: None) -> Any:
+    """Files that an older version of the code has left may name types that are gone: they are as good as absent.
+
+    The method `_load_overload` does not import the compiler first, which takes a fifth of a command's start.
+    """
+    cache = getattr(kernel, "_cache", None)
+    load = getattr(cache, method, None)
+
+    def load_overload(signature, context):
+        try:
+            prepare()
+            return load(signature, context)
+        except Exception:
+            cache.flush()
+            return None
+
+    if load is not None:
+        cache.load_overload = load_overload
+    return kernel
+
+
 if STOCK:
 
     class _CheckedCompiler(Compiler):
@@ -83,10 +104,13 @@ if STOCK:
         return njit(**_public(options), **pipeline)
 
     def make_kernel(function: Callable, options: dict[str, Any], cache: bool = False) -> Any:
-        return njit(cache=cache, **_public(options))(_apart(function))
+        return _forgiving(njit(cache=cache, **_public(options))(_apart(function)), "load_overload")
 
     def make_callback(function: Callable, signature: Any, cache: bool = False) -> Any:
-        return cfunc(signature, cache=cache)(_apart(function))
+        try:
+            return cfunc(signature, cache=cache)(_apart(function))
+        except (AttributeError, ImportError):  # of files that an older version of the code has left
+            return cfunc(signature)(function)
 
     def compile_alone(kernel: Any, held: Callable) -> None:
         """Nothing to do: stock Numba compiles in every process that needs a kernel."""
@@ -96,7 +120,7 @@ if STOCK:
 
     def _apart(function):
         """Files of compiled code are not shared with those that shortcuts have made."""
-        function.__qualname__ += "_stock"
+        function.__qualname__ = f"{function.__qualname__.removesuffix('_stock')}_stock"
         return function
 
 else:
@@ -199,36 +223,16 @@ else:
 
     def make_kernel(function: Callable, options: dict[str, Any], cache: bool = False) -> Any:
         shortcuts: dict[str, Any] = {"no_cfunc_wrapper": True, "pipeline_class": _KernelCompiler}
-        return _forgiving(njit(cache=cache, **(options | shortcuts))(function))
+        return _forgiving(njit(cache=cache, **(options | shortcuts))(function), "_load_overload", _load_runtime)
 
     def make_callback(function: Callable, signature: Any, cache: bool = False) -> Any:
         with global_compiler_lock, _uncollected():
             made = CFunc(function, normalize_signature(signature), {}, {}, pipeline_class=_KernelCompiler)
             if cache:
                 made.enable_caching()
-                _forgiving(made)
+                _forgiving(made, "_load_overload", _load_runtime)
             made.compile()
             return made
-
-    def _forgiving(kernel):
-        """Files that an older version of the code has left may name types that are gone: they are as good as absent.
-
-        What is there is loaded without the compiler: Numba would import that first, a fifth of a command's start.
-        """
-        cache = getattr(kernel, "_cache", None)
-        load = getattr(cache, "_load_overload", None)
-
-        def load_overload(signature, context):
-            try:
-                _load_runtime()
-                return load(signature, context)
-            except Exception:
-                cache.flush()
-                return None
-
-        if load is not None:
-            cache.load_overload = load_overload
-        return kernel
 
     @cache
     def _load_runtime() -> None:
