@@ -1,11 +1,12 @@
 """What is printed: tables whose figures are whole at any width."""
 
 import sys
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from hegemon.cli import output
+from hegemon.cli import output, results
 
 
 @pytest.mark.parametrize("width", [30, 60, 200])
@@ -16,3 +17,15 @@ def test_no_figure_of_a_table_is_ever_cut(width, capsys):
     shown = [line for line in lines if line.strip().startswith("10,000")]
     assert len(shown) == 2 and "…" not in shown[0].replace(" … ", "")
     assert all(figure in shown[0] or "no room for" in "\n".join(lines) for figure in rows[0])
+
+
+def test_the_results_of_a_study_are_such_a_table(capsys):
+    rows = [{"n": 10**6, "trials": 1000, "mean": 123456789.25, "mean_ci95": (1.5, 2.5)}] * 2
+    results.print_rows(Console(width=24, file=sys.stdout), rows)
+    printed = capsys.readouterr().out
+    assert printed.count("1,000,000") == 2 and "no room for mean" in printed
+
+
+def test_every_table_is_made_in_one_place():
+    makers = {path.name for path in Path(output.__file__).parent.glob("*.py") if " Table(" in path.read_text()}
+    assert makers == {"output.py"}

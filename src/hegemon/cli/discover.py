@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from hegemon.cli import failures, options
 from hegemon.cli.common import console, counted, deliver, facts, figure, outputs, print_json
 from hegemon.cli.options import argument, integer, option, path, text
+from hegemon.cli.output import print_figures
 from hegemon.cli.progress import Progress
 from hegemon.discovery.arenas import GRAPHS
 from hegemon.errors import InvalidInput
@@ -111,15 +111,9 @@ def print_report(content: dict) -> None:
     if content["distribution"]:
         unit = "most moves" if content["daemon"] else "exact expected steps"
         screen.print(f"\n{unit} at n = {content['n'][-1]}", style="bold")
-        times = Table(box=None, pad_edge=False)
-        for heading in ("steps", "processes", "tables"):
-            times.add_column(heading, justify="right")
-        rows = content["distribution"]
-        for row in rows if len(rows) <= 12 else [*rows[:8], None, *rows[-3:]]:
-            times.add_row(
-                *(["…"] * 3 if row is None else [row["steps"], figure(row["processes"]), figure(row["tables"])])
-            )
-        screen.print(times)
+        rows = [[row["steps"], figure(row["processes"]), figure(row["tables"])] for row in content["distribution"]]
+        shown = rows if len(rows) <= 12 else [*rows[:8], ["…"] * 3, *rows[-3:]]
+        print_figures(screen, ("steps", "processes", "tables"), shown)
     for number, one in enumerate(content["best"], 1):
         screen.print(f"\n{number}. {'; '.join(one['rules'])}", style="bold", soft_wrap=True)
         both = any(figures["mean"] != figures["worst"] for figures in one["expected_steps"].values())

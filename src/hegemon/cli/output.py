@@ -4,6 +4,7 @@ import io
 import json
 import math
 import sys
+from collections.abc import Sequence
 
 GAP = 2  # between two columns of a table
 
@@ -90,25 +91,30 @@ def new_table(*columns, **options):
     return table
 
 
-def print_figures(screen, names: list[str], rows: list[list[str]], left: tuple[str, ...] = ()) -> None:
-    """A table of figures. None is ever cut: columns for which there is no room are left out, and named below."""
+def figures(width: int, names: Sequence[str], rows: list[list[str]], left: tuple[str, ...] = ()):
+    """A table of figures, none of which is cut: columns for which there is no room are left out, and returned."""
     headings = [name.replace("_", " ") for name in names]
     widths = [
         max(len(cell) for cell in (*heading.split(), *(row[k] for row in rows))) for k, heading in enumerate(headings)
     ]
     shown: list[int] = []
-    room = screen.width + GAP
-    for k, width in enumerate(widths):
-        if width + GAP <= room or not shown:
+    room = width + GAP
+    for k, needed in enumerate(widths):
+        if needed + GAP <= room or not shown:
             shown.append(k)
-            room -= width + GAP
+            room -= needed + GAP
     table = new_table(
         *((headings[k], {"justify": "left" if names[k] in left else "right", "width": widths[k]}) for k in shown)
     )
     for row in rows:
         table.add_row(*(row[k] for k in shown))
+    return table, [heading for k, heading in enumerate(headings) if k not in shown]
+
+
+def print_figures(screen, names: Sequence[str], rows: list[list[str]], left: tuple[str, ...] = ()) -> None:
+    """A table of figures; columns for which there is no room are named below."""
+    table, missing = figures(screen.width, names, rows, left)
     screen.print(table)
-    missing = [heading for k, heading in enumerate(headings) if k not in shown]
     if missing:
         screen.print(f"no room for {', '.join(missing)}: --json has all, and so has a wider terminal")
 

@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from hegemon.cli import failures, options
 from hegemon.cli.common import console, deliver, facts, figure, outputs, print_json
 from hegemon.cli.options import integer, option, path
+from hegemon.cli.output import new_table
 from hegemon.cli.progress import Progress
 from hegemon.files import write_text
 
@@ -66,10 +66,9 @@ def print_report(content: dict) -> None:
         "start": content["start"],
     }
     screen.print(facts(heads))
-    table = Table(box=None, pad_edge=False)
     cases = any(row["case"] for row in content["statements"])
-    for heading in (["inputs"] if cases else []) + ["set", "question", "status", "because"]:
-        table.add_column(heading, overflow="fold")
+    headings = (["inputs"] if cases else []) + ["set", "question", "status", "because"]
+    table = new_table(*((heading, {"overflow": "fold"}) for heading in headings))
     for row in content["statements"]:
         status = Text(row["status"], style=STYLES[row["status"]])
         texts = [escape(row[key]) for key in ("set", "question", "sentence")]

@@ -29,6 +29,7 @@ from hegemon.claims.reproduce import (
 from hegemon.cli import failures, guard, options
 from hegemon.cli.common import console, print_json
 from hegemon.cli.options import MOST_WORKERS, integer, option
+from hegemon.cli.output import new_table, print_figures
 from hegemon.errors import InvalidInput
 
 SILENCE = 10.0  # seconds after which a word is said of what is at work
@@ -107,9 +108,8 @@ def list_own(claims, json: bool) -> None:
     if json:
         print_json({"claims": rows})
         return
-    table = Table(box=None, pad_edge=False)
-    for column in ("claim", "twin", "what is stated", "--full adds"):
-        table.add_column(column, no_wrap=column == "claim", overflow="fold")
+    columns = ("claim", "twin", "what is stated", "--full adds")
+    table = new_table(*((column, {"no_wrap": column == "claim", "overflow": "fold"}) for column in columns))
     for one in claims:
         table.add_row(one.id, one.twin.__name__ if one.twin else "none", one.statement, full_adds(one) or "–")
     console().print(table)
@@ -123,18 +123,16 @@ def list_statements(claims, json: bool) -> None:
                     "full_adds": adds})  # fmt: skip
         return
     screen = console()
-    table = Table(box=None, pad_edge=False)
-    for column in ("paper", "where", "grade", "claims", "what is stated", "short of"):
-        table.add_column(column, no_wrap=column in ("paper", "grade"), overflow="fold")
+    columns = ("paper", "where", "grade", "claims", "what is stated", "short of")
+    table = new_table(*((column, {"no_wrap": column in ("paper", "grade"), "overflow": "fold"}) for column in columns))
     for one in chosen:
         table.add_row(one.paper, one.place, one.grade, "\n".join(one.claims) or "–", one.says, one.note)
     screen.print(table)
-    summary = Table(box=None, pad_edge=False)
-    for column in ("paper", "statements", *GRADES):
-        summary.add_column(column, no_wrap=True, justify="left" if column == "paper" else "right")
-    for paper, row in counts(chosen).items():
-        summary.add_row(paper, f"{sum(row.values())}", *(f"{row[grade]}" for grade in GRADES))
-    screen.print("\n", summary, "\n--full makes these larger:", sep="")
+    papers = counts(chosen).items()
+    rows = [[paper, f"{sum(row.values())}", *(f"{row[grade]}" for grade in GRADES)] for paper, row in papers]
+    screen.print()
+    print_figures(screen, ("paper", "statements", *GRADES), rows, left=("paper",))
+    screen.print("\n--full makes these larger:")
     for name, text in adds.items():
         if text:
             screen.print(f"  {name}: {text}", soft_wrap=True, markup=False, highlight=False)
@@ -197,12 +195,12 @@ class LiveClaims(ClaimsListener):
 
     def table(self, width: int, live: bool = False) -> Table:
         title = f"{len(self.records)} of {len(self.claims)} claims, {time.monotonic() - self._begin:.0f} s"
-        table = Table(box=None, pad_edge=False, title=title if live else None, title_justify="left")
+        table = new_table(title=title if live else None, title_justify="left")
         table.add_column("claim", no_wrap=True, style="bold")
         own = all(claim.file for claim in self.claims)  # the name is the place
         if not own:
             table.add_column("where", no_wrap=True)
-        table.add_column("measured", ratio=1, overflow="ellipsis", no_wrap=live)
+        table.add_column("measured", ratio=1, overflow="ellipsis" if live else "fold", no_wrap=live)
         table.add_column("verdict", no_wrap=True)
         for claim in self.claims:
             record, name = self.records.get(claim.id), [claim.id] if own else [claim.id, claim.place]

@@ -5,12 +5,11 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from rich.table import Table
-
 from hegemon.analysis.pictures import check_picture_path
 from hegemon.cli import options
 from hegemon.cli.common import censored_trials, console, counted, figure, print_json
 from hegemon.cli.options import OUTPUT, option
+from hegemon.cli.output import print_figures
 from hegemon.experiments.result_pictures import draw_results
 from hegemon.experiments.results import (
     axes_of,
@@ -141,16 +140,11 @@ def write_csv(rows: list[dict]) -> None:
 
 
 def print_rows(screen, rows: list[dict]) -> None:
-    table = Table(box=None, pad_edge=False)
     names = [name for name in (rows[0] if rows else ()) if name != "share_reached_ci95"]
     names = [name for name in names if any(row.get(name) is not None for row in rows)]
     if not any(row.get("censored") for row in rows):
         names = [name for name in names if name != "censored"]
-    for name in names:
-        table.add_column(name.replace("_", " "), justify="right")
-    for row in rows:
-        table.add_row(*(figure(row.get(name)) for name in names))
-    screen.print(table)
+    print_figures(screen, names, [[figure(row.get(name)) for name in names] for row in rows])
 
 
 def show_status(root: Path, json: bool) -> None:

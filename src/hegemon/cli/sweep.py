@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 from rich.console import Console, Group
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from hegemon.cli import failures, guard, options
 from hegemon.cli.common import counted
 from hegemon.cli.options import MOST_TRIALS, MOST_WORKERS, integer, option, text
+from hegemon.cli.output import figures
 from hegemon.cli.results import pace, report, show_status
 from hegemon.errors import InvalidInput
 from hegemon.experiments.axes import parse_axis
@@ -154,16 +154,18 @@ class LiveStudy(StudyListener):
         driver = self._driver
         if driver is None:
             return Text("first trials …")
-        table = Table(box=None, pad_edge=False)
-        for name in ("case", "done", "of", "known so far", "each"):
-            table.add_column(name, justify="left" if name == "case" else "right")
+        rows = []
         busy = [state for state in driver.states if state.error or state.done < state.goal]
         for state in busy[:LIVE_CASES]:
             each = "" if state.seconds_per_trial is None else f"{state.seconds_per_trial:.3g} s"
             known = known_so_far(driver.goals.interval(state.key, driver.folder))
-            table.add_row(state.case.label(), f"{state.done:,}", f"{state.goal:,}", known, state.error or each)
-        rest = f"… and {len(busy) - LIVE_CASES:,} more cases" if len(busy) > LIVE_CASES else ""
-        return Group(Text(self._headline(driver)), table, Text(rest))
+            rows.append(
+                [state.case.label(), f"{state.done:,}", f"{state.goal:,}", known, "failed" if state.error else each]
+            )
+        table, _ = figures(self._screen.width, ("case", "done", "of", "known so far", "each"), rows, left=("case",))
+        below = [f"{state.case.label()}: {state.error}" for state in busy[:LIVE_CASES] if state.error]
+        below += [f"… and {len(busy) - LIVE_CASES:,} more cases"] if len(busy) > LIVE_CASES else []
+        return Group(Text(self._headline(driver)), table, Text("\n".join(below)))
 
 
 def known_so_far(known: tuple[float, float, float] | None) -> str:
