@@ -74,7 +74,7 @@ def _forgiving(kernel: Any, method: str, prepare: Callable[[], None] = lambda: N
 
     The method `_load_overload` does not import the compiler first, which takes a fifth of a command's start.
     """
-    cache = getattr(kernel, "_cache", None)
+    cache: Any = getattr(kernel, "_cache", None)
     load = getattr(cache, method, None)
 
     def load_overload(signature, context):
