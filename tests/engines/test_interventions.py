@@ -100,7 +100,7 @@ def test_reaching_into_random_protocols_leaves_the_law_exact(engine):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("key", range(10))
+@pytest.mark.parametrize("key", range(3))  # other keys than above; half a minute each
 @pytest.mark.parametrize("engine", ENGINES)
 def test_reaching_into_many_random_protocols_leaves_the_law_exact(engine, key):
     values = in_random_protocols(engine, key, WAYS, 1000, [None, ABSENT])
