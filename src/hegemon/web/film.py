@@ -26,7 +26,18 @@ FAR = 1 << 62  # steps
 TAIL = 0.1  # of the film goes on after its end is reached
 HEAD = ("step", "last", "note", "silent", "values", "lamps", "healing", "bands", "messages", "disturbances", "command")
 LIVE = ("setup", "choices", "protocols")  # what only a live page uses
-MODULES = ("look.js", "pens.js", "pixels.js", "stage.js", "curves.js", "panels.js", "setup.js", "sources.js", "main.js")
+MODULES = (
+    "look.js",
+    "pens.js",
+    "pixels.js",
+    "stage.js",
+    "curves.js",
+    "panels.js",
+    "setup.js",
+    "choosing.js",
+    "sources.js",
+    "main.js",
+)
 
 
 class Recorder:

@@ -9,6 +9,7 @@ import struct
 
 import numpy as np
 
+from hegemon.web.choosing import can_choose
 from hegemon.web.colours import KINDS, looks
 from hegemon.web.layout import edges, places
 from hegemon.web.repeating import command_of
@@ -45,6 +46,7 @@ def greeting(session) -> dict:
         "sets": {name: chosen.doc for name, chosen in protocol.sets.items()},
         "observables": _observables(protocol),
         "listing": world.listing.record(),
+        "canChoose": can_choose(session),
         "canDisturb": world.can_disturb,
         "undisturbed": world.undisturbed,
         "hasOutput": world.has_output,
@@ -78,6 +80,7 @@ def frame(session, **head) -> tuple[dict, bytes]:
     world = session.world
     head = {"step": session.step, "last": session.last, "note": session.note, "silent": world.is_silent, **head}
     head |= {"command": command_of(session), "disturbances": session.disturbed}
+    head["chosen"] = session.story_end - session.story_start[0] if session.story_start else 0
     if world.kind == "bands":
         head["bands"] = [[byte, str(count)] for byte, count in world.bands()]
         return head, b""

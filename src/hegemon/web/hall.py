@@ -223,12 +223,12 @@ class Hall:
 
         def answer(found: dict) -> None:
             spectator.asked -= 1
-            if do in ("state", "choices", "disturbances"):
+            if do in ("state", "choices", "successors", "disturbances"):
                 spectator.say(json.dumps({"answer": number, **found}))
             elif "refused" in found:
                 spectator.refuse(found["refused"])
 
-        if do == "film" or spectator.asked >= MOST_ASKED or not self._command(text, answer):
-            spectator.refuse(NOT_UNDERSTOOD if do == "film" else BUSY)
+        if do in ("film", "story") or spectator.asked >= MOST_ASKED or not self._command(text, answer):
+            spectator.refuse(NOT_UNDERSTOOD if do in ("film", "story") else BUSY)
             return
         spectator.asked += 1

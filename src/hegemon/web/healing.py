@@ -21,6 +21,10 @@ class Healing:
         """After a jump back: the last fault was at the step `since`."""
         self._since, self._outside = since, None
 
+    def follow(self) -> None:
+        """A prescribed step was made: a replay of drawn steps would not find it again."""
+        self._outside = None
+
     def forget(self, applied: int) -> None:
         """What was found out about a future that is gone."""
         self._entries = {faults: found for faults, found in self._entries.items() if faults <= applied}

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hegemon.errors import InvalidInput
 
 
-def command_of(session, disturbances_file: str = "disturbances.json") -> str:
+def command_of(session, disturbances_file: str = "disturbances.json", story_file: str = "story.json") -> str:
     """What repeats the run of a session up to now."""
     model, unit = session.protocol.model, session.protocol.time_unit
     told: dict = {"engine": session.world.engine.name}
@@ -15,7 +15,15 @@ def command_of(session, disturbances_file: str = "disturbances.json") -> str:
         told["max_steps"] = max(1, session.step)
     if model.has_rounds:
         told["fast_forward"] = False
-    if session.disturbed:
+    if session.story_start is not None and session.story_start[0] < session.step:
+        begin, _, faults = session.story_start
+        after = session.step > session.story_end or session.disturbed > faults
+        if after and (begin or session.disturbed):
+            return (
+                f"# {story_file} has the chosen {unit} {begin:,} to {session.story_end:,}; no command repeats the rest"
+            )
+        told |= {"start": story_file, "until": f"{unit}:{session.step - begin}"}
+    elif session.disturbed:
         told["disturbances"] = disturbances_file
     try:
         return replace(session.record, **told).command()

@@ -23,6 +23,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
+DOWNLOADS = ("film.html", "disturbances.json", "story.json")
 REFUSAL = "This page is private to the terminal that opened it: use the whole address printed there, token included.\n"
 
 
@@ -77,15 +78,15 @@ def application(hall: Hall, keeper: Doorkeeper):
         if not keeper.admits(request.headers, request.path_params.get("token", "")):
             return refusal()
         name = request.path_params.get("name", "")
-        if name in ("film.html", "disturbances.json"):
+        if name in DOWNLOADS:
             answer = await hall.ask(name.partition(".")[0])
             if "refused" in answer:
                 return PlainTextResponse(answer["refused"] + "\n", status_code=503, headers=HEADERS)
         if name == "film.html":
             headers = {"Content-Disposition": 'attachment; filename="film.html"', "X-Content-Type-Options": "nosniff"}
             return Response(answer["film"], media_type="text/html", headers=headers)
-        if name == "disturbances.json":
-            headers = {**HEADERS, "Content-Disposition": 'attachment; filename="disturbances.json"'}
+        if name in DOWNLOADS:
+            headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{name}"'}
             return JSONResponse(answer, headers=headers)
         if name not in PAGE:
             return PlainTextResponse("there is nothing here\n", status_code=404, headers=HEADERS)

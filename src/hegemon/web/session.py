@@ -64,6 +64,8 @@ class Session:
         if schedule and world.kind == "bands":
             raise InvalidInput(f"{start} prescribes interactions of agents, and beyond a million only counts are kept")
         self.world, self.schedule = world, schedule
+        self.chosen: dict[int, Any] = dict(enumerate(schedule))  # by step, what is prescribed instead of drawn
+        self.story_start: tuple[int, list[int], int] | None = None  # step, codes and faults before what was chosen
         self.branch += 1
         self.start = shown or (named if isinstance(named, str) else None) or self.protocol.default_start
         self.faults: list[Fault] = []
@@ -97,9 +99,10 @@ class Session:
         self.last = {}
         while self.step < target:
             self._plan_fault()
-            goal = min(target, self._next_fault())
-            if self.step < len(self.schedule):
-                self.last = self.world.follow(self.schedule[self.step])
+            goal = min(target, self._next_fault(), self._next_chosen())
+            if self.step in self.chosen:
+                self.last = self.world.follow(self.chosen[self.step])
+                self._healing.follow()
             elif tell and self.step == goal - 1:
                 self.last = self.world.told_step(self.focus)
             else:
@@ -142,8 +145,8 @@ class Session:
 
     def jump_to_change(self) -> Jump:
         """`go_to_change` in slices."""
-        if self.step < len(self.schedule):
-            yield from self.jump(len(self.schedule))
+        if (end := self._after_chosen) > self.step:
+            yield from self.jump(end)
         self._plan_fault()
         deadline, begin, limit, met = time.monotonic() + PATIENCE, self.step, self._next_fault(), False
         while not met and self.step < limit and time.monotonic() < deadline and not self.world.is_silent:
@@ -162,6 +165,50 @@ class Session:
                 self.advance(step, tell=True)
         self.note = "" if met else f"no output changed up to {self.moment(self.step)}"
         return met
+
+    @property
+    def _after_chosen(self) -> int:
+        return max(self.chosen) + 1 if self.chosen else 0
+
+    def _next_chosen(self) -> int:
+        """The next step after this one that is prescribed."""
+        if self.step + 1 >= self._after_chosen:
+            return FAR
+        return min((step for step in self.chosen if step > self.step), default=FAR)
+
+    @property
+    def story_end(self) -> int:
+        """The step after the last of those that were chosen one after the other."""
+        end = self.story_start[0] if self.story_start else 0
+        while end in self.chosen:
+            end += 1
+        return end
+
+    def choose(self, prescribed) -> None:
+        """Make this the next step, instead of a drawn one; another future begins."""
+        begin, codes = self.step, self.protocol.space.encode_array(self.world.engine.configuration().agents).tolist()
+        kept = self.chosen, self.faults
+        story = self.story_start
+        goes_on = story is not None and story[0] <= begin <= self.story_end and story[2] == self._applied
+        self._forget_future()
+        self.chosen[begin] = prescribed
+        try:
+            self.advance(begin + 1)
+        except InvalidInput:
+            self.chosen, self.faults = kept
+            raise
+        self.story_start = story if goes_on else (begin, codes, self._applied)
+        self.branch += 1
+
+    def _forget_future(self) -> None:
+        """What was recorded for later than now: faults, choices, snapshots, and what was found out."""
+        self.faults = self.faults[: self._applied]
+        self.chosen = {step: one for step, one in self.chosen.items() if step < self.step}
+        if self.story_start is not None and self.story_start[0] >= self.step:
+            self.story_start = None
+        self._snapshots = [kept for kept in self._snapshots if kept[0] <= self.step and kept[1] <= self._applied]
+        self._healing.forget(self._applied)
+        self.rows = [row for row in self.rows if row[0] <= self.step]
 
     def moment(self, step: int) -> str:
         return f"{self.protocol.time_unit[:-1]} {step:,}"
@@ -207,19 +254,17 @@ class Session:
         """Here and now; what had been recorded for later is gone."""
         if not self.world.can_disturb:
             self.world.corrupt(None, None)  # says why not
-        future, self.faults = self.faults, self.faults[: self._applied]
+        future = self.faults, self.chosen, self.story_start
         before = self.world.snapshot(), self._applied, self._rng.bit_generator.state
         try:
+            self._forget_future()
             self.faults += faults
-            self._snapshots = [kept for kept in self._snapshots if kept[0] <= self.step and kept[1] <= self._applied]
-            self._healing.forget(self._applied)
             self._apply()
         except InvalidInput:
             snapshot, self._applied, self._rng.bit_generator.state = before
             self.world.restore(snapshot)
-            self.faults = future
+            self.faults, self.chosen, self.story_start = future
             raise
-        self.rows = [row for row in self.rows if row[0] <= self.step]
         self.last, self.note = {}, ""
         self.branch += 1
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from hegemon.engines.choice import ENGINES
 from hegemon.engines.messages.initiators import SCHEDULES
-from hegemon.engines.schedulers.reading import NODES, PAIRS
+from hegemon.engines.schedulers.reading import run_names
 from hegemon.errors import InvalidInput, meant
 from hegemon.graphs.families import FAMILIES, node_count
 from hegemon.models.expressions import assignments
@@ -81,8 +81,7 @@ def choices(kind: type[Protocol]) -> dict:
 
 
 def schedulers(kind: type[Protocol]) -> list[str]:
-    known = (NODES if kind.model.has_rounds else PAIRS) if kind.model.scheduler else ()
-    return [name for name in known if name not in CODE]
+    return [name for name in run_names(kind) if name not in CODE] if kind.model.scheduler else []
 
 
 def shown(record: RunRecord) -> dict:

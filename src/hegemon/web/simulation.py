@@ -13,6 +13,7 @@ import time
 from collections import deque
 
 from hegemon.errors import InvalidInput
+from hegemon.web.choosing import prescribed, story, successors
 from hegemon.web.commands import NOT_UNDERSTOOD, number_in, parse_command, shortened
 from hegemon.web.film import Recorder, film_page
 from hegemon.web.frames import frame, greeting, packed
@@ -282,6 +283,12 @@ class Simulation:
             return {"film": film_page(self.recorder.film())}
         if do == "choices":
             return choices(kind_named(str(command["protocol"]), type(session.protocol)))
+        if do == "successors":
+            pair = command.get("pair")
+            node = None if command.get("node") is None else int(number_in(command, "node", 0, session.protocol.n - 1))
+            return successors(session, self._pair(pair) if pair is not None else None, node)
+        if do == "story":
+            return story(session).record()
         if do == "disturbances":
             return {"disturbances": session.disturbances()}
         if do == "focus":
@@ -307,6 +314,10 @@ class Simulation:
     def _agent(self, command: dict) -> int:
         return int(number_in(command, "agent", 0, self.session.protocol.n - 1))
 
+    def _pair(self, pair) -> tuple[int, int]:
+        first, second = ({"agent": agent} for agent in pair)
+        return self._agent(first), self._agent(second)
+
     def _agents(self, command: dict) -> int:
         return int(number_in(command, "agents", 1, self.session.protocol.n))
 
@@ -331,6 +342,8 @@ class Simulation:
             session.set_field(self._agent(command), str(command["field"]), value)
         elif do == "corrupt":
             session.corrupt(self._agents(command))
+        elif do == "choose":
+            session.choose(prescribed(session, command))
         elif do == "kill":
             session.kill_leader()
         elif do == "start":

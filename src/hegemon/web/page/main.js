@@ -4,6 +4,7 @@ import { Stage } from "./stage.js";
 import { Curves, figure } from "./curves.js";
 import { byId, markSource, showAgent, showBands, showFacts, showLamps, showLegend, sentence, showSource, tipText } from "./panels.js";
 import { Setup } from "./setup.js";
+import { Choosing } from "./choosing.js";
 import { Film, Live } from "./sources.js";
 
 const stage = new Stage(byId("canvas"));
@@ -47,6 +48,8 @@ function showBeside(head, before) {
   if (head.last?.lines || !head.playing) markSource(head.last?.lines);
   if (head.command) byId("command").textContent = head.command;
   byId("disturbed").textContent = head.disturbances ? `${head.disturbances} so far` : "none so far";
+  byId("chosen").textContent = head.chosen ? `${head.chosen} chosen` : "nothing chosen yet";
+  choosing.frame(head);
   byId("stopsafe").checked = Boolean(head.stopsAtSafe);
   if (state.film) byId("scrub").value = head.index;
   else showSpeed(head.speed);
@@ -91,6 +94,7 @@ const take = {
     if (byId("film")) byId("film").hidden = state.film;
     begun = false;
     setup.greet(greeting);
+    choosing.greet(greeting);
     byId("victims").max = greeting.n;
     byId("killing").hidden = !greeting.fields.leader;
     byId("scrub").hidden = !state.film;
@@ -216,10 +220,17 @@ byId("canvas").addEventListener("pointermove", async (event) => {
 });
 byId("canvas").addEventListener("pointerleave", () => { byId("tip").hidden = true; });
 byId("canvas").addEventListener("click", (event) => {
-  const agent = state.ready && !state.film ? stage.at(event.offsetX, event.offsetY) : null;
-  if (agent !== null) select(agent === state.selected ? null : agent);
+  if (!state.ready || state.film) return;
+  const agent = stage.at(event.offsetX, event.offsetY);
+  if (choosing.isOn) choosing.click(agent, stage.arcAt(event.offsetX, event.offsetY));
+  else if (agent !== null) select(agent === state.selected ? null : agent);
 });
 
+const choosing = new Choosing(
+  (command) => source.ask(command),
+  (choice) => tell({ do: "choose", ...choice }),
+  (agent) => { stage.selected = agent ?? state.selected; stage.draw(); },
+);
 const setup = new Setup((command) => source.ask(command), (values) => {
   begun = true;
   setup.busy(true);
@@ -274,7 +285,8 @@ byId("copy").onclick = async () => {
 };
 state.svg = () => stage.svg();
 state.draw = () => stage.draw();
+state.points = () => stage.points;
 state.history = () => curves.rows.map(([step]) => step);
 
-if (window.HEGEMON_BRIDGE) for (const id of ["film", "disturbances"]) byId(id).remove(); // there is no address to take them from
+if (window.HEGEMON_BRIDGE) for (const id of ["film", "disturbances", "story"]) byId(id).remove(); // there is no address to take them from
 source = window.HEGEMON_FILM ? new Film(take, window.HEGEMON_FILM) : new Live(take);

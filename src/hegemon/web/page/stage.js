@@ -289,6 +289,20 @@ export class Stage {
     }
     return null;
   }
+
+  // The arc under a point, from the nearer end where both directions are arcs; null if there is none.
+  arcAt(x, y) {
+    const edges = this.greeting.kind === "graph" ? this.greeting.edges : [];
+    let [best, least] = [null, 7];
+    for (let k = 0; k < edges.length; k += 2) {
+      const [a, b] = [this.points[edges[k]], this.points[edges[k + 1]]];
+      const [dx, dy] = [b[0] - a[0], b[1] - a[1]];
+      const along = ((x - a[0]) * dx + (y - a[1]) * dy) / (dx * dx + dy * dy || 1);
+      const away = along < 0 || along > 1 ? Infinity : Math.hypot(x - a[0] - along * dx, y - a[1] - along * dy);
+      if (away < least) [best, least] = [along < 0.5 || this.greeting.directed ? [edges[k], edges[k + 1]] : [edges[k + 1], edges[k]], away];
+    }
+    return best;
+  }
 }
 
 function star([x, y], radius) {

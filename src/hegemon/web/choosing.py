@@ -1,0 +1,189 @@
+"""What may happen next, with probabilities, and the steps that were chosen on the page, as a story."""
+
+import math
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+from hegemon.engines.schedulers.reading import scheduler_for
+from hegemon.errors import InvalidInput
+from hegemon.runs.schedules import after_round
+from hegemon.runs.stories import Interaction, Round, Trace
+
+MOST_TRIED = 20_000  # outcomes: arcs times coins, or coins of a node
+MOST_JOINT = 256  # configurations that may follow a round
+SHOWN = 40  # of them on the page
+
+
+def can_choose(session) -> bool:
+    """Whether single steps can be prescribed: agents with fields, each one kept, in an engine that follows."""
+    world, model = session.world, session.protocol.model
+    return model.has_configurations and world.kind != "bands" and world.engine.name in ("agents", "rounds")
+
+
+def require_choice(session) -> None:
+    if not can_choose(session):
+        raise InvalidInput(
+            f"no step of this run can be chosen: {session.protocol.id} is watched with engine "
+            f"{session.world.engine.name}, and agents or rounds follow what is chosen"
+        )
+
+
+def successors(session, pair: tuple[int, int] | None = None, node: int | None = None) -> dict:
+    """What may happen next, of all, of two agents, or of one node: texts, probabilities, and how to choose each."""
+    require_choice(session)
+    if session.protocol.model.has_rounds:
+        rows = _of_node(session, node) if node is not None else _of_round(session)
+    else:
+        rows = _of_pairs(session, pair)
+    rows.sort(key=lambda row: (not row["changes"], -(row["probability"] or 0)))
+    for row in rows:
+        if row["probability"] is not None:
+            row["share"], row["probability"] = str(row["probability"]), float(row["probability"])
+    return {"successors": rows[:SHOWN], "more": max(0, len(rows) - SHOWN)}
+
+
+def _codes(session) -> list[int]:
+    return session.protocol.space.encode_array(session.world.engine.configuration().agents).tolist()
+
+
+def _of_pairs(session, pair: tuple[int, int] | None) -> list[dict]:
+    """Meetings that lead from the same states to the same states are one row; its first pair stands for all."""
+    protocol, topology, codes = session.protocol, session.topology, _codes(session)
+    if pair is not None:
+        require_arc(topology, *pair)
+        pairs = [pair]
+    else:
+        tried = topology.arcs * protocol.coins.size
+        if tried > MOST_TRIED:
+            raise InvalidInput(
+                f"{tried:,} things may happen next, and at most {MOST_TRIED:,} are listed; choose by clicking"
+            )
+        pairs = list(zip(topology.sources.tolist(), topology.targets.tolist(), strict=True))
+    knows = pair is not None or scheduler_for(session.record.scheduler, protocol, topology).even
+    found: dict[tuple, list] = {}
+    for i, j in pairs:
+        for coin in range(protocol.coins.size):
+            before = codes[i], codes[j]
+            after = protocol.transition_codes(*before, coin)
+            row = found.setdefault((before, after), [i, j, coin, Counter()])
+            row[3][i, j] += 1
+    rows = []
+    for (before, after), (i, j, coin, met) in found.items():
+        told = _interaction(protocol, i, j, coin, before, after)
+        share = Fraction(met.total(), len(pairs) * protocol.coins.size) if knows else None
+        more = f" (and {len(met) - 1} other pairs)" if len(met) > 1 else ""
+        choice = {"pair": [i, j], "coin": coin}
+        rows.append(
+            {
+                "text": f"{i} → {j}{more}: {told.sentence()}",
+                "probability": share,
+                "choose": choice,
+                "changes": before != after,
+            }
+        )
+    return rows  # fmt: skip
+
+
+def _interaction(protocol, i: int, j: int, coin: int, before, after) -> Interaction:
+    old, new = (tuple(protocol.space.mapping_of(code) for code in codes) for codes in (before, after))
+    return Interaction(i, j, old, new, protocol.coins.mapping(coin))
+
+
+def require_arc(topology, i: int, j: int) -> None:
+    if i == j or not topology.is_complete and j not in topology.neighbours(i):
+        raise InvalidInput(f"agents {i} and {j} are not joined by an arc of {topology.name}; choose two that are")
+
+
+def _outcomes(session, node: int, nodes: list) -> dict[int, Fraction]:
+    """What one node may become, with probabilities over its coins."""
+    protocol = session.protocol
+    values = 1 << protocol.random_bits
+    if values > MOST_TRIED:
+        raise InvalidInput(f"a node has {values:,} coins, and at most {MOST_TRIED:,} are tried; let chance decide")
+    near = [nodes[u] for u in session.topology.neighbours(node)]
+    found: Counter = Counter()
+    for coins in range(values):
+        state = protocol.space.namespace(protocol.space.code(nodes[node]))
+        protocol.move(state, near, coins)
+        found[protocol.space.code(state)] += 1
+    return {code: Fraction(count, values) for code, count in found.items()}
+
+
+def _of_node(session, node: int) -> list[dict]:
+    session.require_agent(node)
+    codes = _codes(session)
+    nodes = [session.protocol.space.namespace(code) for code in codes]
+    found = _outcomes(session, node, nodes)
+    return [_round_row(session, codes, {node: code}, share, f"node {node} alone: ") for code, share in found.items()]
+
+
+def _of_round(session) -> list[dict]:
+    codes = _codes(session)
+    nodes = [session.protocol.space.namespace(code) for code in codes]
+    found = [_outcomes(session, v, nodes) for v in range(len(nodes))]
+    if (joint := math.prod(map(len, found))) > MOST_JOINT:
+        raise InvalidInput(
+            f"{short_number(joint)} configurations may follow, and at most {MOST_JOINT} are listed; click a node, "
+            "which then moves alone"
+        )
+    combined: list[tuple[dict[int, int], Fraction]] = [({}, Fraction(1))]
+    for v, outcomes in enumerate(found):
+        combined = [({**whole, v: code}, p * q) for whole, p in combined for code, q in outcomes.items()]
+    return [_round_row(session, codes, whole, share, "") for whole, share in combined]
+
+
+def short_number(value: int) -> str:
+    return f"{value:,}" if value < 10**9 else f"{value:.1e}"
+
+
+def _round_row(session, codes, after: dict[int, int], share: Fraction, who: str) -> dict:
+    space = session.protocol.space
+    changes = [(v, code) for v, code in after.items() if code != codes[v]]
+    told = Round(tuple((v, space.mapping_of(codes[v]), space.mapping_of(code)) for v, code in changes))
+    text = who + (told.sentence() or "nothing changes")
+    return {"text": text, "probability": share, "choose": {"changes": changes}, "changes": bool(changes)}
+
+
+def prescribed(session, command: dict) -> Any:
+    """The step that a page chose, as a schedule has it; refused if it cannot happen here."""
+    require_choice(session)
+    protocol = session.protocol
+    if protocol.model.has_rounds:
+        changes = [(int(v), int(code)) for v, code in command["changes"]]
+        for v, code in changes:
+            session.require_agent(v)
+            if not 0 <= code < protocol.space.size:
+                raise ValueError
+        after_round(protocol, session.topology, session.world.engine.configuration().agents, changes, session.step + 1)
+        return changes
+    (i, j), coin = command["pair"], command.get("coin", 0)
+    if not all(type(value) is int for value in (i, j, coin)) or not 0 <= coin < protocol.coins.size:
+        raise ValueError
+    session.require_agent(i)
+    session.require_agent(j)
+    require_arc(session.topology, i, j)
+    return i, j, coin
+
+
+def story(session) -> Trace:
+    """The steps that were chosen last, one after the other, and the configuration before them."""
+    if session.story_start is None:
+        raise InvalidInput("nothing was chosen yet; choose what happens next, and the story is written")
+    begin, start, _ = session.story_start
+    protocol, codes = session.protocol, list(start)
+    space = protocol.space
+    told: list[Interaction | Round] = []
+    for step in range(begin, session.story_end):
+        if protocol.model.has_rounds:
+            changes = session.chosen[step]
+            told.append(Round(tuple((v, space.mapping_of(codes[v]), space.mapping_of(code)) for v, code in changes)))
+            for v, code in changes:
+                codes[v] = code
+        else:
+            i, j, coin = session.chosen[step]
+            before = codes[i], codes[j]
+            codes[i], codes[j] = protocol.transition_codes(*before, coin)
+            told.append(_interaction(protocol, i, j, coin, before, (codes[i], codes[j])))
+    states = [space.mapping_of(code) for code in start]
+    return Trace(protocol.id, states, tuple(told), protocol.parameters, session.topology.name)
