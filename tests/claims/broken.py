@@ -306,9 +306,12 @@ class Spendthrift(Referees):
 
 
 class ShortWalks(Walks):
-    """Walks of one step: they do not meet."""
+    """Walks of one step, whatever τ is: they do not meet."""
 
-    mixing_time = Parameter(1, low=1, choices=("auto", "exact", "spectral"))
+    def adapt(self, topology):
+        adapted = super().adapt(topology)
+        adapted.steps = 1
+        return adapted
 
 
 class TrainsWithoutElimination(Trains):

@@ -208,6 +208,22 @@ CASES = {
          "success": (("regular:40,4", 400),)},
         [{"protocol": broken.ShortWalks}],
     ),
+    "timer.slack": (
+        claimed("survey.timer.slack"), {"ratio": 4, "sizes": (8, 16), "trials": 4, "exact": (3,), "proved": (8,)},
+        [{"protocol": broken.TimerWithoutTimeout}],
+    ),
+    "thm17.slack": (
+        claimed("to.thm17.slack"), {"sizes": (16, 32, 64), "factors": (2,), "trials": 8, "starts": ("random",)},
+        [{"protocol": broken.BlindTimeOptimal}],
+    ),
+    "trains.thm1.2.slack": (
+        claimed("trains.thm1.2.slack"), {"graphs": ("path:4",), "lengths": (5, 6, 7), "trials": 6},
+        [{"protocol": broken.TrainsWithoutElimination}],
+    ),
+    "sub.thm2.slack": (
+        claimed("sub.thm2.slack"), {"graphs": ("torus:9x9",), "factors": (0.25, 1, 2), "trials": 40},
+        [{"protocol": broken.ShortWalks}],
+    ),
     "sub.thm3": (
         sublinear.theorem3, {"n": 100_000, "exponents": (0.2, 0.4, 0.8), "trials": 200},
         [{"protocol": broken.Spendthrift}],
@@ -234,7 +250,8 @@ def test_the_published_protocol_is_not_violated(name):
 
 SLOW = (
     "timer", "lemma3", "lemma5", "thm17", "thm17.holding", "to.table1", "ring.thm1", "ring.table1", "sub.thm2",
-    "ring.lemma10", "ring.lemma11", "ring.lemma13", "trains.thm1.2", *(f"to.lemma{k}" for k in range(6, 14)),
+    "timer.slack", "thm17.slack", "trains.thm1.2.slack", "ring.lemma10", "ring.lemma11", "ring.lemma13",
+    "trains.thm1.2", *(f"to.lemma{k}" for k in range(6, 14)),
 )  # fmt: skip
 WRONG = [
     pytest.param(

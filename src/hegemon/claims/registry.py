@@ -17,6 +17,7 @@ PAPERS = {
     "Leader Election Algorithm in Anonymous Graphs",
     "sublinear": "Kutten, Pandurangan, Peleg, Robinson, Trehan, Sublinear Bounds for Randomized Leader Election",
 }
+ORDER = ("survey", "time-optimal", "trains", "ring", "sublinear")  # of claims; within a paper that of their files
 
 
 @dataclass(frozen=True)
@@ -148,10 +149,11 @@ class Claim:
 
 def all_claims() -> dict[str, Claim]:
     """Every claim, paper by paper."""
-    from hegemon.claims.papers import ring, sublinear, survey, time_optimal, trains
+    from hegemon.claims.papers import ring, slack, sublinear, survey, time_optimal, trains
 
-    modules = (survey, time_optimal, trains, ring, sublinear)
-    return {claim.id: claim for module in modules for claim in module.CLAIMS}
+    modules = (survey, time_optimal, trains, ring, sublinear, slack)
+    claims = sorted((claim for module in modules for claim in module.CLAIMS), key=lambda one: ORDER.index(one.paper))
+    return {claim.id: claim for claim in claims}
 
 
 def claims_of(file: str | None) -> dict[str, Claim]:

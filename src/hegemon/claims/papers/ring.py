@@ -318,11 +318,12 @@ CLAIMS = (
         "On directed rings of any size n ≤ N, P_RL reaches a safe configuration from every start within O(nN) "
         "expected steps.",
         theorem1,
-        quick={"sizes": (16, 64, 256), "trials": (24, 24, 16), "ratios": (2, 4), "ratio_trials": 24,
-               "exact": ((2, 2), (2, 4), (3, 3)), "alike": ((4, 4, 30), (5, 5, 0))},
+        quick={"sizes": (16, 64, 256), "trials": (24, 24, 16), "ratios": (3, 4), "ratio_trials": 24,
+               "exact": ((2, 2), (2, 4), (2, 6), (3, 3)), "alike": ((4, 4, 30), (5, 5, 0))},
         full={"sizes": (10, 100, 1000, 10_000, 100_000), "trials": (200, 200, 100, 60, 20),
-              "ratios": (2, 4), "ratio_trials": 12,
-              "exact": ((2, 2), (2, 4), (2, 8), (3, 3), (3, 4)), "alike": ((4, 4, 500), (5, 8, 500), (12, 12, 500))},
+              "ratios": (2, 3, 4), "ratio_trials": 12,
+              "exact": ((2, 2), (2, 4), (2, 6), (2, 8), (3, 3), (3, 4)),
+              "alike": ((4, 4, 500), (5, 8, 500), (12, 12, 500))},
     ),
     Claim(
         "ring.table1",
