@@ -2,6 +2,7 @@
 
 import random
 
+from hegemon.claims.papers.oracle import OracleRing
 from hegemon.models import Bit, Choice, Group, Parameter, Range
 from hegemon.protocols.countdown import Countdown
 from hegemon.protocols.epidemic import Epidemic
@@ -33,6 +34,8 @@ from hegemon.protocols.trains.protocol import (
     wagon_update,
 )
 from hegemon.protocols.walks import Walks
+
+eliminate = OracleRing.interact
 
 
 class EarlyThreshold(Threshold):
@@ -303,6 +306,22 @@ class Spendthrift(Referees):
     @property
     def chosen(self) -> int:
         return self.referees
+
+
+class OracleRingThatMisses(OracleRing):
+    """Bullets kill nobody."""
+
+    def interact(l, r, p):  # noqa: E741
+        leader = r.leader
+        eliminate(l, r, p)
+        r.leader = leader
+
+
+class LavishWalks(Walks):
+    """Thirty times as many walks as the budget pays for, and many candidates: it elects, and spends too much."""
+
+    def __init__(self, n, **given):
+        super().__init__(n, **{**given, "walks": 30 * given["walks"], "candidates": 7})
 
 
 class ShortWalks(Walks):

@@ -208,6 +208,17 @@ CASES = {
          "success": (("regular:40,4", 400),)},
         [{"protocol": broken.ShortWalks}],
     ),
+    "survey.impossibility": (
+        survey.impossibility, {"states": (2,), "sizes": "2,3"}, [{"stabilizing": False}],  # pairwise is found
+    ),
+    "ring.oracle": (
+        claimed("ring.oracle"), {"sizes": (8, 16, 32), "trials": 12, "starts": ("all-leaders",)},
+        [{"protocol": broken.OracleRingThatMisses}],
+    ),
+    "sub.thm3.rounds": (
+        claimed("sub.thm3.rounds"), {"n": 1000, "exponents": (0.3,), "trials": 200},
+        [{"protocol": broken.LavishWalks}],
+    ),
     "timer.slack": (
         claimed("survey.timer.slack"), {"ratio": 4, "sizes": (8, 16), "trials": 4, "exact": (3,), "proved": (8,)},
         [{"protocol": broken.TimerWithoutTimeout}],
@@ -250,12 +261,15 @@ def test_the_published_protocol_is_not_violated(name):
 
 SLOW = (
     "timer", "lemma3", "lemma5", "thm17", "thm17.holding", "to.table1", "ring.thm1", "ring.table1", "sub.thm2",
-    "timer.slack", "thm17.slack", "trains.thm1.2.slack", "ring.lemma10", "ring.lemma11", "ring.lemma13",
+    "ring.oracle", "timer.slack", "thm17.slack", "trains.thm1.2.slack", "ring.lemma10", "ring.lemma11", "ring.lemma13",
     "trains.thm1.2", *(f"to.lemma{k}" for k in range(6, 14)),
 )  # fmt: skip
 WRONG = [
     pytest.param(
-        name, wrong, id=f"{name}-{next(iter(wrong.values())).__name__}", marks=[pytest.mark.full] * (name in SLOW)
+        name,
+        wrong,
+        id=f"{name}-{getattr(next(iter(wrong.values())), '__name__', 'twin')}",
+        marks=[pytest.mark.full] * (name in SLOW),
     )
     for name, (_, _, several) in CASES.items()
     for wrong in several

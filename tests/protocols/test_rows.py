@@ -11,7 +11,7 @@ from hegemon.models import Bit, Range
 from hegemon.protocols import AG, BFW, BK, CATALOGUE, PLL, ExactMajority, OddRing, OptimalSilent, WarTimer
 from tests.protocols import row_readings
 
-GRADES = {"exact", "faithful", "stand-in"}
+GRADES = {"exact", "reconstructed", "faithful", "stand-in"}
 
 
 @pytest.mark.parametrize("name", CATALOGUE)

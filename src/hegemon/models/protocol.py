@@ -60,7 +60,7 @@ class Protocol:
     # what an author may say about it
     reference: str = ""
     shelf = ""  # where `hegemon list` shows a protocol of the catalogue
-    grade = ""  # how sure the definition is: exact, faithful or stand-in (protocols/cited.py says what these mean)
+    grade = ""  # how sure the definition is: exact, reconstructed, faithful or stand-in (protocols/cited.py explains)
     smallest_n = 2
     topology = "complete"
     default_start: str | None = "random"

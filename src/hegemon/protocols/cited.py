@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 GRADES = (
-    "Grades: exact, rules of a text that was read, or textbook rules; faithful, recalled in full, single lines or "
-    "constants may differ; stand-in, rules of this project with the same assumptions and resources; cited, not run."
+    "Grades: exact, rules of a text that was read, or textbook rules; reconstructed, from what a text says of a "
+    "listing missing from it; faithful, recalled in full, single lines or constants may differ; stand-in, rules of "
+    "this project with the same assumptions and resources; cited, not run."
 )
 
 

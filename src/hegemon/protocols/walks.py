@@ -14,7 +14,8 @@ class Walks(MessageProtocol):
 
     reference = (
         "S. Kutten, G. Pandurangan, D. Peleg, P. Robinson, A. Trehan, Sublinear Bounds for Randomized "
-        "Leader Election, Theoretical Computer Science 561, 2015 (Algorithm 2, Theorem 2)"
+        "Leader Election, Theoretical Computer Science 561, 2015 (Algorithm 2; `cnt = 1` of line 11 is read as all "
+        "walks that are held, and bipartite graphs walk lazily)"
     )
     grade = "exact"
     shelf = "messages"

@@ -9,7 +9,7 @@ from hegemon.claims.checks import always, follows, number_at_most, number_is
 from hegemon.claims.drawing import laws, means
 from hegemon.claims.laboratory import Sample, counted
 from hegemon.claims.papers.compared import ENDLESS, Measured, Row, cited_line, every_run_ends, measure, table
-from hegemon.claims.papers.oracle import with_oracle
+from hegemon.claims.papers.oracle import oracle_ring, with_oracle
 from hegemon.claims.papers.ring_lemmas import (
     becomes_secure,
     claim1,
@@ -324,6 +324,17 @@ CLAIMS = (
               "ratios": (2, 3, 4), "ratio_trials": 12,
               "exact": ((2, 2), (2, 4), (2, 6), (2, 8), (3, 3), (3, 4)),
               "alike": ((4, 4, 500), (5, 8, 500), (12, 12, 500))},
+    ),
+    Claim(
+        "ring.oracle",
+        "ring",
+        "section 1.1, oracle",
+        "Lines 6 to 16 with an oracle: O(n²) steps, O(1) states",
+        "With an oracle that reports the absence of a leader, the elimination of leaders alone elects one from every "
+        "configuration in O(n²) expected steps with O(1) states.",
+        oracle_ring,
+        quick={"sizes": (16, 32, 64), "trials": 20, "starts": ("all-leaders", "random")},
+        full={"sizes": (16, 32, 64, 128, 256), "trials": 100, "starts": ("all-leaders", "random", "no-leader")},
     ),
     Claim(
         "ring.table1",

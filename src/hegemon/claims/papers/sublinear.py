@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from hegemon.analysis.scaling import LINEAR, N_LOG, Law
-from hegemon.claims.checks import brief, follows, number_at_most, share_at_least, share_at_most
+from hegemon.claims.checks import always, brief, follows, number_at_most, share_at_least, share_at_most
 from hegemon.claims.drawing import laws, means, shares
 from hegemon.claims.papers.sublinear_lemmas import (
     equation5,
@@ -14,6 +14,7 @@ from hegemon.claims.papers.sublinear_lemmas import (
     lemma1_repaired,
     message_size,
     mixing,
+    several_rounds,
 )
 from hegemon.claims.papers.trains_lemmas import nodes_of
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series, Table
@@ -62,7 +63,14 @@ def theorem1(lab, protocol=Referees, *, sizes, trials, success) -> Outcome:
     ratios = [values / SCALE.of(n) for n, values in zip(sizes, messages, strict=True)]
     largest = max(float(values.max()) for values in ratios)
     checks.append(number_at_most(f"most messages of any run / ({SCALE.name})", largest, MOST, f"at most {MOST} w.h.p."))
-    explicit = [column(lab.trials(protocol(n=n, variant="explicit"), trials), "messages") for n in sizes]
+    told = [lab.trials(protocol(n=n, variant="explicit"), trials) for n in sizes]
+    explicit = [column(rows, "messages") for rows in told]
+    informed = [
+        row["informed"] == n for n, group in zip(sizes, told, strict=True) for row in group if row["leaders"] == 1
+    ]
+    checks.append(always("explicit variant: everybody is told, where one is elected", sum(informed), len(informed)))
+    slowest = max(row["rounds"] for group in told for row in group)
+    checks.append(number_at_most("explicit variant: rounds, at every n", slowest, 4, "O(1): the same few at every n"))
     checks.append(follows("explicit variant: messages", sizes, explicit, LINEAR, N_LOG))
     plot = Plot(
         "Messages on complete graphs",
@@ -248,6 +256,17 @@ CLAIMS = (
         quick={"n": 1_000_000, "exponents": (0.2, 0.35, 0.5, 0.6, 0.8, 0.9), "trials": 3000},
         full={"n": 10_000_000, "trials": 6000,
               "exponents": (0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9)},
+    ),
+    Claim(
+        "sub.thm3.rounds",
+        "sublinear",
+        "Theorem 3, any number of rounds",
+        "Below n^(1/3) messages election fails, however many rounds it takes",
+        "An algorithm that elects a leader with high probability on complete graphs sends Ω(n^(1/3)) messages: with "
+        "fewer, success is at most 1/e + o(1).",
+        several_rounds,
+        quick={"n": 20_000, "exponents": (0.3,), "trials": 3000},
+        full={"n": 1_000_000, "exponents": (0.15, 0.2, 0.25, 0.3, 0.33), "trials": 6000},
     ),
     Claim(
         "sub.lemma1",

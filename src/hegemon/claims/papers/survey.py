@@ -20,6 +20,7 @@ from hegemon.claims.drawing import laws, means, sizes_table
 from hegemon.claims.laboratory import Sample, counted
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series, Table
 from hegemon.claims.settling import followed
+from hegemon.discovery.discover import discover
 from hegemon.exact.verification import verify
 from hegemon.experiments.holding.proved import log10_holding_of_timer
 from hegemon.protocols.pairwise import Pairwise
@@ -29,7 +30,24 @@ from hegemon.protocols.timer import Timer
 RUNS = 16  # plain runs that are waited for
 
 
-def threshold(lab, protocol=Threshold, *, exact, n, trials, watched=1) -> Outcome:
+def impossibility(lab, *, states, sizes, stabilizing=True) -> Outcome:
+    """All protocols with a few states: none elects a leader from every configuration of all these sizes."""
+    checks = []
+    for number in states:
+        lab.report(f"all protocols with {number} states")
+        found = discover("leader-election", states=number, n=sizes, self_stabilizing=stabilizing)
+        lab.note(states=number, n=sizes, protocols=found.tables, right=found.satisfying)
+        what = (
+            f"{number} states, n = {sizes}: protocols that elect a leader from every configuration, of {found.tables:,}"
+        )
+        checks.append(number_is(what, found.satisfying, 0))
+    return Outcome(checks, f"none of all protocols with {states[-1]} states is right for n = {sizes} at once")
+
+
+BIRDS = 1000  # the survey's example: is anyone of at least ten birds in a thousand ill?
+
+
+def threshold(lab, protocol=Threshold, *, exact, n, trials, watched=1, birds=0) -> Outcome:
     checks = []
     for small_n, k in exact:
         answer = verify(protocol(n=small_n, k=k), property="predicate")
@@ -51,6 +69,10 @@ def threshold(lab, protocol=Threshold, *, exact, n, trials, watched=1) -> Outcom
         kept, made_again = kept + sum(row.get("kept", False) for row in rows), made_again + len(rows)
     what = f"n = {n}, k = {k}: every agent stays right in the next {20 * n * n:,} steps"
     checks.append(always(what, kept, made_again, "from every input"))
+    if birds:
+        flock = [lab.times(protocol(n=BIRDS, marked=ill), birds, max_steps=100 * BIRDS**2) for ill in (k - 1, k)]
+        what = f"a thousand birds, {k - 1} or {k} of them ill: runs that end with every agent right"
+        checks.append(always(what, *counted(flock), "from every input"))
     plot = Plot(
         f"Until every agent knows whether at least k = {k} of {n} are marked",
         "marked agents",
@@ -205,8 +227,18 @@ CLAIMS = (
         "Agents that add up their marks, with k spreading once it is reached, decide from every input whether at "
         "least k agents are marked.",
         threshold,
-        quick={"exact": [(4, 2), (5, 3), (6, 4)], "n": 20, "trials": 40, "watched": 5},
-        full={"exact": [(n, k) for n in (2, 4, 6, 8, 10) for k in (2, 3, 5, 10)], "n": 40, "trials": 400},
+        quick={"exact": [(4, 2), (5, 3), (6, 4)], "n": 20, "trials": 40, "watched": 5, "birds": 2},
+        full={"exact": [(n, k) for n in (2, 4, 6, 8, 10) for k in (2, 3, 5, 10)], "n": 40, "trials": 400, "birds": 40},
+    ),
+    Claim(
+        "survey.impossibility",
+        "survey",
+        "section 4, impossibility",
+        "No self-stabilizing election without knowing n",
+        "No protocol elects a leader in a self-stabilizing way for several n at once.",
+        impossibility,
+        quick={"states": (2, 3), "sizes": "2,3"},
+        full={"states": (2, 3), "sizes": "2,3"},
     ),
     Claim(
         "survey.pairwise",

@@ -5,9 +5,10 @@ import math
 import numpy as np
 
 from hegemon.analysis.scaling import N_LOG, N_LOG_SQUARED, Law
-from hegemon.claims.checks import follows, mean_is, share_at_least
+from hegemon.claims.checks import follows, mean_is, number_at_least, share_at_least
 from hegemon.claims.drawing import law_line, laws, means, shares, sizes_table
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series
+from hegemon.exact.verification import verify
 from hegemon.models.configuration import Configuration, Group
 from hegemon.protocols.countdown import Countdown
 from hegemon.protocols.epidemic import Epidemic
@@ -143,22 +144,44 @@ def winners(run) -> dict:
     return {"winners": int(weights[(agents["leader"] == 1) & (agents["level"] == top)].sum())}
 
 
-def quick_elimination(lab, protocol=QuickElimination, *, sizes, trials) -> Outcome:
+def fresh_leaders(case, leaders: int) -> Configuration:
+    """The start of the lottery with this many leaders."""
+    fresh = {"level": 0, "done": 0}
+    groups = [Group(leaders, {"leader": 1, **fresh}), Group(case.n - leaders, {"leader": 0, **fresh})]
+    return Configuration.from_groups(case.space, groups, None, as_multiset=True)
+
+
+def least_success(lab, protocol, n: int, most: int) -> Check:
+    """The exact probability of a unique winner, the least over all numbers of leaders up to `most`. Leaders of equal
+    level stay leaders, so one has won alone exactly where one leader is left."""
+    found = {}
+    for leaders in range(2, most + 1):
+        lab.report(f"exact lottery of {leaders} leaders among {n}")
+        start = fresh_leaders(protocol(n=n), leaders)
+        times = verify(protocol(n=n), start=start, property="time:count(leader == 1) == 1").hitting
+        assert times is not None  # asked for
+        found[leaders] = times.probability
+        lab.note(protocol=protocol.id, n=n, leaders=leaders, unique_winner=times.probability)
+    worst = min(found, key=lambda leaders: found[leaders])
+    what = f"exact, n = {n}, 2 … {most} leaders: least probability of a unique winner, with {worst} leaders"
+    return number_at_least(what, found[worst], 1 / 16)
+
+
+def quick_elimination(lab, protocol=QuickElimination, *, sizes, trials, exact=()) -> Outcome:
     curves: dict[str, list[Check]] = {}
     made = 0
-    fresh = {"level": 0, "done": 0}
     for label, leaders_of in (("all leaders", lambda n: n), ("√n leaders", math.isqrt), ("2 leaders", lambda n: 2)):
         curves[label] = []
         for n in sizes:
             case, leaders = protocol(n=n), leaders_of(n)
-            groups = [Group(leaders, {"leader": 1, **fresh}), Group(n - leaders, {"leader": 0, **fresh})]
-            start = Configuration.from_groups(case.space, groups, None, as_multiset=True)
+            start = fresh_leaders(case, leaders)
             rows = lab.trials(case, trials, start=start, label=label, measure=winners, max_steps=1000 * n)
             unique = sum(row["reached"] and row["winners"] == 1 for row in rows)
             made += len(rows)
             what = f"n = {n:,}, {label}: exactly one leader has the maximum level"
             curves[label].append(share_at_least(what, unique, len(rows), 1 / 16, "probability ≥ 1/16"))
     checks = [check for curve in curves.values() for check in curve]
+    checks += [least_success(lab, protocol, n, most) for n, most in exact]
     series = [shares(label, sizes, curve) for label, curve in curves.items()]
     lowest = min(share for one in series for share in one.y)
     series.append(Series("claimed at least 1/16", [sizes[0], sizes[-1]], [1 / 16, 1 / 16], kind="line"))
@@ -210,7 +233,7 @@ CLAIMS = (
         "When every leader has decided its level, exactly one leader has the maximum level with probability at "
         "least 1/16, however many leaders there were.",
         quick_elimination,
-        quick={"sizes": (4, 16, 128, 1024), "trials": 80},
-        full={"sizes": (4, 16, 128, 1024, 10_000), "trials": 2000},
+        quick={"sizes": (4, 16, 128, 1024), "trials": 80, "exact": ((4, 4), (6, 6), (8, 3))},
+        full={"sizes": (4, 16, 128, 1024, 10_000), "trials": 2000, "exact": ((4, 4), (6, 6), (8, 8))},
     ),
 )  # fmt: skip
