@@ -3,12 +3,14 @@
 Verdicts are those of the reproduction that lies in the folder, if there is one (`make demo` makes one).
 """
 
+import contextlib
 import inspect
 import json
 import textwrap
 from pathlib import Path
 
 from hegemon.claims.registry import all_claims
+from hegemon.errors import InvalidInput
 from hegemon.models.description import describe
 from hegemon.protocols import CATALOGUE
 from hegemon.protocols.cited import CITED, GRADES
@@ -16,14 +18,8 @@ from hegemon.protocols.cited import CITED, GRADES
 DOCS = Path(__file__).parent
 FOLDER = DOCS / "catalogue"
 REPRODUCTIONS = ("reproduction-full", "reproduction-quick")  # the first that is there
-RULES = {"population": ("interact",), "rounds": ("update",), "messages": ("begin", "round"), "objects": ("interact",)}
-MODELS = {
-    "population": "Population protocol",
-    "rounds": "Synchronous rounds",
-    "messages": "Message passing",
-    "objects": "Population protocol, states are Python objects",
-}
-SIZE = 101  # odd, so that every protocol takes it
+RULES = ("interact", "update", "begin", "round")  # what the rules of a protocol are called, depending on its model
+SIZES = (101, *range(2, 100))  # the first that a protocol takes; most take an odd one
 
 
 def table(rows: list[dict], columns: tuple[str, ...]) -> list[str]:
@@ -57,12 +53,21 @@ def source_of(function) -> str:
     return "\n".join(line.split("  # noqa")[0] for line in lines if not line.startswith("@"))
 
 
+def example(protocol):
+    """An instance of the first size at which the protocol's assumptions hold."""
+    for n in SIZES:
+        with contextlib.suppress(InvalidInput):
+            return protocol(n=n)
+    raise InvalidInput(f"{protocol.id} takes none of the sizes {SIZES[1]} to {SIZES[0]}")
+
+
 def page(name: str, protocol, found: dict[str, str]) -> str:
-    content = describe(protocol(n=SIZE))
+    instance = example(protocol)
+    content, size = describe(instance), instance.n
     lines = [f"# {name}", "", content["summary"], ""]
     if (DOCS / "gallery" / f"{name}.gif").exists():
         lines += [f"![{name} as hegemon watch shows it](../gallery/{name}.gif){{ width=260 }}", ""]
-    lines += [f"*{MODELS[protocol.model.name]}; grade: {content['grade']}.* {content['reference']}.", ""]
+    lines += [f"*A protocol {protocol.model.kind}; grade: {content['grade']}.* {content['reference']}.", ""]
     if content["assumes"]:
         lines += [f"Assumes: {'; '.join(content['assumes'])}.", ""]
     for heading in ("inputs", "coins"):
@@ -70,10 +75,11 @@ def page(name: str, protocol, found: dict[str, str]) -> str:
             lines += [f"{heading.capitalize()}: {content[heading]}.", ""]
     story = inspect.getdoc(inspect.getmodule(protocol))
     lines += [story, ""] if story else []
-    lines += ["```sh", f"hegemon show {name}", f"hegemon run {name} --n {SIZE}", f"hegemon watch {name}", "```", ""]
+    lines += ["```sh", f"hegemon show {name}", f"hegemon run {name} --n {size}", f"hegemon watch {name} --n {size}", "```", ""]
     lines += ["## Rules", ""]
-    for function in RULES[protocol.model.name]:
-        lines += ["```python", source_of(getattr(protocol, function)), "```", ""]
+    for function in RULES:
+        if hasattr(protocol, function):
+            lines += ["```python", source_of(getattr(protocol, function)), "```", ""]
     for heading, columns in (
         ("fields", ("name", "domain", "in")),
         ("parameters", ("name", "value", "allowed", "help")),
@@ -82,10 +88,10 @@ def page(name: str, protocol, found: dict[str, str]) -> str:
         ("observables", ("name", "help")),
     ):
         if content[heading]:
-            title = f"{heading.capitalize()} at n = {SIZE}" if heading == "parameters" else heading.capitalize()
+            title = f"{heading.capitalize()} at n = {size}" if heading == "parameters" else heading.capitalize()
             lines += [f"## {title}", "", *table(content[heading], columns)]
     if content["states"]:
-        lines += [f"States of one agent at n = {SIZE}: {content['states']:,}.", ""]
+        lines += [f"States of one agent at n = {size}: {content['states']:,}.", ""]
     claims = claims_about(protocol)
     if claims:
         lines += ["## Claims", ""]
@@ -100,7 +106,7 @@ def page(name: str, protocol, found: dict[str, str]) -> str:
 
 
 def write() -> list[str]:
-    """Writes all pages; answers their names."""
+    """Write all pages; return their names."""
     FOLDER.mkdir(exist_ok=True)
     rows, found = [], verdicts()
     for name, protocol in CATALOGUE.items():

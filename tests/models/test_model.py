@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 
 import hegemon as hg
+from hegemon.graphs.families import complete
 from hegemon.models.model import MODELS, ComputationModel
 from hegemon.models.protocol import Protocol
+from hegemon.network.swarm import Swarm
 from hegemon.runs.record import TrialRecord
 from hegemon.runs.run import Run
+from hegemon.web.layout import require_watchable
 
 SOURCE = Path(__file__).parents[2] / "src" / "hegemon"
 ASKS = re.compile(r"\.model (==|!=|in |not in )")
@@ -69,7 +72,13 @@ def test_a_new_model_is_one_object():
     assert [run.trial for run in hg.run_trials(ToyProtocol(n=3), 2, workers=1).runs] == [0, 1]
     with pytest.raises(hg.InvalidInput, match="start means nothing to toy-protocol, a protocol of the toy model"):
         hg.simulate(ToyProtocol(n=3), start="random")
-    with pytest.raises(hg.InvalidInput, match="exact chains"):
+    with pytest.raises(
+        hg.InvalidInput, match="no exact chains for protocols of the toy model; .* population and rounds"
+    ):
         hg.verify(ToyProtocol(n=3))
+    with pytest.raises(hg.InvalidInput, match="no pictures on the page for protocols of the toy model"):
+        require_watchable(ToyProtocol(n=3), None)
+    with pytest.raises(hg.InvalidInput, match="no members of a network for protocols of the toy model"):
+        Swarm("toy", ToyProtocol(n=3), complete(3))
     with pytest.raises(hg.InvalidInput, match="is a class"):
         hg.simulate(ToyProtocol)

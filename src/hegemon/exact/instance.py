@@ -29,10 +29,7 @@ class Instance:
     def __init__(
         self, protocol, graph=None, start=None, symmetry=True, memory=MEMORY, progress=None, scheduler=None, daemon=None
     ):
-        if "chain" not in protocol.model.homes:
-            raise InvalidInput(
-                f"{protocol.id} has the model {protocol.model}; exact chains exist for populations and rounds"
-            )
+        build = protocol.model.home("chain")
         protocol.require_sound()
         self.protocol = protocol
         self.topology = topology_for(protocol, graph)
@@ -47,7 +44,6 @@ class Instance:
         self.daemon = daemon
         if daemon is None:
             chosen = scheduler_for(scheduler, protocol, self.topology)
-            build = protocol.model.home("chain")
             self.space, self.chain = build(protocol, self.topology, starts, symmetry, memory, progress, chosen)
         else:
             kind = Configurations if protocol.model.has_interactions else RoundConfigurations

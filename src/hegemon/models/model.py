@@ -8,6 +8,16 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from hegemon.errors import InvalidInput
+
+PARTS = {
+    "course": "there are no runs",
+    "chain": "there are no exact chains",
+    "member": "there are no members of a network",
+    "scheduler": "there are no schedulers",
+    "world": "there are no pictures on the page",
+}
+
 
 @dataclass(frozen=True)
 class ComputationModel:
@@ -41,8 +51,15 @@ class ComputationModel:
         return not trait or bool(getattr(self, trait))
 
     def home(self, part: str) -> Any:
-        """One of its parts."""
+        """One of its parts, which is loaded now."""
+        self.require(part)
         return _loaded(self.homes[part])
+
+    def require(self, part: str) -> None:
+        """Raise InvalidInput if the model has no such part."""
+        if part not in self.homes:
+            others = " and ".join(one.name for one in MODELS.values() if part in one.homes)
+            raise InvalidInput(f"{PARTS[part]} for protocols {self.kind}; they exist for the models {others}")
 
 
 @cache

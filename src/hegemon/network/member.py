@@ -24,7 +24,7 @@ from hegemon.models.protocol import Protocol
 from hegemon.network.agent import Agent
 from hegemon.network.keys import keys_from
 from hegemon.network.peers import parse_address, peers_from, resolve
-from hegemon.network.rules import MemberRules, rules_for
+from hegemon.network.rules import MemberRules
 from hegemon.network.synchronizer import Synchronizer
 from hegemon.network.terms import Event
 from hegemon.network.udp import UdpPort
@@ -188,7 +188,7 @@ async def join(
     among theirs; one that is silent for `patience` leaves the round. One that passes messages elects once, among
     members that begin within `patience` of each other.
     """
-    rules = rules_for(protocol)(protocol)
+    rules = protocol.model.home("member")(protocol)
     check_pace(rate, patience)
     wire = Wire(keys_from(key), fingerprint_of(protocol), most_senders=4 * min(protocol.n, 100_000) + 64)
     known = peers_from(peers)

@@ -134,16 +134,6 @@ class MessageRules(MemberRules):
         return {"status": agent.node.status}
 
 
-def rules_for(protocol: Protocol) -> type[MemberRules]:
-    """The rules of a protocol's model; refused if members of a network cannot run it."""
-    if "member" not in protocol.model.homes:
-        raise InvalidInput(
-            f"{protocol.id} is of the {protocol.model} model; members of a network need a protocol with finitely "
-            "many states that elects from any of them, such as time-optimal or trains"
-        )
-    return protocol.model.home("member")
-
-
 def neighbours_of(n: int, topology: Topology | None = None) -> list[list[int]]:
     """Whom each agent asks: everybody, or its out-neighbours in the topology."""
     if topology is None or topology.is_complete:

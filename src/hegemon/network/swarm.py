@@ -19,7 +19,7 @@ from hegemon.network.board import Board, Slot
 from hegemon.network.faults import NetworkFault, choose
 from hegemon.network.keys import new_key
 from hegemon.network.member import check_pace
-from hegemon.network.rules import neighbours_of, rules_for
+from hegemon.network.rules import neighbours_of
 
 MOST_MEMBERS = 500  # processes of one network
 READY_SECONDS = 60
@@ -69,7 +69,7 @@ class Swarm:
         seed: int = 0,
     ):
         check_pace(rate, patience)
-        rules = rules_for(protocol)
+        rules = protocol.model.home("member")
         protocol = rules.informed(protocol, topology)
         rules(protocol).start(start, random.Random(seed))  # refuses what no member could do
         if protocol.n > MOST_MEMBERS:

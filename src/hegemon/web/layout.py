@@ -14,8 +14,9 @@ LARGEST_SPRING = 600
 
 
 def require_watchable(protocol, graph, engine: str = "auto") -> None:
-    """Raise InvalidInput if there are too many agents to be watched: asked before a graph is made of them."""
+    """Raise InvalidInput if nothing can be watched, or too many agents: called before a graph is made of them."""
     n, model, graph = protocol.n, protocol.model, graph or protocol.topology
+    model.require("world")
     if model.has_objects and n > LARGEST_DRAWN:
         raise InvalidInput(f"n = {n} agents that are Python objects are too many; at most {LARGEST_DRAWN}")
     is_complete = graph.startswith("complete") if isinstance(graph, str) else getattr(graph, "is_complete", False)
