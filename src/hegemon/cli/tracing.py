@@ -19,7 +19,8 @@ FAR = 10**6  # steps that are looked at one by one
 
 def traceable(record):
     """The record with an engine that can be followed; what cannot be traced is refused before the run."""
-    engine = record.protocol.model.follower
+    model = record.protocol.model
+    engine = "daemon" if model.has_rounds and record.protocol.time_unit == "steps" else model.follower
     if record.faults or record.disturbances:
         raise InvalidInput("--trace and --fault exclude each other; hegemon watch shows a run with its faults")
     if record.engine not in ("auto", engine):
@@ -35,7 +36,7 @@ def trace(record, topology, end: int, wanted: int) -> list[str]:
     protocol = unreliable(record.protocol, record.loss, record.one_sided)
     if protocol.model.wakes:
         return trace_messages(protocol, topology, record.wake, record.seed, end, wanted)
-    world = protocol.model.home("world")(protocol, topology, record.start, record.seed, record.engine)
+    world = protocol.model.home("world")(protocol, topology, record.start, record.seed, record.engine, record.scheduler)
     begin = world.snapshot()
     if wanted >= 0:
         return list(first_changes(world, end, wanted))
@@ -84,7 +85,7 @@ def first_changes(world, end: int, wanted: int) -> Iterator[str]:
             text = told["text"] if told.get("changed") else ""
         if text:
             wanted -= 1
-            yield f"{'round' if rounds else 'step'} {world.step:,}: {text}"
+            yield f"{world.protocol.time_unit[:-1]} {world.step:,}: {text}"
 
 
 def told_round(world) -> str:

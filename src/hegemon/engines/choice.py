@@ -17,7 +17,10 @@ ENGINES = {
         "batch": "hegemon.engines.batch.batch:Batch",
         "events": "hegemon.engines.population.events:Events",
     },
-    "rounds": {"rounds": "hegemon.engines.rounds.rounds:Rounds"},
+    "rounds": {
+        "rounds": "hegemon.engines.rounds.rounds:Rounds",
+        "daemon": "hegemon.engines.rounds.daemon:DaemonEngine",
+    },
     "messages": {
         "nodes": "hegemon.engines.messages.nodes:Nodes",
         "contacts": "hegemon.engines.messages.contacts:ContactsEngine",
@@ -52,11 +55,13 @@ def engine_named(name: str, protocol) -> Any:
     return getattr(import_module(module), kind)
 
 
-def choose_watched(name: str, protocol, topology: Topology, most: int) -> tuple[Any, str]:
+def choose_watched(name: str, protocol, topology: Topology, most: int, scheduler=UNIFORM) -> tuple[Any, str]:
     """The engine whose every step can be shown, for the page; beyond `most` agents of a complete graph, counts."""
     model = protocol.model
     if model.has_interactions and name != "auto":
         return engine_named(name, protocol), "as asked"
+    if follows_nodes(name, protocol, scheduler):
+        return engine_named("daemon", protocol), f"the scheduler {scheduler} is followed node by node"
     if model.has_interactions and protocol.n > most and topology.is_complete:
         return engine_named("batch", protocol), "more agents than can be seen one by one: counts"
     if name not in ("auto", model.follower):
@@ -93,7 +98,7 @@ def choose_engine(
 ) -> Choice:
     """The engine for a protocol on a topology, by name or the best one; `observed` functions will be measured."""
     if protocol.model.has_rounds:
-        return _for_rounds(name, protocol, stop, observed, fast_forward, threads)
+        return _for_rounds(name, protocol, stop, observed, fast_forward, threads, scheduler)
     chosen, reason = _automatic(protocol, topology) if name == "auto" else (engine_named(name, protocol), "as asked")
     if name == "auto" and unhonoured(chosen, scheduler):
         chosen, reason = engine_named("agents", protocol), f"the scheduler {scheduler} is followed pair by pair"
@@ -130,7 +135,21 @@ def _automatic(protocol, topology) -> tuple[type[Engine], str]:
     return engine_named("agents", protocol), "each event would touch many arcs, or try very many values of the coins"
 
 
-def _for_rounds(name, protocol, stop, observed, fast_forward: bool, threads) -> Choice:
+def follows_nodes(name: str, protocol, scheduler, stop: Stop | None = None) -> bool:
+    """Whether the nodes of a run are followed one by one, because a daemon chooses them or silence is looked for."""
+    if not protocol.model.has_rounds:
+        return False
+    synchronous = str(scheduler) == protocol.model.scheduler
+    if name == "rounds" and (not synchronous or stop is not None and stop.silent):
+        what = "looks for silence" if synchronous else f"follows the scheduler {scheduler}"
+        raise InvalidInput(f"engine rounds moves all nodes at once, and engine daemon {what}; use auto")
+    return name == "daemon" or not synchronous or stop is not None and stop.silent
+
+
+def _for_rounds(name, protocol, stop, observed, fast_forward: bool, threads, scheduler) -> Choice:
+    if follows_nodes(name, protocol, scheduler, stop):
+        why = f"the scheduler {scheduler} is followed node by node"
+        return Choice(engine_named("daemon", protocol), why, {"scheduler": scheduler})
     from hegemon.engines.rounds.fast_forward import can_skip
 
     chosen = engine_named("rounds" if name == "auto" else name, protocol)

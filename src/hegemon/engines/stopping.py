@@ -1,7 +1,7 @@
 """When a run ends: inside a set, when the leader is lost, or after a number of steps."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -29,6 +29,7 @@ class Stop:
     whole: tuple = ()
     closed: bool = False
     limit: int | None = None  # for `steps:K`
+    silent: bool = False  # nobody is enabled: what a daemon's run looks for
     reason: Callable | None = None  # says what keeps a configuration outside
 
     def holds(self, counts) -> bool:
@@ -51,6 +52,10 @@ def parse_stop(until, protocol: Protocol) -> Stop:
         if given != unit:
             raise InvalidInput(f"until {text!r} is not understood: {protocol.id} counts {unit}; write {unit}:K")
         return never(text, whole_number(number, f"until {unit}"))
+    if text == "silent" and text not in protocol.sets:
+        if not protocol.model.has_rounds:
+            raise InvalidInput(f"until silent is for protocols of rounds, and {protocol.id} is not; give a set")
+        return replace(never("silent"), silent=True)
     if text == "broken":
         if not protocol.elects_leader:
             raise InvalidInput(f"until broken needs a protocol that elects a leader; {protocol.id} does not")
@@ -60,10 +65,11 @@ def parse_stop(until, protocol: Protocol) -> Stop:
         return _from_set(text, protocol.sets[text], protocol)
     if is_condition(text):
         return _from_set(text, parse_set(text, protocol), protocol)
-    known = ", ".join([*protocol.sets, "broken" if protocol.elects_leader else "", f"{unit}:K"]).replace(", ,", ",")
+    more = ["broken"] * protocol.elects_leader + ["silent"] * protocol.model.has_rounds
+    known = ", ".join([*protocol.sets, *more, f"{unit}:K"])
     raise InvalidInput(
         f"until {text!r} is not known to {protocol.id}; choose {known}, or a condition such as "
-        f'"count({protocol.fields[0].name} == 1) == 1"{meant(text, (*protocol.sets, "broken"))}'
+        f'"count({protocol.fields[0].name} == 1) == 1"{meant(text, (*protocol.sets, *more))}'
     )
 
 

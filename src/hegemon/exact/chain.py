@@ -73,6 +73,7 @@ class Chain:
     keeps: np.ndarray
     parents: np.ndarray | None = None  # towards a start; None: every configuration is one
     starts: tuple[int, ...] = ()
+    total: int | None = None  # what the weights of a row add up to, where a law of its own says who acts
 
     @property
     def size(self) -> int:
@@ -94,7 +95,7 @@ class Chain:
 
     @property
     def denominator(self) -> int:
-        return self.space.arcs
+        return self.total or self.space.arcs
 
     @cached_property
     def codes(self) -> np.ndarray:

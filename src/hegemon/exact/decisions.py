@@ -12,11 +12,12 @@ from functools import cached_property
 import numpy as np
 
 from hegemon.engines.schedulers.daemons import Daemon
+from hegemon.engines.schedulers.nodes import NodeScheduler
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import MEMORY, Chain
 from hegemon.exact.configurations import Configurations
 from hegemon.exact.exploring import explore
-from hegemon.exact.rounds import RoundConfigurations, require_countable
+from hegemon.exact.rounds import LARGEST_DENOMINATOR, RoundConfigurations, merged, require_countable
 
 MOST_PARTIES = 61  # one bit each
 ROWS = 1 << 18  # configurations times choices that are expanded at a time
@@ -163,6 +164,41 @@ def _of_nodes(space: RoundConfigurations, daemon: Daemon):
         return rows, keys, (labels, weights, kept)
 
     return expand, denominator, len(subsets)
+
+
+def law_chain(space: RoundConfigurations, scheduler: NodeScheduler, starts, memory=MEMORY, progress=None) -> Chain:
+    """The chain of a daemon that chooses by chance."""
+    expand, coins, number = _of_nodes(space, scheduler.daemon)
+    common = scheduler.denominator(space.n)
+    if (total := common * coins) > LARGEST_DENOMINATOR:
+        raise InvalidInput(
+            f"{space.protocol.id} on {space.topology.name} under the scheduler {scheduler}: a step has more than 2^53 "
+            "equally likely outcomes, too many to be counted exactly; take a smaller graph"
+        )
+    laws: dict[int, dict[int, int]] = {0: {0: common}}
+
+    def share(able: int, acting: int) -> int:
+        if able not in laws:
+            law = scheduler.law(able, space.topology)
+            laws[able] = {mask: int(chance * common) for mask, chance in law.items()}
+        return laws[able].get(acting, 0)
+
+    def weighted(codes: np.ndarray):
+        rows, keys, (labels, weights, kept) = expand(codes)
+        able = np.zeros(len(codes), np.int64)
+        np.bitwise_or.at(able, rows, labels)
+        pairs, which = np.unique(np.column_stack([able[rows], labels]), axis=0, return_inverse=True)
+        weights = weights * np.array([share(*pair) for pair in pairs.tolist()], np.int64)[which.ravel()]
+        idle = np.array([share(mask, 0) for mask in able.tolist()], np.int64) * coins
+        rows, keys = np.append(rows, np.arange(len(codes))), np.append(keys, space.keys(codes))
+        weights, kept = np.append(weights, idle), np.append(kept, np.ones(len(codes), bool))
+        some = weights > 0
+        return rows[some], keys[some], (weights[some], (weights * kept)[some])
+
+    found = explore(space, starts, weighted, merged, max(1, ROWS // number), memory, progress)
+    offsets = np.searchsorted(found.rows, np.arange(len(found.keys) + 1)).astype(np.int64)
+    weights, keeps = found.columns
+    return Chain(space, found.keys, offsets, found.targets, weights, keeps, found.parents, found.starts, total)
 
 
 def _of_pairs(space: Configurations, picks_pair: bool):

@@ -6,11 +6,12 @@ import numpy as np
 
 from hegemon.compute.randomness import generator
 from hegemon.engines.schedulers.daemons import DAEMONS
+from hegemon.engines.schedulers.nodes import All, NodeScheduler
 from hegemon.engines.schedulers.reading import scheduler_for
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import MEMORY, estimate, reachable_chain, whole_chain
 from hegemon.exact.configurations import Configurations
-from hegemon.exact.decisions import Decisions, decide
+from hegemon.exact.decisions import Decisions, decide, law_chain
 from hegemon.exact.recomputed import RecomputedChain, can_be_recomputed
 from hegemon.exact.rounds import RoundConfigurations, round_chain
 from hegemon.graphs.topology import Topology
@@ -42,6 +43,9 @@ class Instance:
             self.covers = f"reachable from {start}" if isinstance(start, str) else "reachable from the given start"
             starts = [fixed_start(protocol, start, self.topology)]
         self.daemon = daemon
+        self.scheduler = None if isinstance(scheduler, str) and scheduler == protocol.model.scheduler else scheduler
+        if protocol.model.has_rounds:
+            self.protocol = protocol.counted_in("rounds" if daemon is None and self.scheduler is None else "steps")
         if daemon is None:
             chosen = scheduler_for(scheduler, protocol, self.topology)
             self.space, self.chain = build(protocol, self.topology, starts, symmetry, memory, progress, chosen)
@@ -55,8 +59,11 @@ class Instance:
     def is_intended(self) -> bool:
         """The author's claims are about the starts and the daemon that the protocol is made for."""
         default = self.protocol.default_start
-        return (self.daemon or "") == self.protocol.daemon and (
-            default == "random" or self.covers == f"reachable from {default}"
+        by_law = self.daemon is None and (self.scheduler is not None and self.protocol.model.has_rounds)
+        return (
+            not by_law
+            and (self.daemon or "") == self.protocol.daemon
+            and (default == "random" or self.covers == f"reachable from {default}")
         )
 
     @cached_property
@@ -77,6 +84,8 @@ class Instance:
 def rounds_chain(protocol, topology: Topology, starts, symmetry, memory, progress, scheduler):
     """The configurations of a rounds protocol, and their chain."""
     space = RoundConfigurations(protocol, topology)
+    if isinstance(scheduler, NodeScheduler) and not isinstance(scheduler, All):
+        return space, law_chain(space, scheduler, starts, memory, progress)
     return space, round_chain(space, starts, memory, progress)
 
 

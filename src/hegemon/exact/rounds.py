@@ -144,7 +144,7 @@ def round_chain(space: RoundConfigurations, starts, memory: float = MEMORY, prog
         kept = (space.outputs[after] == space.outputs[codes][rows]).all(axis=1)
         return rows, space.keys(after), (weights, weights * kept)
 
-    found = explore(space, starts, expand, _merged, ROWS, memory, progress)
+    found = explore(space, starts, expand, merged, ROWS, memory, progress)
     offsets = np.searchsorted(found.rows, np.arange(len(found.keys) + 1)).astype(np.int64)
     weights, keeps = found.columns
     return Chain(space, found.keys, offsets, found.targets, weights, keeps, found.parents, found.starts)
@@ -160,7 +160,7 @@ def require_countable(space: RoundConfigurations, denominator: int) -> None:
         )
 
 
-def _merged(rows, targets, weights, keeps):
+def merged(rows, targets, weights, keeps):
     """Entries of one row and target added up, in the order of rows and targets."""
     order = np.lexsort((targets, rows))
     rows, targets, weights, keeps = rows[order], targets[order], weights[order], keeps[order]

@@ -173,7 +173,7 @@ def parse_daemon(scheduler, protocol) -> tuple[str, str] | None:
     if text == "fair" and model.has_interactions:
         return "adversary", "weak"
     name, colon, fairness = text.partition(":")
-    known = run_names(protocol)
+    known = {one.partition(":")[0] for one in run_names(protocol)}
     if name not in model.daemons:
         if name not in known:
             names = sorted({*known, *model.daemons, *["fair"] * model.has_interactions})

@@ -19,6 +19,7 @@ from hegemon.models.fields import require_name
 RESERVED_STARTS = {"all": "all configurations"}
 RESERVED_SETS = {
     "broken": "the loss of the leader", "steps": "a number of steps", "rounds": "a number of rounds",
+    "silent": "that nobody is enabled",
     "all": "a condition on all agents", "none": "a condition on no agent", "count": "a number of agents",
 }  # fmt: skip
 RESERVED_FIELDS = {"n": "the number of agents", "count": "how many agents have a state", "present": "a question"}

@@ -41,6 +41,7 @@ class ComputationModel:
     wakes: bool = False  # an adversary wakes the nodes up
     has_template: bool = True  # `hegemon new` writes one
     daemons: tuple[str, ...] = ()  # who may act next, where an adversary chooses
+    laws: dict[str, str] = field(default_factory=dict, hash=False)  # for each daemon, the scheduler of a usual run
     homes: dict[str, str] = field(default_factory=dict, hash=False)
 
     def __str__(self) -> str:
@@ -83,6 +84,11 @@ ROUNDS = ComputationModel(
     "rounds", "of the rounds model", agents="nodes", follower="rounds", scheduler="synchronous",
     has_starts=True, has_configurations=True, has_rounds=True,
     daemons=("central", "locally-central", "distributed"),
+    laws={
+        "central": "central:uniform",
+        "locally-central": "locally-central:uniform",
+        "distributed": "distributed:1/2",
+    },
     homes={
         "course": "hegemon.runs.course:simulate_states",
         "chain": "hegemon.exact.instance:rounds_chain",

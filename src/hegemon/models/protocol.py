@@ -1,5 +1,6 @@
 """What every protocol has, whatever its model: a name, a reference, parameters, states, starts, sets."""
 
+import copy
 import inspect
 import re
 from collections import namedtuple
@@ -290,6 +291,19 @@ class Protocol:
         from hegemon.models.description import as_html
 
         return as_html(self)
+
+    @property
+    def usual_scheduler(self) -> str:
+        """Who acts next in a run that does not say: the model's own law, or one that its daemon allows."""
+        return self.model.laws.get(self.daemon, self.model.scheduler)
+
+    def counted_in(self, unit: str) -> "Protocol":
+        """The same protocol with time counted in this unit."""
+        if unit == self.time_unit:
+            return self
+        other = copy.copy(self)
+        other.time_unit = unit
+        return other
 
     @property
     def elects_leader(self) -> bool:

@@ -55,7 +55,7 @@ def simulate_states(asked: TrialRecord) -> Run:
         require_unique_leader(protocol, configuration)
     history = None
     if observables:
-        unit = protocol.n if protocol.time_unit == "steps" else 1
+        unit = protocol.n if protocol.model.has_interactions else 1
         history = History(Watcher(protocol, observables, topology), unit, asked.at, asked.every, asked.most_rows)
     key = stream(seed, trial, KERNEL)
     driver = Driver(

@@ -113,10 +113,12 @@ class RunRecord:
         about='"auto", or one by name: agents, events, batch; rounds; nodes, contacts, tokens',
     )  # fmt: skip
     scheduler: "str | Scheduler | None" = option(
-        None, "who acts next: uniform; for rounds synchronous", metavar="NAME:…", panel=POPULATION, needs="scheduler",
-        repeats=True,
+        None, "who acts next: uniform; for rounds synchronous, central:uniform …", metavar="NAME:…",
+        panel=POPULATION, needs="scheduler", repeats=True,
         about='who acts next: "uniform" (every arc is equally likely) for interactions, "synchronous" for rounds, or a '
-        "`Scheduler`. None is the model's own: the first, or the second",
+        '`Scheduler`; for rounds also "central:uniform", "locally-central:uniform", "distributed:1/3", "round-robin", '
+        '"central:most-enabled", "central:delay-leader", or a function of (step, states, enabled). None is the first '
+        "or the second, or what the protocol's daemon allows",
     )  # fmt: skip
     faults: "Sequence[Fault]" = option(
         (), "corrupt agents; repeatable", metavar="step=K,agents=J,field=value", panel=POPULATION,
@@ -166,8 +168,13 @@ class RunRecord:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seed", seed_of(self.seed))
-        if self.scheduler == self.protocol.model.scheduler:  # one run has one record
+        usual = self.protocol.usual_scheduler
+        if self.scheduler == usual:  # one run has one record
             object.__setattr__(self, "scheduler", None)
+        if self.protocol.model.has_rounds:  # under a daemon a step is no round
+            own = (self.scheduler or usual) == self.protocol.model.scheduler
+            unit = type(self.protocol).time_unit if own else "steps"
+            object.__setattr__(self, "protocol", self.protocol.counted_in(unit))
         for name in WHOLE:
             if isinstance(value := getattr(self, name, None), float):
                 object.__setattr__(self, name, whole(name)(value))

@@ -72,7 +72,7 @@ class Run:
     def record(self) -> dict:
         """The trial as it appears in JSON."""
         row: dict[str, Any] = {"trial": self.trial, self.unit: self.steps}
-        if self.unit == "steps":
+        if self.unit == "steps" and "moves" not in self.measures:
             row["parallel_time"] = self.parallel_time
         row |= {"reached": self.reached, "leaders": self.leaders, **self.measures}
         return row | ({"ended": self.ended} if self.ended else {})

@@ -41,6 +41,7 @@ class Session:
     def __init__(self, protocol, **options):
         self.record = RunRecord(protocol, **options)
         self.record.require_known()
+        protocol = self.record.protocol
         self.protocol, self.seed, self._engine = protocol, self.record.seed, self.record.engine
         require_watchable(protocol, self.record.graph, self._engine)
         self.topology = topology_for(protocol, self.record.graph, self.seed)

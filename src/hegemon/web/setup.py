@@ -95,7 +95,7 @@ def shown(record: RunRecord) -> dict:
         "graph": str(graph or ""),
         "start": record.start if isinstance(record.start, str) else protocol.default_start or "",
         "wake": record.wake if isinstance(record.wake, str) else "",
-        "scheduler": str(record.scheduler or protocol.model.scheduler),
+        "scheduler": str(record.scheduler or protocol.usual_scheduler),
         "engine": record.engine,
         "seed": str(record.seed),
     }

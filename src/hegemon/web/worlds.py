@@ -47,9 +47,9 @@ class AgentWorld(World):
         protocol.require_sound()
         self.protocol, self.topology, self.space = protocol, topology, protocol.space
         self.is_rounds = protocol.model.has_rounds
-        kind, self.reason = choose_watched(engine, protocol, topology, LARGEST_RASTER)
         asked = scheduler_for(scheduler, protocol, topology)
-        self._options: dict[str, Any] = {"fast_forward": False} if self.is_rounds else scheduled(kind, asked)
+        kind, self.reason = choose_watched(engine, protocol, topology, LARGEST_RASTER, asked)
+        self._options: dict[str, Any] = {"fast_forward": False} if kind is Rounds else scheduled(kind, asked)
         self.kind = "bands" if kind.as_multiset else "graph" if protocol.n <= LARGEST_DRAWN else "raster"
         self.has_output = bool(protocol.outputs) and hasattr(protocol, "output")
         self._loud = outputs_change(protocol) if self.has_output else None
@@ -171,6 +171,9 @@ class AgentWorld(World):
         self._pass_one()
         new = self.engine.configuration().agents
         changed = np.flatnonzero(old != new)
+        acted = getattr(self.engine, "acted", None)
+        if acted is not None and focus not in acted and len(acted):
+            focus = next((int(v) for v in changed), int(acted[0]))
         if focus is None:
             leaders = [v for v in changed if "leader" in self.space.names and old[v]["leader"] != new[v]["leader"]]
             focus = int(leaders[0] if leaders else changed[0] if len(changed) else 0)

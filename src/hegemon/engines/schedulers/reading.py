@@ -8,20 +8,34 @@ from hegemon.errors import InvalidInput, meant
 from hegemon.graphs.topology import Topology
 
 PAIRS: dict[str, Scheduler] = {UNIFORM.name: UNIFORM}
-NODES = ("synchronous",)
+NODES = {  # by name, what may follow the colon, or an example of it
+    "synchronous": ("",),
+    "central": ("uniform", "most-enabled", "delay-leader"),
+    "locally-central": ("uniform",),
+    "distributed": ("1/2",),
+    "round-robin": ("",),
+}
 
 
 def scheduler_for(given: Any, protocol, topology: Topology) -> Any:
     """The scheduler that a run asks for: None is its model's own, a text is read as the model reads it, and an object
     is one already."""
     model = protocol.model
-    asked = model.scheduler if given is None else given
-    return model.home("scheduler")(asked, protocol, topology) if isinstance(asked, str) else asked
+    asked = protocol.usual_scheduler if given is None else given
+    if isinstance(asked, str):
+        return model.home("scheduler")(asked, protocol, topology)
+    if callable(asked) and model.has_rounds:
+        from hegemon.engines.schedulers.nodes import OwnNodes
+
+        return OwnNodes(asked)
+    return asked
 
 
 def run_names(protocol) -> tuple[str, ...]:
-    """The names of the schedulers that a run of the protocol can follow."""
-    return tuple(PAIRS) if protocol.model.has_interactions else tuple(NODES)
+    """The names of the schedulers that a run of the protocol can follow; for rounds with what follows the colon."""
+    if protocol.model.has_interactions:
+        return tuple(PAIRS)
+    return tuple(f"{name}:{rule}" if rule else name for name, rules in NODES.items() for rule in rules)
 
 
 def read_pairs(text: str, protocol, topology: Topology) -> Scheduler:
@@ -29,9 +43,11 @@ def read_pairs(text: str, protocol, topology: Topology) -> Scheduler:
     return PAIRS[known_name(text, PAIRS, protocol)]
 
 
-def read_nodes(text: str, protocol, topology: Topology) -> str:
+def read_nodes(text: str, protocol, topology: Topology) -> Any:
     """Which nodes act next, in the rounds model."""
-    return known_name(text, NODES, protocol)
+    from hegemon.engines.schedulers.nodes import read_daemon
+
+    return read_daemon(text, NODES[known_name(text, NODES, protocol)])
 
 
 def known_name(text: str, known, protocol) -> str:
