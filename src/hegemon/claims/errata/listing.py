@@ -10,8 +10,8 @@ from hegemon.claims.registry import PAPERS, Table
 OPENING = (
     "Errors that a second reading of the five papers found, each with the sentence that fails, a counterexample, a "
     "repaired statement and what becomes of the theorem. `hegemon reproduce` calls exactly these claims violated, and "
-    "their repaired forms hold. All main theorems stand, Theorem 1.2 of Informative Trains by measurement and not by a "
-    "proof."
+    "their repaired forms hold. All main theorems stand, Theorem 1.2 of Informative Trains by an argument of which one "
+    "step is checked and not proved."
 )
 
 

@@ -19,16 +19,18 @@ def quiet(N: int) -> int:
 
 def late(lab, protocol=Trains, *, tiny, graphs, trials) -> Outcome:
     """After 2^(N+2) + N rounds in which nobody emits a marked wagon, a marked train spreads order from any leader."""
-    checks, everything = [], 0
+    checks, everything, latest = [], 0, {}
     for graph, N in tiny:
         lab.report(f"all configurations of {graph}, N = {N}, followed for {quiet(N)} rounds")
         world = Tiny(protocol(n=nodes_of(graph), N=N), graph)
         rows = world.every(world.settled())
         everything += len(rows)
         begun, made, good = len(rows), 0, 0
-        for _ in range(quiet(N)):
-            rows = world.after(forget(world, rows))
-            rows = np.unique(rows, axis=0)
+        for k in range(quiet(N)):
+            later = world.after(forget(world, rows))
+            if (world.where(later, leader=1) & ~world.where(rows, leader=1)).any():
+                latest[graph, N] = k + 1
+            rows = np.unique(later, axis=0)
         kept, period = rows, 0
         while period < N:  # every leader is about to begin a train in one of N rounds
             tried, right = marked_from(world, kept)
@@ -39,6 +41,8 @@ def late(lab, protocol=Trains, *, tiny, graphs, trials) -> Outcome:
             f"{graph}, N = {N}: all {begun:,} configurations a round can leave, {quiet(N)} rounds later, every leader"
         )
         checks.append(always(what, good, made, "Γ_L after 2ε + 1 rounds"))
+        what = f"{graph}, N = {N}: the last of {quiet(N)} rounds without marks in which a train overflows"
+        checks.append(number_at_most(what, latest.get((graph, N), 0), 2**N + N, f"at most 2^N + N = {2**N + N}"))
     outcomes = []
     for graph in graphs:
         bench = Bench(lab, protocol, graph)
