@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 import hegemon as hg
-from hegemon.exact.export import export
+from hegemon.exact.exports.chains import write_chain
 from hegemon.exact.hitting import hitting_times
 
 OUT = Path("out")
@@ -45,7 +45,7 @@ def ours(name: str, folder: str) -> dict:
     sizes = {"configurations": answer.chain.size, "transitions": answer.chain.transitions}
     row = sizes | {"seconds": seconds, "mebibytes": peak() - before, "error": found.error}
     np.save(Path(folder) / "values.npy", found.values)
-    export(answer.chain, "drn", Path(folder) / "chain.drn", {"safe": answer.inside}, "safe")
+    write_chain(answer.chain, "drn", Path(folder) / "chain.drn", {"safe": answer.inside}, "safe")
     return row
 
 

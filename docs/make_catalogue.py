@@ -6,19 +6,17 @@ Verdicts are those of the reproduction that lies in the folder, if there is one 
 import contextlib
 import inspect
 import json
-import textwrap
 from pathlib import Path
 
 from hegemon.claims.registry import all_claims
 from hegemon.errors import InvalidInput
-from hegemon.models.description import describe
+from hegemon.models.description import describe, rule_functions, source_of
 from hegemon.protocols import CATALOGUE
 from hegemon.protocols.cited import CITED, GRADES
 
 DOCS = Path(__file__).parent
 FOLDER = DOCS / "catalogue"
 REPRODUCTIONS = ("reproduction-full", "reproduction-quick")  # the first that is there
-RULES = ("interact", "update", "begin", "round")  # what the rules of a protocol are called, depending on its model
 SIZES = (101, *range(2, 100))  # the first that a protocol takes; most take an odd one
 
 
@@ -47,12 +45,6 @@ def verdicts() -> dict[str, str]:
     return {}
 
 
-def source_of(function) -> str:
-    """Its text without the indentation of its class, decorators and remarks to a linter."""
-    lines = textwrap.dedent(inspect.getsource(function)).rstrip().split("\n")
-    return "\n".join(line.split("  # noqa")[0] for line in lines if not line.startswith("@"))
-
-
 def example(protocol):
     """An instance of the first size at which the protocol's assumptions hold."""
     for n in SIZES:
@@ -77,9 +69,8 @@ def page(name: str, protocol, found: dict[str, str]) -> str:
     lines += [story, ""] if story else []
     lines += ["```sh", f"hegemon show {name}", f"hegemon run {name} --n {size}", f"hegemon watch {name} --n {size}", "```", ""]
     lines += ["## Rules", ""]
-    for function in RULES:
-        if hasattr(protocol, function):
-            lines += ["```python", source_of(getattr(protocol, function)), "```", ""]
+    for function in rule_functions(protocol):
+        lines += ["```python", source_of(function), "```", ""]
     for heading, columns in (
         ("fields", ("name", "domain", "in")),
         ("parameters", ("name", "value", "allowed", "help")),
@@ -112,7 +103,9 @@ def write() -> list[str]:
     for name, protocol in CATALOGUE.items():
         save(FOLDER / f"{name}.md", page(name, protocol, found))
         link = f"[{name}]({name}.md)"
-        rows.append({"id": link, "what it does": protocol.summary(), "model": protocol.model.name, "grade": protocol.grade})
+        rows.append(
+            {"id": link, "what it does": protocol.summary(), "model": protocol.model.name, "grade": protocol.grade}
+        )
     cited = [{"id": row.id, "what it does": row.summary, "model": "–", "grade": "cited"} for row in CITED.values()]
     lines = ["# The catalogue", "", GRADES, "", *table(rows + cited, tuple(rows[0]))]
     save(FOLDER / "index.md", "\n".join(lines))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from hegemon.discovery.discover import discover as discover
     from hegemon.claims.reproduce import reproduce as reproduce
     from hegemon.claims.stating import claim as claim
+    from hegemon.exact.exports.exporting import export as export
     from hegemon.exact.proofs.prover import prove as prove
     from hegemon.exact.verification import verify as verify
     from hegemon.experiments.checking import check as check
@@ -82,6 +83,7 @@ _HOMES = {
     "check": "hegemon.experiments.checking",
     "claim": "hegemon.claims.stating",
     "compare_messages": "hegemon.experiments.comparisons",
+    "export": "hegemon.exact.exports.exporting",
     "holding": "hegemon.experiments.holding.holding",
     "lower_bound": "hegemon.experiments.comparisons",
     "mixing_time": "hegemon.graphs.mixing",

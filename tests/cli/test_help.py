@@ -13,7 +13,14 @@ BY_MODEL = {
     "loss": "Population and rounds models", "one_sided": "Population and rounds models",
     "wake": "Messages model", "variant": "Messages model", "mixing_time": "Messages model",
 }  # fmt: skip
-EVERY_MODEL = {"verify", "import", "prove", "holding", "network"}  # whose --start is part of the question itself
+EVERY_MODEL = {
+    "verify",
+    "import",
+    "export",
+    "prove",
+    "holding",
+    "network",
+}  # whose --start is part of the question itself
 
 
 @pytest.fixture(scope="module")

@@ -30,7 +30,7 @@ MISSPELT = {
     "verify pairwise --n 3 --property clsoed": "closed",
     "verify ring --n 3 --property closed:C_BP": "C_PB",
     "verify pairwise --n 3 --scheduler fiar": "fair",
-    "verify pairwise --n 3 --export pirsm --out x": "prism",
+    "export pairwise --n 3 --to pirsm --out x": "prism",
     "prove pairwise --property raeched": "reached",
     "prove pairwise --graphs conected": "connected",
     "holding timer --n 5 --importance rairty": "rarity",

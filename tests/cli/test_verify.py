@@ -67,10 +67,10 @@ def test_a_broken_protocol_of_the_user_is_refuted_and_replayed(capsys, tmp_path)
     assert "refuted" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("form", ["prism", "drn", "dot"])
+@pytest.mark.parametrize("form", ["tra", "drn", "chain", "prism", "dot", "svg", "latex"])
 def test_export(capsys, tmp_path, form):
     out = tmp_path / "chain.out"
-    code, content = as_json(capsys, "verify", "timer", "--n", "3", "--set", "s=2", "--export", form, "--out", str(out))
+    code, content = as_json(capsys, "export", "timer", "--n", "3", "--set", "s=2", "--to", form, "--out", str(out))
     assert code == 0 and content["files"]
     for path in content["files"]:
         assert Path(path).read_text()
@@ -106,8 +106,8 @@ def test_search(capsys, tmp_path):
         (("verify", "timer", "--n", "40"), "more than can be numbered"),
         (("verify", "timer", "--n", "4", "--set", "s=30", "--memory", "0.01"), "GiB"),
         (("verify", "timer", "--n", "3", "--memory", "-1"), "memory = -1"),
-        (("verify", "timer", "--n", "3", "--export", "png", "--out", "x"), "choose prism, drn, dot"),
-        (("verify", "timer", "--n", "3", "--export", "drn"), "belong together"),
+        (("export", "timer", "--n", "3", "--to", "png", "--out", "x"), "choose latex, dot, svg, prism, drn"),
+        (("verify", "timer", "--n", "3", "--export", "prism"), "`hegemon export timer --to tra --out FILE`"),
         (("verify", "timer", "--n", "3", "--quantiles", "half"), "numbers between 0 and 1"),
         (("verify", "timer", "--n", "3", "--start", "somewhere"), "no start 'somewhere'"),
         (("verify", "timer", "--n", "3", "--counterexample", "x.txt"), "must end in .json"),

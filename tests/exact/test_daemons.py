@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import hegemon as hg
 from hegemon.engines.schedulers.daemons import DAEMONS
 from hegemon.exact.decisions import Decisions, decide
-from hegemon.exact.export import export
+from hegemon.exact.exports.chains import write_chain
 from hegemon.exact.instance import Instance
 from hegemon.exact.rounds import RoundConfigurations
 from hegemon.exact.schedules import Schedules
@@ -125,7 +125,7 @@ def test_storm_computes_the_same_extremes(protocol, scheduler, tmp_path):
     start = None if protocol.id == "israeli-jalfon" else "all"
     answer = hg.verify(protocol, start=start, scheduler=scheduler)
     case = answer.case.decisions
-    (path,) = export(answer.chain, "drn", tmp_path / "mdp.drn", {"safe": answer.inside}, "safe", case)
+    (path,) = write_chain(answer.chain, "drn", tmp_path / "mdp.drn", {"safe": answer.inside}, "safe", case)
     model = stormpy.build_model_from_drn(str(path))
     assert model.nr_states == answer.chain.size and model.nr_choices >= case.choices
     found, expected = answer.schedules, answer.schedules.expected
@@ -350,4 +350,4 @@ def test_refusals():
         type("Free", (Lonely,), {"daemon": "free"})
     with pytest.raises(hg.InvalidInput, match="choose drn"):
         answer = hg.verify(HERMAN(3), start="all", scheduler="central")
-        export(answer.chain, "prism", "nowhere", {"safe": answer.inside}, "safe", answer.case.decisions)
+        write_chain(answer.chain, "prism", "nowhere", {"safe": answer.inside}, "safe", answer.case.decisions)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hegemon as hg
-from hegemon.exact.export import export
+from hegemon.exact.exports.chains import write_chain
 
 CASES = [hg.Timer(n=3, s=4), hg.Pairwise(n=5), hg.Ring(n=2, N=2), hg.TimeOptimal(n=3, r_max=2, b_max=2)]
 
@@ -27,7 +27,7 @@ def solve(size, rows, inside):
 @pytest.mark.parametrize("protocol", CASES[:2], ids=lambda p: p.id)
 def test_prism_files_hold_the_chain(protocol, tmp_path):
     answer = hg.verify(protocol)
-    files = export(answer.chain, "prism", tmp_path / "chain.tra", {"safe": answer.inside}, "safe")
+    files = write_chain(answer.chain, "tra", tmp_path / "chain.tra", {"safe": answer.inside}, "safe")
     assert [path.suffix for path in files] == [".tra", ".sta", ".lab", ".rew"]
     transitions, states, labels, rewards = (path.read_text().splitlines() for path in files)
     size, number = map(int, transitions[0].split())
@@ -45,7 +45,7 @@ def test_prism_files_hold_the_chain(protocol, tmp_path):
 
 def test_dot_names_states_and_weights(tmp_path):
     answer = hg.verify(hg.Pairwise(n=3))
-    (path,) = export(answer.chain, "dot", tmp_path / "chain", {"safe": answer.inside}, "safe")
+    (path,) = write_chain(answer.chain, "chain", tmp_path / "chain", {"safe": answer.inside}, "safe")
     text = path.read_text()
     assert len(re.findall(r"^  \d+ \[label", text, re.M)) == answer.chain.size
     assert len(re.findall(r"->", text)) == answer.chain.transitions and '[label="2/6"]' in text
@@ -55,11 +55,11 @@ def test_dot_names_states_and_weights(tmp_path):
 def test_refusals(tmp_path):
     answer = hg.verify(hg.Timer(n=4, s=6))
     with pytest.raises(hg.InvalidInput, match="cannot be read"):
-        export(answer.chain, "dot", tmp_path / "x", {"safe": answer.inside}, "safe")
+        write_chain(answer.chain, "chain", tmp_path / "x", {"safe": answer.inside}, "safe")
     with pytest.raises(hg.InvalidInput, match="not known"):
-        export(answer.chain, "png", tmp_path / "x", {"safe": answer.inside}, "safe")
+        write_chain(answer.chain, "png", tmp_path / "x", {"safe": answer.inside}, "safe")
     with pytest.raises(hg.InvalidInput, match="no folder"):
-        export(answer.chain, "drn", tmp_path / "none" / "x", {"safe": answer.inside}, "safe")
+        write_chain(answer.chain, "drn", tmp_path / "none" / "x", {"safe": answer.inside}, "safe")
 
 
 @pytest.mark.parametrize("protocol", CASES, ids=lambda p: p.id)
@@ -67,7 +67,7 @@ def test_storm_computes_the_same_expected_steps(protocol, tmp_path):
     import stormpy  # an extra, which the tests install
 
     answer = hg.verify(protocol)
-    (path,) = export(answer.chain, "drn", tmp_path / "chain.drn", {"safe": answer.inside}, "safe")
+    (path,) = write_chain(answer.chain, "drn", tmp_path / "chain.drn", {"safe": answer.inside}, "safe")
     model = stormpy.build_model_from_drn(str(path))
     assert (model.nr_states, model.nr_transitions) == (answer.chain.size, answer.chain.transitions)
     environment = stormpy.Environment()

@@ -166,8 +166,8 @@ def test_what_needs_a_stored_chain_is_refused(unstored, tmp_path, capsys):
         unstored(hg.Ring(n=2, N=2), quantiles=(0.5,))
     with pytest.raises(hg.InvalidInput, match="stored"):
         unstored(hg.Ring(n=2, N=2), property="holding")
-    words = ["verify", "ring", "--n", "3", "--memory", "0.05", "--property", "closed"]
-    assert main([*words, "--export", "drn", "--out", str(tmp_path / "x.drn")]) == 2
+    words = ["export", "ring", "--n", "3", "--memory", "0.05"]
+    assert main([*words, "--to", "drn", "--out", str(tmp_path / "x.drn")]) == 2
     assert "stored" in capsys.readouterr().err
 
 

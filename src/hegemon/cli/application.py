@@ -64,6 +64,13 @@ COMMANDS = {
             "hegemon discover leader-election --states 2 --n 2,3 --self-stabilizing --certificate none.json",
         ),
     ),
+    "export": (
+        "export:export_protocol",
+        (
+            "hegemon export time-optimal --n 100 --to latex",
+            "hegemon export pairwise --n 5 --to prism --out pairwise.prism",
+        ),
+    ),
     "reproduce": (
         "reproduce:reproduce_claims",
         ("hegemon reproduce --quick", "hegemon reproduce my_paper.py"),
@@ -118,6 +125,7 @@ SENTENCES = {
     "holding": "How long a leader is held, from 10^2 to 10^40 steps and beyond: a weighted ensemble, with an interval.",
     "search-worst": "Search for a starting configuration with large expected convergence time.",
     "discover": "Search all protocols of a few states for those that are right, and rank them by exact expected steps.",
+    "export": "Write a protocol for a paper or for another tool: LaTeX, state diagrams, the PRISM language, chains.",
     "reproduce": "Check the papers' claims on this machine, or your own. Run again to go on.",
     "mixing-time": "The mixing time of a random walk: the least k with every probability within 1/(2n) of its limit.",
     "lower-bound": "Theorem 3 as an experiment: `referees` with n^a messages, and how often it elects one leader.",

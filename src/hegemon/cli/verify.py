@@ -1,4 +1,4 @@
-"""`hegemon verify`: exact results as tables or JSON, counterexamples, and the chain for other tools."""
+"""`hegemon verify`: exact results as tables or JSON, and counterexamples."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,12 +9,11 @@ from hegemon.cli import failures, guard, options, verify_messages
 from hegemon.cli.common import build, console, facts, figure, maker, new_table, notes_on, outputs, print_json, write_all
 from hegemon.cli.options import integer, option, path
 from hegemon.cli.progress import Progress
-from hegemon.errors import InvalidInput, meant
+from hegemon.errors import InvalidInput
 
 MOST_AGENTS = 12  # of a configuration that are printed
 MEMORY = 4.0  # GiB
 QUESTIONS = "closed, leader, reached, time, holding, predicate"
-FORMATS = ("prism", "drn", "dot")
 
 
 def verify_protocol(
@@ -58,11 +57,7 @@ def verify_protocol(
     ] = None,
     distribution: Annotated[str | None, path("--distribution", "write it as CSV")] = None,
     counterexample: Annotated[str | None, path("--counterexample", "write the first (.json)")] = None,
-    export_: Annotated[
-        str | None,
-        option("--export", help=f"the chain as {', '.join(FORMATS)}", metavar="FORMAT", panel=options.OUTPUT),
-    ] = None,
-    out: Annotated[str | None, path("--out", "where to export it")] = None,
+    export_: Annotated[str | None, option("--export", help="moved", metavar="FORMAT", hidden=True)] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ):  # fmt: skip
@@ -72,10 +67,11 @@ def verify_protocol(
     """
     if every_graph is not None:
         check_every_graph(protocol, every_graph, set_, property_ or "safe", json, quiet)
-    check_export(export_, out)
+    if export_ is not None:
+        form = {"prism": "tra", "dot": "chain"}.get(export_, export_)
+        raise InvalidInput(f"verify has no --export; write `hegemon export {protocol} --to {form} --out FILE` instead")
     outputs(
         checkpoint=(checkpoint, (".npz",)),
-        out=(out, ()),
         distribution=(distribution, (".csv",)),
         counterexample=(counterexample, (".json",)),
     )
@@ -84,9 +80,7 @@ def verify_protocol(
 
         chosen, topology = build(protocol, n, graph, set_, 0)
         if chosen.model.wakes:
-            verify_messages.refuse_files(
-                chosen, export=export_, distribution=distribution, counterexample=counterexample
-            )
+            verify_messages.refuse_files(chosen, distribution=distribution, counterexample=counterexample)
         answer = verify(
             chosen, graph=topology, start=start, property=property_, quantiles=quantiles or (), memory=memory,
             symmetry=symmetry, checkpoint=checkpoint, scheduler=scheduler, coins=coins, within=within,
@@ -99,7 +93,6 @@ def verify_protocol(
     content = answer.record() | {"notes": notes_on((property_ or "").partition(":")[2] or property_, chosen)}
     written: list[Path] = []
     files = {
-        out: lambda place: written.extend(write_chain(answer, export_ or "", place)),
         distribution: lambda place: written.append(write_times(answer, place)),
     }
     first = first_counterexample(answer)
@@ -142,24 +135,6 @@ def check_every_graph(protocol: str, most: int, settings, name: str, json: bool,
         for one in broken:
             console().print(f"{one.graph.name} ({one.graph.n} nodes): {one.flaw}")
     raise typer.Exit(failures.NO if broken else failures.YES)
-
-
-def check_export(form: str | None, out: str | None) -> None:
-    if form and form not in FORMATS:
-        raise InvalidInput(f"--export {form!r} is not known; choose {', '.join(FORMATS)}{meant(form, FORMATS)}")
-    if bool(form) != bool(out):
-        raise InvalidInput("--export and --out belong together: say in which format and into which file")
-
-
-def write_chain(answer, form: str, out) -> list[Path]:
-    from hegemon.exact.containment import members
-    from hegemon.exact.export import export
-    from hegemon.exact.recomputed import RecomputedChain
-
-    if isinstance(answer.chain, RecomputedChain):
-        raise InvalidInput("--export needs the chain to be stored; raise --memory, or take smaller parameters")
-    sets = {name: members(answer.chain, chosen) for name, chosen in answer.protocol.sets.items()}
-    return export(answer.chain, form, out, sets, "safe", answer.case.decisions)
 
 
 def write_times(answer, place) -> Path:

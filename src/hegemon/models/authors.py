@@ -3,6 +3,7 @@
 import ast
 import functools
 import inspect
+import linecache
 import os
 import sys
 import sysconfig
@@ -48,7 +49,7 @@ def whole(init: Callable) -> Callable:
 
 def place(error: BaseException) -> str:
     """` (file, line N)` of the innermost line that an author wrote; nothing if there is none."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_authored(frame.filename)]
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if is_authored(frame.filename)]
     return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
 
 
@@ -109,10 +110,12 @@ def _readable(thing: Any) -> tuple[str, list[str]]:
     return "parameter", list(getattr(thing, "_fields", ()))
 
 
-def _is_authored(filename: str) -> bool:
+def is_authored(filename: str) -> bool:
     """Neither the laboratory nor a library; the catalogue's protocols count as an author's."""
     if filename.startswith("<frozen"):
         return False
+    if filename.startswith("<") and filename in linecache.cache:  # rules without a file of their own
+        return True
     if Path(filename).is_relative_to(PACKAGE):
         return Path(filename).is_relative_to(PACKAGE / "protocols") and Path(filename).name != "loading.py"
     return not filename.startswith(LIBRARIES) and not filename.startswith(sys.base_prefix + "/lib/python")

@@ -1,10 +1,14 @@
 """Everything that a protocol says about itself, as plain data: for `hegemon show`, the catalogue and notebooks."""
 
+import dis
 import inspect
+import textwrap
 from collections.abc import Iterator
+from types import CodeType, FunctionType
 
 from hegemon import display
 from hegemon.graphs.topology import KINDS
+from hegemon.models.authors import is_authored
 from hegemon.models.inputs import describe_inputs
 from hegemon.models.protocol import Protocol
 
@@ -52,6 +56,39 @@ def describe(protocol: Protocol) -> dict:
         "sets": [{"name": name, "closed": chosen.closed, "help": chosen.doc} for name, chosen in protocol.sets.items()],
         "observables": [{"name": name, "help": chosen.doc} for name, chosen in protocol.observables.items()],
     }
+
+
+RULES = ("interact", "update", "begin", "round")  # what the rules of a protocol are called, depending on its model
+
+
+def rule_functions(kind) -> list:
+    """The functions that are the rules of a protocol's class, each followed by those of its author that it calls."""
+    found: dict = {}
+
+    def follow(function) -> None:
+        plain = getattr(function, "py_func", function)
+        if not isinstance(plain, FunctionType) or plain in found or not is_authored(plain.__code__.co_filename):
+            return
+        found[plain] = None
+        for name in names_in_order(plain.__code__):
+            follow(plain.__globals__.get(name))
+
+    for name in RULES:
+        follow(getattr(kind, name, None))
+    return list(found)
+
+
+def names_in_order(code: CodeType) -> list[str]:
+    """The global names that code reads, in the order of its text, also inside its lambdas and comprehensions."""
+    inner = [name for item in code.co_consts if isinstance(item, CodeType) for name in names_in_order(item)]
+    steps = (step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL")
+    return list(dict.fromkeys([*steps, *inner]))
+
+
+def source_of(function) -> str:
+    """Its text without the indentation of its class, decorators and remarks to a linter."""
+    lines = textwrap.dedent(inspect.getsource(function)).rstrip().split("\n")
+    return "\n".join(line.split("  # noqa")[0] for line in lines if not line.startswith("@"))
 
 
 def as_html(protocol: Protocol) -> str:

@@ -18,7 +18,7 @@ from hegemon.exact.decisions import Decisions
 LARGEST_PICTURE = 2000  # configurations: beyond, no layout program draws a DOT file
 
 
-def export(
+def write_chain(
     chain: Chain, form: str, path, labels: dict[str, np.ndarray], target: str, decisions: Decisions | None = None
 ) -> list[Path]:
     """Write the chain, or the decisions of a daemon on it; returns the files written.
@@ -73,7 +73,7 @@ def _write(path: Path, lines) -> Path:
     return path
 
 
-def _prism(chain: Chain, path: Path, labels, reward) -> list[Path]:
+def _explicit(chain: Chain, path: Path, labels, reward) -> list[Path]:
     """.tra (transitions), .sta (agents' codes), .lab (labels) and .rew (state rewards), beside each other."""
     numbers = {name: index for index, name in enumerate(labels)}
     names = ",".join(f"agent{i}" for i in range(chain.space.n))
@@ -167,4 +167,4 @@ def _dot(chain: Chain, path: Path, labels, reward) -> list[Path]:
     return [_write(path.with_suffix(".dot"), lines())]
 
 
-FORMATS = {"prism": _prism, "drn": _drn, "dot": _dot}
+FORMATS = {"tra": _explicit, "drn": _drn, "chain": _dot}

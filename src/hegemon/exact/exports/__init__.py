@@ -1,0 +1,1 @@
+"""A protocol for papers and for other tools: LaTeX, state diagrams, the PRISM language, explicit chains."""

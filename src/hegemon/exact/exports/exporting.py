@@ -1,0 +1,79 @@
+"""`hg.export`: a protocol, or its chain, in one of several formats."""
+
+from pathlib import Path
+from typing import Any
+
+from hegemon import files
+from hegemon.errors import InvalidInput, meant
+
+# what each format is; those of the chain have every configuration, the others the protocol
+FORMATS = {
+    "latex": "pseudo-code, parameters and transitions as a LaTeX document",
+    "dot": "the states of an agent, for Graphviz",
+    "svg": "the same, drawn",
+    "prism": "the language of PRISM and Storm",
+    "drn": "the chain, for Storm",
+    "tra": "the chain as PRISM's explicit files (.tra, .sta, .lab, .rew)",
+    "chain": "the chain, for Graphviz",
+}
+ENDINGS = {"latex": ".tex", "svg": ".svg", "chain": ".dot"}
+
+
+def export(
+    protocol: Any,
+    to: str,
+    out: Any,
+    *,
+    graph: Any = None,
+    start: Any = None,
+    scheduler: Any = None,
+    memory: float = 4.0,
+    progress: Any = None,
+) -> list[Path]:
+    """Write a protocol for a paper or for another tool; returns the files that were written.
+
+    to     latex, dot, svg, prism, drn, tra or chain.
+    out    the file; its ending is that of the format.
+    start  for dot, svg and prism: what can occur is what follows from here. Default: the protocol's own start.
+    scheduler  for chains: a daemon gives the decision process of all its schedules (drn).
+    """
+    if scheduler is not None and to in ("latex", "dot", "svg"):
+        raise InvalidInput(
+            f"scheduler = {scheduler} is for the formats prism, drn, tra and chain; {to} has no schedules"
+        )
+    if to not in FORMATS:
+        raise InvalidInput(f"the format {to!r} is not known; choose {', '.join(FORMATS)}{meant(to, FORMATS)}")
+    place = files.reserve(Path(out).with_suffix(ENDINGS.get(to, f".{to}")))
+    if to == "latex":
+        from hegemon.exact.exports.latex import latex
+
+        files.write_text(place, latex(protocol))
+    elif to in ("dot", "svg"):
+        from hegemon.exact.exports.diagram import diagram, dot, picture
+
+        drawn = diagram(protocol, start)
+        files.write_text(place, dot(drawn)) if to == "dot" else picture(drawn).save(place)
+    elif to == "prism":
+        from hegemon.exact.exports.prism import prism
+
+        files.write_text(place, prism(protocol, graph, start, scheduler))
+    else:
+        return _chain(protocol, to, place, graph, start, scheduler, memory, progress)
+    return [place]
+
+
+def _chain(protocol, to: str, place: Path, graph, start, scheduler, memory: float, progress) -> list[Path]:
+    from hegemon.exact.containment import members
+    from hegemon.exact.exports.chains import write_chain
+    from hegemon.exact.instance import Instance
+    from hegemon.exact.recomputed import RecomputedChain
+    from hegemon.exact.schedules import parse_daemon
+
+    daemon = parse_daemon(scheduler, protocol)
+    law = {"scheduler": scheduler} if daemon is None else {"daemon": daemon[0]}
+    case = Instance(protocol, graph, start, daemon is None, memory, progress, **law)
+    chain = case.chain
+    if isinstance(chain, RecomputedChain):
+        raise InvalidInput("the chain must be stored to be exported; raise --memory, or take smaller parameters")
+    sets = {name: members(chain, chosen) for name, chosen in protocol.sets.items()}
+    return write_chain(chain, to, place, sets, protocol.reaches, case.decisions)
