@@ -19,6 +19,8 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from hegemon import network as network
     from hegemon.analysis.pictures import Picture as Picture
     from hegemon.discovery.discover import discover as discover
+    from hegemon.discovery.guided import discover_guided as discover_guided
+    from hegemon.discovery.improving import improve as improve
     from hegemon.claims.reproduce import reproduce as reproduce
     from hegemon.claims.stating import claim as claim
     from hegemon.exact.exports.exporting import export as export
@@ -79,6 +81,8 @@ _HOMES = {
     "Picture": "hegemon.analysis.pictures",
     "Run": "hegemon.runs.run",
     "discover": "hegemon.discovery.discover",
+    "discover_guided": "hegemon.discovery.guided",
+    "improve": "hegemon.discovery.improving",
     "advise": "hegemon.experiments.holding.advice",
     "check": "hegemon.experiments.checking",
     "claim": "hegemon.claims.stating",

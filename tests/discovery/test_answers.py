@@ -257,7 +257,7 @@ def test_fractions_are_exact():
     ],
 )
 def test_what_cannot_be_searched_is_refused_in_a_sentence(words, sentence, capsys):
-    assert main(["discover", *words]) == 2
+    assert main(["discover", *words, "--quiet"]) == 2
     said = capsys.readouterr().err.strip()
     assert sentence in said and said.count("\n") == 0
 

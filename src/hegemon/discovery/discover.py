@@ -16,6 +16,7 @@ from hegemon.discovery.specifications import SearchQuestion, parse_sizes
 from hegemon.discovery.times import exact_times
 from hegemon.errors import InvalidInput
 
+MOST_STATES = 4
 EVERY = 0.2  # seconds between two reports of progress
 
 
@@ -168,6 +169,10 @@ def discover(
     question = SearchQuestion(
         specification, states, parse_sizes(n), graph, self_stabilizing, silent, symmetric, coin, daemon, start, correct
     )
+    if states > MOST_STATES:
+        raise InvalidInput(
+            f"states = {states} is out of range for a search of all tables; choose 2 to {MOST_STATES}, or search guided"
+        )
     if certificate and daemon:
         raise InvalidInput("the checker of certificates does not know daemons; drop the certificate or the daemon")
     asked = question.problems

@@ -1,54 +1,131 @@
-"""What becomes of protocols that were found, at larger n: right there too, or counterexamples worth keeping."""
+"""What becomes of protocols that were found, at larger n: right there too, or counterexamples worth keeping.
+
+Where the configurations of an n fit, everything is judged by the same specification. At larger n the best are run. The
+best are given to the prover as well, which settles some of them for every n.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from hegemon import display
 from hegemon.discovery.discover import Discovery, Found
+from hegemon.discovery.guided import GuidedDiscovery
 from hegemon.discovery.judge import FAILS, HOLDS, judge
 from hegemon.discovery.search import TableSearch
-from hegemon.discovery.specifications import parse_sizes
+from hegemon.discovery.specifications import SearchQuestion, parse_sizes
+from hegemon.discovery.writing import protocol_text
+from hegemon.errors import InvalidInput
+from hegemon.exact.proofs.prover import prove
+from hegemon.models.rule_writing import protocol_of
+from hegemon.runs.trials import run_trials
+
+TRIALS = 10
+STEPS = 20  # times n^2, of a run at larger n
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Runs of one protocol at an n that is too large to judge: how many became correct within the limit."""
+
+    found: Found
+    n: int
+    trials: int
+    reached: int
+    max_steps: int
 
 
 @dataclass(frozen=True)
 class Lifted:
     """The protocols that are right at every further n, those that fail at one, and those that use a further rule."""
 
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...]  # that were judged
     right: tuple[Found, ...]
     wrong: tuple[tuple[Found, int, tuple[int, ...]], ...]  # with the first n, and a configuration without hope
     undecided: tuple[Found, ...]  # a rule that was never used before matters there
+    simulated: tuple[Simulated, ...] = ()
+    proofs: tuple[tuple[Found, tuple[tuple[str, str], ...]], ...] = ()  # questions about `safe`, and what was proved
 
     def record(self, best: int = 10) -> dict:
         wrong = [
             {"rules": found.rules, "tables": found.tables, "n": n, "stuck": list(stuck)}
             for found, n, stuck in self.wrong[:best]
         ]
+        runs = [
+            {"rules": one.found.rules, "n": one.n, "trials": one.trials, "reached": one.reached,
+             "max_steps": one.max_steps}
+            for one in self.simulated
+        ]  # fmt: skip
         return {
             "n": list(self.sizes),
             "right": len(self.right),
             "wrong": len(self.wrong),
             "undecided": len(self.undecided),
             "counterexamples": wrong,
+            "simulated": runs,
+            "proofs": [{"rules": found.rules, "statements": dict(said)} for found, said in self.proofs],
         }
 
 
-def lift(discovery: Discovery, n: Sequence[int] | int | str, progress: display.Show | None = None) -> Lifted:
-    """Judge everything that was found at further n, by the same specification."""
+def lift(
+    discovery: Discovery | GuidedDiscovery,
+    n: Sequence[int] | int | str,
+    progress: display.Show | None = None,
+    best: int = 3,
+    trials: int = TRIALS,
+) -> Lifted:
+    """Judge everything that was found at further n; run the best at those n that are too large; prove the best."""
     sizes = parse_sizes(n, "then")
-    larger = {problem.outputs: problem for problem in replace(discovery.question, n=sizes).problems}
-    keeps = {outputs: TableSearch(problem).keeps for outputs, problem in larger.items()}
-    right: list[Found] = []
+    judged = tuple(size for size in sizes if _fits(discovery.question, size))
+    right: list[Found] = list(discovery.found)
     wrong: list[tuple[Found, int, tuple[int, ...]]] = []
     undecided: list[Found] = []
-    for number, found in enumerate(discovery.found):
-        if progress is not None and number % 50 == 0:
-            progress("judging what was found at larger n", number, len(discovery.found))
-        problem = larger[found.problem.outputs]
-        verdict = judge(found.table, keeps[problem.outputs], problem.cases)
-        if verdict.status == FAILS:
-            arena = problem.cases[verdict.case].arena
-            wrong.append((found, arena.n, arena.configurations[verdict.witness]))
-        else:
-            (right if verdict.status == HOLDS else undecided).append(found)
-    return Lifted(sizes, tuple(right), tuple(wrong), tuple(undecided))
+    if judged:
+        larger = {problem.outputs: problem for problem in replace(discovery.question, n=judged).problems}
+        keeps = {outputs: TableSearch(problem).keeps for outputs, problem in larger.items()}
+        right = []
+        for number, found in enumerate(discovery.found):
+            if progress is not None and number % 50 == 0:
+                progress("judging what was found at larger n", number, len(discovery.found))
+            problem = larger[found.problem.outputs]
+            verdict = judge(found.table, keeps[problem.outputs], problem.cases)
+            if verdict.status == FAILS:
+                arena = problem.cases[verdict.case].arena
+                wrong.append((found, arena.n, arena.configurations[verdict.witness]))
+            else:
+                (right if verdict.status == HOLDS else undecided).append(found)
+    simulated, proofs = [], []
+    for found in right[:best]:
+        kind = protocol_of(protocol_text(found, "Survivor", discovery.question.command), "Survivor", "survivor")
+        for size in sizes:
+            if size not in judged:
+                limit = STEPS * size * size
+                runs = run_trials(kind(n=size), trials, seed=0, max_steps=limit).runs
+                simulated.append(Simulated(found, size, trials, sum(run.reached for run in runs), limit))
+        if found.problem.anonymous:
+            proofs.append((found, _proved(kind)))
+    return Lifted(judged, tuple(right), tuple(wrong), tuple(undecided), tuple(simulated), tuple(proofs))
+
+
+def _fits(question: SearchQuestion, n: int) -> bool:
+    """Whether an n can be judged; what is too small for the graph, or too large to run, is refused."""
+    try:
+        replace(question, n=(n,))
+    except InvalidInput:
+        if (
+            n <= max(question.n)
+            or question.daemon
+            or question.graph not in ("complete", "directed-ring", "ring", "path")
+        ):
+            raise
+        return False
+    return True
+
+
+def _proved(kind) -> tuple[tuple[str, str], ...]:
+    """The questions of the prover, and `proved`, `refuted` or `not found`; the least of what its cases say."""
+    found: dict[str, str] = {}
+    for part in prove(kind).parts:
+        for one in part.statements:
+            known = found.get(one.question, "proved")
+            found[one.question] = one.status if known == "proved" else known
+    return tuple(found.items())

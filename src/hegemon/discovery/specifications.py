@@ -14,7 +14,7 @@ from hegemon.discovery.search import Problem
 from hegemon.errors import InvalidInput
 from hegemon.experiments.axes import parse_axis
 
-MOST_STATES = 4
+MOST_STATES = 6  # of a guided search
 MOST_CONFIGURATIONS = 2000  # of one size
 READS = {"directed-ring": 1, "oriented-ring": 2, "ring": 2}  # how many neighbours a node reads there
 KINDS = {
