@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from hegemon.claims.stating import claim as claim
     from hegemon.exact.exports.exporting import export as export
     from hegemon.exact.proofs.prover import prove as prove
+    from hegemon.exact.rates import availability as availability
     from hegemon.exact.verification import verify as verify
     from hegemon.experiments.checking import check as check
     from hegemon.experiments.comparisons import (
@@ -99,6 +100,7 @@ _HOMES = {
     "search_worst": "hegemon.experiments.worst_starts",
     "simulate": "hegemon.runs.simulate",
     "sweep": "hegemon.experiments.sweep",
+    "availability": "hegemon.exact.rates",
     "verify": "hegemon.exact.verification",
     "watch": "hegemon.web.watch",
 }

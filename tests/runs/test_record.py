@@ -14,6 +14,7 @@ from hegemon.cli.run import run
 from hegemon.errors import InvalidInput
 from hegemon.experiments.request import make_record, with_story
 from hegemon.models.model import MODELS
+from hegemon.runs.rates import read_rates
 from hegemon.runs.record import RUN_OPTIONS, RunRecord
 
 COMMAND = typer.main.get_command(application(["run"])).commands["run"]
@@ -40,6 +41,10 @@ VALUES = {
     "scheduler": st.sampled_from([None, "weighted:rates.csv", "matching"]),
     "faults": st.lists(FAULTS, max_size=3).map(tuple),
     "disturbances": st.just("it's here.json"),
+    "rates": st.lists(st.sampled_from(["corrupt=1/1000", "corrupt=1/7,leader=0", "leave=1/9"]), max_size=2).map(
+        read_rates
+    ),
+    "availability": st.booleans(),
     "loss": st.sampled_from([0, "1/3", "1/10"]),
     "one_sided": st.sampled_from([0, "1/4"]),
     "fast_forward": st.booleans(),

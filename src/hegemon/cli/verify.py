@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hegemon.cli import failures, guard, options, verify_messages
+from hegemon.cli import failures, guard, options, verify_messages, verify_rates
 from hegemon.cli.common import build, console, facts, figure, maker, new_table, notes_on, outputs, print_json, write_all
 from hegemon.cli.options import integer, option, path
 from hegemon.cli.progress import Progress
@@ -13,7 +13,7 @@ from hegemon.errors import InvalidInput
 
 MOST_AGENTS = 12  # of a configuration that are printed
 MEMORY = 4.0  # GiB
-QUESTIONS = "closed, leader, reached, time, holding, predicate"
+QUESTIONS = "closed, leader, reached, time, holding, predicate, availability"
 
 
 def verify_protocol(
@@ -48,6 +48,7 @@ def verify_protocol(
     coins: Annotated[
         str, option("--coins", help="under a daemon: fair, or adversary (it chooses them too)", metavar="NAME")
     ] = "fair",
+    rates: options.Rates = None,
     loss: options.Loss = None,
     one_sided: options.OneSided = None,
     wake: options.Wake = None,
@@ -65,6 +66,12 @@ def verify_protocol(
 
     The exit code is 1 when a claim of the protocol is refuted, or the property asked for does not hold.
     """
+    if rates or property_ == verify_rates.QUESTION:
+        others = {"start": start, "quantiles": quantiles, "within": within, "wake": wake,
+                  "distribution": distribution, "counterexample": counterexample, "export": export_,
+                  "checkpoint": checkpoint}  # fmt: skip
+        verify_rates.report(protocol, n, set_, graph, rates, property_, others, json, quiet,
+                            scheduler=scheduler, memory=memory, loss=loss or 0, one_sided=one_sided or 0)  # fmt: skip
     if every_graph is not None:
         check_every_graph(protocol, every_graph, set_, property_ or "safe", json, quiet)
     if export_ is not None:

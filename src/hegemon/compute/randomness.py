@@ -95,6 +95,16 @@ def is_fair(product, bound):
 
 
 @drawing
+def turn_below(bound, s0, s1, s2, s3):
+    """Uniform on 0..bound-1 for bound < 2**32, and the state after it."""
+    while True:
+        word, s0, s1, s2, s3 = turn(s0, s1, s2, s3)
+        product = (word >> uint64(32)) * uint64(bound)
+        if is_fair(product, bound):
+            return product >> uint64(32), s0, s1, s2, s3
+
+
+@drawing
 def next_index(state, bound):
     """Uniform on 0..bound-1 for bound < 2**32, in one multiplication."""
     while True:

@@ -16,6 +16,7 @@ ENGINES = {
         "agents": "hegemon.engines.population.agents:Agents",
         "batch": "hegemon.engines.batch.batch:Batch",
         "events": "hegemon.engines.population.events:Events",
+        "stepwise": "hegemon.engines.population.stepwise:Stepwise",
     },
     "rounds": {
         "rounds": "hegemon.engines.rounds.rounds:Rounds",
@@ -58,6 +59,8 @@ def engine_named(name: str, protocol) -> Any:
 def choose_watched(name: str, protocol, topology: Topology, most: int, scheduler=UNIFORM) -> tuple[Any, str]:
     """The engine whose every step can be shown, for the page; beyond `most` agents of a complete graph, counts."""
     model = protocol.model
+    if model.has_interactions and name == "auto" and scheduler is not UNIFORM:
+        return _following(scheduler, protocol, engine_named("agents", protocol), FOLLOWED["agents"])
     if model.has_interactions and name != "auto":
         return engine_named(name, protocol), "as asked"
     if follows_nodes(name, protocol, scheduler):
@@ -100,9 +103,17 @@ def choose_engine(
     if protocol.model.has_rounds:
         return _for_rounds(name, protocol, stop, observed, fast_forward, threads, scheduler)
     chosen, reason = _automatic(protocol, topology) if name == "auto" else (engine_named(name, protocol), "as asked")
-    if name == "auto" and unhonoured(chosen, scheduler):
-        chosen, reason = engine_named("agents", protocol), f"the scheduler {scheduler} is followed pair by pair"
+    if name == "auto":
+        chosen, reason = _following(scheduler, protocol, chosen, reason)
     return Choice(chosen, reason, scheduled(chosen, scheduler))
+
+
+def _following(scheduler, protocol, chosen: Any, reason: str) -> tuple[Any, str]:
+    """The chosen engine if it follows this scheduler exactly, and otherwise one that does."""
+    for other in ("agents", "stepwise"):
+        if unhonoured(chosen, scheduler):
+            chosen, reason = engine_named(other, protocol), f"the scheduler {scheduler} is followed pair by pair"
+    return chosen, reason
 
 
 def scheduled(engine: type[Engine], scheduler: Scheduler) -> dict[str, Any]:

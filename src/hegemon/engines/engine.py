@@ -61,7 +61,12 @@ class Engine(ABC):
     """
 
     name: str = ""
-    honours: tuple[str, ...] = ("one_pair", "memoryless", "even")  # traits of the schedulers for which it is exact
+    honours: tuple[str, ...] = (
+        "one_pair",
+        "memoryless",
+        "even",
+        "blind",
+    )  # traits of the schedulers for which it is exact
     as_multiset: bool = False  # starts may come as counts of states instead of an array of agents
     checks_whole: bool = False  # it watches whole predicates itself, at every step
     hopeless: str = ""  # a sentence, when it has found out that the stop can never be met

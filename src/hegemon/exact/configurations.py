@@ -9,6 +9,7 @@ import numpy as np
 
 from hegemon.compute.compilation import specialize
 from hegemon.compute.records import codec, meeting, widened
+from hegemon.engines.schedulers.scheduler import SchedulePlan, Scheduler
 from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.errors import InvalidInput
 from hegemon.exact import kernels, numbering
@@ -102,10 +103,11 @@ class ConfigurationSpace(ABC):
     rotations = False  # whether it stands for all its rotations
     symmetry = "none"
     coins = 1  # the values that the coins of one interaction have
+    memories = 1  # what the scheduler may remember: key % memories
 
     def __init__(self, protocol: Protocol, topology: Topology):
         self.protocol, self.topology = protocol, topology
-        self.n, self.q = protocol.n, protocol.space.size
+        self.n, self.q = topology.n, protocol.space.size
 
     @property
     def labelled_size(self) -> int:
@@ -161,9 +163,9 @@ class ConfigurationSpace(ABC):
         """How many arrays of agents each key stands for (exact below 2^53)."""
 
     @abstractmethod
-    def step(self, codes, key: int, change: bool | None) -> tuple[Interaction | Round, np.ndarray]:
+    def step(self, codes, key: int, change: bool | None, memory: int = 0) -> tuple[Interaction | Round, np.ndarray]:
         """How a step leads from these codes to the configuration with this key, and the codes it leads to; `change`
-        says whether an output must change."""
+        says whether an output must change, and `memory` what the scheduler remembers before."""
 
 
 class Configurations(ConfigurationSpace):
@@ -171,16 +173,19 @@ class Configurations(ConfigurationSpace):
 
     protocol: PopulationProtocol
 
-    def __init__(self, protocol, topology: Topology, symmetry: bool = True):
+    def __init__(self, protocol, topology: Topology, symmetry: bool = True, scheduler: Scheduler = UNIFORM):
         super().__init__(protocol, topology)
+        self.scheduler = scheduler
+        symmetry = symmetry and scheduler.even
         on_ring = topology.is_directed_ring or is_ring(topology)
         self.rotations = symmetry and on_ring
         self.multiset = symmetry and topology.is_complete and not on_ring
         self.symmetry = "multisets" if self.multiset else "rotations" if self.rotations else "none"
         bits = multiset_bits(self.n, self.q) if self.multiset else self.n * math.log2(self.q)
-        require_numberable(protocol, bits)
         self.coins = protocol.coins.size
-        if self.coins * topology.arcs > LARGEST_DENOMINATOR:
+        self.memories = 1 if scheduler.memoryless else self._plan.memories
+        require_numberable(protocol, bits + math.log2(self.memories))
+        if self.arcs > LARGEST_DENOMINATOR:
             raise InvalidInput(
                 f"{protocol.id} on {topology.name} has {topology.arcs:,} arcs and {self.coins:,} values of its coins, "
                 "too many equally likely steps to be counted; take a smaller n or smaller parameters"
@@ -194,22 +199,38 @@ class Configurations(ConfigurationSpace):
             return sum(self.q ** math.gcd(self.n, turn) for turn in range(self.n)) // self.n
         return self.labelled_size
 
-    @property
+    @cached_property
+    def _plan(self) -> SchedulePlan:
+        return self.scheduler.plan(self.topology)
+
+    @cached_property
     def arcs(self) -> int:
-        return self.topology.arcs * self.coins
+        if self.scheduler.even:
+            return self.topology.arcs * self.coins
+        return math.lcm(*np.add.reduceat(self._plan.weights, self._plan.places[:-1]).tolist()) * self.coins
 
     @property
     def width(self) -> int:
-        return min(self.arcs, self.q**2 * self.coins) if self.multiset else self.arcs
-
-    def _rows_of_coins(self) -> np.ndarray:
-        """For every arc and value of the coins, where the tables of that value begin."""
-        return np.repeat(np.arange(self.coins, dtype=np.int32) * self.q, self.topology.arcs)[:, None]
+        if self.multiset:
+            return min(self.arcs, self.q**2 * self.coins)
+        return int(np.diff(self._plan.places).max()) * self.coins
 
     @cached_property
     def arc_table(self) -> np.ndarray:
-        """Who meets whom, and where the tables of their coins begin."""
-        return np.concatenate([np.tile(UNIFORM.rows(self.topology), (self.coins, 1)), self._rows_of_coins()], axis=1)
+        """Who meets whom, where the tables of their coins begin, with which weight, and the scheduler's memory then.
+
+        The rows of one memory are together, for one value of the coins after the other.
+        """
+        plan, tables = self._plan, np.arange(self.coins)[:, None] * self.q
+        pieces = []
+        for first, last in zip(plan.places[:-1].tolist(), plan.places[1:].tolist(), strict=True):
+            rows, scale = slice(first, last), self.arcs // self.coins // int(plan.weights[first:last].sum())
+            one = np.stack(
+                [*plan.pairs[rows].T, 0 * plan.after[rows], plan.weights[rows] * scale, plan.after[rows]], axis=1
+            )
+            pieces.append(np.tile(one, (self.coins, 1)))
+            pieces[-1][:, 2] = np.repeat(tables, last - first)
+        return np.concatenate(pieces).astype(np.int32)
 
     @cached_property
     def model(self) -> kernels.Model:
@@ -226,11 +247,18 @@ class Configurations(ConfigurationSpace):
         else:
             powers = np.array([self.q**place for place in range(self.n)], np.int64)
             choose = np.empty((0, 0), np.int64)
-        return kernels.Model(self.rotations, powers, choose, first, second, changes)
+        places = np.empty(0, np.int64) if self.multiset else self.places
+        return kernels.Model(self.rotations, powers, choose, first, second, changes, places)
+
+    @property
+    def places(self) -> np.ndarray:
+        """Where the rows of each memory of the scheduler begin in the table of arcs, and where the last ends."""
+        return self._plan.places * self.coins
 
     def all_keys(self) -> np.ndarray:
-        """Ascending; where agents have inputs, only the configurations in which the right number is told."""
-        keys = self._every_key()
+        """Ascending, with the scheduler's first memory; where agents have inputs, only the configurations in which the
+        right number is told."""
+        keys = self._every_key() * self.memories
         return keys[have_inputs(self.protocol, self.codes(keys))] if self.protocol.inputs else keys
 
     def _every_key(self) -> np.ndarray:
@@ -248,10 +276,10 @@ class Configurations(ConfigurationSpace):
         if self.multiset:
             return numbering.rank(codes, self.model.choose)
         key = sum(int(code) * self.q**place for place, code in enumerate(codes))
-        return numbering.smallest_rotation(key, self.q, self.n) if self.rotations else key
+        return numbering.smallest_rotation(key, self.q, self.n) if self.rotations else key * self.memories
 
     def codes(self, keys) -> np.ndarray:
-        keys = np.asarray(keys, np.int64)
+        keys = np.asarray(keys, np.int64) // self.memories
         if self.multiset:
             return numbering.codes_of_multisets(keys, self.model.choose)
         return numbering.codes_of_arrays(keys, self.q, self.n)
@@ -272,17 +300,16 @@ class Configurations(ConfigurationSpace):
             weights = np.exp(logarithms - logarithms.max())
         return weights / weights.sum()
 
-    def step(self, codes, key: int, change: bool | None) -> tuple[Interaction, np.ndarray]:
+    def step(self, codes, key: int, change: bool | None, memory: int = 0) -> tuple[Interaction, np.ndarray]:
         first, second, changes = self.model.first, self.model.second, self.model.changes
-        for coin in range(self.coins):
-            for i, j in zip(self.topology.sources, self.topology.targets, strict=True):
-                a, b = codes[i] + coin * self.q, codes[j]
-                if change is not None and changes[a, b] != change:
-                    continue
-                after = codes.copy()
-                after[i], after[j] = first[a, b], second[a, b]
-                if self.key(after) == key:
-                    return self.interaction(codes, after, int(i), int(j), coin), after
+        for i, j, row, weight, remembered in self.arc_table[self.places[memory] : self.places[memory + 1]].tolist():
+            a, b = codes[i] + row, codes[j]
+            if change is not None and changes[a, b] != change or not weight:
+                continue
+            after = codes.copy()
+            after[i], after[j] = first[a, b], second[a, b]
+            if self.key(after) + remembered == key:
+                return self.interaction(codes, after, i, j, row // self.q), after
         raise AssertionError("the path is not one of the chain")
 
     def interaction(self, codes, after, i: int, j: int, coin: int = 0) -> Interaction:

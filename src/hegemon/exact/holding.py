@@ -106,10 +106,12 @@ def break_interactions(chain: Chain, start: int, active: np.ndarray, number: int
     if not error < REQUIRED:  # the holding time has an error bound of its own; how it ends is left out
         return
     first, second, changes = space.model.first, space.model.second, space.model.changes
-    sources, targets = space.topology.sources.astype(np.int64), space.topology.targets.astype(np.int64)
     rows = np.flatnonzero(active & (often > 0))
     ends = np.zeros(changes.shape)
-    kernels.add_breaks(chain.codes[rows], often[rows] / chain.denominator, sources, targets, changes, ends)
+    memory, places = chain.keys[rows] % space.memories, space.places
+    kernels.add_breaks(
+        chain.codes[rows], memory, often[rows] / chain.denominator, space.arc_table, places, changes, ends
+    )
     ends /= ends.sum()  # it ends with probability 1; only rounding says otherwise
     for flat in np.argsort(-ends, axis=None)[:number]:
         row, b = divmod(int(flat), space.q)

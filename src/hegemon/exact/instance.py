@@ -9,7 +9,7 @@ from hegemon.engines.schedulers.daemons import DAEMONS
 from hegemon.engines.schedulers.nodes import All, NodeScheduler
 from hegemon.engines.schedulers.reading import scheduler_for
 from hegemon.errors import InvalidInput
-from hegemon.exact.chain import MEMORY, estimate, reachable_chain, whole_chain
+from hegemon.exact.chain import MEMORY, estimate, reachable_chain, require_memory, whole_chain
 from hegemon.exact.configurations import Configurations
 from hegemon.exact.decisions import Decisions, decide, law_chain
 from hegemon.exact.recomputed import RecomputedChain, can_be_recomputed
@@ -97,9 +97,12 @@ def population_chain(protocol, topology: Topology, starts, symmetry, memory, pro
     if any(chosen.whole for chosen in protocol.sets.values()) and not topology.is_directed_ring:
         # a predicate on the whole array may tell agents apart; on rings invariance is checked instead
         symmetry = False
-    space = Configurations(protocol, topology, symmetry)
+    space = Configurations(protocol, topology, symmetry, scheduler)
     if starts is not None:
         return space, reachable_chain(space, starts, memory, progress)
+    if space.memories > 1:  # a run begins in any configuration, but the scheduler remembers nothing then
+        require_memory(space, estimate(space).bytes, memory, "the chain of all configurations", space.size)
+        return space, reachable_chain(space, space.codes(space.all_keys()), memory, progress)
     if estimate(space).gib > memory and can_be_recomputed(space, memory):
         return space, RecomputedChain(space, progress)
     return space, whole_chain(space, memory, progress)

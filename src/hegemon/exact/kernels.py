@@ -23,6 +23,7 @@ class Model(NamedTuple):
     first: np.ndarray  # the initiator's state after each pair
     second: np.ndarray  # the responder's
     changes: np.ndarray  # whether an output changes
+    places: np.ndarray  # where the rows of each memory of the scheduler begin, and the end of the last
 
 
 @kernel
@@ -138,17 +139,21 @@ def successors_of_multiset(key, model, codes, fresh, keys, weights, keeps):
 @kernel
 def successors_of_array(key, model, arcs, codes, keys, weights, keeps):
     powers, after_first, after_second = model.powers, model.first, model.second
-    q = after_first.shape[1]
+    q, memories = after_first.shape[1], len(model.places) - 1
+    memory = key % memories
+    key //= memories
     digits(key, q, codes)
     size = 0
-    for k in range(len(arcs)):
+    for k in range(model.places[memory], model.places[memory + 1]):
         i, j = arcs[k, 0], arcs[k, 1]
         a, b = codes[i], codes[j]
         row = arcs[k, 2] + a  # of the tables of one value of the coins
         target = key + (after_first[row, b] - a) * powers[i] + (after_second[row, b] - b) * powers[j]
         if model.rotations:
             target = smallest_rotation(target, q, powers[-1])
-        size = add(keys, weights, keeps, size, target, 1, 0 if model.changes[row, b] else 1)
+        weight = arcs[k, 3]
+        target = target * memories + arcs[k, 4]
+        size = add(keys, weights, keeps, size, target, weight, 0 if model.changes[row, b] else weight)
     return size
 
 
@@ -156,9 +161,9 @@ def successors_of_array(key, model, arcs, codes, keys, weights, keeps):
 def successors(key, model, arcs, codes, fresh, keys, weights, keeps):
     """All successors of a configuration, keys ascending; the number of them.
 
-    `arcs` are initiator, responder and, where interactions draw coins, the first row of the coin; None on complete
-    graphs, so that only what is needed is compiled. `weights` counts the arcs that lead there, `keeps` those among
-    them that change no agent's output.
+    `arcs` are initiator, responder, the first row of their coin, the weight and what the scheduler remembers after
+    them; None on complete graphs, so that only what is needed is compiled. `weights` adds up the arcs that lead there,
+    `keeps` those among them that change no agent's output.
     """
     if arcs is None:
         return successors_of_multiset(key, model, codes, fresh, keys, weights, keeps)
@@ -223,11 +228,10 @@ def explore(
 
 
 @kernel
-def add_breaks(codes, visits, sources, targets, changes, ends):
+def add_breaks(codes, memory, visits, arcs, places, changes, ends):
     """Expected number of times that each pair of states meets in a way that changes an output, by coins."""
     for row in range(len(codes)):
-        for arc in range(len(sources)):
-            a, b = codes[row, sources[arc]], codes[row, targets[arc]]
-            for place in range(a, changes.shape[0], changes.shape[1]):
-                if changes[place, b]:
-                    ends[place, b] += visits[row]
+        for arc in range(places[memory[row]], places[memory[row] + 1]):
+            place, b = arcs[arc, 2] + codes[row, arcs[arc, 0]], codes[row, arcs[arc, 1]]
+            if changes[place, b]:
+                ends[place, b] += visits[row] * arcs[arc, 3]

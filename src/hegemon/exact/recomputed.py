@@ -38,7 +38,7 @@ def recomputed_bytes(space: Configurations) -> float:
 
 
 def can_be_recomputed(space: Configurations, memory: float) -> bool:
-    plain = not space.multiset and space.coins == 1 and not space.protocol.inputs
+    plain = space.scheduler.even and not space.multiset and space.coins == 1 and not space.protocol.inputs
     return plain and space.size <= LARGEST_SIZE and recomputed_bytes(space) <= memory * GIB
 
 

@@ -128,7 +128,7 @@ class RoundConfigurations(ConfigurationSpace):
             after = np.column_stack([np.repeat(after, copies, axis=0), local.states[chosen]])
         return rows, after, weights
 
-    def step(self, codes, key: int, change: bool | None) -> tuple[Round, np.ndarray]:
+    def step(self, codes, key: int, change: bool | None, memory: int = 0) -> tuple[Round, np.ndarray]:
         goal = self.codes([key])[0]
         moved = [v for v in range(self.n) if goal[v] != codes[v]]
         before, after = self.mappings(codes), self.mappings(goal)

@@ -12,8 +12,8 @@ def trace(chain, path: list[int], changes: Sequence[bool | None] | None = None) 
     space = chain.space
     codes = chain.codes[path[0]].copy()
     start, interactions = space.mappings(codes), []
-    for goal, change in zip(path[1:], changes or [None] * (len(path) - 1), strict=True):
-        step, codes = space.step(codes, chain.keys[goal], change)
+    for begin, goal, change in zip(path, path[1:], changes or [None] * (len(path) - 1), strict=False):
+        step, codes = space.step(codes, chain.keys[goal], change, int(chain.keys[begin] % space.memories))
         interactions.append(step)
     protocol = space.protocol
     return Trace(protocol.id, start, tuple(interactions), protocol.parameters, space.topology.name)

@@ -222,6 +222,11 @@ class Driver:
                 )
         self.engine.restore(here)
 
+    def note(self) -> None:
+        """Record what is now, after an event that is no interaction; where no run has been, a replay begins anew."""
+        self._outside = None
+        self._record()
+
     def _record(self) -> None:
         if self.history:
             self.history.record(self.engine.step, self.engine.configuration())

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from hegemon.models.protocol import Protocol
     from hegemon.models.sets import ConfigurationSet
     from hegemon.runs.checkpoint import Checkpoint
+    from hegemon.runs.rates import Rate
     from hegemon.runs.run import Fault
     from hegemon.runs.setting import Graph, Start, Wake
 
@@ -53,6 +54,16 @@ def write_faults(faults: "Sequence[Fault]") -> list:
     from hegemon.runs.disturbances import fault_text, record
 
     return [fault_text(fault) or record(fault) for fault in faults]
+
+
+def read_rates(given: Any) -> "tuple[Rate, ...]":
+    from hegemon.runs import rates
+
+    return rates.read_rates(given)
+
+
+def write_rates(given: "Sequence[Rate]") -> list[str]:
+    return [str(one) for one in given]
 
 
 def read_observed(given: Any) -> bool | tuple[str, ...]:
@@ -113,12 +124,13 @@ class RunRecord:
         about='"auto", or one by name: agents, events, batch; rounds; nodes, contacts, tokens',
     )  # fmt: skip
     scheduler: "str | Scheduler | None" = option(
-        None, "who acts next: uniform; for rounds synchronous, central:uniform …", metavar="NAME:…",
-        panel=POPULATION, needs="scheduler", repeats=True,
-        about='who acts next: "uniform" (every arc is equally likely) for interactions, "synchronous" for rounds, or a '
-        '`Scheduler`; for rounds also "central:uniform", "locally-central:uniform", "distributed:1/3", "round-robin", '
-        '"central:most-enabled", "central:delay-leader", or a function of (step, states, enabled). None is the first '
-        "or the second, or what the protocol's daemon allows",
+        None, "who acts next: uniform, weighted:…, matching …; for rounds synchronous, central:uniform …",
+        metavar="NAME:…", panel=POPULATION, needs="scheduler", repeats=True,
+        about='who acts next. For interactions: "uniform" (the default), "weighted:FILE.csv", "weighted:2,1,1", '
+        '"weighted:zipf=1", "matching", "permutation", "round-robin", "bounded:K", "recorded:FILE.csv", '
+        '"function:NAME", a function of (step, agents), or a `Scheduler`. For rounds: "synchronous" (the default, '
+        'unless the protocol says otherwise), "central:uniform", "locally-central:uniform", "distributed:1/3", '
+        '"round-robin", "central:most-enabled", "central:delay-leader", or a function of (step, states, enabled)',
     )  # fmt: skip
     faults: "Sequence[Fault]" = option(
         (), "corrupt agents; repeatable", metavar="step=K,agents=J,field=value", panel=POPULATION,
@@ -130,6 +142,20 @@ class RunRecord:
     disturbances: "str | Path | None" = option(
         None, "faults, as watch saves them", metavar="FILE", panel=POPULATION, needs="has_configurations",
         about="a file of further faults, as the page saves them",
+    )  # fmt: skip
+    rates: "Sequence[Rate | str]" = option(
+        (), "events in every step with probability R: corrupt, join, leave; repeatable",
+        metavar="corrupt=R,field=value", panel=POPULATION, needs="has_interactions", read=read_rates, write=write_rates,
+        written="rate", repeats=True, is_list=True, none="none",
+        about='events that are part of the process, each a text such as "corrupt=1e-4", "corrupt=1e-4,leader=0", '
+        '"leave=1e-5" or "join=1e-5": with this probability a step is the event, which hits one random agent, and no '
+        "interaction",
+    )  # fmt: skip
+    availability: bool = option(
+        False, "measure the share of steps with exactly one leader", panel=RECORDING, needs="has_interactions",
+        read=truth, is_axis=False,
+        about='measure, up to the limit, the share of all steps with exactly one leader and the gaps between them: '
+        '`measures["availability"]`, `gaps`, `mean_gap`, `longest_gap`; counted from the first step with one leader',
     )  # fmt: skip
     loss: float | str = option(
         0, "of interactions that do not happen, such as 0.1", metavar="SHARE", panel=POPULATION,
@@ -168,6 +194,8 @@ class RunRecord:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seed", seed_of(self.seed))
+        if self.rates and any(isinstance(one, str) for one in self.rates):
+            object.__setattr__(self, "rates", read_rates(self.rates))
         usual = self.protocol.usual_scheduler
         if self.scheduler == usual:  # one run has one record
             object.__setattr__(self, "scheduler", None)

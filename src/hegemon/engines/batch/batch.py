@@ -116,6 +116,7 @@ class Batch(Engine):
 
     def _fill(self, codes, counts) -> None:
         self._unchecked = 0
+        self.n = int(counts.sum())
         marks = self._membership.marks(self.space.decode_array(codes))
         self._multiset.load(codes, counts, marks)
         self._held[:] = self._membership.counts_from(marks, counts)

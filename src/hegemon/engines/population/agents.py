@@ -64,7 +64,7 @@ def run_records(population, chance, goal, given, budget):
     first, second, coins = chance.first, chance.second, chance.coins
     done = 0
     while done < budget:
-        size = min(BLOCK, budget - done)
+        size = min(chance.block, budget - done)
         move_words(chance.rng, chance.before)
         draw(population, chance, size)
         for k in range(size):
@@ -79,8 +79,9 @@ def run_records(population, chance, goal, given, budget):
             copy(scratch[0], a)
             copy(scratch[1], b)
             if met:
-                move_words(chance.before, chance.rng)
-                draw(population, chance, k + 1)  # the others are drawn again by whoever goes on
+                if k + 1 < size:
+                    move_words(chance.before, chance.rng)
+                    draw(population, chance, k + 1)  # the others are drawn again by whoever goes on
                 return done + k + 1, MET
         done += size
     return done, LIMIT
@@ -95,7 +96,7 @@ def run_codes(population, chance, goal, gate, tried, table, mark, budget):
     first, second, coins = chance.first, chance.second, chance.coins
     done = 0
     while done < budget:
-        size = min(BLOCK, budget - done)
+        size = min(chance.block, budget - done)
         move_words(chance.rng, chance.before)
         draw(population, chance, size)
         k = 0
@@ -117,8 +118,9 @@ def run_codes(population, chance, goal, gate, tried, table, mark, budget):
                 population[j] = after_b
                 k += 1
             if entry & uint64(MARKED) and recount_codes(mark, a, b, after_a, after_b, goal):
-                move_words(chance.before, chance.rng)
-                draw(population, chance, k)
+                if k < size:
+                    move_words(chance.before, chance.rng)
+                    draw(population, chance, k)
                 return done + k, MET
         done += size
     return done, LIMIT
@@ -168,7 +170,7 @@ class Agents(Engine):
     """The engine: `advance` runs up to a step, exactly to the first step that meets the stop."""
 
     name = "agents"
-    honours = ("one_pair", "memoryless")
+    honours: tuple[str, ...] = ("one_pair", "blind")
     step = 0
 
     @classmethod
@@ -189,6 +191,8 @@ class Agents(Engine):
         self._membership = Membership(protocol, stop)
         self._in_table = self.space.size**2 * protocol.coins.size <= LARGEST_TABLE**2
         draw, self._arcs = draws_of(scheduler, topology, protocol.coins.size)
+        self._block = BLOCK if scheduler.memoryless else 1  # what a scheduler remembers cannot be drawn again
+        self._memory = (self._arcs,) * (not scheduler.memoryless)
         self._before = np.zeros(4, np.uint64)
         self._drawn = [np.zeros(BLOCK, np.int64) for _ in range(3)]  # without coins the third stays 0
         self._tried = np.zeros(3, np.int64)  # the agents that met last, and their coins
@@ -226,7 +230,7 @@ class Agents(Engine):
         if self._silent:
             self.step = limit
             return False
-        chance = Chance(self._arcs, self.rng, self._before, self.protocol.coins.size, *self._drawn)
+        chance = Chance(self._arcs, self.rng, self._before, self.protocol.coins.size, self._block, *self._drawn)
         goal = Goal(self._counts, self.stop.low, self.stop.high, self.stop.watch)
         self._pace.start()
         try:
@@ -244,7 +248,9 @@ class Agents(Engine):
     def last_meeting(self) -> tuple[int, int, int] | None:
         if not self._made:
             return None
-        first, second, coins = (int(drawn[(self._made - 1) % BLOCK]) for drawn in self._drawn)  # a call begins a block
+        first, second, coins = (
+            int(drawn[(self._made - 1) % self._block]) for drawn in self._drawn
+        )  # a call begins a block
         return first, second, coins
 
     def _refuse(self, error=None):
@@ -253,6 +259,11 @@ class Agents(Engine):
         if self._in_table and error is None:
             error = self._meeting.failure(int(codes[0]), int(codes[1]), int(self._tried[2]))
         refuse_interaction(self.protocol, *codes, [int(self._tried[2])], error)
+
+    @property
+    def held(self) -> np.ndarray:
+        """How many agents meet each of the stop's conditions."""
+        return self._counts
 
     def counts_hold(self) -> bool:
         return self.stop.holds(self._counts)
@@ -289,9 +300,14 @@ class Agents(Engine):
         self._silent = True
 
     def snapshot(self, into=None):
-        return self.step, *kept((self._population, self._counts, self.rng), into and into[1:4]), self._silent
+        mine = (self._population, self._counts, self.rng, *self._memory)
+        return self.step, *kept(mine, into and into[1:-1]), self._silent
 
     def restore(self, snapshot) -> None:
-        self.step, population, counts, rng, self._silent = snapshot
+        self.step, population, counts, rng, *memory, self._silent = snapshot
         self._made = 0
+        if len(population) != len(self._population):  # agents have come or gone
+            self._population = np.empty_like(population)
         self._population[:], self._counts[:], self.rng[:] = population, counts, rng
+        for mine, kept_memory in zip(self._memory, memory, strict=True):
+            mine[:] = kept_memory

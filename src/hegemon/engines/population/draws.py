@@ -20,12 +20,13 @@ BLOCK = 32  # pairs drawn ahead, so that their agents are on the way from memory
 
 class Chance(NamedTuple):
     """What meetings are drawn from: the arcs (none: all pairs), the generator, what it was before the last draws, and
-    how many values the coins have; and room for the agents and coins of the next ones."""
+    how many values the coins have; how many are drawn ahead, and room for their agents and coins."""
 
     arcs: np.ndarray
     rng: np.ndarray
     before: np.ndarray
     values: int
+    block: int
     first: np.ndarray
     second: np.ndarray
     coins: np.ndarray

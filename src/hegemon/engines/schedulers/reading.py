@@ -1,5 +1,6 @@
 """The option `scheduler` of a run: a text becomes a scheduler, by the model of the protocol."""
 
+from importlib import import_module
 from typing import Any
 
 from hegemon.engines.schedulers.scheduler import Scheduler
@@ -7,7 +8,17 @@ from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.errors import InvalidInput, meant
 from hegemon.graphs.topology import Topology
 
-PAIRS: dict[str, Scheduler] = {UNIFORM.name: UNIFORM}
+HERE = "hegemon.engines.schedulers"
+PAIRS = {  # by name, the function that reads what follows the colon
+    "uniform": f"{HERE}.reading:read_uniform",
+    "weighted": f"{HERE}.weighted:read_weighted",
+    "matching": f"{HERE}.permuted:read_matching",
+    "permutation": f"{HERE}.permuted:read_permutation",
+    "round-robin": f"{HERE}.cyclic:read_round_robin",
+    "bounded": f"{HERE}.bounded:read_bounded",
+    "recorded": f"{HERE}.cyclic:read_recorded",
+    "function": f"{HERE}.own:read_function",
+}
 NODES = {  # by name, what may follow the colon, or an example of it
     "synchronous": ("",),
     "central": ("uniform", "most-enabled", "delay-leader"),
@@ -18,8 +29,8 @@ NODES = {  # by name, what may follow the colon, or an example of it
 
 
 def scheduler_for(given: Any, protocol, topology: Topology) -> Any:
-    """The scheduler that a run asks for: None is its model's own, a text is read as the model reads it, and an object
-    is one already."""
+    """The scheduler that a run asks for: None is its model's own, a text is read as the model reads it, a function
+    is the user's own, and any other object is a scheduler already."""
     model = protocol.model
     asked = protocol.usual_scheduler if given is None else given
     if isinstance(asked, str):
@@ -28,6 +39,10 @@ def scheduler_for(given: Any, protocol, topology: Topology) -> Any:
         from hegemon.engines.schedulers.nodes import OwnNodes
 
         return OwnNodes(asked)
+    if callable(asked) and not isinstance(asked, Scheduler) and model.has_interactions:
+        from hegemon.engines.schedulers.own import OwnScheduler
+
+        return OwnScheduler(asked)
     return asked
 
 
@@ -40,7 +55,15 @@ def run_names(protocol) -> tuple[str, ...]:
 
 def read_pairs(text: str, protocol, topology: Topology) -> Scheduler:
     """Who meets next, of a population: `NAME` or `NAME:…`."""
-    return PAIRS[known_name(text, PAIRS, protocol)]
+    name, _, words = text.partition(":")
+    module, _, function = PAIRS[known_name(name, PAIRS, protocol)].partition(":")
+    return getattr(import_module(module), function)(words.strip(), protocol, topology)
+
+
+def read_uniform(words: str, protocol, topology: Topology) -> Scheduler:
+    if words:
+        raise InvalidInput(f"uniform takes nothing after a colon, and got {words[:40]!r}; write uniform, or weighted:…")
+    return UNIFORM
 
 
 def read_nodes(text: str, protocol, topology: Topology) -> Any:
@@ -55,6 +78,6 @@ def known_name(text: str, known, protocol) -> str:
     name = text.partition(":")[0]
     if name not in known:
         raise InvalidInput(
-            f"there is no scheduler {name!r} for {protocol.id}; choose {', '.join(known)}{meant(name, known)}"
+            f"there is no scheduler {name[:40]!r} for {protocol.id}; choose {', '.join(known)}{meant(name, known)}"
         )
     return name

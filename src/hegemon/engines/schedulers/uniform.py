@@ -9,7 +9,7 @@ import numpy as np
 from numba import uint64
 
 from hegemon.compute.randomness import is_fair, turn
-from hegemon.engines.schedulers.scheduler import Scheduler
+from hegemon.engines.schedulers.scheduler import SchedulePlan, Scheduler, memoryless
 from hegemon.graphs.topology import Topology
 
 
@@ -36,19 +36,25 @@ def pair_arcs(rows, n, s0, s1, s2, s3):
             return uint64(rows[arc, 0]), uint64(rows[arc, 1]), s0, s1, s2, s3
 
 
+def all_arcs(topology: Topology) -> np.ndarray:
+    """Initiator and responder of every arc."""
+    return np.stack([topology.sources, topology.targets], axis=1).astype(np.int32)
+
+
 class UniformScheduler(Scheduler):
     name = "uniform"
     even = True
 
-    def rows(self, topology: Topology) -> np.ndarray:
-        return np.stack([topology.sources, topology.targets], axis=1).astype(np.int32)
+    def plan(self, topology: Topology) -> SchedulePlan:
+        return memoryless(all_arcs(topology))
 
     def compiled(self, topology: Topology):
         if topology.is_complete:
             return pair_complete, np.empty((0, 2), np.int32)
-        return pair_arcs, self.rows(topology)
+        return pair_arcs, all_arcs(topology)
 
     def meet(self, topology: Topology, below: Callable[[int], int]) -> tuple[int, int]:
+        """The same in plain Python; `below(k)` returns a uniform number in 0..k-1."""
         if topology.is_complete:
             i, j = below(topology.n), below(topology.n - 1)
             return int(i), int(j + (j >= i))

@@ -1,0 +1,49 @@
+"""`hegemon verify --rate …`: the exact long run of a population with events, as a table or JSON."""
+
+import typer
+
+from hegemon.cli import failures
+from hegemon.cli.common import build, console, facts, figure, print_json
+from hegemon.cli.progress import Progress
+from hegemon.errors import InvalidInput
+
+QUESTION = "availability"
+
+
+def report(protocol, n, set_, graph, rates, property_, others: dict, json: bool, quiet: bool, **asked) -> None:
+    """Prints the answer and ends the command; `others` are options that have no meaning here, by name."""
+    if property_ not in (None, QUESTION):
+        raise InvalidInput(f"with --rate, verify answers availability; drop --property {property_}, or use run")
+    if given := [name for name, value in others.items() if value]:
+        raise InvalidInput(f"--{given[0]} has no meaning for availability; leave it out")
+    with Progress(quiet=quiet) as shown:
+        from hegemon.exact.rates import availability
+
+        chosen, topology = build(protocol, n, graph, set_, 0)
+        given = [one for several in rates or () for one in several]
+        found = availability(chosen, rates=given, graph=topology, progress=shown.show, **asked)
+    content = {"protocol": chosen.id, "n": chosen.n, "parameters": chosen.parameters, "graph": topology.name}
+    content |= {"rates": [str(one) for one in given]} | found.record()
+    print_json(content) if json else print_answer(content)
+    raise typer.Exit(failures.YES)
+
+
+def print_answer(content: dict) -> None:
+    parameters = "".join(f", {name} = {value}" for name, value in content["parameters"].items())
+    agents = content["agents"]
+    rows = {
+        "protocol": f"{content['protocol']}  (n = {content['n']}{parameters})",
+        "graph": content["graph"],
+        "events in a step": "; ".join(content["rates"]),
+        "agents": f"{agents[0]}..{agents[-1]}" if len(agents) > 1 else figure(agents[0]),
+        "configurations": f"{figure(content['configurations'])}, {figure(content['transitions'])} transitions",
+        "share of steps with one leader": f"{content['availability']:.12g}",
+        "error at most": f"{content['error']:.1g}",
+    }
+    if content["mean_gap"] is not None:
+        rows |= {
+            "steps of a gap, on average": f"{content['mean_gap']:,.12g}",
+            "steps between two gaps": f"{content['mean_held']:,.12g}",
+            "relative error at most": f"{content['relative_error']:.1g}",
+        }
+    console().print(facts(rows))

@@ -1,0 +1,45 @@
+"""Engine `stepwise`: engine `agents`, one step at a time, for a scheduler that looks at the states in plain Python."""
+
+import numpy as np
+
+from hegemon.compute.caching import kernel
+from hegemon.compute.randomness import next_below
+from hegemon.engines.pacing import Deadline
+from hegemon.engines.population.agents import Agents
+from hegemon.engines.schedulers.cyclic import Cyclic
+from hegemon.models.configuration import Configuration
+
+
+class Stepwise(Agents):
+    """At every step the scheduler is given the step and the agents, and its answer is the only pair there is."""
+
+    name = "stepwise"
+    honours = ("one_pair",)
+
+    def __init__(self, protocol, topology, configuration: Configuration, stop, rng, scheduler):
+        self._own, self.topology = scheduler, topology
+        super().__init__(protocol, topology, configuration, stop, rng, scheduler=_OnePair())
+
+    def advance(self, limit: int) -> bool:
+        deadline = Deadline()
+        while self.step < limit and not deadline.is_over:
+            i, j = self._own.choose(self.step, self.configuration().agents, self._below, self.topology)
+            self._arcs[:] = ((1, 0), (i, j))
+            if super().advance(self.step + 1):
+                return True
+        return False
+
+    def _below(self, bound: int) -> int:
+        return int(draw_below(self.rng, bound))
+
+
+@kernel
+def draw_below(rng, bound):
+    return next_below(rng, bound)
+
+
+class _OnePair(Cyclic):
+    """The pair that the engine writes into its rows before every step."""
+
+    def _rows(self, topology) -> np.ndarray:
+        return np.zeros((1, 2), np.int64)

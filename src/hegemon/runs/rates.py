@@ -1,0 +1,165 @@
+"""Rates: faults and churn as part of the process. A step is an interaction, or instead of it an event.
+
+The rate r of an event is its probability in a step: in n steps, a unit of parallel time, every agent is hit r times on
+average. An event hits one agent, drawn uniformly:
+  corrupt   it gets given values, or a uniformly random state;
+  leave     it is gone; the last two agents stay;
+  join      an agent comes, with given values or in a uniformly random state, unless there are n already.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from hegemon.engines.engine import Engine
+from hegemon.errors import InvalidInput, meant
+from hegemon.graphs.topology import Topology
+from hegemon.models.configuration import Configuration
+from hegemon.models.expressions import number_or_text
+from hegemon.models.grammar import short
+from hegemon.runs.faults import fault_codes
+from hegemon.runs.run import Fault
+
+KINDS = ("corrupt", "leave", "join")
+FEWEST = 2  # agents that never leave
+FAR = 2**62
+
+
+@dataclass(frozen=True)
+class Rate:
+    """An event that happens with probability `rate` in every step."""
+
+    kind: str
+    rate: Fraction
+    values: tuple[tuple[str, Any], ...] = ()
+
+    def __str__(self) -> str:
+        return ",".join([f"{self.kind}={self.rate}", *(f"{name}={value}" for name, value in self.values)])
+
+    @property
+    def fault(self) -> Fault:
+        return Fault(0, 1, dict(self.values) or None)
+
+
+def parse_rate(text: str) -> Rate:
+    """`corrupt=1e-4`, or with values: `corrupt=1/1000,leader=0`."""
+    parts = [part.partition("=") for part in str(text).split(",")]
+    kind, _, number = (word.strip() for word in parts[0])
+    if kind not in KINDS:
+        known = f"{', '.join(KINDS)}{meant(kind, KINDS)}"
+        raise InvalidInput(f"the rate {short(text)} is not understood; write KIND=R, where KIND is one of {known}")
+    try:
+        rate = Fraction(number)
+    except (ValueError, ZeroDivisionError):
+        rate = Fraction(-1)
+    if not 0 < rate < 1:
+        raise InvalidInput(f"the rate {short(text)} is out of range; R is above 0 and below 1, such as 1e-4")
+    values = tuple((name.strip(), number_or_text(value.strip())) for name, _, value in parts[1:])
+    if kind == "leave" and values:
+        raise InvalidInput(f"the rate {short(text)} gives values to an agent that leaves; write leave={number}")
+    return Rate(kind, rate, values)
+
+
+def read_rates(given: Any) -> tuple[Rate, ...]:
+    """`none`, texts (several divided by semicolons), or rates."""
+    parts = given.split(";") if isinstance(given, str) else given
+    if list(parts) == ["none"]:
+        return ()
+    rates = tuple(one if isinstance(one, Rate) else parse_rate(one) for one in parts)
+    if sum(one.rate for one in rates) >= 1:
+        raise InvalidInput("the rates add up to 1 or more, so that nobody would ever meet; take smaller ones")
+    return rates
+
+
+def write_rates(rates: Iterable[Rate]) -> list[str]:
+    return [str(one) for one in rates]
+
+
+class EventProcess:
+    """What happens to a run besides interactions: `step` is when the next event does."""
+
+    def __init__(self, rates: tuple[Rate, ...], protocol, topology: Topology, rng: np.random.Generator):
+        self.rates, self.space, self.capacity, self._rng = rates, protocol.space, protocol.n, rng
+        churns = any(one.kind != "corrupt" for one in rates)
+        if churns and not topology.is_complete:
+            raise InvalidInput(f"agents join and leave complete graphs only, and this one is {topology.name}")
+        if churns and self.space.inputs:
+            raise InvalidInput(f"agents of {protocol.id} are told inputs, so they cannot join and leave")
+        for one in rates:
+            fault_codes(one.fault, self.space, np.zeros(1, np.int64), np.random.default_rng(0))  # refused now
+        self._total = float(sum(one.rate for one in rates))
+        self._shares = np.cumsum([float(one.rate) for one in rates])
+        self.step, self.number = 0, 0
+        self._plan()
+
+    def _plan(self) -> None:
+        self.step = min(FAR, self.step + int(self._rng.geometric(self._total))) if self.rates else FAR
+
+    def strike(self, engine: Engine) -> tuple[int, int]:
+        """The event that is due takes the step after the engine's present one; the codes before and after of the agent
+        that it hits, -1 for one that is not there."""
+        which = int(np.searchsorted(self._shares, self._rng.random() * self._shares[-1], side="right"))
+        rate = self.rates[min(which, len(self.rates) - 1)]
+        configuration = engine.configuration()
+        after, hit = (_in_counts if engine.as_multiset else _in_agents)(rate, configuration, self.capacity, self._rng)
+        engine.load(after, engine.step + 1)
+        self.number += 1
+        self._plan()
+        return hit
+
+    def measures(self, engine: Engine) -> dict:
+        """How many events there were, and how many agents are left, where they come and go."""
+        if not self.rates:
+            return {}
+        churns = any(one.kind != "corrupt" for one in self.rates)
+        return {"events": self.number} | ({"agents": int(engine.occupancy()[1].sum())} if churns else {})
+
+
+def _in_agents(rate: Rate, configuration: Configuration, capacity: int, rng) -> tuple[Configuration, tuple[int, int]]:
+    space, agents = configuration.space, configuration.agents
+    if rate.kind == "join":
+        if len(agents) >= capacity:
+            return configuration, (-1, -1)
+        code = _joining(rate, space, rng)
+        return Configuration(space, agents=np.concatenate([agents, space.decode_array(np.array([code]))])), (-1, code)
+    victim = int(rng.integers(len(agents)))
+    before = int(space.encode_array(agents[victim : victim + 1])[0])
+    if rate.kind == "leave":
+        if len(agents) <= FEWEST:
+            return configuration, (-1, -1)
+        agents[victim] = agents[-1]
+        return Configuration(space, agents=agents[:-1].copy()), (before, -1)
+    after = int(fault_codes(rate.fault, space, np.array([before]), rng)[0])
+    agents[victim : victim + 1] = space.decode_array(np.array([after]))
+    return Configuration(space, agents=agents), (before, after)
+
+
+def _in_counts(rate: Rate, configuration: Configuration, capacity: int, rng) -> tuple[Configuration, tuple[int, int]]:
+    space = configuration.space
+    codes, counts = (part.copy() for part in configuration.multiset)
+    n = int(counts.sum())
+    if rate.kind == "join":
+        if n >= capacity:
+            return configuration, (-1, -1)
+        before, after = -1, _joining(rate, space, rng)
+    else:
+        if rate.kind == "leave" and n <= FEWEST:
+            return configuration, (-1, -1)
+        place = int(np.searchsorted(np.cumsum(counts), rng.integers(n), side="right"))
+        counts[place] -= 1
+        before = int(codes[place])
+        after = -1 if rate.kind == "leave" else int(fault_codes(rate.fault, space, np.array([before]), rng)[0])
+    if after >= 0:
+        place = int(np.searchsorted(codes, after))
+        if place == len(codes) or codes[place] != after:
+            codes, counts = np.insert(codes, place, after), np.insert(counts, place, 0)
+        counts[place] += 1
+    return Configuration(space, codes=codes[counts > 0], counts=counts[counts > 0]), (before, after)
+
+
+def _joining(rate: Rate, space, rng) -> int:
+    """The state of an agent that joins: the fields that the rate names, and the lowest values otherwise; or random."""
+    return int(fault_codes(rate.fault, space, np.zeros(1, np.int64), rng)[0])
