@@ -58,6 +58,8 @@ def verify_protocol(
     ] = None,
     distribution: Annotated[str | None, path("--distribution", "write it as CSV")] = None,
     counterexample: Annotated[str | None, path("--counterexample", "write the first (.json)")] = None,
+    worst: Annotated[str | None, path("--worst", "write the worst schedule of a daemon (.json)")] = None,
+    best: Annotated[str | None, path("--best", "write its best schedule (.json)")] = None,
     export_: Annotated[str | None, option("--export", help="moved", metavar="FORMAT", hidden=True)] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -81,13 +83,17 @@ def verify_protocol(
         checkpoint=(checkpoint, (".npz",)),
         distribution=(distribution, (".csv",)),
         counterexample=(counterexample, (".json",)),
+        worst=(worst, (".json",)),
+        best=(best, (".json",)),
     )
     with Progress(quiet=quiet) as shown:
         from hegemon.exact.verification import Verification, verify
 
         chosen, topology = build(protocol, n, graph, set_, 0)
         if chosen.model.wakes:
-            verify_messages.refuse_files(chosen, distribution=distribution, counterexample=counterexample)
+            verify_messages.refuse_files(
+                chosen, distribution=distribution, counterexample=counterexample, worst=worst, best=best
+            )
         answer = verify(
             chosen, graph=topology, start=start, property=property_, quantiles=quantiles or (), memory=memory,
             symmetry=symmetry, checkpoint=checkpoint, scheduler=scheduler, coins=coins, within=within,
@@ -105,6 +111,10 @@ def verify_protocol(
     first = first_counterexample(answer)
     if first:
         files[counterexample] = lambda place: written.append(first.save(place) or Path(place))
+    if worst:
+        files[worst] = lambda place: written.append(write_strategy(answer, True, place))
+    if best:
+        files[best] = lambda place: written.append(write_strategy(answer, False, place))
     guard.answered()
     failure = write_all(files)
     content |= {"files": [str(place) for place in written]}
@@ -142,6 +152,13 @@ def check_every_graph(protocol: str, most: int, settings, name: str, json: bool,
         for one in broken:
             console().print(f"{one.graph.name} ({one.graph.n} nodes): {one.flaw}")
     raise typer.Exit(failures.NO if broken else failures.YES)
+
+
+def write_strategy(answer, worst: bool, place) -> Path:
+    if answer.schedules is None:
+        raise InvalidInput("--worst and --best need a daemon that chooses; give --scheduler central, for instance")
+    answer.schedules.strategy(worst).save(place)
+    return Path(place)
 
 
 def write_times(answer, place) -> Path:

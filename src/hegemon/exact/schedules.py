@@ -1,6 +1,6 @@
 """What daemons can do to a protocol with fair coins: extreme probabilities and extreme expected numbers of moves."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,12 +14,15 @@ from hegemon.exact.end_components import every, fair_components, forced, reachin
 from hegemon.exact.findings import Finding
 from hegemon.exact.hitting import average, finite, first_largest, first_smallest, start_weights
 from hegemon.exact.instance import Instance
+from hegemon.exact.rounds import RoundConfigurations
 from hegemon.exact.stored_answers import StoredAnswers
 from hegemon.exact.strategies import Optimizer, Optimum, likeliest
 from hegemon.exact.traces import trace
+from hegemon.runs.stories import Trace
 
 FAIRNESS = {"weakly-fair": "weak", "strongly-fair": "strong"}
 COINS = ("fair", "adversary")
+MOST_WRITTEN = 200_000  # configurations of a strategy
 NO_BOUND = "a fair schedule may delay anybody for any time, so that no number of moves bounds them"
 
 
@@ -147,6 +150,30 @@ class Schedules:
             f"reaching it is {least.extreme:.6g}"
         )
         return Finding("reached", name, False, claimed, sentence, trace(self.process.chain, [least.start]))
+
+    def strategy(self, worst: bool) -> Trace:
+        """The worst or the best schedule as a story: the start from which it is most extreme, and who acts where.
+
+        The worst one avoids the set as far as that is possible, and otherwise takes the most expected moves.
+        """
+        space = self.process.chain.space
+        if not isinstance(space, RoundConfigurations) or self.coins != "fair" or worst and self.fairness:
+            raise InvalidInput(
+                "a strategy is a choice of nodes for each configuration; it exists for protocols of rounds, with fair "
+                "coins and without fairness: drop what is not so, or save a story (--counterexample)"
+            )
+        most, least = self.expected["moves"]
+        if worst:
+            chosen = self.least_probability if most is None or not self.is_reached else most
+        else:
+            chosen = least if self._surely[0][self.starts].all() else self.greatest_probability
+        places = np.flatnonzero((chosen.choices >= 0) & self.outside)
+        if len(places) > MOST_WRITTEN:
+            raise InvalidInput(f"a strategy for {len(places):,} configurations is too large; at most {MOST_WRITTEN:,}")
+        labels = self.process.labels[chosen.choices[places]].tolist()
+        nodes = [[node for node in range(space.n) if label >> node & 1] for label in labels]
+        rows = tuple(zip(self.process.chain.codes[places].tolist(), nodes, strict=True))
+        return replace(trace(self.process.chain, [chosen.start]), strategy=rows)
 
     def record(self) -> dict:
         expected = {

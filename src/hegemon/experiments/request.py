@@ -120,6 +120,8 @@ def with_story(written: dict[str, Any]) -> dict[str, Any]:
             filled["graph"] = content["graph"]
         elif isinstance(content.get("agents"), list):
             filled["n"] = len(content["agents"])
+    if content.get("strategy"):
+        filled.setdefault("scheduler", f"strategy:{start}")
     if isinstance(said := content.get("parameters"), dict):
         told = {name: value for name, value in said.items() if value is not None}
         filled["parameters"] = told | filled.get("parameters", {})

@@ -51,6 +51,7 @@ class Trace:
     interactions: tuple[Interaction | Round, ...] = ()
     parameters: dict | None = None
     graph: str | None = None
+    strategy: tuple = ()  # pairs of a configuration, as codes, and the nodes that act in it
 
     def lines(self) -> list[str]:
         """For people: the start, then one line per interaction."""
@@ -72,6 +73,7 @@ class Trace:
             "agents": self.configuration,
             "interactions": [step.prescription() for step in self.interactions if isinstance(step, Interaction)],
             "rounds": rounds or None,
+            "strategy": [list(row) for row in self.strategy] or None,
             "story": self.lines(),
         }
         return {name: value for name, value in content.items() if value is not None}

@@ -20,7 +20,7 @@ from hegemon.runs.option import MOST_AGENTS, MOST_SEED, whole
 from hegemon.runs.record import RunRecord
 
 LONGEST = 200  # characters of a value
-CODE = ("function", "recorded")  # schedulers that are read from a file
+CODE = ("function", "recorded", "strategy")  # schedulers that are read from a file
 NAMED = ("protocol", "n", "graph", "start", "wake", "scheduler", "engine", "seed")
 FILES = "a page gives values, not files or code; name it on the command line of `hegemon watch`"
 

@@ -244,3 +244,44 @@ def test_the_page_follows_a_daemon():
     session = Session(HUANG(5), start="random", seed=1)
     told = session.world.told_step(None)
     assert session.protocol.time_unit == "steps" and told["changed"] and told["node"] in session.world.engine.acted
+
+
+# -- strategies of verify --------------------------------------------------------------------------------------------
+
+
+def test_the_worst_and_the_best_schedule_are_followed(tmp_path, capsys):
+    """Runs under the strategies take the extreme expected moves in the mean: 143/12 and 6 for five nodes."""
+    places = {name: str(tmp_path / f"{name}.json") for name in ("worst", "best")}
+    assert main(["verify", "beauquier", "--n", "5", "--worst", places["worst"], "--best", places["best"]]) == 0
+    for name, mean in (("worst", 143 / 12), ("best", 6.0)):
+        given = {"start": places[name], "scheduler": f"strategy:{places[name]}"}
+        steps = [run.steps for run in hg.run_trials(BEAUQUIER(5), 500, seed=2, **given).runs]
+        assert abs(np.mean(steps) - mean) < 4.5 * np.std(steps) / np.sqrt(500)
+    capsys.readouterr()
+    assert main(["run", "--start", places["worst"], "--json"]) == 0  # the story names its protocol and its scheduler
+    assert json.loads(capsys.readouterr().out)["trials"][0]["reached"]
+
+
+def test_a_strategy_that_avoids_the_set_is_followed(tmp_path):
+    place = str(tmp_path / "worst.json")
+    hg.verify(HERMAN(5), start="all", scheduler="central").schedules.strategy(worst=True).save(place)
+    run = hg.simulate(HERMAN(5), start=place, scheduler=f"strategy:{place}", max_steps=500, seed=1)
+    assert not run.reached and run.steps == 500
+
+
+def test_strategies_that_do_not_fit_are_refused(tmp_path):
+    place = tmp_path / "own.json"
+    agents = [{"x": 1}] * 3
+    for strategy, sentence in (
+        ([], "has no strategy"),
+        ([[[1, 1], [0]]], "no pair of 3 codes"),
+        ([[[1, 1, 1], [7]]], "no pair"),
+        ([[[0, 1, 1], [0]]], "does not say who acts in step 1"),
+        ({"a": 1}, "must be a list"),
+    ):
+        place.write_text(json.dumps({"agents": agents, "strategy": strategy}))
+        with pytest.raises(hg.InvalidInput, match=sentence):
+            hg.simulate(HERMAN(3), start=str(place), scheduler=f"strategy:{place}")
+    with pytest.raises(hg.InvalidInput, match="protocols of rounds"):
+        hg.verify(CATALOGUE["israeli-jalfon"](4)).schedules.strategy(worst=True)
+    assert main(["verify", "herman", "--n", "3", "--worst", str(tmp_path / "none.json")]) == 2

@@ -14,6 +14,7 @@ from typing import Any
 from hegemon.engines.schedulers.daemons import DAEMONS, Daemon
 from hegemon.errors import InvalidInput, meant
 from hegemon.graphs.topology import Topology
+from hegemon.models.start_files import StartFile
 
 PATIENCE = 4  # times n steps
 MOST_NODES = 20  # for a law over all sets of nodes
@@ -177,6 +178,40 @@ class OwnNodes(NodeScheduler):
                 f"nodes {enabled[:20]}"
             )
         return sorted(set(chosen)), memory
+
+
+class Strategy(NodeScheduler):
+    """What `verify` found to be best or worst: for every configuration the nodes that act, read from a story."""
+
+    def __init__(self, file: str, protocol):
+        story = StartFile(file or "strategy.json")
+        self.name, self._file, size = f"strategy:{file}", str(story), protocol.space.size
+        self._nodes: dict[tuple[int, ...], list[int]] = {}
+        for row in story.listed("strategy"):
+            pair: list = row if isinstance(row, list) and len(row) == 2 else [None, None]
+            if not _numbers(pair[0], protocol.n, size) or not _numbers(pair[1], None, protocol.n):
+                raise InvalidInput(
+                    f"{self._file}: {str(row)[:60]} in its strategy is no pair of {protocol.n} codes below {size} and "
+                    f"nodes below {protocol.n}; give a file that verify --worst or --best wrote for this protocol"
+                )
+            self._nodes[tuple(pair[0])] = pair[1]
+        if not self._nodes:
+            raise InvalidInput(f"{self._file} has no strategy; give a file that verify --worst or --best wrote")
+
+    def choose(self, view, memory, rng):
+        nodes = self._nodes.get(tuple(view.codes), [])
+        if not nodes or not set(nodes) <= set(view.enabled):
+            raise InvalidInput(
+                f"the strategy of {self._file} does not say who acts in step {view.step + 1}; start from its own file, "
+                "on its graph, and stop at the set that it was made for"
+            )
+        return nodes, memory
+
+
+def _numbers(given: Any, length: int | None, below: int) -> bool:
+    """Whether these are whole numbers from 0 to below a bound, as many as asked for."""
+    whole = isinstance(given, list) and all(type(one) is int and 0 <= one < below for one in given)
+    return whole and (len(given) == length if length is not None else bool(given))
 
 
 LAWS = "synchronous, central:uniform, locally-central:uniform or distributed:P"

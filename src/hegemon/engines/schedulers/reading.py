@@ -68,8 +68,11 @@ def read_uniform(words: str, protocol, topology: Topology) -> Scheduler:
 
 def read_nodes(text: str, protocol, topology: Topology) -> Any:
     """Which nodes act next, in the rounds model."""
-    from hegemon.engines.schedulers.nodes import read_daemon
+    from hegemon.engines.schedulers.nodes import Strategy, read_daemon
 
+    name, _, file = text.partition(":")
+    if name == "strategy":
+        return Strategy(file, protocol)
     return read_daemon(text, NODES[known_name(text, NODES, protocol)])
 
 
