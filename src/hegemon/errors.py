@@ -48,6 +48,12 @@ def meant(word: str, known: Iterable[str]) -> str:
     return f" (did you mean {names[near[0]]}?)" if near else ""
 
 
+def choose(known: Iterable[str]) -> str:
+    """`choose a, b, c`, of the names that are not empty; where there is none, the sentence says so."""
+    names = [name for name in known if name]
+    return f"choose {', '.join(names)}" if names else "there is none to choose, so leave it out"
+
+
 def sentence(error: BaseException) -> str | None:
     """The one sentence that an exception becomes; None where nobody could expect it."""
     if isinstance(error, InvalidInput | Refused):

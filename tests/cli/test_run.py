@@ -256,3 +256,16 @@ def test_trials_that_were_stopped_leave_no_mean_without_the_word(capsys):
     summary = json.loads(capsys.readouterr().out)["summary"]
     assert summary["mean"] is None and summary["censored"] == 40 - summary["reached"] > 0
     assert main([*command[:-3], "--quiet"]) == 0 and "censored" not in capsys.readouterr().out
+
+
+def test_waiting_for_a_lost_leader_names_what_does_not_wait(capsys, monkeypatch):
+    from hegemon.cli import run as command
+
+    words = ["run", "timer", "--n", "10", "--set", "s=20", "--start", "safe", "--max-steps", "1000"]
+    assert main([*words, "--until", "broken", "--json"]) == 1
+    assert any("hegemon holding" in note for note in json.loads(capsys.readouterr().out)["notes"])
+    shown = []
+    monkeypatch.setattr(command, "LONG", 0.0)
+    monkeypatch.setattr(command.progress.Progress, "show", lambda self, stage, *rest: shown.append(stage))
+    main([*words[:-1], "3e7", "--until", "broken", "--json"])
+    assert any("hegemon holding" in stage for stage in shown)

@@ -1,11 +1,14 @@
 """Whatever is misspelt is answered with the nearest word that there is, on the command line and from Python alike."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 import hegemon as hg
 from hegemon.cli import failures
 from hegemon.cli.main import main
-from hegemon.errors import meant
+from hegemon.errors import InvalidInput, choose, meant
 from tests.cli import sentences
 
 MISSPELT = {
@@ -77,3 +80,37 @@ def test_a_member_refuses_in_one_sentence_too(capsys):
         assert be_member(arguments) == failures.BAD_INPUT
         (sentence,) = capsys.readouterr().err.splitlines()
         assert said in sentence and sentence.endswith("see hegemon agent --help")
+
+
+class Dull(hg.RoundsProtocol):
+    """No leader, no set, no observable: every list of names is empty."""
+
+    class State:
+        bit: hg.Bit = 0
+
+    def update(me, neighbours, coins, p):
+        pass
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: hg.simulate(Dull(n=3), until="safe", graph="ring:3"),
+        lambda: hg.simulate(Dull(n=3), until="rounds:2", graph="ring:3", observe=["leaders"]),
+        lambda: hg.check(Dull(n=3), graph="ring:3"),
+    ],
+)
+def test_no_sentence_has_an_empty_list_or_names_what_the_protocol_does_not_have(ask):
+    try:
+        said = str(ask())
+    except InvalidInput as error:
+        said = str(error)
+    assert not re.search(r"choose ,|choose  |, ,|one of ,|: ;|leader ==", said), said
+
+
+def test_lists_of_names_are_made_in_one_place():
+    """Which never makes an empty one."""
+    assert choose([]) == "there is none to choose, so leave it out" and choose(["", "a", "b"]) == "choose a, b"
+    for file in (Path(hg.__file__).parent).rglob("*.py"):
+        if file.name != "errors.py":
+            assert not re.search(r"""choose \{(', '|", ")\.join""", file.read_text("utf-8")), file

@@ -135,3 +135,14 @@ def test_shares_are_the_same_beyond_floating_point(monkeypatch):
     direct = space.shares(keys)
     monkeypatch.setattr(Configurations, "labelled", lambda self, keys: np.full(len(keys), np.inf))
     assert space.shares(keys) == pytest.approx(direct, rel=1e-12) and direct.sum() == pytest.approx(1)
+
+
+def test_a_file_for_a_counterexample_that_there_is_not_is_reported_and_not_written(capsys, tmp_path):
+    place = tmp_path / "story.json"
+    code, content = as_json(capsys, "verify", "pairwise", "--n", "3", "--counterexample", str(place))
+    assert code == 0 and content["files"] == [] and not place.exists()
+    assert any("was not written" in note and str(place) in note for note in content["notes"])
+    place.with_name("broken.py").write_text(BROKEN)
+    broken = f"{place.with_name('broken.py')}:BothYield"
+    code, content = as_json(capsys, "verify", broken, "--n", "2", "--counterexample", str(place))
+    assert code == 1 and place.exists() and not any("was not written" in note for note in content["notes"])

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 
 from hegemon.errors import InvalidInput, meant
+from hegemon.errors import choose as offer
 
 HOLDS, VIOLATED, UNDECIDED = "holds", "violated", "not decided by this data"
 
@@ -171,13 +172,13 @@ def choose(only: str | None = None, paper: str | None = None, file: str | None =
     if paper is not None and file:
         raise InvalidInput(f"--paper {paper} chooses one of the five papers, and {file} is your own; drop one of them")
     if paper is not None and paper not in PAPERS:
-        raise InvalidInput(f"there is no paper {paper!r}; choose {', '.join(PAPERS)}{meant(paper, PAPERS)}")
+        raise InvalidInput(f"there is no paper {paper!r}; {offer(PAPERS)}{meant(paper, PAPERS)}")
     chosen = list(claims)
     if only is not None:
         chosen = [name.strip() for name in only.split(",") if name.strip()]
         for name in chosen:
             if name not in claims:
-                raise InvalidInput(f"there is no claim {name!r}; choose {', '.join(claims)}{meant(name, claims)}")
+                raise InvalidInput(f"there is no claim {name!r}; {offer(claims)}{meant(name, claims)}")
     found = [claims[name] for name in dict.fromkeys(chosen) if paper in (None, claims[name].paper)]
     if not found:
         raise InvalidInput(f"no claim of the paper {paper} is among {only}; leave one of the two out")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hegemon.claims.conclusions import LIMIT, examine
 from hegemon.claims.registry import Claim
-from hegemon.errors import InvalidInput, meant
+from hegemon.errors import InvalidInput, choose, meant
 from hegemon.experiments.fingerprints import module_fingerprint
 from hegemon.models.conditions import is_condition
 from hegemon.models.protocol import Protocol
@@ -118,12 +118,12 @@ def _known(where: str, protocol: type[Protocol], starts: tuple[str, ...], name: 
     for start in starts:
         if start not in protocol.starts:
             raise InvalidInput(
-                f"{where}: {protocol.id} has no start {start!r}; choose {', '.join(protocol.starts)}"
+                f"{where}: {protocol.id} has no start {start!r}; {choose(protocol.starts)}"
                 f"{meant(start, protocol.starts)}"
             )
     if not protocol.model.wakes and name != "broken" and name not in protocol.sets and not is_condition(name):
         raise InvalidInput(
-            f"{where}: {protocol.id} has no set {name!r}; choose {', '.join(protocol.sets)}, or a condition such as "
+            f"{where}: {protocol.id} has no set {name!r}; {choose([*protocol.sets, 'or a condition'])} such as "
             f'"count(leader == 1) == 1"{meant(name, protocol.sets)}'
         )
 

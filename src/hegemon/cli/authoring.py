@@ -11,7 +11,7 @@ from hegemon.cli import failures, options
 from hegemon.cli.common import console, counted, facts, maker, new_table, print_json
 from hegemon.cli.options import integer, option, path
 from hegemon.cli.progress import Progress
-from hegemon.errors import InvalidInput, meant
+from hegemon.errors import InvalidInput, choose, meant
 from hegemon.files import reserve, write_text
 from hegemon.models.model import MODELS
 
@@ -28,7 +28,7 @@ def new_protocol(
     if claims and model != "population":
         raise InvalidInput(f"--claims comes with a population protocol; drop --model {model} and replace the protocol")
     if model not in TEMPLATES:
-        raise InvalidInput(f"--model {model} is not known; choose {', '.join(TEMPLATES)}{meant(model, TEMPLATES)}")
+        raise InvalidInput(f"--model {model} is not known; {choose(TEMPLATES)}{meant(model, TEMPLATES)}")
     place, name = new_file(file)
     name = "MyProtocol" if claims else name  # the file is named after the paper
     chosen = "claims" if claims else model

@@ -1,5 +1,6 @@
 """`hegemon run`: many trials of one protocol, as a table or JSON, with a picture if asked for."""
 
+import time
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -13,6 +14,9 @@ from hegemon.cli.run_report import interruption, print_report, report, writers
 from hegemon.errors import InvalidInput
 from hegemon.files import reserve
 from hegemon.runs.option import MESSAGES, RECORDING
+
+LONG = 10.0  # seconds until a wait for a rare event names what estimates it
+RARE = "a lost leader may be too rare to wait for: `hegemon holding` estimates the time without waiting"
 
 
 @options.of_run()
@@ -69,6 +73,8 @@ def run(
                 raise failures.Interrupted(f"interrupted; {checkpoint} begins again, since {keeper.unkept}")
         content = report(record, topology, finished)
         content["notes"] = notes_on(str(record.until), record.protocol) if record.protocol.model.has_starts else []
+        if is_rare(record) and not all(one.reached for one in finished.runs):
+            content["notes"] += [RARE]
         if trace is not None and finished.runs:
             shown.show("telling the run again")
             content["trace"] = tracing.trace(record, topology, finished.runs[0].steps, trace)
@@ -79,6 +85,11 @@ def run(
     if finished.interrupted:
         raise failures.Interrupted(interruption(len(finished.runs), trials, asked.get("protocol", ""), checkpoint))
     raise typer.Exit(failures.YES if all(one.reached for one in finished.runs) else failures.NO)
+
+
+def is_rare(record) -> bool:
+    """Whether it waits for the loss of a leader, which may take longer than anybody waits."""
+    return record.protocol.model.has_configurations and record.until == "broken"
 
 
 def prepared(record, topology, trials: int, trace: int | None, **files: Any):
@@ -107,10 +118,13 @@ def run_with_progress(record, topology, trials: int, shown, **making):
     """Run the trials and show how many are finished."""
     from hegemon.runs.trials import run_trials
 
+    begin = time.monotonic()
+
     def report_progress(finished: int, steps: int) -> None:
-        time = f" ({steps:,} {record.protocol.time_unit})" if steps else ""
+        made = f" ({steps:,} {record.protocol.time_unit})" if steps else ""
+        hint = f" {RARE}" if is_rare(record) and time.monotonic() - begin > LONG else ""
         if finished or steps:
-            shown.show(f"{record.protocol.id}{time}: trials", finished, trials)
+            shown.show(f"{record.protocol.id}{made}{hint}: trials", finished, trials)
 
     return run_trials(trials=trials, report=report_progress, **vars(record) | {"graph": topology}, **making)
 

@@ -76,6 +76,8 @@ def print_report(content: dict, each: bool = False) -> None:
         print_summary(screen, content)
     if each or not several:
         print_trials(screen, content["trials"])
+    for name, value in common_texts(content["trials"]).items():
+        screen.print(f"{name.replace('_', ' ')} in every trial: {value}")
     if content.get("trace") is not None:
         screen.print("\ntrial 0, step by step", style="bold")
         for line in content["trace"] or ["nothing changes"]:
@@ -149,16 +151,20 @@ def interruption(done: int, trials: int, protocol: str, checkpoint: str | None) 
 def print_trials(screen, rows: list[dict]) -> None:
     if not rows:
         return
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    common = {name: rows[0].get(name) for name in columns if len({row.get(name) for row in rows}) == 1}
-    common = {name: value for name, value in common.items() if isinstance(value, str)}  # said once, below
-    columns = [name for name in columns if name not in common]
+    columns = [name for name in dict.fromkeys(name for row in rows for name in row) if name not in common_texts(rows)]
     screen.print()
     print_figures(screen, columns, [[figure(row.get(name)) for name in columns] for row in rows[:SHOWN_TRIALS]])
-    for name, value in common.items():
-        screen.print(f"{name.replace('_', ' ')} in every trial: {value}")
     if len(rows) > SHOWN_TRIALS:
         screen.print(f"… and {len(rows) - SHOWN_TRIALS:,} more trials (--json prints all)")
+
+
+def common_texts(rows: list[dict]) -> dict[str, str]:
+    """What every trial says in the same words, such as that a guarantee is void: said once, below all figures."""
+    return {
+        name: value
+        for name, value in rows[0].items()
+        if isinstance(value, str) and all(row.get(name) == value for row in rows)
+    }
 
 
 def drawn_title(protocol, topology, run) -> str:

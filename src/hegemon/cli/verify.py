@@ -111,6 +111,8 @@ def verify_protocol(
     first = first_counterexample(answer)
     if first:
         files[counterexample] = lambda place: written.append(first.save(place) or Path(place))
+    elif counterexample:
+        content["notes"] += [f"there is no counterexample, so {counterexample} was not written"]
     if worst:
         files[worst] = lambda place: written.append(write_strategy(answer, True, place))
     if best:
@@ -169,7 +171,8 @@ def write_times(answer, place) -> Path:
 
 def first_counterexample(answer):
     """Of a refuted claim if there is one, otherwise of whatever does not hold."""
-    found = [finding.counterexample for finding in (*answer.refuted, *answer.findings) if finding.counterexample]
+    failing = [*answer.refuted, *(finding for finding in answer.findings if not finding.holds)]
+    found = [finding.counterexample for finding in failing if finding.counterexample]
     return found[0] if found else None
 
 

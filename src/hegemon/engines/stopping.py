@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from hegemon.errors import InvalidInput, meant
+from hegemon.errors import InvalidInput, choose, meant
 from hegemon.models.conditions import is_condition, parse_set
 from hegemon.models.expressions import whole_number
 from hegemon.models.protocol import Protocol
@@ -66,9 +66,9 @@ def parse_stop(until, protocol: Protocol) -> Stop:
     if is_condition(text):
         return _from_set(text, parse_set(text, protocol), protocol)
     more = ["broken"] * protocol.elects_leader + ["silent"] * protocol.model.has_rounds
-    known = ", ".join([*protocol.sets, *more, f"{unit}:K"])
+    known = choose([*protocol.sets, *more, f"{unit}:K"])
     raise InvalidInput(
-        f"until {text!r} is not known to {protocol.id}; choose {known}, or a condition such as "
+        f"until {text!r} is not known to {protocol.id}; {known}, or a condition such as "
         f'"count({protocol.fields[0].name} == 1) == 1"{meant(text, (*protocol.sets, *more))}'
     )
 

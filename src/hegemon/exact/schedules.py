@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from hegemon.engines.schedulers.reading import run_names
-from hegemon.errors import InvalidInput, meant
+from hegemon.errors import InvalidInput, choose, meant
 from hegemon.exact.adversary import Adversary
 from hegemon.exact.chain import Chain
 from hegemon.exact.decisions import Decisions
@@ -205,7 +205,7 @@ def parse_daemon(scheduler, protocol) -> tuple[str, str] | None:
         if name not in known:
             names = sorted({*known, *model.daemons, *["fair"] * model.has_interactions})
             raise InvalidInput(
-                f"the scheduler {text!r} is not one of {protocol.id}; choose {', '.join(names)}{meant(name, names)}"
+                f"the scheduler {text!r} is not one of {protocol.id}; {choose(names)}{meant(name, names)}"
             )
         return None
     ways = [way for way in FAIRNESS if way != "strongly-fair" or not model.has_interactions]

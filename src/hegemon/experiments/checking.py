@@ -149,7 +149,13 @@ def check_closure(protocol, topology, name: str) -> str:
 
 def require_safe(protocol) -> str:
     if "safe" not in protocol.sets:
-        raise InvalidInput(f"{protocol.id} has no set called safe, where runs end; write `safe = exactly(1, …)`")
+        field = protocol.fields[0].name if protocol.fields else "field"
+        way = (
+            "exactly(1, lambda a, p: a.leader == 1)"
+            if protocol.elects_leader
+            else f"everywhere(lambda a, p: a.{field} == …)"
+        )
+        raise InvalidInput(f"{protocol.id} has no set called safe, where runs end; write `safe = {way}`")
     return "runs end there unless --until says otherwise"
 
 

@@ -22,7 +22,7 @@ from hegemon.analysis.scaling import (
     exponent,
 )
 from hegemon.analysis.statistics import CONFIDENCE, ROUND_LIMIT, finite, sample_quantile, summarize_times, wilson
-from hegemon.errors import InvalidInput, meant
+from hegemon.errors import InvalidInput, choose, meant
 from hegemon.experiments.filters import choose_rows
 from hegemon.experiments.precision import TIMES, Precision, parse_precision
 from hegemon.experiments.store.folder import Folder
@@ -78,7 +78,7 @@ def summarize_table(
                 f"there is no column {name!r}; the columns are {', '.join(table.columns)}{meant(name, table.columns)}"
             )
     if of not in measured_columns(table) or table[of].dtype.kind not in "iufb":
-        raise InvalidInput(f"{of} is no measured number; choose {', '.join(_numbers(table))}")
+        raise InvalidInput(f"{of} is no measured number; {choose(_numbers(table))}")
     rows = []
     for values, group in table.groupby(by, sort=False, dropna=False, observed=True) if by else [((), table)]:
         counted = group[group[of].notna()]

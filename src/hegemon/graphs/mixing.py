@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from hegemon.errors import InvalidInput, meant
+from hegemon.errors import InvalidInput, choose, meant
 from hegemon.graphs.families import as_topology
 from hegemon.graphs.topology import Topology
 
@@ -72,8 +72,7 @@ def mixing_time(topology: Topology, lazy: bool | None = None, method: str = "aut
         raise InvalidInput(f"{topology.name} is bipartite, where only the lazy walk mixes; take the lazy walk")
     if method not in METHODS:
         raise InvalidInput(
-            f"the method {method!r} for the mixing time is not known; choose {', '.join(METHODS)}"
-            f"{meant(method, METHODS)}"
+            f"the method {method!r} for the mixing time is not known; {choose(METHODS)}{meant(method, METHODS)}"
         )
     if method == "exact" and not topology.is_complete and topology.n > LARGEST_EXACT:
         raise InvalidInput(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, choose
 from hegemon.graphs.topology import KINDS
 from hegemon.models.assumptions import Assumption
 from hegemon.models.authors import declared, where
@@ -62,7 +62,7 @@ def check_declaration(cls: Any) -> None:
     if not isinstance(cls.assumes, tuple) or not all(isinstance(item, Assumption) for item in cls.assumes):
         raise InvalidInput(f'{owner}: assumes must be a tuple such as (Assumption("n is odd", "n % 2 == 1"),)')
     if cls.needs_graph not in ("", *KINDS):
-        raise InvalidInput(f"{owner}: needs_graph = {cls.needs_graph!r} is not known; choose {', '.join(KINDS)}")
+        raise InvalidInput(f"{owner}: needs_graph = {cls.needs_graph!r} is not known; {choose(KINDS)}")
     _check_functions(cls, owner)
 
 

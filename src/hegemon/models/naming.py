@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hegemon.errors import InvalidInput, meant
+from hegemon.errors import InvalidInput, choose, meant
 from hegemon.models.protocol import Protocol
 
 
@@ -40,7 +40,5 @@ def asked_observables(protocol: Protocol, names: bool | Mapping | Sequence[str])
         return offered
     for name in names:
         if name not in offered:
-            raise InvalidInput(
-                f"{protocol.id} has no observable {name!r}; choose {', '.join(offered)}{meant(name, offered)}"
-            )
+            raise InvalidInput(f"{protocol.id} has no observable {name!r}; {choose(offered)}{meant(name, offered)}")
     return {name: offered[name] for name in names}

@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable
 from types import SimpleNamespace
 
-from hegemon.errors import InvalidInput, meant
+from hegemon.errors import InvalidInput, choose, meant
 from hegemon.models.authors import authored
 from hegemon.models.coins import CoinProtocol
 from hegemon.models.model import OBJECTS
@@ -41,9 +41,7 @@ class ObjectProtocol(CoinProtocol):
     def agents_of(self, name: str, rng) -> list:
         """The agents of a named start."""
         if name not in self.starts:
-            raise InvalidInput(
-                f"{self.id} has no start {name!r}; choose {', '.join(self.starts)}{meant(name, self.starts)}"
-            )
+            raise InvalidInput(f"{self.id} has no start {name!r}; {choose(self.starts)}{meant(name, self.starts)}")
         with authored(f"{self.id}: the start {name}", "a start returns a list of n agents"):
             agents = self.starts[name](self, rng)
         if not isinstance(agents, list) or len(agents) != self.n:

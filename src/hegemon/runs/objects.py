@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 from hegemon.compute.randomness import START, generator
 from hegemon.engines.choice import choose_watched
-from hegemon.errors import InvalidInput, meant
+from hegemon.errors import InvalidInput, choose, meant
 from hegemon.models.expressions import parse, whole_number
 from hegemon.models.functions import names_in
 from hegemon.models.grammar import Logic, Name, Tree, shown
@@ -72,7 +72,7 @@ def _stop(until, protocol: ObjectProtocol, max_steps: int | None):
     unknown = names_in(tree) - set(protocol.sets)
     if unknown or not _is_of_sets(tree):
         raise InvalidInput(
-            f"until {shown(text)} is not known to {protocol.id}; choose steps:K, or {', '.join(protocol.sets)}, joined "
+            f"until {shown(text)} is not known to {protocol.id}; {choose(['steps:K', *protocol.sets])}, sets joined "
             "by `and`, `or`, `not`: its states are Python objects, which a text cannot count"
             f"{meant(text, protocol.sets)}"
         )

@@ -9,7 +9,7 @@ from typing import Any
 from hegemon.engines.choice import ENGINES
 from hegemon.engines.messages.initiators import SCHEDULES
 from hegemon.engines.schedulers.reading import run_names
-from hegemon.errors import InvalidInput, meant
+from hegemon.errors import InvalidInput, choose, meant
 from hegemon.graphs.families import FAMILIES, node_count
 from hegemon.models.expressions import assignments
 from hegemon.models.naming import chosen_parameters
@@ -163,8 +163,7 @@ def _read(name: str, word: str, kind: type[Protocol]) -> Any:
         return word or None
     known = {"start": tuple(offers["starts"]), "wake": offers["wakes"], "engine": offers["engines"]}[name]
     if word and word not in known:
-        allowed = f"choose {', '.join(known)}{meant(word, known)}" if known else "leave it empty"
-        raise InvalidInput(f"{kind.id} has no {name} {word[:60]!r}; {allowed}")
+        raise InvalidInput(f"{kind.id} has no {name} {word[:60]!r}; {choose(known)}{meant(word, known)}")
     return word or {"start": None, "wake": "all", "engine": "auto"}[name]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.engines.schedulers.uniform import UNIFORM
-from hegemon.errors import InvalidInput, meant
+from hegemon.errors import InvalidInput, choose, meant
 from hegemon.graphs.topology import Topology
 
 HERE = "hegemon.engines.schedulers"
@@ -81,6 +81,6 @@ def known_name(text: str, known, protocol) -> str:
     name = text.partition(":")[0]
     if name not in known:
         raise InvalidInput(
-            f"there is no scheduler {name[:40]!r} for {protocol.id}; choose {', '.join(known)}{meant(name, known)}"
+            f"there is no scheduler {name[:40]!r} for {protocol.id}; {choose(known)}{meant(name, known)}"
         )
     return name

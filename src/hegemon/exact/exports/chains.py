@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from hegemon import files
-from hegemon.errors import InvalidInput, meant
+from hegemon.errors import InvalidInput, choose, meant
 from hegemon.exact.chain import Chain
 from hegemon.exact.decisions import Decisions
 
@@ -26,9 +26,7 @@ def write_chain(
     `labels` are sets by name, `target` the one rewards end at.
     """
     if form not in FORMATS:
-        raise InvalidInput(
-            f"the export format {form!r} is not known; choose {', '.join(FORMATS)}{meant(form, FORMATS)}"
-        )
+        raise InvalidInput(f"the export format {form!r} is not known; {choose(FORMATS)}{meant(form, FORMATS)}")
     if decisions is not None and form != "drn":
         raise InvalidInput(f"the decisions of a daemon are not written as {form}; choose drn")
     path = files.reserve(path)
