@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from hegemon.models import Bit, PopulationProtocol, Range
+import hegemon as hg
+from hegemon.models import Bit, Choice, PopulationProtocol, Range
 from hegemon.web import look
+from hegemon.web.colours import DARK, LIGHT, seen
 from hegemon.web.look import Look
 
 
@@ -52,3 +54,37 @@ def test_an_output_of_two_or_256_looks_like_a_leader(few, monkeypatch):
 def test_a_field_leader_of_several_values_looks_like_a_leader():
     shown = Look(protocol_with({"leader": Range(0, 5)}))
     assert shown.of_codes(np.arange(6)).tolist() == [0, 1, 1, 1, 1, 1]
+
+
+def test_a_field_that_decides_who_leads_is_drawn_once():
+    told = {"output": lambda a, p: 1 - a.asleep, "outputs": ("follower", "leader")}
+    shown = Look(protocol_with({"asleep": Bit, "mark": Bit}, **told))
+    assert "asleep" not in {channel.name for channel in shown.channels}
+    other = Look(
+        protocol_with({"asleep": Bit, "late": Bit}, output=lambda a, p: a.asleep * a.late, outputs=("no", "yes"))
+    )
+    assert {"asleep", "late"} <= {channel.name for channel in other.channels}
+
+
+def test_constants_of_the_source_name_the_legend():
+    labels = {channel.name: channel.labels for channel in Look(hg.Ring(n=5)).channels}
+    assert labels["bullet"][1:] == ("DUMMY", "LIVE")
+
+
+def test_values_called_black_and_white_are_drawn_so_and_seen_on_either_ground():
+    shown = Look(protocol_with({"hue": Choice("black", "white"), "leader": Bit}))
+    channels = [channel.record() for channel in shown.channels]
+    for on, faint in ((LIGHT, "white"), (DARK, "black")):
+        looks = {shown.space.mapping_of(code)["hue"]: seen(channels, int(shown.of_codes(np.array([code]))[0]), on)
+                 for code in range(4) if not shown.space.mapping_of(code)["leader"]}  # fmt: skip
+        assert looks["white"].fill == "#ffffff" and looks["black"].fill == "#16191d" and looks[faint].rim == on.ink
+
+
+def test_a_leaders_dots_leave_its_star_free():
+    shown = Look(hg.Ring(n=5))
+    channels = [channel.record() for channel in shown.channels]
+    space = shown.space
+    for code in range(space.size):
+        state, look_ = space.mapping_of(code), seen(channels, int(shown.of_codes(np.array([code]))[0]))
+        if state["leader"] and state["bullet"]:
+            assert 0 not in {badge.place for badge in look_.badges} and look_.badges

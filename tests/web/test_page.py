@@ -167,6 +167,19 @@ def test_help(page):
     assert page.is_hidden("#help") and state(page, "step") == [1]
 
 
+def test_the_first_visit_is_introduced_and_the_second_is_not(browser, watching):
+    context = browser.new_context()
+    page = open_page(context, watching.url)
+    assert "1 of 3" in page.inner_text("#introtext")
+    page.click("#intronext")
+    assert "2 of 3" in page.inner_text("#introtext")
+    page.click("#introclose")
+    assert page.is_hidden("#intro")
+    again = open_page(context, watching.url)
+    assert again.is_hidden("#intro") and not page.errors and not again.errors
+    context.close()
+
+
 def test_what_a_protocol_does_not_have_is_not_offered(browser, page):
     assert page.is_visible("#kill") and page.is_visible("#change") and page.is_visible("#safebox")
     watching = Watching(Builder(RunRecord(hg.Herman(n=9), seed=SEED))).start()

@@ -74,7 +74,9 @@ class Painter:
             if badge.place == 1:
                 _circle(draw, place, size * 1.12, None, badge.colour, max(FINER, self._radius * 0.24))
                 continue
-            dx, dy, part = ((0, 0, 0.42), (0, 0, 0), (0.72, -0.72, 0.34), (0.72, 0.72, 0.34))[badge.place]
+            dx, dy, part = ((0, 0, 0.42), (0, 0, 0), (0.72, -0.72, 0.34), (0.72, 0.72, 0.34), (-0.72, 0.72, 0.42))[
+                badge.place
+            ]
             _circle(draw, place + np.array([dx, dy]) * size, self._radius * part, badge.colour)
 
     def _paint_raster(self, image, picture) -> None:

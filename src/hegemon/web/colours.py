@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 HUES = ("#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a600", "#7f6fbf", "#777777")
 GOLD = "#e69f00"
+CORNER = 4  # the place of a leader's first badge, whose star has the middle
+EXTREMES = ("#16191d", "#ffffff")
 BADGES = ("#d55e00", "#56b4e9", "#009e73", "#cc79a7")
 KINDS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # of messages
 
@@ -79,7 +81,7 @@ def seen(channels: list[dict], byte: int, on: Ground = LIGHT) -> Seen:
         else:
             if value:
                 faint = BADGES[place] if value == size - 1 else mixed(BADGES[place], on.ground, 0.55)
-                badges.append(Badge(place, chosen or faint))
+                badges.append(Badge(CORNER if leader and place == 0 else place, chosen or faint))
             place += 1
     body = hue or (on.idle if shade is None else HUES[0])
     if shade is not None:
@@ -87,7 +89,13 @@ def seen(channels: list[dict], byte: int, on: Ground = LIGHT) -> Seen:
     fill = gold if leader else body
     told_by_badge = badges and not leader and "class" not in parts
     pixel = mixed(fill, badges[0].colour, 0.45) if told_by_badge else fill
-    return Seen(leader, fill, (body if hue else on.ink) if leader else None, tuple(badges), pixel)
+    rim = body if leader and hue else on.ink if leader or _is_near(fill, on.ground) else None
+    return Seen(leader, fill, rim, tuple(badges), pixel)
+
+
+def _is_near(colour: str, ground: str) -> bool:
+    """Whether a disc of the colour could not be told from the ground: white on light, black on dark."""
+    return colour in EXTREMES and sum(abs(a - b) for a, b in zip(rgb(colour), rgb(ground), strict=True)) < 90
 
 
 def looks(channels: list[dict]) -> dict:

@@ -14,7 +14,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from hegemon.errors import InvalidInput, meant
+from hegemon.errors import InvalidInput, choose, meant
 from hegemon.models.expressions import whole_number
 from hegemon.web.frames import frame, greeting
 
@@ -33,6 +33,7 @@ MODULES = (
     "stage.js",
     "curves.js",
     "panels.js",
+    "introduction.js",
     "setup.js",
     "choosing.js",
     "sources.js",
@@ -148,10 +149,7 @@ def _end(session, until: str | None, max_steps: int | None) -> tuple[int, str, b
     lamps = session.world.readings()[1]
     lamp = until or ("safe" if "safe" in lamps else "finished")
     if until is not None and lamp not in lamps:
-        raise InvalidInput(
-            f"until {until!r} is not known; a film ends in one of {', '.join(lamps)}, or at {unit}:K"
-            f"{meant(until, lamps)}"
-        )
+        raise InvalidInput(f"until {until!r} is not known; {choose([*lamps, f'{unit}:K'])}{meant(until, lamps)}")
     return limit, lamp, max_steps is None
 
 

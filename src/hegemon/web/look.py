@@ -5,8 +5,13 @@ first long range that its class has (shade); and small fields as badges. Which f
 from the declaration alone; a protocol may choose colours by one line, `colours = {"bullet=2": "#d55e00"}`.
 """
 
+import ast
+import inspect
+import itertools
 import re
+import sys
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -17,6 +22,10 @@ from hegemon.models.protocol import output_leader
 
 MOST_CLASSES, MOST_SHADES, MOST_BADGES, SMALL = 8, 8, 4, 4
 TELLING = ("bullet", "shield", "signal", "flag", "mark", "detect", "done")  # words that papers give what is to be seen
+NAMED_COLOURS = {  # values that are called a colour are drawn in it
+    "black": "#16191d", "white": "#ffffff", "red": "#c8102e", "green": "#009e73", "blue": "#0072b2",
+    "yellow": "#e3c800", "grey": "#8a929b", "gray": "#8a929b",
+}  # fmt: skip
 MOST_LOOKS = 256  # values of a byte
 FEW_STATES = 4096  # up to here outputs are computed in plain Python
 LARGEST_TABLE = 1 << 16  # states: up to here one table from codes to bytes
@@ -52,12 +61,40 @@ def chosen_colours(protocol) -> dict[tuple[str, str], str]:
     return chosen
 
 
+@cache
+def constants_of(kind: type) -> dict[tuple[str, int], str]:
+    """(field, value) -> the name that the author's file gives it, such as LIVE where it compares `a.bullet == LIVE`.
+
+    A value with two names has none, and neither has a name that the file uses for two values.
+    """
+    module = sys.modules.get(kind.__module__)
+    try:
+        tree = ast.parse(inspect.getsource(module))  # type: ignore[arg-type]
+    except (OSError, TypeError, SyntaxError):
+        return {}
+    found: dict[tuple[str, int], set[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+        elif isinstance(node, ast.Assign):
+            sides = [*node.targets, node.value]
+        else:
+            continue
+        fields = [side.attr for side in sides if isinstance(side, ast.Attribute)]
+        names = [side.id for side in sides if isinstance(side, ast.Name) and side.id.isupper() and len(side.id) > 1]
+        for field, name in itertools.product(fields, names):
+            if type(value := getattr(module, name, None)) is int:
+                found.setdefault((field, value), set()).add(name)
+    return {key: names.pop() for key, names in found.items() if len(names) == 1}
+
+
 class Look:
     """The bytes of a protocol's configurations."""
 
     def __init__(self, protocol):
         self.protocol, self.space = protocol, protocol.space
         self._colours = chosen_colours(protocol)
+        self._constants = constants_of(type(protocol))
         self._output = None
         if hasattr(protocol, "output") and protocol.outputs and protocol.output is not output_leader:
             few = self.space.size <= FEW_STATES
@@ -71,7 +108,8 @@ class Look:
 
     def _choose(self) -> None:
         space, elects = self.space, self.protocol.elects_leader
-        free = [name for name in space.names if not (elects and name == "leader")]
+        deciding = self._deciding()  # gold and the star show it already
+        free = [name for name in space.names if not (elects and name == "leader") and name not in deciding]
         width = {name: space.bounds[name][1] - space.bounds[name][0] + 1 for name in space.names}
         self.channels: list[Channel] = []
         if self.protocol.outputs:
@@ -122,6 +160,22 @@ class Look:
             labels = [self._label(name, value) for value in range(low, high + 1)]
             self.channels.append(self._channel("badge", name, labels, name))
 
+    def _deciding(self) -> set[str]:
+        """The fields of two values that say the same as the output: drawn once, as the output."""
+        if self._output is None:
+            return set()
+        size = self.space.size
+        codes = np.arange(size) if size <= FEW_STATES else np.random.default_rng(0).integers(0, size, FEW_STATES)
+        agents = self.space.decode_array(codes)
+        output = self._output(agents).astype(bool).reshape(-1)
+        found = set()
+        for name in self.space.names:
+            low, high = self.space.bounds[name]
+            upper = agents[name] == high
+            if high == low + 1 and (np.array_equal(upper, output) or np.array_equal(upper, ~output)):
+                found.add(name)
+        return found
+
     def _classes(self) -> list:
         seen = []
         for variant in self.space.variants:
@@ -132,11 +186,17 @@ class Look:
 
     def _label(self, name, value) -> str:
         text = str(self.space.domains[name].label(value))
-        return text if self.space.domains[name].names and len(self._hues) < 2 else f"{name}={text}"
+        if not self.space.domains[name].names:
+            text = self._constants.get((name, value), text)
+        return text if not text.lstrip("-").isdigit() and len(self._hues) < 2 else f"{name}={text}"
 
     def _channel(self, part, name, labels, field) -> Channel:
         labels = tuple(str(label) for label in labels)
-        colours = [self._colours.get((field, label.rpartition("=")[2])) for label in labels]
+        words = [label.rpartition("=")[2] for label in labels]
+        values = {name: str(value) for (owner, value), name in self._constants.items() if owner == field}
+        colours = [
+            self._colours.get((field, values.get(word, word)), NAMED_COLOURS.get(word.lower())) for word in words
+        ]
         if part == "leader":
             colours = [self._colours.get((field, str(k)), colour) for k, colour in enumerate(colours)]
         return Channel(part, name, labels, tuple(colours))

@@ -3,6 +3,7 @@ import { Look } from "./look.js";
 import { Stage } from "./stage.js";
 import { Curves, figure } from "./curves.js";
 import { byId, markSource, showAgent, showBands, showFacts, showLamps, showLegend, sentence, showSource, tipText } from "./panels.js";
+import { introduce } from "./introduction.js";
 import { Setup } from "./setup.js";
 import { Choosing } from "./choosing.js";
 import { Film, Live } from "./sources.js";
@@ -289,4 +290,5 @@ state.points = () => stage.points;
 state.history = () => curves.rows.map(([step]) => step);
 
 if (window.HEGEMON_BRIDGE) for (const id of ["film", "disturbances", "story"]) byId(id).remove(); // there is no address to take them from
+if (!window.HEGEMON_FILM) introduce();
 source = window.HEGEMON_FILM ? new Film(take, window.HEGEMON_FILM) : new Live(take);

@@ -200,11 +200,11 @@ export class Stage {
 
   paintAgents(pen, seen, places, radius) {
     const size = seen.leader ? radius * 1.22 : radius;
-    pen.circles(places, size, seen.fill, seen.leader && radius >= 2.5 ? seen.rim : null, Math.max(1, radius / 6)); // small: nothing but rims
+    pen.circles(places, size, seen.fill, radius >= 2.5 ? seen.rim : null, Math.max(1, radius / 6)); // small: nothing but rims
     if (seen.leader && radius > 4) for (const place of places) pen.polygon(star(place, size * 0.62), "#ffffff");
     if (radius < 2.5) return;
     for (const badge of seen.badges) {
-      const [dx, dy, part] = [[0, 0, 0.42], [0, 0, 0], [0.72, -0.72, 0.34], [0.72, 0.72, 0.34]][badge.place];
+      const [dx, dy, part] = [[0, 0, 0.42], [0, 0, 0], [0.72, -0.72, 0.34], [0.72, 0.72, 0.34], [-0.72, 0.72, 0.42]][badge.place];
       if (badge.place === 1) pen.circles(places, size * 1.12, null, badge.colour, Math.max(1.2, radius * 0.24));
       else pen.circles(places.map(([x, y]) => [x + dx * size, y + dy * size]), Math.max(1, radius * part), badge.colour, this.look.ground, Math.max(0.5, radius / 14));
     }
