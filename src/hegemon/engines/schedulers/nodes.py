@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from hegemon.engines.schedulers.daemons import DAEMONS, Daemon
-from hegemon.errors import InvalidInput, meant
+from hegemon.errors import InvalidInput, choose, meant
 from hegemon.graphs.topology import Topology
 from hegemon.models.start_files import StartFile
 
@@ -232,9 +232,7 @@ def read_daemon(text: str, rules: Sequence[str]) -> NodeScheduler:
     if rule not in rules or name == "distributed":
         known = [f"{name}:{one}" if one else name for one in rules]
         why = "" if rule else f": {DAEMONS[name].meaning}, but which is left open" if name in DAEMONS else ""
-        raise InvalidInput(
-            f"a run cannot follow the scheduler {text!r}{why}; choose {', '.join(known)}{meant(text, known)}"
-        )
+        raise InvalidInput(f"a run cannot follow the scheduler {text!r}{why}; {choose(known)}{meant(text, known)}")
     if name == "central" and rule != "uniform":
         return Greedy(rule)
     kinds: dict[str, Callable[[], NodeScheduler]] = {

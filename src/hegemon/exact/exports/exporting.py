@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from hegemon import files
-from hegemon.errors import InvalidInput, meant
+from hegemon.errors import InvalidInput, choose, meant
 
 # what each format is; those of the chain have every configuration, the others the protocol
 FORMATS = {
@@ -42,7 +42,7 @@ def export(
             f"scheduler = {scheduler} is for the formats prism, drn, tra and chain; {to} has no schedules"
         )
     if to not in FORMATS:
-        raise InvalidInput(f"the format {to!r} is not known; choose {', '.join(FORMATS)}{meant(to, FORMATS)}")
+        raise InvalidInput(f"the format {to!r} is not known; {choose(FORMATS)}{meant(to, FORMATS)}")
     place = files.reserve(Path(out).with_suffix(ENDINGS.get(to, f".{to}")))
     if to == "latex":
         from hegemon.exact.exports.latex import latex
