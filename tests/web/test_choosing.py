@@ -12,6 +12,7 @@ import pytest
 
 import hegemon as hg
 from hegemon.cli.main import main
+from hegemon.engines.schedulers.reading import run_names
 from hegemon.errors import InvalidInput
 from hegemon.runs.record import RunRecord
 from hegemon.web.choosing import prescribed, story, successors
@@ -119,6 +120,15 @@ def test_rounds_are_chosen_whole_or_node_by_node(tmp_path):
     assert repeated(session, file) == codes(session)
     with pytest.raises(InvalidInput, match="click a node"):
         successors(Session(hg.Herman(n=31), start="random"))
+
+
+def test_rounds_of_a_daemon_are_not_listed_with_the_probabilities_of_synchronous_ones():
+    daemon = next(name for name in run_names(hg.Herman) if name != "synchronous")
+    session = Session(hg.Herman(n=3), start="random", seed=5)
+    session.record = RunRecord(session.protocol, scheduler=daemon)
+    with pytest.raises(InvalidInput, match="decides who moves"):
+        successors(session)
+    assert successors(session, node=0)["successors"]
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,8 @@ def _of_pairs(session, pair: tuple[int, int] | None) -> list[dict]:
                 f"{tried:,} things may happen next, and at most {MOST_TRIED:,} are listed; choose by clicking"
             )
         pairs = list(zip(topology.sources.tolist(), topology.targets.tolist(), strict=True))
-    knows = pair is not None or scheduler_for(session.record.scheduler, protocol, topology).even
+    law = scheduler_for(session.record.scheduler, protocol, topology)
+    knows = pair is not None or law.even and law.memoryless and law.one_pair  # of any other, no probabilities are shown
     found: dict[tuple, list] = {}
     for i, j in pairs:
         for coin in range(protocol.coins.size):
@@ -119,6 +120,11 @@ def _of_node(session, node: int) -> list[dict]:
 
 
 def _of_round(session) -> list[dict]:
+    if session.record.scheduler is not None:
+        raise InvalidInput(
+            f"the scheduler {session.record.scheduler} decides who moves, so whole rounds are not listed; click a "
+            "node, which then moves alone"
+        )
     codes = _codes(session)
     nodes = [session.protocol.space.namespace(code) for code in codes]
     found = [_outcomes(session, v, nodes) for v in range(len(nodes))]
