@@ -351,3 +351,65 @@ def test_refusals():
     with pytest.raises(hg.InvalidInput, match="choose drn"):
         answer = hg.verify(HERMAN(3), start="all", scheduler="central")
         write_chain(answer.chain, "prism", "nowhere", {"safe": answer.inside}, "safe", answer.case.decisions)
+
+
+# -- rounds -----------------------------------------------------------------------------------------------------
+
+
+def rounds_by_hand(protocol, topology):
+    """The most and the least rounds of a protocol without coins under a central daemon, by plain recursion."""
+    n, space = protocol.n, protocol.space
+
+    def after(codes, v):
+        me = space.namespace(codes[v])
+        protocol.update(me, [space.namespace(codes[u]) for u in topology.neighbours(v)], 0, protocol.p)
+        return (*codes[:v], space.code(me), *codes[v + 1 :])
+
+    def enabled(codes):
+        return frozenset(v for v in range(n) if after(codes, v) != codes)
+
+    known = {}
+
+    def extremes(codes, waiting):
+        if (codes, waiting) not in known:
+            able = enabled(codes)
+            found = []
+            for v in able:
+                now = after(codes, v)
+                rest = ((waiting or able) - {v}) & enabled(now)
+                found.append(extremes(now, rest))
+            more = 0 if waiting else 1
+            known[codes, waiting] = (
+                (more + max(f[0] for f in found), more + min(f[1] for f in found)) if able else (0, 0)
+            )
+        return known[codes, waiting]
+
+    return {codes: extremes(codes, frozenset()) for codes in itertools.product(range(space.size), repeat=n)}
+
+
+def test_rounds_are_those_of_plain_recursion():
+    protocol = CATALOGUE["huang"](3)
+    answer = hg.verify(protocol)
+    expected = rounds_by_hand(protocol, topology_for(protocol))
+    most, least = answer.schedules.expected["rounds"]
+    for codes, high, low in zip(answer.chain.codes.tolist(), most.values, least.values, strict=True):
+        assert (high, low) == pytest.approx(expected[tuple(codes)])
+    assert most.extreme > least.extreme
+
+
+def test_a_synchronous_step_is_a_round():
+    protocol = HERMAN(5)
+    process = decide(RoundConfigurations(protocol, topology_for(protocol)), DAEMONS["synchronous"], None)
+    inside = hg.verify(protocol, start="all", property="time").inside
+    expected = Schedules(process, inside, {}, "synchronous").expected
+    for quantity in ("rounds", "steps"):
+        assert expected[quantity][0].extreme == pytest.approx(16 / 5)
+    assert np.allclose(expected["rounds"][1].values, expected["steps"][1].values)
+
+
+def test_what_is_too_much_to_count_is_said(monkeypatch):
+    from hegemon.exact import counted_rounds
+
+    monkeypatch.setattr(counted_rounds, "MOST_ENTRIES", 10)
+    found = hg.verify(HERMAN(3), start="all", scheduler="central").record()["schedules"]
+    assert "rounds" not in found["expected"] and "rounds were not counted" in found["notes"][0]

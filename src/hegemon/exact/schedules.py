@@ -9,6 +9,7 @@ from hegemon.engines.schedulers.reading import run_names
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.exact.adversary import Adversary
 from hegemon.exact.chain import Chain
+from hegemon.exact.counted_rounds import with_rounds
 from hegemon.exact.decisions import Decisions
 from hegemon.exact.end_components import every, fair_components, forced, reaching
 from hegemon.exact.findings import Finding
@@ -23,6 +24,7 @@ from hegemon.runs.stories import Trace
 FAIRNESS = {"weakly-fair": "weak", "strongly-fair": "strong"}
 COINS = ("fair", "adversary")
 MOST_WRITTEN = 200_000  # configurations of a strategy
+TOO_MANY = "rounds were not counted: configurations and the nodes that a round waits for are too many together"
 NO_BOUND = "a fair schedule may delay anybody for any time, so that no number of moves bounds them"
 
 
@@ -67,6 +69,7 @@ class Schedules:
         self.process, self.inside, self.named = process, inside, named
         self.daemon, self.fairness, self.coins = daemon, fairness, coins
         self.outside = ~inside
+        self.notes = [NO_BOUND] if fairness else []
         chain: Chain = process.chain
         self.weights = start_weights(chain)
         self.starts = np.arange(chain.size) if chain.is_whole else np.flatnonzero(self.weights > 0)
@@ -126,12 +129,39 @@ class Schedules:
 
     @cached_property
     def expected(self) -> dict[str, tuple[Extreme | None, Extreme]]:
-        """The most and the least expected steps and moves."""
+        """The most and the least expected moves, steps and rounds."""
         moves = self.process.moves.astype(float)
         costs = {"moves": moves}
         if (moves > 1).any():
             costs["steps"] = np.ones(len(moves))
-        return {name: (self.most(cost), self.least(cost)) for name, cost in costs.items()}
+        found: dict[str, tuple[Extreme | None, Extreme]] = {}
+        for name, cost in costs.items():
+            found[name] = self.most(cost), self.least(cost)
+        return found | self._rounds(found.get("steps", found["moves"])[0])
+
+    def _rounds(self, steps: Extreme | None) -> dict[str, tuple[Extreme | None, Extreme]]:
+        """Expected rounds, where every schedule reaches the set, so that rounds end; and if they can be counted."""
+        chain = self.process.chain
+        if (
+            steps is None
+            or self.doubtful.any()
+            or not self.outside.any()
+            or not isinstance(chain.space, RoundConfigurations)
+        ):
+            return {}
+        counted = with_rounds(self.process, self.outside, chain.space.n)
+        if counted is None:
+            self.notes.append(TOO_MANY)
+            return {}
+        active = np.arange(counted.process.size) < counted.process.size - 1
+        optimizer, bound = Optimizer(counted.process, active), float(steps.values.max(initial=0.0) * (1 + steps.error))
+        sides = []
+        for largest in (True, False):
+            optimum = optimizer.sums(counted.costs, largest, bound)
+            values = np.where(counted.fresh >= 0, optimum.values[counted.fresh], 0.0)
+            nobody = Optimum(values, np.full(len(values), -1, np.int64), optimum.error)
+            sides.append(self._extreme(nobody, values, largest=True))
+        return {"rounds": (sides[0], sides[1])}
 
     @property
     def is_reached(self) -> bool:
@@ -187,7 +217,7 @@ class Schedules:
             "choices": self.process.choices,
             "probability": probability,
             "expected": expected,
-            "notes": [NO_BOUND] if self.fairness else [],
+            "notes": self.notes,
         }
 
 
