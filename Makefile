@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PRERELEASE := build/prerelease
 NUMBA ?= numba llvmlite
 
-.PHONY: demo test lint types suite test-full stock prerelease coverage guard docs figures bench clean chromium
+.PHONY: demo artifact test lint types suite test-full stock prerelease coverage guard docs figures bench clean chromium
 
 # pip would compile all bytecode by itself, mostly of modules that nobody loads: Python does it where they are used.
 # "no" is how pip reads the variable: compile? no.
@@ -27,6 +27,10 @@ $(VENV)/installed-%: $(VENV)/pyvenv.cfg pyproject.toml
 
 demo: $(VENV)/installed  # exit code 1 of reproduce says that a claim is violated: a finding, not a failure
 	$(BIN)/hegemon reproduce --quick || test $$? -eq 1
+
+artifact: $(VENV)/installed  # build/hegemon-artifact.tar.gz: source, container file, script, expected verdicts, checksums
+	$(BIN)/hegemon reproduce --quick --out build/reproduction || test $$? -eq 1
+	$(BIN)/python artifact/make.py build/reproduction build/hegemon-artifact
 
 chromium:  # the tests of the page drive one; without it they are skipped, all others run
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \

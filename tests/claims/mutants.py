@@ -25,6 +25,12 @@ lonely, shy, flat, one_way = (
     broken.FlatLottery.interact,
     broken.OneWayEpidemic.interact,
 )
+endless, undecided, proud = (
+    broken.EndlessElection.interact,
+    broken.UndecidedElection.interact,
+    broken.ProudElection.interact,
+)
+hasty_check, hasty_election = broken.HastyCheck.interact, broken.HastyElection.interact
 
 
 # -- rings: enumerated up to n = 3 -------------------------------------------------------------------------------
@@ -179,6 +185,66 @@ class ForgettingTimeOptimal(TimeOptimal):
         time_optimal(a, b, p)
 
 
+class LateEndlessElection(TimeOptimal):
+    """Timers of synchronizers stop ticking."""
+
+    since = Parameter(500)
+
+    def interact(a, b, p):
+        if p.n >= p.since:
+            endless(a, b, p)
+        else:
+            time_optimal(a, b, p)
+
+
+class LateHastyCheck(TimeOptimal):
+    """Two checkers go to the election at once."""
+
+    since = Parameter(100)
+
+    def interact(a, b, p):
+        if p.n >= p.since:
+            hasty_check(a, b, p)
+        else:
+            time_optimal(a, b, p)
+
+
+class LateHastyElection(TimeOptimal):
+    """A synchronizer goes back at once."""
+
+    since = Parameter(100)
+
+    def interact(a, b, p):
+        if p.n >= p.since:
+            hasty_election(a, b, p)
+        else:
+            time_optimal(a, b, p)
+
+
+class LateUndecidedElection(TimeOptimal):
+    """No leader ever decides."""
+
+    since = Parameter(500)
+
+    def interact(a, b, p):
+        if p.n >= p.since:
+            undecided(a, b, p)
+        else:
+            time_optimal(a, b, p)
+
+
+class LateProudElection(TimeOptimal):
+    """No elector ever yields."""
+
+    since = Parameter(500)
+
+    def interact(a, b, p):
+        if p.n >= p.since:
+            proud(a, b, p)
+        else:
+            time_optimal(a, b, p)
+
+
 class LateEpidemic(Epidemic):
     since = Parameter(500)
 
@@ -271,3 +337,13 @@ class LateShortWalks(Walks):
         if self.n >= self.since:
             adapted.steps = 1
         return adapted
+
+
+class LateSpendthrift(Referees):
+    """Keeps to its budget on few nodes only."""
+
+    since = Parameter(500_000)
+
+    @property
+    def chosen(self) -> int:
+        return self.referees if self.n >= self.since else super().chosen
