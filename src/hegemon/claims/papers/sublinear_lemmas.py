@@ -167,10 +167,14 @@ MANY = (
 )
 
 
-def equation5_repaired(lab, *, largest) -> Outcome:
+def repaired_bound(c: int) -> float:
+    return (1 + 1 / (c - 1)) / math.e
+
+
+def equation5_repaired(lab, bound=repaired_bound, *, largest) -> Outcome:
     """The same for all c from some c on: at most 1/e (1 + 1/(c − 1))."""
     chosen = range(2, largest + 1)
-    good = sum((1 - 1 / c) ** (c - 1) <= (1 + 1 / (c - 1)) / math.e for c in chosen)
+    good = sum((1 - 1 / c) ** (c - 1) <= bound(c) for c in chosen)
     lab.note(clouds=largest, within=good)
     check = always(f"c = 2 … {largest}: at most (1 + 1/(c − 1))/e", good, len(chosen), "1/e + O(1/c)")
     return Outcome([check], "at most 1/e + O(1/c), and c is at least n − f(n)")
