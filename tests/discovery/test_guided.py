@@ -11,6 +11,7 @@ from hegemon.discovery.certificates import asked
 from hegemon.discovery.discover import discover, process
 from hegemon.discovery.guided import discover_guided
 from hegemon.discovery.lifting import lift
+from hegemon.discovery.specifications import SearchQuestion
 from hegemon.errors import InvalidInput
 
 OPTIONS = {"states": 3, "n": "2,3", "walks": 6, "seed": 5}
@@ -111,6 +112,36 @@ def test_survivors_are_proved_run_at_large_n_and_counterexamples_are_kept(capsys
     assert content["then"]["wrong"] == content["processes"] and content["then"]["counterexamples"][0]["n"] == 5
     with pytest.raises(InvalidInput, match="too large for all connected graphs"):
         lift(discover(states=2, n="2,3", graph="connected", specification="threshold:1"), "100")
+
+
+def rules_of(text, names):
+    """A table as the checker reads it, from rules as people write them; what is not told changes nothing."""
+    table = {pair: [pair] for pair in itertools.product(range(len(names)), repeat=2)}
+    for rule in text.split("; "):
+        before, after = (tuple(names.index(word) for word in side.split()) for side in rule.split(" → "))
+        table[before] = [after]
+    return table
+
+
+@pytest.mark.parametrize(
+    ("right", "text"),
+    [
+        ((3,), "L L → F2 F1; L F1 → L F2; F1 F1 → F1 L; F1 F2 → F1 L; F2 L → F2 F1; F2 F2 → F1 F1"),
+        ((3, 4), "L L → L F2; L F1 → F1 L; F1 F1 → F2 F1; F1 F2 → L F2; F2 L → F1 F1; F2 F2 → F2 F1"),
+        ((3, 5, 7), "L L → F2 F1; L F2 → F2 F1; F1 L → F1 F2; F1 F1 → L F1; F2 F2 → F2 F1"),
+    ],
+)
+def test_three_states_elect_from_everywhere_on_small_directed_rings(right, text):
+    """The protocols of the manual, by a brute force on single agents; on other rings they are wrong."""
+    for size in (3, 4, 5, 6, 7):
+        (arcs,) = checker.asked_graphs("directed-ring", size)
+        question = SearchQuestion("leader-election", 3, (size,), "directed-ring", self_stabilizing=True)
+        goals = checker.goals(asked(question), (1, 0, 0), size)
+        if 7 in right:  # of nine agents three may lead, and nothing changes any more
+            nine, table = (0, 1, 2) * 3, rules_of(text, ["L", "F1", "F2"])
+            assert all(table[pair] == [pair] for pair in zip(nine, nine[1:] + nine[:1], strict=True))
+        holds = checker.judge(rules_of(text, ["L", "F1", "F2"]), (1, 0, 0), size, arcs, goals, "outputs")
+        assert holds == (size in right)
 
 
 @pytest.mark.parametrize(
