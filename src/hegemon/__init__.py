@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from hegemon.exact.rates import availability as availability
     from hegemon.exact.verification import verify as verify
     from hegemon.experiments.checking import check as check
+    from hegemon.experiments.comparing import compare as compare
     from hegemon.experiments.comparisons import (
         compare_messages as compare_messages,
         lower_bound as lower_bound,
@@ -87,6 +88,7 @@ _HOMES = {
     "advise": "hegemon.experiments.holding.advice",
     "check": "hegemon.experiments.checking",
     "claim": "hegemon.claims.stating",
+    "compare": "hegemon.experiments.comparing",
     "compare_messages": "hegemon.experiments.comparisons",
     "export": "hegemon.exact.exports.exporting",
     "holding": "hegemon.experiments.holding.holding",

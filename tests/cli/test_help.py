@@ -17,6 +17,7 @@ EVERY_MODEL = {
     "verify",
     "import",
     "export",
+    "discover",
     "prove",
     "holding",
     "network",

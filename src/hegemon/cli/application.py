@@ -83,6 +83,13 @@ COMMANDS = {
         "messages:lower_bound",
         ("hegemon lower-bound --n 1e4 --trials 50", "hegemon lower-bound --n 1e6 --exponents 0.3,0.5,0.7 --plot b.png"),
     ),
+    "compare": (
+        "compare:compare_protocols",
+        (
+            "hegemon compare pairwise timer --n 16..64:x2 --trials 10",
+            "hegemon compare ring my_protocol.py --n 32 --plot compared.svg --latex compared.tex",
+        ),
+    ),
     "compare-messages": (
         "messages:compare",
         ("hegemon compare-messages --n 100,1e4", "hegemon compare-messages --plot messages.svg"),
@@ -129,6 +136,7 @@ SENTENCES = {
     "reproduce": "Check the papers' claims on this machine, or your own. Run again to go on.",
     "mixing-time": "The mixing time of a random walk: the least k with every probability within 1/(2n) of its limit.",
     "lower-bound": "Theorem 3 as an experiment: `referees` with n^a messages, and how often it elects one leader.",
+    "compare": "Compare protocols at the same n: time from their slowest starts, states, memory, assumptions.",
     "compare-messages": "Messages and rounds of the elections on complete graphs, sublinear against classical.",
     "network": "Run a protocol among real processes on this machine, watch it elect a leader, disturb it, watch it "
     "heal.",
@@ -137,6 +145,7 @@ SENTENCES = {
     "advise": "Choose the cheapest protocol and parameters that are known to hold a leader for long enough.",
 }
 
+HIDDEN = ("compare-messages",)  # still there for who knows them; `compare` does more
 HELPFUL = {"help_option_names": ["-h", "--help"]}
 RAW = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}  # read by argparse
 
@@ -158,7 +167,8 @@ def application(words: list[str]) -> typer.Typer:
         epilog = "Examples:\n\n" + "\n\n".join(examples)
         sentence = None if name in words else SENTENCES[name]
         kind, settings = (TyperCommand, RAW) if name == "agent" else (Once, HELPFUL)
-        app.command(name, cls=kind, help=sentence, epilog=epilog, context_settings=settings)(command)
+        hidden = name in HIDDEN
+        app.command(name, cls=kind, help=sentence, epilog=epilog, context_settings=settings, hidden=hidden)(command)
     return app
 
 

@@ -32,7 +32,8 @@ LIVE_CASES = 12
 def sweep_study(
     axes: dict,
     study: Annotated[
-        str | None, options.argument("STUDY", "STUDY.toml, an id of `hegemon list`, or file.py:Class", options.ids)
+        list[str] | None,
+        options.argument("STUDY", "STUDY.toml, or protocols: ids of `hegemon list`, file.py:Class", options.ids),
     ] = None,
     protocol: Annotated[
         list[str] | None,
@@ -89,12 +90,16 @@ def sweep_study(
         raise typer.Exit(1)
 
 
-def ask(study: str | None, axes: dict, zip, cases, trials, seed, relative) -> Study:
+def ask(given: list[str] | None, axes: dict, zip, cases, trials, seed, relative) -> Study:
     """The study that the arguments describe: a file's, or the command line's own."""
-    if study is not None and study.endswith(".toml"):
-        if axes or zip or cases or trials or seed is not None or relative:
-            raise InvalidInput(f"{study} says what to run; change it there, or give --extend to add to a finished one")
-        return read_study(study)
+    files = [name for name in given or () if name.endswith(".toml")]
+    if files:
+        if axes or zip or cases or trials or seed is not None or relative or len(given or ()) > 1:
+            raise InvalidInput(
+                f"{files[0]} says what to run; change it there, or give --extend to add to a finished one"
+            )
+        return read_study(files[0])
+    study = given or None
     zip = [[name.strip() for name in names.split(",")] for names in zip or ()]
     return make_study(study, axes=axes, zip=zip, cases=cases or (), trials=trials, seed=seed or 0, relative=relative)
 

@@ -1,0 +1,77 @@
+"""`hegemon compare`: protocols side by side."""
+
+from typing import Annotated
+
+import typer
+
+from hegemon.cli import failures, options
+from hegemon.cli.common import PICTURES, console, counted, deliver, outputs, print_json
+from hegemon.cli.options import MOST_TRIALS, integer, option, path, text
+from hegemon.cli.output import print_figures
+
+
+def compare_protocols(
+    protocols: Annotated[
+        list[str],
+        typer.Argument(metavar="PROTOCOL…", help="ids of `hegemon list`, or your_file.py:YourClass",
+                       autocompletion=options.ids),
+    ],
+    n: Annotated[str, option("--n", help="sizes, such as 16..1024:x2 or 100,1e4", metavar="RANGE")],
+    trials: Annotated[int, integer("--trials", "runs of every case", low=1, high=MOST_TRIALS)] = 20,
+    max_steps: Annotated[int, integer("--max-steps", "a trial that takes longer is censored")] = 10**8,
+    starts: Annotated[
+        str, option("--starts", help="worst: all starts, the slowest is shown; or default", metavar="NAME")
+    ] = "worst",
+    seed: options.Seed = 0,
+    out: Annotated[str | None, text("--out", "keep all trials here; the same command goes on", "FOLDER")] = None,
+    workers: Annotated[int | None, integer("--workers", "processes; default: all cores", low=1)] = None,
+    plot: options.Plot = None,
+    csv: Annotated[str | None, path("--csv", "write the table (.csv)")] = None,
+    latex: Annotated[str | None, path("--latex", "write the table (.tex, booktabs)")] = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+):  # fmt: skip
+    """Compare protocols at the same n: time from their slowest starts, states, memory, assumptions.
+
+    Your own protocols are compared like those of the catalogue.
+    """
+    outputs(plot=(plot, PICTURES), csv=(csv, (".csv",)), latex=(latex, (".tex",)))
+    from hegemon.cli.sweep import LiveStudy
+    from hegemon.experiments.comparing import TABLE, compare, save
+    from hegemon.experiments.comparing import shown as cell
+
+    board = LiveStudy(quiet)
+    try:
+        with board:
+            found = compare(
+                *map(options.protocol_name, protocols), n=n, trials=trials, max_steps=max_steps, starts=starts,
+                seed=seed, out=out, workers=workers, listener=board,
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        kept = f"{board.finished} is kept in {out}; the same command goes on" if out else "--out FOLDER keeps trials"
+        raise failures.Interrupted(f"interrupted; {kept}") from None
+
+    def show() -> None:
+        if json:
+            print_json(found.record())
+            return
+        names = [*TABLE, *(["messages"] if any(row["messages"] for row in found.rows) else []), "grade"]
+        rows = [[cell(row, name) for name in names] for row in found.rows]
+        print_figures(console(), names, rows, ("protocol", "start", "stays", "grade"))
+        for name in dict.fromkeys(row["protocol"] for row in found.rows):
+            assumes = next(row["assumes"] for row in found.rows if row["protocol"] == name)
+            console().print(f"{name} assumes: {assumes or 'nothing'}")
+        for row in found.failed:
+            console().print(f"{row['protocol']}, n = {row['n']}: {row['error']}")
+        censored = sum(row["censored"] for row in found.rows)
+        if censored:
+            console().print(f"{counted(censored, 'trial')} did not end within {max_steps:,}: means are lower ends (≥)")
+
+    deliver(
+        show,
+        {
+            plot: lambda place: save(found, plot=place),
+            csv: lambda place: save(found, csv=place),
+            latex: lambda place: save(found, latex=place),
+        },
+    )

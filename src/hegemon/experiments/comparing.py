@@ -1,0 +1,234 @@
+"""`compare`: protocols side by side at the same sizes, each from the slowest of its own starts; kept like a study."""
+
+import math
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hegemon.analysis.pictures import COLOURS, LINES, MARKERS, Picture, legend_below, logarithmic, new_figure
+from hegemon.analysis.statistics import sample_quantile, summarize_times
+from hegemon.errors import InvalidInput
+from hegemon.experiments.axes import parse_axis
+from hegemon.experiments.request import NAMING, maker
+from hegemon.experiments.store.table import read_table
+from hegemon.experiments.study import make_study, protocol_name
+from hegemon.experiments.study_driver import StudyListener
+from hegemon.experiments.sweep import run_study
+from hegemon.files import write_text
+from hegemon.models.description import describe_assumptions
+from hegemon.protocols.loading import name_protocol
+
+if TYPE_CHECKING:
+    import pandas
+
+COLUMNS = ("protocol", "n", "start", "trials", "censored", "unit", "mean", "median", "p90", "p99", "parallel_time",
+           "messages", "states", "bits", "stays", "grade", "assumes")  # fmt: skip
+TABLE = ("protocol", "n", "start", "trials", "mean", "median", "p90", "parallel_time", "states", "bits", "stays")
+MAX_STEPS = 10**8
+
+
+@dataclass(frozen=True)
+class ProtocolComparison:
+    """A row for every protocol and n; `failed` are the cases that could not be run, with the reason."""
+
+    rows: list[dict]
+    failed: list[dict]
+
+    @cached_property
+    def frame(self) -> "pandas.DataFrame":
+        import pandas
+
+        return pandas.DataFrame(self.rows, columns=list(COLUMNS))
+
+    def record(self) -> dict:
+        """What `--json` prints."""
+        return {"rows": self.rows, "failed": self.failed}
+
+    def csv(self) -> str:
+        return self.frame.to_csv(index=False, lineterminator="\n")
+
+    def latex(self, columns: Sequence[str] = TABLE) -> str:
+        """The table for a paper (booktabs)."""
+        return latex_table(self.rows, columns)
+
+    def plot(self) -> Picture:
+        """Time over n, and states against time at the largest n that all reached."""
+        return picture(self.rows)
+
+
+def compare(
+    *protocols: Any,
+    n: Any,
+    trials: int = 20,
+    seed: Any = 0,
+    max_steps: int | float = MAX_STEPS,
+    starts: str = "worst",
+    out: str | Path | None = None,
+    workers: int | None = None,
+    listener: StudyListener | None = None,
+) -> ProtocolComparison:
+    """Compare protocols, one's own included, at the same n, with the same clock and seeds.
+
+    protocols  ids, classes, or "your_file.py:YourClass".
+    n          sizes: a number, a list, or a range such as "16..1024:x2".
+    max_steps  a trial that has not met its stop by then is censored: its time is at least that.
+    starts     worst: all starts of protocols that start anywhere, of which the slowest is shown; default: only the
+               default start.
+    out        a folder that keeps all trials; the same call again goes on there.
+    """
+    if not protocols:
+        raise InvalidInput("compare needs protocols, such as compare('pairwise', 'timer', n=64)")
+    if starts not in ("worst", "default"):
+        raise InvalidInput(f"starts = {starts!r} is not known; choose worst or default")
+    sizes = parse_axis("n", n)
+    makers = {}
+    for one in protocols:
+        name = name_protocol(protocol_name(one))
+        if name in makers:
+            raise InvalidInput(f"{name} is compared with itself; name every protocol once")
+        makers[name] = maker(name, {}, NAMING)
+    instances: dict[tuple[str, int], Any] = {}
+    cases: list[dict] = []
+    failed: list[dict] = []
+    for name, make in makers.items():
+        for size in sizes:
+            try:
+                instance = make(int(size))
+            except InvalidInput as error:
+                failed.append({"protocol": name, "n": int(size), "error": str(error)})
+                continue
+            if (twin := instances.setdefault((instance.id, instance.n), instance)) is not instance:
+                raise InvalidInput(f"two protocols are both called {twin.id}; rename one of their classes")
+            cases += _cases(name, instance, starts, max_steps)
+    if not cases:
+        raise InvalidInput(failed[0]["error"])
+    study = make_study(trials=trials, seed=seed, cases=cases)
+    with tempfile.TemporaryDirectory(prefix="hegemon-") as scratch:
+        outcome = run_study(study, out or scratch, workers=workers, listener=listener)
+        table = read_table(outcome.folder) if outcome.trials else None
+    failed += [{**case.settings, "error": error} for case, error in outcome.failed]
+    rows = [] if table is None else [_row(instances[key], part) for key, part in _slowest(table)]
+    order = {name: k for k, name in enumerate(dict.fromkeys(name for name, _ in instances))}
+    return ProtocolComparison(sorted(rows, key=lambda row: (order[row["protocol"]], row["n"])), failed)
+
+
+def _cases(name: str, instance: Any, starts: str, max_steps: Any) -> list[dict]:
+    """The runs of one protocol at one n: every start of a stabilizing protocol, the start of any other."""
+    case = {"protocol": name, "n": instance.n}
+    if not instance.model.wakes:  # an election by messages ends by itself, and begins in one way
+        case["max_steps"] = int(max_steps)
+    if not instance.starts:
+        return [case]
+    several = starts == "worst" and instance.arbitrary_start
+    return [{**case, "start": start} for start in (instance.starts if several else [instance.default_start])]
+
+
+def _slowest(table: "pandas.DataFrame"):
+    """Of every protocol and n the trials of the start with the largest mean; censored ones count as far as they ran."""
+    clocks = [name for name in ("steps", "rounds") if name in table]  # a trial has one of them
+    starts = table["start"].fillna("") if "start" in table else ""
+    table = table.assign(_time=table[clocks].max(axis=1), start=starts)
+    for (name, n), part in table.groupby(["protocol", "n"], sort=False):
+        means = part.groupby("start", sort=True)["_time"].mean()
+        yield (name, int(n)), part[part["start"] == means.idxmax()]
+
+
+def _row(instance: Any, part: "pandas.DataFrame") -> dict:
+    times, reached = part["_time"].to_numpy(float), part["reached"].to_numpy(bool)
+    found = summarize_times(times, reached)
+    infinite = np.where(reached, times, np.inf)
+    tails = {f"p{level}": sample_quantile(infinite, level / 100) for level in (90, 99)}
+    mean = found["mean"] if found["mean"] is not None else found["mean_at_least"]
+    scale = instance.n if instance.time_unit == "steps" else 1
+    messages = part["messages"].dropna() if "messages" in part else []
+    states = instance.states if instance.fields else None
+    safe = instance.sets.get("safe")
+    stays = instance.elects_leader and safe is not None and safe.closed
+    return {
+        "protocol": instance.id,
+        "n": instance.n,
+        "start": str(part["start"].iloc[0]) or None,
+        "trials": len(part),
+        "censored": found["censored"],
+        "unit": instance.time_unit,
+        "mean": mean,
+        "median": found["median"],
+        **{name: value if math.isfinite(value) else None for name, value in tails.items()},
+        "parallel_time": mean / scale,
+        "messages": float(np.mean(messages)) if len(messages) else None,
+        "states": states,
+        "bits": None if states is None else max(1, (states - 1).bit_length()),
+        "stays": ("forever" if stays else "for a while") if instance.elects_leader and safe is not None else None,
+        "grade": instance.grade or None,
+        "assumes": "; ".join(describe_assumptions(instance)) or None,
+    }
+
+
+def shown(row: dict, name: str) -> str:
+    """A cell for people; the mean of censored trials is a lower end."""
+    value = row[name]
+    if value is None:
+        return "–"
+    if not isinstance(value, int | float):
+        return str(value)
+    least = "≥ " if row["censored"] and name in ("mean", "parallel_time") else ""
+    return f"{least}{value:,.4g}" if isinstance(value, float) and value < 1000 else f"{least}{value:,.0f}"
+
+
+def latex_table(rows: list[dict], columns: Sequence[str]) -> str:
+    kinds = "".join("r" if any(isinstance(row[name], int | float) for row in rows) else "l" for name in columns)
+    lines = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule"]
+    lines += [" & ".join(name.replace("_", " ") for name in columns) + r" \\", r"\midrule"]
+    for row in rows:
+        cells = (shown(row, name).replace("≥ ", r"$\geq$ ").replace("–", "--").replace("_", r"\_") for name in columns)
+        lines.append(" & ".join(cells) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def picture(rows: list[dict]) -> Picture:
+    if not rows:
+        raise InvalidInput("nothing was measured, so there is nothing to draw")
+    names = list(dict.fromkeys(row["protocol"] for row in rows))
+    figure, (left, right) = new_figure(2, height=5.4)
+    for k, name in enumerate(names):
+        mine = [row for row in rows if row["protocol"] == name]
+        style = {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[k % len(MARKERS)], "markersize": 5}
+        line = LINES[k // len(COLOURS) % len(LINES)]
+        left.plot(
+            [row["n"] for row in mine], [max(row["parallel_time"], 0.1) for row in mine], line, label=name, **style
+        )
+        last = mine[-1]
+        if last["states"]:
+            right.plot([last["states"]], [max(last["parallel_time"], 0.1)], linestyle="", **style)
+            right.annotate(
+                f"{name}\nn = {last['n']:,}", (last["states"], max(last["parallel_time"], 0.1)), xytext=(6, 4),
+                textcoords="offset points", fontsize=8, color=style["color"],
+            )  # fmt: skip
+    left.set_xlabel("n")
+    left.set_ylabel("mean parallel time, or rounds")
+    right.set_xlabel("states of one agent")
+    right.set_ylabel("mean parallel time, or rounds")
+    for axis in (left, right):
+        for direction in ("x", "y"):
+            logarithmic(axis, direction)
+    right.margins(0.25)
+    if len(sizes := sorted({row["n"] for row in rows})) <= 8:
+        left.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    left.set_title("time from the slowest start of each (censored trials: a lower end)", loc="left", fontsize=10)
+    legend_below(left)
+    return Picture(figure)
+
+
+def save(comparison: ProtocolComparison, **places: Any) -> None:
+    """Write what was asked for: `csv=`, `latex=` and `plot=` are files."""
+    for kind, place in places.items():
+        if place is not None:
+            if kind == "plot":
+                comparison.plot().save(place)
+            else:
+                write_text(place, getattr(comparison, kind)())

@@ -1,0 +1,79 @@
+"""`compare`: the slowest start of each protocol, own protocols, censored trials, and the same files again."""
+
+import json
+
+import pytest
+
+import hegemon as hg
+from hegemon.cli.main import main
+from hegemon.experiments.comparing import save
+
+
+def test_each_protocol_is_shown_from_its_slowest_start():
+    found = hg.compare("timer", hg.Pairwise, n=[4, 6], trials=8, seed=3, workers=1)
+    assert [(row["protocol"], row["n"]) for row in found.rows] == [
+        ("timer", 4), ("timer", 6), ("pairwise", 4), ("pairwise", 6),
+    ]  # fmt: skip
+    timer, pairwise = found.rows[0], found.rows[2]
+    means = {
+        start: hg.run_trials(hg.Timer(n=4), 40, start=start, seed=1).frame["steps"].mean() for start in hg.Timer.starts
+    }
+    assert timer["start"] == max(means, key=means.get) == "no-leader"
+    assert timer["stays"] == "for a while" and pairwise["stays"] == "forever" and pairwise["bits"] == 1
+    assert timer["states"] == hg.Timer(n=4).states and timer["assumes"] == "N >= n" and timer["grade"] == "exact"
+    assert timer["parallel_time"] == pytest.approx(timer["mean"] / 4)
+
+
+def test_rounds_and_messages_have_their_own_units():
+    found = hg.compare("herman", "referees", n=9, trials=3, workers=1)
+    assert [row["unit"] for row in found.rows] == ["rounds", "rounds"]
+    assert found.rows[1]["messages"] > 0 and found.rows[1]["states"] is None
+
+
+def test_censored_trials_are_lower_ends(capsys):
+    assert main(["compare", "pairwise", "--n", "12", "--trials", "4", "--max-steps", "20", "--workers", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "≥" in out and "4 trials did not end within 20" in out
+    found = hg.compare("pairwise", n=12, trials=4, max_steps=20, workers=1)
+    assert found.rows[0]["median"] is None and found.rows[0]["mean"] == 20
+
+
+def test_what_a_protocol_does_not_take_is_reported_and_the_others_are_compared():
+    found = hg.compare("pairwise", "herman", n=[6, 7], trials=2, workers=1)
+    assert [(row["protocol"], row["n"]) for row in found.rows] == [("pairwise", 6), ("pairwise", 7), ("herman", 7)]
+    assert found.failed[0]["n"] == 6 and "odd" in found.failed[0]["error"]
+    for bad, said in (
+        ({"protocols": ()}, "needs protocols"),
+        ({"protocols": ("pairwise", "pairwise")}, "compared with itself"),
+        ({"protocols": ("pairwise",), "starts": "best"}, "choose worst or default"),
+    ):
+        with pytest.raises(hg.InvalidInput, match=said):
+            hg.compare(*bad.pop("protocols"), n=6, workers=1, **bad)
+
+
+def test_own_protocols_are_compared_and_files_are_the_same_bytes_again(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(
+        'import hegemon as hg\n\nMine = hg.rules({("L", "L"): ("L", "F")}, name="Mine")\n'
+    )
+    words = ["compare", "mine.py:Mine", "pairwise", "--n", "4,6", "--trials", "3", "--workers", "1", "--out", "kept"]
+    made = []
+    for turn in ("a", "b"):
+        files = [f"{turn}.csv", f"{turn}.tex", f"{turn}.svg"]
+        assert main([*words, "--csv", files[0], "--latex", files[1], "--plot", files[2], "--json"]) == 0
+        content = json.loads(capsys.readouterr().out)
+        assert [row["protocol"] for row in content["rows"]] == ["mine", "mine", "pairwise", "pairwise"]
+        made.append([(tmp_path / name).read_bytes() for name in files])
+    assert made[0] == made[1]
+    assert b"\\toprule" in made[0][1] and made[0][0].startswith(b"protocol,n,start")
+    found = hg.compare("pairwise", n=4, trials=2, workers=1)
+    for name in ("c.png", "d.png"):
+        save(found, plot=tmp_path / name)
+    assert (tmp_path / "c.png").read_bytes() == (tmp_path / "d.png").read_bytes()
+
+
+def test_a_sweep_takes_several_protocols(tmp_path, capsys):
+    words = ["sweep", "pairwise", "timer", "--n", "4", "--trials", "2", "--workers", "1", "--out", str(tmp_path / "s")]
+    assert main([*words, "--json"]) == 0
+    assert {row["protocol"] for row in json.loads(capsys.readouterr().out)["cases"]} == {"pairwise", "timer"}
+    assert main(["sweep", "study.toml", "pairwise", "--out", str(tmp_path / "t")]) == 2
