@@ -177,7 +177,7 @@ def test_schedules_from_a_start_by_hand(data):
         left, most = left - layer, most + 1
     assert finding.holds == (not left)
     if not left:
-        assert f"at most {most} moves" in finding.sentence
+        assert f"at most {most} move" in finding.sentence
 
 
 @given(st.data())

@@ -142,7 +142,7 @@ class Adversary:
         space, codes = self.chain.space, self.chain.codes
         if not isinstance(space, Configurations):
             return space.step(codes[place], int(self.chain.keys[after]), None)[0]
-        i, j = space.arc_table[party, :2].tolist()
+        i, j = int(space.topology.sources[party]), int(space.topology.targets[party])
         a, b = codes[place, i], codes[place, j]
         goal = codes[after, i], codes[after, j]
         first, second = space.model.first, space.model.second

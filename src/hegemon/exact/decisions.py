@@ -203,14 +203,15 @@ def law_chain(space: RoundConfigurations, scheduler: NodeScheduler, starts, memo
 
 def _of_pairs(space: Configurations, picks_pair: bool):
     """Any arc whose meeting can change something; or any initiator that has such an arc, whose partner is drawn."""
-    table, model = space.arc_table, space.model
-    arcs = space.topology.arcs
+    model, arcs = space.model, space.topology.arcs
+    ends = list(zip(space.topology.sources.tolist(), space.topology.targets.tolist(), strict=True))
+    table = [(i, j, coin * space.q) for coin in range(space.coins) for i, j in ends]
     degrees = space.topology.degrees.tolist()
     common = 1 if picks_pair else math.lcm(*(degree for degree in degrees if degree))
 
     def expand(codes: np.ndarray):
         before, pieces = codes @ model.powers, []
-        for place, (i, j, base) in enumerate(table.tolist()):
+        for place, (i, j, base) in enumerate(table):
             a, b = codes[:, i], codes[:, j]
             left, right = model.first[base + a, b], model.second[base + a, b]
             keys = before + (left - a) * model.powers[i] + (right - b) * model.powers[j]
