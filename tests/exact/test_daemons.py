@@ -350,7 +350,7 @@ def test_refusals():
         type("Free", (Lonely,), {"daemon": "free"})
     with pytest.raises(hg.InvalidInput, match="choose drn"):
         answer = hg.verify(HERMAN(3), start="all", scheduler="central")
-        write_chain(answer.chain, "prism", "nowhere", {"safe": answer.inside}, "safe", answer.case.decisions)
+        write_chain(answer.chain, "tra", "nowhere", {"safe": answer.inside}, "safe", answer.case.decisions)
 
 
 # -- rounds -----------------------------------------------------------------------------------------------------

@@ -240,8 +240,10 @@ def parse_daemon(scheduler, protocol) -> tuple[str, str] | None:
         return None
     ways = [way for way in FAIRNESS if way != "strongly-fair" or not model.has_interactions]
     if colon and fairness not in ways:
-        if name in known:
+        laws = [one.partition(":")[2] for one in run_names(protocol) if one.partition(":")[0] == name]
+        if fairness in laws or name == "distributed" or model.has_interactions and name in known:
             return None
+        ways += [law for law in laws if law]
         told = " or ".join(f":{way}" for way in ways)
         raise InvalidInput(
             f"the scheduler {text!r} is not known: {name} may be followed by {told}{meant(fairness, ways)}"
