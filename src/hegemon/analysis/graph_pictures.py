@@ -12,7 +12,7 @@ LARGEST_DRAWN = 1000  # nodes
 LEADER, OTHER, HIGHLIGHT = "#f2c14e", "#ffffff", COLOURS[1]
 
 
-def check_drawable(topology) -> None:
+def check_drawable(topology: Any) -> None:
     if topology.n > LARGEST_DRAWN:
         raise InvalidInput(
             f"--draw can show graphs of at most {LARGEST_DRAWN} nodes, and {topology.name} has {topology.n:,}; "
@@ -20,7 +20,7 @@ def check_drawable(topology) -> None:
         )
 
 
-def draw_graph(protocol, topology, configuration, title: str, path) -> None:
+def draw_graph(protocol: Any, topology: Any, configuration: Any, title: str, path) -> None:
     """Leaders are filled; nodes that the protocol highlights have a coloured rim; labels are the protocol's."""
     import networkx as nx
     import numpy as np

@@ -6,6 +6,7 @@ import numpy as np
 
 from hegemon.analysis import sequences
 from hegemon.claims.canonical import digest, plain
+from hegemon.models.protocol import Protocol
 from hegemon.runs.record import RunRecord
 from hegemon.runs.trials import run_trials
 
@@ -65,7 +66,9 @@ class Laboratory:
         """Every measurement has its own seed, so that different sizes are independent of each other."""
         return int(digest([self.seed, *description])[:8], 16)
 
-    def trials(self, protocol, trials: int, *, first: int = 0, label=None, measure=None, **options) -> list[dict]:
+    def trials(
+        self, protocol: Protocol, trials: int, *, first: int = 0, label=None, measure=None, **options
+    ) -> list[dict]:
         """One row per trial. `label` names a start that is no name; `measure(run)` adds columns to the row.
 
         Seeds and keys are made from names and numbers: `until` and `start` are texts, a graph goes by its name.
@@ -84,7 +87,7 @@ class Laboratory:
         self.rows += rows
         return rows
 
-    def _run(self, protocol, trials, first, seed, context, measure, options) -> list[dict]:
+    def _run(self, protocol: Protocol, trials, first, seed, context, measure, options) -> list[dict]:
         rows = []
         batch = max(1, min(trials, LARGEST_BATCH // protocol.n))
         for begin in range(first, first + trials, batch):
@@ -121,7 +124,9 @@ class Laboratory:
                 self.store.save(name, rows)
         return rows
 
-    def times(self, protocol, trials: int, *, most: int | None = None, relative: float = 0.03, **options) -> Sample:
+    def times(
+        self, protocol: Protocol, trials: int, *, most: int | None = None, relative: float = 0.03, **options
+    ) -> Sample:
         """At least `trials` trials; more, up to `most`, until the mean is known to within `relative`, by a confidence
         sequence that is looked at when the trials have doubled.
 

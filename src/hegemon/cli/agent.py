@@ -15,6 +15,7 @@ from pathlib import Path
 
 from hegemon.cli import failures
 from hegemon.errors import InvalidInput, meant
+from hegemon.models.protocol import Protocol
 
 DEFAULT_HEALTH = "127.0.0.1:0"
 
@@ -140,7 +141,7 @@ def go(leave: asyncio.Future, code: int) -> None:
         leave.set_result(code)
 
 
-async def live(protocol, options) -> int:
+async def live(protocol: Protocol, options) -> int:
     """Be a member until a signal."""
     from hegemon.network.health import Health
     from hegemon.network.member import join

@@ -8,6 +8,7 @@ from hegemon.cli.output import console, facts, new_table, plain, print_json
 from hegemon.display import figure
 from hegemon.errors import InvalidInput
 from hegemon.files import reserve
+from hegemon.models.protocol import Protocol
 
 __all__ = ["build", "console", "deliver", "facts", "figure", "new_table", "outputs", "plain", "print_json"]
 
@@ -29,7 +30,7 @@ def maker(name: str, settings) -> Callable:
     return request.maker(name, assignments(settings), request.NAMING)
 
 
-def notes_on(text: str | None, protocol) -> list[str]:
+def notes_on(text: str | None, protocol: Protocol) -> list[str]:
     """What a reader of a condition should know: comparisons that are false because a field is absent."""
     from hegemon.models.conditions import absence_note
 

@@ -12,6 +12,8 @@ import typer
 from hegemon.cli import failures, guard, options
 from hegemon.cli.common import build, console, counted, facts, figure, print_json
 from hegemon.cli.options import MOST_AGENTS, decimal, integer, option
+from hegemon.graphs.topology import Topology
+from hegemon.models.protocol import Protocol
 from hegemon.runs.option import MOST_SEED
 
 LOOKS_PER_SECOND = 20
@@ -164,7 +166,7 @@ def told(recovery) -> str:
     return who + (": not one leader yet" if recovery.healed is None else f": one leader after {recovery.healed:.1f} s")
 
 
-def summary(swarm, protocol, topology) -> dict:
+def summary(swarm, protocol: Protocol, topology: Topology) -> dict:
     now = swarm.look()
     return {
         "protocol": protocol.id,

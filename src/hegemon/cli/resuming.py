@@ -3,6 +3,7 @@
 import os
 
 from hegemon.errors import InvalidInput
+from hegemon.runs.record import RunRecord
 
 
 def resumed(resume: str, asked: dict) -> tuple[dict, dict | None]:
@@ -47,7 +48,7 @@ def _agreed(resume: str, kept: str, digest: str | None, protocol: str | None) ->
     return asked
 
 
-def make_keeper(path: str, record, state):
+def make_keeper(path: str, record: RunRecord, state):
     from hegemon.protocols.loading import digest_of, file_of
     from hegemon.runs.checkpoint import Checkpoint
 

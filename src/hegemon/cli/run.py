@@ -13,7 +13,9 @@ from hegemon.cli.resuming import make_keeper, resumed
 from hegemon.cli.run_report import interruption, print_report, report, writers
 from hegemon.errors import InvalidInput
 from hegemon.files import reserve
+from hegemon.graphs.topology import Topology
 from hegemon.runs.option import MESSAGES, RECORDING
+from hegemon.runs.record import RunRecord
 
 LONG = 10.0  # seconds until a wait for a rare event names what estimates it
 RARE = "a lost leader may be too rare to wait for: `hegemon holding` estimates the time without waiting"
@@ -87,12 +89,12 @@ def run(
     raise typer.Exit(failures.YES if all(one.reached for one in finished.runs) else failures.NO)
 
 
-def is_rare(record) -> bool:
+def is_rare(record: RunRecord) -> bool:
     """Whether it waits for the loss of a leader, which may take longer than anybody waits."""
     return record.protocol.model.has_configurations and record.until == "broken"
 
 
-def prepared(record, topology, trials: int, trace: int | None, **files: Any):
+def prepared(record: RunRecord, topology: Topology, trials: int, trace: int | None, **files: Any):
     """The record with what its output files need; whatever cannot be had is refused before any work."""
     from hegemon.runs.record import unmeant
 
@@ -114,7 +116,7 @@ def prepared(record, topology, trials: int, trace: int | None, **files: Any):
     return record if trace is None else tracing.traceable(record)
 
 
-def run_with_progress(record, topology, trials: int, shown, **making):
+def run_with_progress(record: RunRecord, topology: Topology, trials: int, shown, **making):
     """Run the trials and show how many are finished."""
     from hegemon.runs.trials import run_trials
 

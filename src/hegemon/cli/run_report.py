@@ -2,6 +2,9 @@
 
 from hegemon.cli.common import censored_trials, console, counted, facts, figure
 from hegemon.cli.output import print_figures
+from hegemon.graphs.topology import Topology
+from hegemon.models.protocol import Protocol
+from hegemon.runs.record import RunRecord
 
 SHOWN_TRIALS = 1000
 HISTOGRAM, BINS, BAR = 10, 8, 40  # the fewest trials that are drawn, and how many bars of which length
@@ -11,7 +14,7 @@ STATISTICS = {
 }  # fmt: skip
 
 
-def report(record, topology, finished) -> dict:
+def report(record: RunRecord, topology: Topology, finished) -> dict:
     """Everything that is printed, as JSON has it."""
     from hegemon.analysis.statistics import summarize_runs
 
@@ -39,14 +42,14 @@ def report(record, topology, finished) -> dict:
     return content
 
 
-def report_course(record) -> dict:
+def report_course(record: RunRecord) -> dict:
     """From where to where: a message-passing protocol wakes up, and ends when nothing is left to happen."""
     protocol = record.protocol
     if protocol.model.wakes:
         return {"wake": record.wake, "until": "end"}
     from hegemon.models.conditions import absence_note
 
-    note = absence_note(record.until, protocol)
+    note = absence_note(str(record.until), protocol)
     where = {"start": str(record.start or protocol.default_start), "until": record.until}
     where |= {"loss": str(record.loss), "one_sided": str(record.one_sided)} if record.loss or record.one_sided else {}
     return where | ({"note": note} if note else {})
@@ -167,13 +170,13 @@ def common_texts(rows: list[dict]) -> dict[str, str]:
     }
 
 
-def drawn_title(protocol, topology, run) -> str:
+def drawn_title(protocol: Protocol, topology: Topology, run) -> str:
     """What a drawn graph is of; a protocol that elects nobody has no leaders to be counted."""
     led = "" if run.leaders is None else f"; leaders: {run.leaders}"
     return f"{protocol.id} on {topology.name} after {run.steps:,} {run.unit}{led}"
 
 
-def writers(protocol, topology, finished, *, plot, history, final, draw) -> dict:
+def writers(protocol: Protocol, topology: Topology, finished, *, plot, history, final, draw) -> dict:
     """How each output file that was asked for is written."""
     if not finished.runs:
         return {}

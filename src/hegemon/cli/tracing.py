@@ -12,12 +12,15 @@ from itertools import islice
 from typing import Any
 
 from hegemon.errors import InvalidInput
+from hegemon.graphs.topology import Topology
+from hegemon.models.messages import MessageProtocol
+from hegemon.runs.record import RunRecord
 
 MOST = 10_000  # interactions that are printed
 FAR = 10**6  # steps that are looked at one by one
 
 
-def traceable(record):
+def traceable(record: RunRecord):
     """The record with an engine that can be followed; what cannot be traced is refused before the run."""
     model = record.protocol.model
     engine = "daemon" if model.has_rounds and record.protocol.time_unit == "steps" else model.follower
@@ -29,7 +32,7 @@ def traceable(record):
     return replace(record, engine=engine)
 
 
-def trace(record, topology, end: int, wanted: int) -> list[str]:
+def trace(record: RunRecord, topology: Topology, end: int, wanted: int) -> list[str]:
     """Lines about trial 0, which ended at the step `end`: its first changes, or its last if `wanted` is negative."""
     from hegemon.models.unreliable import unreliable
 
@@ -50,13 +53,13 @@ def trace(record, topology, end: int, wanted: int) -> list[str]:
         window *= 4
 
 
-def trace_messages(protocol, topology, wake, seed: int, end: int, wanted: int) -> list[str]:
+def trace_messages(protocol: MessageProtocol, topology: Topology, wake, seed: int, end: int, wanted: int) -> list[str]:
     """Lines about trial 0, which ended in the round `end`: its first messages and decisions, or its last."""
     lines = told_messages(protocol, topology, wake, seed, end)
     return list(islice(lines, wanted)) if wanted >= 0 else list(deque(lines, -wanted))
 
 
-def told_messages(protocol, topology, wake, seed: int, end: int) -> Iterator[str]:
+def told_messages(protocol: MessageProtocol, topology: Topology, wake, seed: int, end: int) -> Iterator[str]:
     from hegemon.engines.messages.initiators import WakeUp
     from hegemon.engines.messages.nodes import Nodes
 

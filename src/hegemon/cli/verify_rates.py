@@ -10,7 +10,7 @@ from hegemon.errors import InvalidInput
 QUESTION = "availability"
 
 
-def report(protocol, n, set_, graph, rates, property_, others: dict, json: bool, quiet: bool, **asked) -> None:
+def report(protocol: str, n, set_, graph, rates, property_, others: dict, json: bool, quiet: bool, **asked) -> None:
     """Prints the answer and ends the command; `others` are options that have no meaning here, by name."""
     if property_ not in (None, QUESTION):
         raise InvalidInput(f"with --rate, verify answers availability; drop --property {property_}, or use run")

@@ -1,7 +1,7 @@
 """Which engine runs what, and why, for every model and for the page. It loads the one that it picks."""
 
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hegemon.engines.engine import Engine
 from hegemon.engines.schedulers.scheduler import Scheduler
@@ -9,6 +9,10 @@ from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput, meant
 from hegemon.graphs.topology import Topology
+from hegemon.models.protocol import Protocol
+
+if TYPE_CHECKING:  # a run of a ring does not load message passing
+    from hegemon.models.messages import MessageProtocol
 
 # Where each engine is that the protocols of a model may ask for, by the model's name.
 ENGINES = {
@@ -44,7 +48,7 @@ class Choice(NamedTuple):
     options: dict[str, Any]  # further arguments of the engine
 
 
-def engine_named(name: str, protocol) -> Any:
+def engine_named(name: str, protocol: Protocol) -> Any:
     """An engine of a protocol's model."""
     known = ENGINES[protocol.model.name]
     if name not in known:
@@ -56,7 +60,9 @@ def engine_named(name: str, protocol) -> Any:
     return getattr(import_module(module), kind)
 
 
-def choose_watched(name: str, protocol, topology: Topology, most: int, scheduler=UNIFORM) -> tuple[Any, str]:
+def choose_watched(
+    name: str, protocol: Protocol, topology: Topology, most: int, scheduler: Any = UNIFORM
+) -> tuple[Any, str]:
     """The engine whose every step can be shown, for the page; beyond `most` agents of a complete graph, counts."""
     model = protocol.model
     if model.has_interactions and name == "auto" and scheduler is not UNIFORM:
@@ -73,7 +79,7 @@ def choose_watched(name: str, protocol, topology: Topology, most: int, scheduler
     return engine_named(model.follower, protocol), FOLLOWED[model.follower]
 
 
-def choose_for_messages(name: str, protocol, topology: Topology, wake) -> tuple[Any, str]:
+def choose_for_messages(name: str, protocol: "MessageProtocol", topology: Topology, wake) -> tuple[Any, str]:
     """The engine for a message-passing protocol that is woken up so, by name or the best one."""
     pattern = PATTERNS.get(type(protocol.pattern).__name__)
     fast = engine_named(pattern, protocol) if pattern else None
@@ -91,13 +97,13 @@ def choose_for_messages(name: str, protocol, topology: Topology, wake) -> tuple[
 
 def choose_engine(
     name: str,
-    protocol,
+    protocol: Protocol,
     topology: Topology,
     stop: Stop,
     observed=(),
     fast_forward: bool = True,
     threads=None,
-    scheduler=UNIFORM,
+    scheduler: Any = UNIFORM,
 ) -> Choice:
     """The engine for a protocol on a topology, by name or the best one; `observed` functions will be measured."""
     if protocol.model.has_rounds:
@@ -108,7 +114,7 @@ def choose_engine(
     return Choice(chosen, reason, scheduled(chosen, scheduler))
 
 
-def _following(scheduler, protocol, chosen: Any, reason: str) -> tuple[Any, str]:
+def _following(scheduler: Scheduler, protocol: Protocol, chosen: Any, reason: str) -> tuple[Any, str]:
     """The chosen engine if it follows this scheduler exactly, and otherwise one that does."""
     for other in ("agents", "stepwise"):
         if unhonoured(chosen, scheduler):
@@ -131,7 +137,7 @@ def unhonoured(engine: type[Engine], scheduler: Scheduler) -> list[str]:
     return [trait.replace("_", " ") for trait in engine.honours if not getattr(scheduler, trait)]
 
 
-def _automatic(protocol, topology) -> tuple[type[Engine], str]:
+def _automatic(protocol: Any, topology: Topology) -> tuple[type[Engine], str]:
     if topology.is_complete:
         from hegemon.engines.population.adaptive_complete import SMALL, AdaptiveComplete, AdaptiveSmall
 
@@ -146,7 +152,7 @@ def _automatic(protocol, topology) -> tuple[type[Engine], str]:
     return engine_named("agents", protocol), "each event would touch many arcs, or try very many values of the coins"
 
 
-def follows_nodes(name: str, protocol, scheduler, stop: Stop | None = None) -> bool:
+def follows_nodes(name: str, protocol: Protocol, scheduler: Any, stop: Stop | None = None) -> bool:
     """Whether the nodes of a run are followed one by one, because a daemon chooses them or silence is looked for."""
     if not protocol.model.has_rounds:
         return False
@@ -157,7 +163,7 @@ def follows_nodes(name: str, protocol, scheduler, stop: Stop | None = None) -> b
     return name == "daemon" or not synchronous or stop is not None and stop.silent
 
 
-def _for_rounds(name, protocol, stop, observed, fast_forward: bool, threads, scheduler) -> Choice:
+def _for_rounds(name: str, protocol: Any, stop: Stop, observed, fast_forward: bool, threads, scheduler: Any) -> Choice:
     if follows_nodes(name, protocol, scheduler, stop):
         why = f"the scheduler {scheduler} is followed node by node"
         return Choice(engine_named("daemon", protocol), why, {"scheduler": scheduler})

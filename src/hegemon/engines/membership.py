@@ -68,7 +68,7 @@ class Membership:
 
     def __init__(self, protocol: Protocol, stop: Stop, topology: Topology | None = None):
         self.protocol, self.stop = protocol, stop
-        self._graph: tuple = _rows(topology) if protocol.reads_graph and stop.whole else ()
+        self._graph: tuple = rows_of(topology) if protocol.reads_graph and stop.whole else ()
         self._mark_records = specialize(mark_records, protocol.record_types, note=marker(stop.conditions))
         check = check_whole_on_graph if self._graph else check_whole
         self.whole_checks = [specialize(check, protocol.record_types, predicate=predicate) for predicate in stop.whole]
@@ -123,7 +123,7 @@ class Watcher:
 
     def __init__(self, protocol: Protocol, observables: dict, topology: Topology | None = None):
         self.protocol, self.observables = protocol, observables
-        self._graph: tuple = _rows(topology) if protocol.reads_graph else ()
+        self._graph: tuple = rows_of(topology) if protocol.reads_graph else ()
         self._kernels: dict = {}
         for template, arguments in READS.items():
             alike = [name for name, observable in observables.items() if _kernel_for(observable) is template]
@@ -172,7 +172,8 @@ class Watcher:
         return min(found) if observable.reduce == "minimum" else max(found)
 
 
-def _rows(topology: Topology | None) -> tuple[np.ndarray, ...]:
+def rows_of(topology: Topology | None) -> tuple[np.ndarray, np.ndarray]:
+    """The graph as predicates and observables read it."""
     assert topology is not None  # whoever reads the graph is given one
     return topology.offsets, topology.targets
 

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from hegemon.engines.engine import Engine
 from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
@@ -42,7 +43,7 @@ class Prospects:
         self._asked: set[tuple[int, int]] = set()
         self._most_pairs = FIRST_PAIRS + step // STEPS_PER_PAIR
 
-    def is_silent(self, engine) -> bool:
+    def is_silent(self, engine: Engine) -> bool:
         """No two agents that can meet change anything."""
         self._begin(engine.step)
         occupied = engine.recent_occupancy(MOST_STATES)
@@ -58,7 +59,7 @@ class Prospects:
         except Unsettled:
             return False
 
-    def is_stuck(self, engine) -> bool:
+    def is_stuck(self, engine: Engine) -> bool:
         """Too few or too many agents can ever satisfy one of the stop's conditions.
 
         An upper estimate of what can follow: any two occupied states may meet, wherever their agents are; a state
@@ -99,7 +100,7 @@ class Prospects:
     def _meetings(self, held: dict[int, int], grows: set) -> list[tuple[int, int]]:
         return [(i, j) for i in held for j in held if i != j or held[i] > 1 or i in grows]
 
-    def _arcs(self, codes, engine) -> list[tuple[int, int]]:
+    def _arcs(self, codes, engine: Engine) -> list[tuple[int, int]]:
         """The pairs of states at the ends of arcs."""
         places = np.searchsorted(codes, self.protocol.space.encode_array(engine.configuration().agents))
         pairs = np.unique(places[self.topology.sources] * len(codes) + places[self.topology.targets])

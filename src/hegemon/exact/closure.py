@@ -12,6 +12,7 @@ from hegemon.errors import InvalidInput
 from hegemon.exact.containment import contains_rows
 from hegemon.exact.rounds import RoundConfigurations
 from hegemon.graphs.topology import Topology
+from hegemon.models.rounds import RoundsProtocol
 
 LARGEST_ATLAS = 7
 ROWS = 1 << 15
@@ -58,7 +59,7 @@ def closure_everywhere(protocol_class, most: int, name: str = "safe", progress=N
     return found
 
 
-def closure_on(protocol, topology: Topology, name: str = "safe") -> Closure:
+def closure_on(protocol: RoundsProtocol, topology: Topology, name: str = "safe") -> Closure:
     """Check one set on one graph, every member and every outcome."""
     space = _Unnumbered(protocol, topology)
     members = protocol.listed(name, topology)

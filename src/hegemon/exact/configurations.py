@@ -43,7 +43,7 @@ def fill_table(parameters, layout, scratch, first, second):
     return -1, -1
 
 
-def transition_tables(protocol) -> tuple[np.ndarray, np.ndarray]:
+def transition_tables(protocol: PopulationProtocol) -> tuple[np.ndarray, np.ndarray]:
     """`first[a, b]`, `second[a, b]`: the codes of initiator a and responder b after they interacted.
 
     With coins there are q rows for each of their values, one value after the other: row c * q + a.
@@ -82,7 +82,7 @@ def multiset_bits(n: int, q: int) -> float:
     return (math.lgamma(n + q) - math.lgamma(n + 1) - math.lgamma(q)) / math.log(2)
 
 
-def require_numberable(protocol, bits: float) -> None:
+def require_numberable(protocol: Protocol, bits: float) -> None:
     """Before any of them is made: the configurations, 2^bits of them, have keys of 64 bits, and few agents each."""
     if bits >= LARGEST_KEY.bit_length() - 1:
         raise InvalidInput(
@@ -173,7 +173,9 @@ class Configurations(ConfigurationSpace):
 
     protocol: PopulationProtocol
 
-    def __init__(self, protocol, topology: Topology, symmetry: bool = True, scheduler: Scheduler = UNIFORM):
+    def __init__(
+        self, protocol: PopulationProtocol, topology: Topology, symmetry: bool = True, scheduler: Scheduler = UNIFORM
+    ):
         super().__init__(protocol, topology)
         self.scheduler = scheduler
         symmetry = symmetry and scheduler.even

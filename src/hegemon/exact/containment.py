@@ -6,11 +6,13 @@ from functools import lru_cache
 import numpy as np
 
 from hegemon.compute.compilation import specialize
+from hegemon.engines.membership import rows_of
 from hegemon.errors import InvalidInput, meant
 from hegemon.exact.chain import Chain
 from hegemon.exact.numbering import count_marked
 from hegemon.graphs.topology import Topology
 from hegemon.models.conditions import is_condition, parse_set
+from hegemon.models.protocol import Protocol
 from hegemon.models.sets import ConfigurationSet
 from hegemon.models.words import checked
 
@@ -46,7 +48,7 @@ def check_turns(codes, states, agents, parameters, turns, result):
                 break
 
 
-def named_set(protocol, name: str) -> ConfigurationSet:
+def named_set(protocol: Protocol, name: str) -> ConfigurationSet:
     """A set of the protocol, or one described by a text of conditions."""
     if name in protocol.sets:
         return protocol.sets[name]
@@ -59,7 +61,7 @@ def named_set(protocol, name: str) -> ConfigurationSet:
     )
 
 
-def sample_condition(protocol) -> str:
+def sample_condition(protocol: Protocol) -> str:
     """A condition on the protocol's own fields, for a sentence that asks for one."""
     field = protocol.fields[0]
     low, high = field.domain.low, field.domain.high
@@ -76,7 +78,9 @@ def members(chain: Chain, chosen: ConfigurationSet) -> np.ndarray:
     return inside
 
 
-def contains_rows(protocol, chosen: ConfigurationSet, codes: np.ndarray, topology: Topology | None) -> np.ndarray:
+def contains_rows(
+    protocol: Protocol, chosen: ConfigurationSet, codes: np.ndarray, topology: Topology | None
+) -> np.ndarray:
     """Whether each row of codes is in the set."""
     inside = np.ones(len(codes), bool)
     for count in chosen.counts:
@@ -90,7 +94,7 @@ def contains_rows(protocol, chosen: ConfigurationSet, codes: np.ndarray, topolog
     return inside
 
 
-def contains_turned_rows(protocol, chosen: ConfigurationSet, codes: np.ndarray) -> np.ndarray:
+def contains_turned_rows(protocol: Protocol, chosen: ConfigurationSet, codes: np.ndarray) -> np.ndarray:
     """Whether each row of codes is in the set, with all its rotations; counts do not see rotations."""
     inside = contains_rows(protocol, dataclasses.replace(chosen, whole=()), codes, None)
     states = protocol.space.decode_array(np.arange(protocol.space.size))
@@ -115,15 +119,15 @@ def leaders(chain: Chain) -> np.ndarray | None:
 
 
 @lru_cache(maxsize=64)
-def _marked(protocol, condition) -> np.ndarray:
+def _marked(protocol: Protocol, condition) -> np.ndarray:
     """A condition on one agent, evaluated at every state."""
     states = map(protocol.space.namespace, range(protocol.space.size))
     return np.array([protocol.holds(condition, state) for state in states], np.int64)
 
 
-def _evaluate(protocol, predicate, codes: np.ndarray, topology) -> np.ndarray:
+def _evaluate(protocol: Protocol, predicate, codes: np.ndarray, topology: Topology | None) -> np.ndarray:
     space = protocol.space
-    graph = (topology.offsets, topology.targets) if protocol.reads_graph else ()
+    graph = rows_of(topology) if protocol.reads_graph else ()
     if len(codes) <= PLAIN_EVALUATIONS:
         known = {code: checked(space.namespace(code)) for code in np.unique(codes).tolist()}
         rows = ([known[code] for code in row] for row in codes.tolist())

@@ -1,6 +1,7 @@
 """What an exact answer is about: a protocol on a graph, from given starts or from everywhere, and its chain."""
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,9 @@ from hegemon.exact.recomputed import RecomputedChain, can_be_recomputed
 from hegemon.exact.rounds import RoundConfigurations, round_chain
 from hegemon.graphs.topology import Topology
 from hegemon.models.inputs import describe_inputs
+from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
+from hegemon.models.rounds import RoundsProtocol
 from hegemon.runs.setting import initial_configuration, topology_for
 
 EVERYTHING = "all"  # the start that stands for every configuration
@@ -28,7 +31,15 @@ class Instance:
     decisions: Decisions | None = None
 
     def __init__(
-        self, protocol, graph=None, start=None, symmetry=True, memory=MEMORY, progress=None, scheduler=None, daemon=None
+        self,
+        protocol: Protocol,
+        graph=None,
+        start=None,
+        symmetry=True,
+        memory=MEMORY,
+        progress=None,
+        scheduler: Any = None,
+        daemon=None,
     ):
         build = protocol.model.home("chain")
         protocol.require_sound()
@@ -50,7 +61,7 @@ class Instance:
             chosen = scheduler_for(scheduler, protocol, self.topology)
             self.space, self.chain = build(protocol, self.topology, starts, symmetry, memory, progress, chosen)
         else:
-            kind = Configurations if protocol.model.has_interactions else RoundConfigurations
+            kind: Any = Configurations if protocol.model.has_interactions else RoundConfigurations
             self.space = kind(protocol, self.topology, *[False] * protocol.model.has_interactions)
             self.decisions = decide(self.space, DAEMONS.get(daemon, daemon), starts, memory, progress)
             self.chain = self.decisions.chain
@@ -81,7 +92,7 @@ class Instance:
         return found
 
 
-def rounds_chain(protocol, topology: Topology, starts, symmetry, memory, progress, scheduler):
+def rounds_chain(protocol: RoundsProtocol, topology: Topology, starts, symmetry, memory, progress, scheduler: Any):
     """The configurations of a rounds protocol, and their chain."""
     space = RoundConfigurations(protocol, topology)
     if isinstance(scheduler, NodeScheduler) and not isinstance(scheduler, All):
@@ -89,7 +100,9 @@ def rounds_chain(protocol, topology: Topology, starts, symmetry, memory, progres
     return space, round_chain(space, starts, memory, progress)
 
 
-def population_chain(protocol, topology: Topology, starts, symmetry, memory, progress, scheduler):
+def population_chain(
+    protocol: PopulationProtocol, topology: Topology, starts, symmetry, memory, progress, scheduler: Any
+):
     """The configurations of a population protocol up to symmetry, and their chain.
 
     Storing pays where it is possible: many results are then much faster.
@@ -108,7 +121,7 @@ def population_chain(protocol, topology: Topology, starts, symmetry, memory, pro
     return space, whole_chain(space, memory, progress)
 
 
-def fixed_start(protocol, start, topology: Topology) -> np.ndarray:
+def fixed_start(protocol: Protocol, start, topology: Topology) -> np.ndarray:
     """The codes of a start that is one configuration, not a distribution over many."""
     if isinstance(start, str) and start in protocol.starts:
         drawn = [protocol.initial(start, generator(seed), topology=topology) for seed in range(3)]

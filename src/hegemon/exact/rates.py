@@ -27,6 +27,7 @@ from hegemon.exact.solving import unreliable as unsolved
 from hegemon.graphs.families import complete
 from hegemon.graphs.topology import Topology
 from hegemon.models.population import PopulationProtocol
+from hegemon.models.protocol import Protocol
 from hegemon.models.unreliable import unreliable
 from hegemon.runs.faults import fault_codes
 from hegemon.runs.rates import FEWEST, EventProcess, Rate, read_rates
@@ -103,7 +104,7 @@ def availability(
     return LongRunChain(protocol, spaces, rates, memory, progress).answer()
 
 
-def _configurations(protocol, topology: Topology, scheduler) -> Configurations:
+def _configurations(protocol: Any, topology: Topology, scheduler: Scheduler) -> Configurations:
     """Multisets where every pair can meet; rotations are not followed by events."""
     return Configurations(protocol, topology, topology.is_complete and not topology.is_directed_ring, scheduler)
 
@@ -111,7 +112,9 @@ def _configurations(protocol, topology: Topology, scheduler) -> Configurations:
 class LongRunChain:
     """All configurations of all numbers of agents, one after the other, and the transitions between them."""
 
-    def __init__(self, protocol, spaces: dict[int, Configurations], rates: tuple[Rate, ...], memory: float, progress):
+    def __init__(
+        self, protocol: Protocol, spaces: dict[int, Configurations], rates: tuple[Rate, ...], memory: float, progress
+    ):
         self.protocol, self.spaces, self.rates, self.progress = protocol, spaces, rates, progress
         sizes = [space.size for space in spaces.values()]
         entries = sum(s * (space.width + m * space.q) for s, (m, space) in zip(sizes, spaces.items(), strict=True))

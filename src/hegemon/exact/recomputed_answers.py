@@ -9,6 +9,7 @@ from hegemon.exact.containment import named_set
 from hegemon.exact.findings import Finding
 from hegemon.exact.hitting import HittingTimes, first_largest
 from hegemon.exact.holding import HoldingTimes
+from hegemon.exact.instance import Instance
 from hegemon.exact.within import Within
 from hegemon.runs.stories import Trace
 
@@ -18,7 +19,7 @@ STORED_ONLY = "needs the chain to be stored; raise the memory (--memory), or tak
 class RecomputedAnswers:
     """The same findings, times and sentences as on a stored chain; quantiles and finite holding times are refused."""
 
-    def __init__(self, case, name: str, questions, everything: bool, checkpoint=None):
+    def __init__(self, case: Instance, name: str, questions, everything: bool, checkpoint=None):
         self.case, self.chain, self.name, self.questions = case, case.chain, name, questions
         self.everything, self.checkpoint = everything, checkpoint
         self._inside: dict[str, np.ndarray] = {}

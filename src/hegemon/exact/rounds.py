@@ -46,7 +46,7 @@ class RoundConfigurations(ConfigurationSpace):
     protocol: RoundsProtocol
     is_numbered = True  # each has a key of 64 bits
 
-    def __init__(self, protocol, topology: Topology):
+    def __init__(self, protocol: RoundsProtocol, topology: Topology):
         super().__init__(protocol, topology)
         self._situations: dict = {}
         if self.is_numbered:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from hegemon.exact.rounds import RoundConfigurations
 from hegemon.exact.stored_answers import StoredAnswers
 from hegemon.exact.strategies import Optimizer, Optimum, likeliest
 from hegemon.exact.traces import trace
+from hegemon.models.protocol import Protocol
 from hegemon.runs.stories import Trace
 
 FAIRNESS = {"weakly-fair": "weak", "strongly-fair": "strong"}
@@ -221,7 +223,7 @@ class Schedules:
         }
 
 
-def parse_daemon(scheduler, protocol) -> tuple[str, str] | None:
+def parse_daemon(scheduler: Any, protocol: Protocol) -> tuple[str, str] | None:
     """The daemon and its fairness that a scheduler's name means; None for a law of chance, which a run can follow."""
     model = protocol.model
     text = scheduler if scheduler is not None else protocol.daemon

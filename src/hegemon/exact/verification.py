@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import overload
+from typing import cast, overload
 
 import numpy as np
 
@@ -200,7 +200,7 @@ def verify(
     all coins, with `one_leader`, `leaders`, `messages`, `rounds` and `within(k)` as fractions.
     """
     begin = time.perf_counter()
-    if isinstance(protocol, MessageProtocol):
+    if protocol.model.wakes:
         for option, value, default in (
             ("start", start, None), ("quantiles", quantiles, ()), ("scheduler", scheduler, None),
             ("coins", coins, "fair"), ("symmetry", symmetry, True), ("checkpoint", checkpoint, None), ("loss", loss, 0),
@@ -209,7 +209,13 @@ def verify(
             if value != default:
                 raise InvalidInput(f"{option} is not for {protocol.id}, which sends messages; leave it out")
         return verify_messages(
-            protocol, graph=graph, wake=wake, property=property, within=within, memory=memory, progress=progress
+            cast(MessageProtocol, protocol),
+            graph=graph,
+            wake=wake,
+            property=property,
+            within=within,
+            memory=memory,
+            progress=progress,
         )
     if wake != "all":
         raise InvalidInput(f"wake is for message passing, and {protocol.id} is not; leave it out")
@@ -256,7 +262,7 @@ def verify(
     )
 
 
-def parse_property(text: str | None, protocol) -> tuple[tuple[str, ...], str]:
+def parse_property(text: str | None, protocol: Protocol) -> tuple[tuple[str, ...], str]:
     """Which questions about which set."""
     if text is None:
         return QUESTIONS, "safe"
@@ -277,7 +283,7 @@ def parse_property(text: str | None, protocol) -> tuple[tuple[str, ...], str]:
     return (question,), name if colon else "safe"
 
 
-def _verify_predicate(protocol, name, graph, memory, symmetry, progress, begin) -> Verification:
+def _verify_predicate(protocol: Protocol, name, graph, memory, symmetry, progress, begin) -> Verification:
     """The right output from every input: one chain per value of the input parameter."""
     found = []
     for value in range(protocol.n + 1):
@@ -288,7 +294,7 @@ def _verify_predicate(protocol, name, graph, memory, symmetry, progress, begin) 
     return Verification(case, "every input", inside, tuple(found), None, None, time.perf_counter() - begin)
 
 
-def _verify_daemon(protocol, daemon, coins, asked, graph, start, memory, progress, begin) -> Verification:
+def _verify_daemon(protocol: Protocol, daemon, coins, asked, graph, start, memory, progress, begin) -> Verification:
     """All schedules of a daemon. Agents have names, because a schedule speaks of them."""
     (who, fairness), (questions, name, everything) = daemon, asked
     if "holding" in questions and len(questions) == 1:

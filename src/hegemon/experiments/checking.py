@@ -81,13 +81,13 @@ def attempts(protocol: Protocol, topology: Topology) -> Iterator[tuple[str, Call
         yield f"engine {engine}", partial(check_engine, protocol, topology, engine)
 
 
-def check_functions(protocol) -> str:
+def check_functions(protocol: Protocol) -> str:
     protocol.require_sound()
     states = f"; {protocol.states:,} states" if protocol.fields else ""
     return f"pure, and in range where they were tried{states}"
 
 
-def check_pairs(protocol) -> str:
+def check_pairs(protocol: Any) -> str:
     """Every ordered pair of states with every value of the coins, or very many of them."""
     import numpy as np
 
@@ -109,7 +109,7 @@ def check_pairs(protocol) -> str:
     return f"{len(meetings):,} pairs of states{tossed} ({kind}) stay in range"
 
 
-def check_start(protocol, topology, name: str) -> str:
+def check_start(protocol: Protocol, topology: Topology, name: str) -> str:
     from hegemon.engines.membership import Watcher
     from hegemon.runs.setting import initial_configuration
 
@@ -118,7 +118,7 @@ def check_start(protocol, topology, name: str) -> str:
     return ", ".join(f"{key}: {value:g}" for key, value in list(seen.items())[:4]) or "a configuration"
 
 
-def check_closure(protocol, topology, name: str) -> str:
+def check_closure(protocol: Protocol, topology: Topology, name: str) -> str:
     """Exactly where the chain is small, otherwise along runs, which decide nothing unless they leave the set.
 
     The claim is about the starts that the protocol is made for, as `verify` takes it.
@@ -127,7 +127,7 @@ def check_closure(protocol, topology, name: str) -> str:
 
     start = "all" if protocol.arbitrary_start else protocol.default_start
     try:
-        answer = verify(protocol, graph=topology, start=start, property=f"closed:{name}", memory=0.05)
+        answer: Any = verify(protocol, graph=topology, start=start, property=f"closed:{name}", memory=0.05)
     except InvalidInput as error:  # too many configurations, or a start that is drawn
         claim = f"claims to be closed, not proved here ({str(error).partition(';')[0]})"
         if not protocol.model.has_interactions:
@@ -147,7 +147,7 @@ def check_closure(protocol, topology, name: str) -> str:
     return f"closed: {finding.sentence}"
 
 
-def require_safe(protocol) -> str:
+def require_safe(protocol: Protocol) -> str:
     if "safe" not in protocol.sets:
         field = protocol.fields[0].name if protocol.fields else "field"
         way = (
@@ -159,7 +159,7 @@ def require_safe(protocol) -> str:
     return "runs end there unless --until says otherwise"
 
 
-def check_decisions(protocol, topology) -> str:
+def check_decisions(protocol: Any, topology: Topology) -> str:
     """A node decides by being ELECTED or NON_ELECTED: any other word elects nobody."""
     from hegemon.engines.messages.initiators import WakeUp
     from hegemon.engines.messages.nodes import Nodes
@@ -175,13 +175,13 @@ def check_decisions(protocol, topology) -> str:
     return f"{found[ELECTED]:,} ELECTED, {found[NON_ELECTED]:,} NON-ELECTED, {found[None]:,} undecided"
 
 
-def engines(protocol, topology) -> list[str]:
+def engines(protocol: Protocol, topology: Topology) -> list[str]:
     if not protocol.model.has_interactions:
         return ["auto"]
     return ["agents", "events", "batch"] if topology.is_complete else ["agents", "events"]
 
 
-def check_engine(protocol, topology, engine: str) -> str:
+def check_engine(protocol: Protocol, topology: Topology, engine: str) -> str:
     """A short run, which compiles everything."""
     from hegemon.runs.simulate import simulate
 

@@ -6,6 +6,7 @@ import tomllib
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from hegemon.errors import InvalidInput, meant
 from hegemon.experiments.axes import combine, parse_axis, read_cases
@@ -95,7 +96,7 @@ class Study:
 
 
 def make_study(
-    protocol=None, *, trials=None, seed=0, axes: dict | None = None, zip=(), cases=(), relative=None
+    protocol: Any = None, *, trials=None, seed=0, axes: dict | None = None, zip=(), cases=(), relative=None
 ) -> Study:
     """A study from values as a user gives them: texts, lists, names or classes of protocols, a table or its file."""
     axes = axes or {}
@@ -173,7 +174,7 @@ def study_from(content: dict) -> Study:
     return Study(axes, trials, seed, tuple(tuple(names) for names in zip), tuple(table), relative)
 
 
-def protocol_name(protocol) -> str:
+def protocol_name(protocol: Any) -> str:
     """The name by which any process finds the protocol: an id, or file.py:Class."""
     if isinstance(protocol, str):
         return protocol

@@ -36,7 +36,7 @@ class StudyOutcome:
 
 
 def sweep(
-    protocol=None,
+    protocol: Any = None,
     *,
     trials: int | None = None,
     seed: Any = 0,

@@ -24,6 +24,7 @@ from hegemon.errors import InvalidInput
 from hegemon.experiments.case import Case
 from hegemon.experiments.store.moments import moments_of
 from hegemon.experiments.store.record_files import MOST_TRIALS, RecordFile, encode_record, to_columns
+from hegemon.graphs.topology import Topology
 from hegemon.protocols.loading import name_protocol
 from hegemon.runs.run import Run
 from hegemon.runs.simulate import simulate
@@ -107,7 +108,7 @@ def _prepare(settings: str, seed: int, key: str):
     return case, topology
 
 
-def _compile(case: Case, topology) -> None:
+def _compile(case: Case, topology: Topology) -> None:
     """The first process of a machine that meets a kind of case compiles its kernels; the others wait for them."""
     record = case.record
     kind = (type(case.protocol), topology.is_complete, *(str(value) for value in record.given.values()))

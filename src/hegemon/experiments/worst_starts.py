@@ -97,7 +97,7 @@ class Candidate:
 class Simulator:
     """Many short runs from given codes on one engine."""
 
-    def __init__(self, protocol, topology, until, seed: int, max_steps: int):
+    def __init__(self, protocol: Protocol, topology: Topology, until, seed: int, max_steps: int):
         stop = parse_stop(until, protocol)
         if stop.watch or stop.limit is not None:
             raise InvalidInput(f"until {until!r} is not a set; search-worst needs one to be reached, such as safe")
@@ -230,7 +230,7 @@ def exact_comparison(found: WorstStart, topology: Topology, progress: display.Sh
     }
 
 
-def first_candidates(protocol, topology, rng) -> list[np.ndarray]:
+def first_candidates(protocol: Protocol, topology: Topology, rng) -> list[np.ndarray]:
     """The named starts, uniformly random ones, and ones in which all agents are alike."""
     found = []
     for name in protocol.starts:

@@ -96,7 +96,7 @@ class MessageProtocol(Protocol):
     """Declare `class Message:`, `class Node:`, `begin(self, node, rng)` and `round(self, node, inbox, rng)`."""
 
     message_fields: ClassVar[tuple[Field, ...]]
-    node_type: ClassVar[type]
+    node_type: ClassVar[type[BasicNode]]
     begin: Callable  # (self, node, rng) -> messages
     round: Callable  # (self, node, inbox, rng) -> messages
 

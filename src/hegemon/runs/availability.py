@@ -7,6 +7,7 @@ import numpy as np
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
+from hegemon.models.protocol import Protocol
 from hegemon.runs.driver import Driver, GivenUp
 from hegemon.runs.rates import EventProcess
 
@@ -92,7 +93,7 @@ class Availability:
         }
 
 
-def one_leader(protocol) -> Stop:
+def one_leader(protocol: Protocol) -> Stop:
     """The stop that is met while exactly one agent is a leader."""
     if not protocol.elects_leader:
         raise InvalidInput(f"availability is about exactly one leader, and {protocol.id} elects none; leave it out")

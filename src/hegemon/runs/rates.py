@@ -20,6 +20,7 @@ from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.expressions import number_or_text
 from hegemon.models.grammar import short
+from hegemon.models.protocol import Protocol
 from hegemon.runs.faults import fault_codes
 from hegemon.runs.run import Fault
 
@@ -81,7 +82,7 @@ def write_rates(rates: Iterable[Rate]) -> list[str]:
 class EventProcess:
     """What happens to a run besides interactions: `step` is when the next event does."""
 
-    def __init__(self, rates: tuple[Rate, ...], protocol, topology: Topology, rng: np.random.Generator):
+    def __init__(self, rates: tuple[Rate, ...], protocol: Protocol, topology: Topology, rng: np.random.Generator):
         self.rates, self.space, self.capacity, self._rng = rates, protocol.space, protocol.n, rng
         churns = any(one.kind != "corrupt" for one in rates)
         if churns and not topology.is_complete:

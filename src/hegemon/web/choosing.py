@@ -7,6 +7,7 @@ from typing import Any
 
 from hegemon.engines.schedulers.reading import scheduler_for
 from hegemon.errors import InvalidInput
+from hegemon.graphs.topology import Topology
 from hegemon.runs.schedules import after_round
 from hegemon.runs.stories import Interaction, Round, Trace
 
@@ -86,12 +87,12 @@ def _of_pairs(session, pair: tuple[int, int] | None) -> list[dict]:
     return rows  # fmt: skip
 
 
-def _interaction(protocol, i: int, j: int, coin: int, before, after) -> Interaction:
+def _interaction(protocol: Any, i: int, j: int, coin: int, before, after) -> Interaction:
     old, new = (tuple(protocol.space.mapping_of(code) for code in codes) for codes in (before, after))
     return Interaction(i, j, old, new, protocol.coins.mapping(coin))
 
 
-def require_arc(topology, i: int, j: int) -> None:
+def require_arc(topology: Topology, i: int, j: int) -> None:
     if i == j or not topology.is_complete and j not in topology.neighbours(i):
         raise InvalidInput(f"agents {i} and {j} are not joined by an arc of {topology.name}; choose two that are")
 

@@ -9,6 +9,8 @@ import struct
 
 import numpy as np
 
+from hegemon.graphs.topology import Topology
+from hegemon.models.protocol import Protocol
 from hegemon.web.choosing import can_choose
 from hegemon.web.colours import KINDS, looks
 from hegemon.web.layout import edges, places
@@ -62,14 +64,14 @@ def greeting(session) -> dict:
     return content
 
 
-def raster_width(topology) -> int:
+def raster_width(topology: Topology) -> int:
     """Grids keep their shape; everything else is as square as it can be."""
     if topology.name.startswith(("grid:", "torus:")):
         return int(topology.name.partition(":")[2].split("x")[1])
     return math.ceil(math.sqrt(topology.n))
 
 
-def _observables(protocol) -> dict:
+def _observables(protocol: Protocol) -> dict:
     if not protocol.model.has_configurations:
         return {}
     return {name: observable.doc for name, observable in protocol.watched().items()}

@@ -6,6 +6,8 @@ import numpy as np
 
 from hegemon.engines.choice import engine_named
 from hegemon.errors import InvalidInput
+from hegemon.graphs.topology import Topology
+from hegemon.models.protocol import Protocol
 
 LARGEST_DRAWN = 3000  # nodes drawn one by one; beyond, a raster
 LARGEST_RASTER = 1_000_000  # agents in a raster; beyond, counts
@@ -13,7 +15,7 @@ MOST_EDGES = 12_000
 LARGEST_SPRING = 600
 
 
-def require_watchable(protocol, graph, engine: str = "auto") -> None:
+def require_watchable(protocol: Protocol, graph, engine: str = "auto") -> None:
     """Raise InvalidInput if nothing can be watched, or too many agents: called before a graph is made of them."""
     n, model, graph = protocol.n, protocol.model, graph or protocol.topology
     model.require("world")
@@ -30,7 +32,7 @@ def require_watchable(protocol, graph, engine: str = "auto") -> None:
         )
 
 
-def places(topology) -> np.ndarray:
+def places(topology: Topology) -> np.ndarray:
     """Two coordinates per node."""
     family = topology.name.partition(":")[0]
     n = topology.n
@@ -48,7 +50,7 @@ def places(topology) -> np.ndarray:
     return _springs(topology)
 
 
-def edges(topology) -> np.ndarray:
+def edges(topology: Topology) -> np.ndarray:
     """The pairs to draw a line between; none where every pair is an edge, or where there are too many."""
     if topology.is_complete and topology.n > 12 or topology.arcs > 2 * MOST_EDGES:
         return np.empty((0, 2), np.int32)
@@ -84,7 +86,7 @@ def _snake(n: int) -> np.ndarray:
     return np.stack([(2 * x - columns + 1) / side, (2 * y - rows + 1) * min(2, side / max(rows, 1)) / side], axis=1)
 
 
-def _springs(topology) -> np.ndarray:
+def _springs(topology: Topology) -> np.ndarray:
     """By distances where the graph is small, by springs, else evenly over a disc in the order of the nodes."""
     n = topology.n
     if n > LARGEST_SPRING or topology.arcs > 40 * n:

@@ -12,13 +12,14 @@ import re
 import sys
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 from hegemon.engines.membership import Membership
 from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
-from hegemon.models.protocol import output_leader
+from hegemon.models.protocol import Protocol, output_leader
 
 MOST_CLASSES, MOST_SHADES, MOST_BADGES, SMALL = 8, 8, 4, 4
 TELLING = ("bullet", "shield", "signal", "flag", "mark", "detect", "done")  # words that papers give what is to be seen
@@ -48,7 +49,7 @@ class Channel:
         return {"part": self.part, "name": self.name, "labels": self.labels, "colours": self.colours}
 
 
-def chosen_colours(protocol) -> dict[tuple[str, str], str]:
+def chosen_colours(protocol: Protocol) -> dict[tuple[str, str], str]:
     """The author's line as (field, value) -> colour, checked: it goes into a page."""
     chosen = {}
     for key, colour in dict(getattr(protocol, "colours", {})).items():
@@ -91,10 +92,11 @@ def constants_of(kind: type) -> dict[tuple[str, int], str]:
 class Look:
     """The bytes of a protocol's configurations."""
 
-    def __init__(self, protocol):
+    def __init__(self, protocol: Protocol):
         self.protocol, self.space = protocol, protocol.space
         self._colours = chosen_colours(protocol)
-        self._constants = constants_of(type(protocol))
+        kind: Any = type(protocol)
+        self._constants = constants_of(kind)
         self._output = None
         if hasattr(protocol, "output") and protocol.outputs and protocol.output is not output_leader:
             few = self.space.size <= FEW_STATES

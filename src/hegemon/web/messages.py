@@ -7,6 +7,7 @@ import numpy as np
 from hegemon.engines.choice import choose_watched
 from hegemon.engines.messages.initiators import WakeUp
 from hegemon.engines.messages.nodes import Nodes
+from hegemon.graphs.topology import Topology
 from hegemon.models.messages import ELECTED, NON_ELECTED, MessageProtocol
 from hegemon.web.explaining import Listing, listing, traced
 from hegemon.web.layout import LARGEST_DRAWN, LARGEST_RASTER
@@ -30,7 +31,7 @@ class MessageWorld(World):
         "to heal in"
     )
 
-    def __init__(self, protocol, topology, wake, seed: int, engine: str = "auto"):
+    def __init__(self, protocol: MessageProtocol, topology: Topology, wake, seed: int, engine: str = "auto"):
         self._kind, self.reason = choose_watched(engine, protocol, topology, protocol.n)
         self.protocol, self.topology = protocol.adapt(topology), topology
         self._wake, self._seed = wake or "all", seed
@@ -147,7 +148,7 @@ class MessageWorld(World):
 class NodeLook:
     """A node's byte: its status, and which of its variables differ from what they were at the beginning."""
 
-    def __init__(self, protocol):
+    def __init__(self, protocol: MessageProtocol):
         first = {name: value for name, value in vars(protocol.Node).items() if not name.startswith("_")}
         self.variables = [name for name in first if name not in BASIC]
         self._first = first

@@ -8,6 +8,7 @@ import numpy as np
 
 from hegemon.compute.randomness import START, generator
 from hegemon.engines.choice import choose_watched
+from hegemon.graphs.topology import Topology
 from hegemon.models.objects import ObjectProtocol
 from hegemon.web.explaining import listing, traced
 from hegemon.web.look import MOST_CLASSES, Channel
@@ -19,7 +20,7 @@ class ObjectWorld(World):
     protocol: ObjectProtocol
     undisturbed = "agents that are Python objects are not disturbed: no list of their states says what damage could be"
 
-    def __init__(self, protocol, topology, start, seed: int, engine: str = "auto"):
+    def __init__(self, protocol: ObjectProtocol, topology: Topology, start, seed: int, engine: str = "auto"):
         chosen, self.reason = choose_watched(engine, protocol, topology, protocol.n)
         agents = protocol.agents_of(str(start or protocol.default_start), generator(seed, 0, START))
         protocol.check_interact(random.Random(0), agents)
@@ -95,7 +96,7 @@ def _shown(agent) -> dict:
 class ObjectLook:
     """A byte: whether the agent leads, and the text among its attributes that names its class, if it has one."""
 
-    def __init__(self, protocol, agents: list):
+    def __init__(self, protocol: ObjectProtocol, agents: list):
         self.protocol = protocol
         self.channels = [Channel("leader", "leader", protocol.outputs or ("follower", "leader"))]
         self.classes: dict[str, list[str]] = {}

@@ -7,7 +7,9 @@ import numpy as np
 
 from hegemon.engines.membership import Membership, Watcher
 from hegemon.engines.stopping import parse_stop
+from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
+from hegemon.models.protocol import Protocol
 
 FEW = 150  # agents: up to here plain Python is fast enough for every frame
 LARGEST_WHOLE = 200_000  # agents: up to here whole predicates are looked at
@@ -20,7 +22,7 @@ def plain(value):
 class PlainReadings:
     """Every agent as a plain object, and the author's functions called as they stand."""
 
-    def __init__(self, protocol, topology):
+    def __init__(self, protocol: Protocol, topology: Topology):
         self.protocol, self.observables = protocol, protocol.watched()
         self._topology = topology
         self._graph = (topology.offsets, topology.targets) if protocol.reads_graph else ()
@@ -49,7 +51,7 @@ class PlainReadings:
 class CompiledReadings:
     """The same, compiled, on arrays or on counts of states."""
 
-    def __init__(self, protocol, topology):
+    def __init__(self, protocol: Protocol, topology: Topology):
         self.protocol = protocol
         self._watcher = Watcher(protocol, protocol.watched(), topology)
         self._lamps = {name: Membership(protocol, parse_stop(name, protocol), topology) for name in protocol.sets}

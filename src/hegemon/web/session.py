@@ -12,6 +12,7 @@ from typing import Any
 
 from hegemon.compute.randomness import FAULT, generator
 from hegemon.errors import InvalidInput
+from hegemon.models.protocol import Protocol
 from hegemon.models.start_files import opened
 from hegemon.runs.disturbances import record
 from hegemon.runs.record import RunRecord
@@ -38,7 +39,7 @@ Jump = Generator[None, None, bool]  # work in slices; it may be given up after a
 class Session:
     """A watched run: `Session(protocol, seed=1)`. The options are those of its record."""
 
-    def __init__(self, protocol, **options):
+    def __init__(self, protocol: Protocol, **options):
         self.record = RunRecord(protocol, **options)
         self.record.require_known()
         protocol = self.record.protocol
@@ -56,7 +57,8 @@ class Session:
         schedule: list = []
         if model.has_configurations:
             start = opened(start, self.protocol.starts)
-            schedule = (read_rounds if model.has_rounds else read_interactions)(start, self.protocol, self.topology)
+            read: Any = read_rounds if model.has_rounds else read_interactions
+            schedule = read(start, self.protocol, self.topology)
         if schedule and self._engine not in ("auto", "agents", "rounds"):
             raise InvalidInput(f"{start} prescribes interactions, which only engine agents follows")
         begin = self.record.wake if model.wakes else start

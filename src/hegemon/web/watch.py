@@ -15,6 +15,7 @@ from hegemon.display import in_notebook
 from hegemon.errors import InvalidInput
 from hegemon.experiments.request import make_record
 from hegemon.files import reserve, write_text
+from hegemon.models.protocol import Protocol
 from hegemon.runs.record import RunRecord
 from hegemon.web.film import film_page, shoot
 from hegemon.web.hall import Hall
@@ -222,7 +223,7 @@ def save_film(content: dict, path) -> None:
 
 
 def watch(
-    protocol, *, graph=None, start=None, wake="all", seed: Any = 0, engine: str = "auto", film: bool = False,
+    protocol: Protocol, *, graph=None, start=None, wake="all", seed: Any = 0, engine: str = "auto", film: bool = False,
     until: str | None = None, max_steps: int | None = None, host: str = "127.0.0.1", port: int = 0,
     browser: bool = True,
 ):  # fmt: skip

@@ -17,9 +17,12 @@ from hegemon.engines.membership import Membership
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.rounds.rounds import Rounds
 from hegemon.engines.schedulers.reading import scheduler_for
+from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.engines.stopping import Stop, never, parse_stop
 from hegemon.errors import InvalidInput
+from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
+from hegemon.models.protocol import Protocol
 from hegemon.runs.driver import Driver
 from hegemon.runs.faults import corrupted
 from hegemon.runs.schedules import carry_out
@@ -32,7 +35,7 @@ from hegemon.web.readings import FEW, CompiledReadings, PlainReadings, plain
 from hegemon.web.world import Patience, World
 
 
-def outputs_change(protocol) -> Stop:
+def outputs_change(protocol: Protocol) -> Stop:
     """Met when any agent's output changes, and by nothing else."""
     return Stop("change", (protocol.output,), np.array([1]), np.array([0]), watch=1)
 
@@ -43,7 +46,15 @@ class AgentWorld(World):
     can_disturb = True
     protocol: Any  # a PopulationProtocol or a RoundsProtocol
 
-    def __init__(self, protocol, topology, start, seed: int, engine: str = "auto", scheduler=None):
+    def __init__(
+        self,
+        protocol: Protocol,
+        topology: Topology,
+        start,
+        seed: int,
+        engine: str = "auto",
+        scheduler: Scheduler | None = None,
+    ):
         protocol.require_sound()
         self.protocol, self.topology, self.space = protocol, topology, protocol.space
         self.is_rounds = protocol.model.has_rounds
@@ -61,7 +72,7 @@ class AgentWorld(World):
         configuration = initial_configuration(protocol, start, seed, 0, kind.as_multiset, topology)
         self.engine = kind(protocol, topology, configuration, quiet, self._key, **self._options)
         self.look = Look(protocol)
-        self.listing = listing(protocol.update if self.is_rounds else protocol.interact)
+        self.listing = listing(getattr(protocol, "update" if self.is_rounds else "interact"))
         readings = PlainReadings if protocol.n <= FEW else CompiledReadings
         self._readings: PlainReadings | CompiledReadings = readings(protocol, topology)
 

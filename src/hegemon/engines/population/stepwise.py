@@ -1,5 +1,7 @@
 """Engine `stepwise`: engine `agents`, one step at a time, for a scheduler that looks at the states in plain Python."""
 
+from typing import Any
+
 import numpy as np
 
 from hegemon.compute.caching import kernel
@@ -7,7 +9,10 @@ from hegemon.compute.randomness import next_below
 from hegemon.engines.pacing import Deadline
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.schedulers.cyclic import Cyclic
+from hegemon.engines.stopping import Stop
+from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
+from hegemon.models.population import PopulationProtocol
 
 
 class Stepwise(Agents):
@@ -16,7 +21,15 @@ class Stepwise(Agents):
     name = "stepwise"
     honours = ("one_pair",)
 
-    def __init__(self, protocol, topology, configuration: Configuration, stop, rng, scheduler):
+    def __init__(
+        self,
+        protocol: PopulationProtocol,
+        topology: Topology,
+        configuration: Configuration,
+        stop: Stop,
+        rng,
+        scheduler: Any,
+    ):
         self._own, self.topology = scheduler, topology
         super().__init__(protocol, topology, configuration, stop, rng, scheduler=_OnePair())
 
@@ -41,5 +54,5 @@ def draw_below(rng, bound):
 class _OnePair(Cyclic):
     """The pair that the engine writes into its rows before every step."""
 
-    def _rows(self, topology) -> np.ndarray:
+    def _rows(self, topology: Topology) -> np.ndarray:
         return np.zeros((1, 2), np.int64)

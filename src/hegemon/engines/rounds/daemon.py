@@ -15,8 +15,12 @@ from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Deadline
 from hegemon.engines.schedulers.nodes import NodeScheduler
+from hegemon.engines.schedulers.scheduler import Scheduler
+from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
+from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
+from hegemon.models.rounds import RoundsProtocol
 from hegemon.models.words import checked
 
 STILL = "no node is enabled any more, and the stop is not met"
@@ -30,7 +34,15 @@ class DaemonEngine(Engine):
     honours = ()
     checks_whole = True
 
-    def __init__(self, protocol, topology, configuration, stop, key, scheduler: NodeScheduler):
+    def __init__(
+        self,
+        protocol: RoundsProtocol,
+        topology: Topology,
+        configuration: Configuration,
+        stop: Stop,
+        key,
+        scheduler: NodeScheduler,
+    ):
         self.protocol, self.topology, self.space, self.stop = protocol, topology, protocol.space, stop
         self.scheduler = scheduler
         self.near = [topology.neighbours(v).tolist() for v in range(topology.n)]
@@ -251,7 +263,7 @@ class DaemonEngine(Engine):
         self._anchor, self._power, self._length = None, 1, 0
 
 
-def require_nodes(scheduler) -> NodeScheduler:
+def require_nodes(scheduler: Scheduler) -> NodeScheduler:
     """A scheduler of nodes; a population's is refused."""
     if isinstance(scheduler, NodeScheduler):
         return scheduler

@@ -9,6 +9,7 @@ it; a `Flight` is the result, ready to land.
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -57,7 +58,7 @@ class Flight:
 class Path:
     """A period of real rounds, to be replayed from its first configuration."""
 
-    def __init__(self, engine, period: int):
+    def __init__(self, engine: Any, period: int):
         self.engine, self.period = engine, period
         self.begin, self.first = engine.step, Frame(*(part.copy() for part in engine.frame))
 
@@ -79,7 +80,7 @@ class Path:
 class Survey:
     """Follows one period round by round and learns each node's chain of private states along it."""
 
-    def __init__(self, engine, period: int):
+    def __init__(self, engine: Any, period: int):
         self.engine, self.path = engine, Path(engine, period)
         protocol, packing = engine.protocol, engine.packing
         values, places = private_words(protocol, packing), np.zeros(engine.private + 1, np.int64)

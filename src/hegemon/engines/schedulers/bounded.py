@@ -13,6 +13,7 @@ from hegemon.engines.schedulers.scheduler import SchedulePlan, Scheduler
 from hegemon.engines.schedulers.uniform import all_arcs
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
+from hegemon.models.protocol import Protocol
 
 MOST_ARCS = 20_000  # each step looks at all of them
 LARGEST_BOUND = 10**9
@@ -60,7 +61,7 @@ class Bounded(Scheduler):
         )
 
 
-def read_bounded(words: str, protocol, topology: Topology) -> Bounded:
+def read_bounded(words: str, protocol: Protocol, topology: Topology) -> Bounded:
     """`bounded:K`."""
     if not words.isascii() or not words.isdigit() or not 1 <= int(words) <= LARGEST_BOUND:
         raise InvalidInput(f"bounded:{words[:40]} is not understood; write bounded:K, K >= 1: no arc waits K sweeps")

@@ -12,6 +12,7 @@ from hegemon.engines.schedulers.scheduler import MOST_ROWS, SchedulePlan, Schedu
 from hegemon.engines.schedulers.uniform import all_arcs
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
+from hegemon.models.protocol import Protocol
 
 LARGEST_FILE = 500_000_000  # bytes
 
@@ -56,13 +57,13 @@ class Cyclic(Scheduler):
         )
 
 
-def read_round_robin(words: str, protocol, topology: Topology) -> Cyclic:
+def read_round_robin(words: str, protocol: Protocol, topology: Topology) -> Cyclic:
     if words:
         raise InvalidInput(f"round-robin takes nothing after a colon, and got {words[:40]!r}; write round-robin")
     return Cyclic()
 
 
-def read_recorded(words: str, protocol, topology: Topology) -> Cyclic:
+def read_recorded(words: str, protocol: Protocol, topology: Topology) -> Cyclic:
     """`recorded:FILE.csv` with the columns `initiator,responder`, or contacts as they are published, `time,u,v`, in
     their order; who initiates a contact is u."""
     name, path = f"recorded:{words}", Path(words)

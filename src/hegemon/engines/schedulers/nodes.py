@@ -14,6 +14,7 @@ from typing import Any
 from hegemon.engines.schedulers.daemons import DAEMONS, Daemon
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.graphs.topology import Topology
+from hegemon.models.protocol import Protocol
 from hegemon.models.start_files import StartFile
 
 PATIENCE = 4  # times n steps
@@ -53,7 +54,7 @@ class All(NodeScheduler):
     def choose(self, view, memory, rng):
         return sorted(view.enabled), memory
 
-    def law(self, enabled, topology):
+    def law(self, enabled, topology: Topology):
         return {enabled: Fraction(1)}
 
 
@@ -65,7 +66,7 @@ class One(NodeScheduler):
     def choose(self, view, memory, rng):
         return (view.enabled[rng.randrange(len(view.enabled))],), memory
 
-    def law(self, enabled, topology):
+    def law(self, enabled, topology: Topology):
         nodes = _nodes(enabled)
         return {1 << node: Fraction(1, len(nodes)) for node in nodes}
 
@@ -86,7 +87,7 @@ class Independent(NodeScheduler):
                 taken.add(node)
         return sorted(taken), memory
 
-    def law(self, enabled, topology):
+    def law(self, enabled, topology: Topology):
         near = [sum(1 << int(other) for other in topology.neighbours(node)) for node in range(topology.n)]
         found: dict[int, Fraction] = {}
         open_ = {(0, enabled): Fraction(1)}  # what is taken, and who can still be
@@ -117,7 +118,7 @@ class Share(NodeScheduler):
         top, bottom = self.share.numerator, self.share.denominator
         return [node for node in sorted(view.enabled) if rng.randrange(bottom) < top], memory
 
-    def law(self, enabled, topology):
+    def law(self, enabled, topology: Topology):
         nodes, found = _nodes(enabled), {0: Fraction(1)}
         if len(nodes) > MOST_NODES:
             raise InvalidInput(f"{len(nodes)} enabled nodes have too many subsets; take at most {MOST_NODES} nodes")
@@ -183,7 +184,7 @@ class OwnNodes(NodeScheduler):
 class Strategy(NodeScheduler):
     """What `verify` found to be best or worst: for every configuration the nodes that act, read from a story."""
 
-    def __init__(self, file: str, protocol):
+    def __init__(self, file: str, protocol: Protocol):
         story = StartFile(file or "strategy.json")
         self.name, self._file, size = f"strategy:{file}", str(story), protocol.space.size
         self._nodes: dict[tuple[int, ...], list[int]] = {}

@@ -8,6 +8,7 @@ from typing import Any
 from hegemon.engines.schedulers.scheduler import SchedulePlan, Scheduler
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
+from hegemon.models.protocol import Protocol
 
 
 class OwnScheduler(Scheduler):
@@ -55,7 +56,7 @@ class OwnScheduler(Scheduler):
         )
 
 
-def read_function(words: str, protocol, topology: Topology) -> OwnScheduler:
+def read_function(words: str, protocol: Protocol, topology: Topology) -> OwnScheduler:
     """`function:NAME`: a function in the file of the user's own protocol, the one file that may be imported."""
     module = sys.modules.get(type(protocol).__module__)
     if module is None or module.__name__.partition(".")[0] == "hegemon":

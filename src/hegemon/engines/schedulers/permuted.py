@@ -12,6 +12,7 @@ from hegemon.engines.schedulers.scheduler import SchedulePlan, Scheduler, explor
 from hegemon.engines.schedulers.uniform import all_arcs
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
+from hegemon.models.protocol import Protocol
 
 MOST_REMEMBERED = 16  # arcs or agents: an exact chain keeps every set of them apart
 
@@ -118,15 +119,15 @@ def require_few(name: str, number: int, what: str) -> None:
         )
 
 
-def read_permutation(words: str, protocol, topology: Topology) -> Permutation:
+def read_permutation(words: str, protocol: Protocol, topology: Topology) -> Permutation:
     return _plain(Permutation(), words)
 
 
-def read_matching(words: str, protocol, topology: Topology) -> Matching:
+def read_matching(words: str, protocol: Protocol, topology: Topology) -> Matching:
     return _plain(Matching(), words)
 
 
-def _plain(scheduler, words: str):
+def _plain(scheduler: Scheduler, words: str):
     if words:
         raise InvalidInput(f"{scheduler} takes nothing after a colon, and got {words[:40]!r}; write {scheduler}")
     return scheduler

@@ -7,6 +7,7 @@ from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.graphs.topology import Topology
+from hegemon.models.protocol import Protocol
 
 HERE = "hegemon.engines.schedulers"
 PAIRS = {  # by name, the function that reads what follows the colon
@@ -28,7 +29,7 @@ NODES = {  # by name, what may follow the colon, or an example of it
 }
 
 
-def scheduler_for(given: Any, protocol, topology: Topology) -> Any:
+def scheduler_for(given: Any, protocol: Protocol, topology: Topology) -> Any:
     """The scheduler that a run asks for: None is its model's own, a text is read as the model reads it, a function
     is the user's own, and any other object is a scheduler already."""
     model = protocol.model
@@ -46,27 +47,27 @@ def scheduler_for(given: Any, protocol, topology: Topology) -> Any:
     return asked
 
 
-def run_names(protocol) -> tuple[str, ...]:
+def run_names(protocol: Protocol | type[Protocol]) -> tuple[str, ...]:
     """The names of the schedulers that a run of the protocol can follow; for rounds with what follows the colon."""
     if protocol.model.has_interactions:
         return tuple(PAIRS)
     return tuple(f"{name}:{rule}" if rule else name for name, rules in NODES.items() for rule in rules)
 
 
-def read_pairs(text: str, protocol, topology: Topology) -> Scheduler:
+def read_pairs(text: str, protocol: Protocol, topology: Topology) -> Scheduler:
     """Who meets next, of a population: `NAME` or `NAME:…`."""
     name, _, words = text.partition(":")
     module, _, function = PAIRS[known_name(name, PAIRS, protocol)].partition(":")
     return getattr(import_module(module), function)(words.strip(), protocol, topology)
 
 
-def read_uniform(words: str, protocol, topology: Topology) -> Scheduler:
+def read_uniform(words: str, protocol: Protocol, topology: Topology) -> Scheduler:
     if words:
         raise InvalidInput(f"uniform takes nothing after a colon, and got {words[:40]!r}; write uniform, or weighted:…")
     return UNIFORM
 
 
-def read_nodes(text: str, protocol, topology: Topology) -> Any:
+def read_nodes(text: str, protocol: Protocol, topology: Topology) -> Any:
     """Which nodes act next, in the rounds model."""
     from hegemon.engines.schedulers.nodes import Strategy, read_daemon
 
@@ -76,7 +77,7 @@ def read_nodes(text: str, protocol, topology: Topology) -> Any:
     return read_daemon(text, NODES[known_name(text, NODES, protocol)])
 
 
-def known_name(text: str, known, protocol) -> str:
+def known_name(text: str, known, protocol: Protocol) -> str:
     """The name of a scheduler, without what follows a colon; refused unless it is one of these."""
     name = text.partition(":")[0]
     if name not in known:

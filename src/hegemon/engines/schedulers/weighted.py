@@ -20,6 +20,7 @@ from hegemon.engines.schedulers.scheduler import SchedulePlan, Scheduler, memory
 from hegemon.engines.schedulers.uniform import all_arcs
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
+from hegemon.models.protocol import Protocol
 
 LARGEST_TOTAL = 2**62  # of the rates as whole numbers
 LARGEST_FILE = 50_000_000  # bytes
@@ -154,7 +155,7 @@ def power_law(n: int, exponent: float) -> list[int]:
     return [max(1, round(FINEST / (k + 1) ** exponent)) for k in range(n)]
 
 
-def read_weighted(words: str, protocol, topology: Topology) -> Weighted:
+def read_weighted(words: str, protocol: Protocol, topology: Topology) -> Weighted:
     """`weighted:FILE.csv`, `weighted:zipf=S`, or `weighted:R,R,…`, one rate for each agent."""
     name = f"weighted:{words}"
     if words.startswith("zipf="):

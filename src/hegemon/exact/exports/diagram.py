@@ -7,6 +7,7 @@ some fields are one node, which says how many they are.
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -52,7 +53,7 @@ class Diagram:
         return said + (f"; a node is all states with the same {', '.join(self.merged_by)}" if self.merged_by else "")
 
 
-def diagram(protocol, start=None) -> Diagram:
+def diagram(protocol: Any, start=None) -> Diagram:
     """The diagram of a population protocol."""
     if not hasattr(protocol, "transition_codes"):
         raise InvalidInput(
@@ -89,7 +90,7 @@ def diagram(protocol, start=None) -> Diagram:
     return Diagram(f"{protocol.id}, n = {protocol.n}", nodes, found, q - len(occurring), merged_by)
 
 
-def _start_codes(protocol, start) -> set[int]:
+def _start_codes(protocol: Any, start) -> set[int]:
     start = start if start is not None else protocol.default_start
     if start in ("all", "random") and protocol.starts.get("random") in (None, Protocol.start_random):
         return set(range(protocol.states))
@@ -108,7 +109,7 @@ def _occurring(first: np.ndarray, second: np.ndarray, begin: set[int]) -> list[i
     return sorted(found)
 
 
-def _nodes(protocol, codes: list[int]) -> tuple[dict[int, int], list[str], list[str], tuple[str, ...]]:
+def _nodes(protocol: Any, codes: list[int]) -> tuple[dict[int, int], list[str], list[str], tuple[str, ...]]:
     """The node of every state, the names of nodes, their classes, and the fields by which states are merged."""
     space = protocol.space
     states = {code: space.mapping_of(code) for code in codes}

@@ -5,6 +5,7 @@ from typing import Any
 
 from hegemon import files
 from hegemon.errors import InvalidInput, choose, meant
+from hegemon.models.protocol import Protocol
 
 # what each format is; those of the chain have every configuration, the others the protocol
 FORMATS = {
@@ -62,7 +63,9 @@ def export(
     return [place]
 
 
-def _chain(protocol, to: str, place: Path, graph, start, scheduler, memory: float, progress) -> list[Path]:
+def _chain(
+    protocol: Protocol, to: str, place: Path, graph, start, scheduler: Any, memory: float, progress
+) -> list[Path]:
     from hegemon.exact.containment import members
     from hegemon.exact.exports.chains import write_chain
     from hegemon.exact.instance import Instance

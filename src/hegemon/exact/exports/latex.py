@@ -4,6 +4,7 @@ Only packages of every distribution are used; the parts between the marks can be
 """
 
 import inspect
+from typing import Any
 
 from hegemon.errors import InvalidInput
 from hegemon.exact.exports.pseudocode import escaped, pseudocode
@@ -20,7 +21,7 @@ HEAD = r"""\documentclass[11pt]{article}
 """
 
 
-def latex(protocol) -> str:
+def latex(protocol: Any) -> str:
     """The document; it compiles as it is."""
     content = describe(protocol)
     lines = [HEAD, rf"\section*{{{escaped(content['protocol'])}}}", escaped(content["summary"]), ""]
@@ -68,7 +69,7 @@ def _rules(kind: type) -> list[str]:
     return lines
 
 
-def _transitions(protocol) -> list[str]:
+def _transitions(protocol: Any) -> list[str]:
     """What two states become, for protocols of a few states without coins."""
     if not hasattr(protocol, "transition_codes") or protocol.coin_fields or protocol.states > MOST_STATES:
         return []
@@ -87,7 +88,7 @@ def _transitions(protocol) -> list[str]:
     return [*lines, r"\bottomrule", r"\end{tabular}", ""]
 
 
-def label(protocol, code: int) -> str:
+def label(protocol: Any, code: int) -> str:
     """A state in few letters: values alone where there is one field, `field=value` otherwise."""
     mapping = protocol.space.mapping_of(code)
     if len(mapping) == 1 and isinstance(next(iter(mapping.values())), str):

@@ -8,6 +8,7 @@ its own coins. The reward `steps` is 1 in every state; each set is a label.
 import itertools
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from hegemon.exact.configurations import transition_tables
 from hegemon.exact.instance import EVERYTHING, fixed_start
 from hegemon.exact.rounds import RoundConfigurations
 from hegemon.exact.schedules import parse_daemon
+from hegemon.graphs.topology import Topology
 from hegemon.models.protocol import Protocol
 from hegemon.runs.setting import topology_for
 
@@ -24,7 +26,7 @@ MOST_SITUATIONS = 50_000  # of a node and its neighbours
 MOST_LISTED = 20_000  # configurations that are tried for a set that is no sum of counts
 
 
-def prism(protocol, graph=None, start=None, scheduler=None) -> str:
+def prism(protocol: Any, graph=None, start=None, scheduler: Any = None) -> str:
     """The text of the model."""
     protocol.model.require("chain")
     daemon = parse_daemon(scheduler, protocol)
@@ -48,7 +50,7 @@ class _Model:
 
     form = "dtmc"
 
-    def __init__(self, protocol, topology, start):
+    def __init__(self, protocol: Any, topology: Topology, start):
         self.protocol, self.topology, self.q, self.n = protocol, topology, protocol.states, protocol.n
         start = start if start is not None else protocol.default_start
         uniform = protocol.starts.get("random") is Protocol.start_random
@@ -120,7 +122,7 @@ class _Model:
         return [] if self.start is not None else ["init true endinit", ""]
 
 
-def _meetings(protocol) -> dict[tuple[int, int], dict[tuple[int, int], Fraction]]:
+def _meetings(protocol: Any) -> dict[tuple[int, int], dict[tuple[int, int], Fraction]]:
     """What pairs of states may become, with probabilities, where something may change."""
     first, second = transition_tables(protocol)
     q, values = protocol.states, protocol.coins.size
@@ -135,7 +137,7 @@ def _meetings(protocol) -> dict[tuple[int, int], dict[tuple[int, int], Fraction]
     return found
 
 
-def _require_size(terms: int, protocol) -> None:
+def _require_size(terms: int, protocol: Any) -> None:
     if terms > MOST_TERMS:
         raise InvalidInput(
             f"the model of {protocol.id} would have {terms:,} terms, more than {MOST_TERMS:,}; take smaller parameters "

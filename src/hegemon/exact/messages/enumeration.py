@@ -19,6 +19,7 @@ from hegemon.exact.messages.frozen import renumbered
 from hegemon.exact.messages.nodes import CallOutcome, Local, LocalStates, Numbers, Post
 from hegemon.exact.messages.scripted_coins import NotOrdered
 from hegemon.graphs.topology import Topology
+from hegemon.models.messages import MessageProtocol
 
 GIB = 2**30
 PER_STATE, PER_NODE, PER_LOCAL = 700, 24, 3000  # bytes: a state with its probability, per node; a node's knowledge
@@ -77,7 +78,7 @@ class Tally:
 
 
 def enumerate_runs(
-    protocol, topology: Topology, wake: WakeUp, least: int | None, memory: float, progress=None
+    protocol: MessageProtocol, topology: Topology, wake: WakeUp, least: int | None, memory: float, progress=None
 ) -> Tally:
     """Every run, until nothing is left to happen; if `least` rounds are enough, also not further than there is room.
     Wide draws go by their order where that is all that matters, otherwise value by value."""
@@ -90,7 +91,9 @@ def enumerate_runs(
 class Enumeration:
     """One enumeration of all runs."""
 
-    def __init__(self, protocol, topology: Topology, wake: WakeUp, memory: float, progress, ordered: bool):
+    def __init__(
+        self, protocol: MessageProtocol, topology: Topology, wake: WakeUp, memory: float, progress, ordered: bool
+    ):
         self.protocol, self.topology, self.wake, self.progress = protocol, topology, wake, progress
         self.ports = ports_of(topology)
         self.locals = LocalStates(protocol, ordered)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from hegemon.errors import InvalidInput
 from hegemon.exact.messages.frozen import CHANGEABLE, Freezer, renumbered, thaw
 from hegemon.exact.messages.scripted_coins import NotOrdered, ScriptedCoins, Unenumerable, branches
-from hegemon.models.messages import ELECTED
+from hegemon.models.messages import ELECTED, MessageProtocol
 
 Numbers = tuple[tuple[tuple[int, int], int], ...]  # how many different numbers were drawn from each range
 Places = tuple[tuple[tuple[int, int], tuple[int, ...]], ...]  # the new place of each
@@ -43,7 +43,7 @@ class CallOutcome:
 class LocalStates:
     """All that nodes of a protocol were ever found to be, by number."""
 
-    def __init__(self, protocol, ordered: bool):
+    def __init__(self, protocol: MessageProtocol, ordered: bool):
         self.protocol, self.ordered = protocol, ordered
         self.states: list[Local] = []
         self._numbers: dict[Local, int] = {}

@@ -254,7 +254,7 @@ def agree(first: Holding, second: Holding) -> bool:
     return first.answer.log_low <= high[1] and second.answer.log_low <= high[0]
 
 
-def _refuse_for_ever(protocol, start) -> None:
+def _refuse_for_ever(protocol: Protocol, start) -> None:
     safe = protocol.sets.get("safe")
     if (
         safe is not None

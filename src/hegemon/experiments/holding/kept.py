@@ -10,12 +10,13 @@ from hegemon.experiments.holding.ensemble import Replication
 from hegemon.experiments.holding.process import Process
 from hegemon.experiments.holding.scouting import Scouted
 from hegemon.files import write_text
+from hegemon.models.protocol import Protocol
 
 
 class KeptReplications:
     """The plan and the replications so far, in one JSON file that belongs to one question."""
 
-    def __init__(self, path, protocol, process: Process, importance: str, seed: int):
+    def __init__(self, path, protocol: Protocol, process: Process, importance: str, seed: int):
         self.path, self.scouted, self.replications = path, None, []
         what = [protocol.id, protocol.values, process.topology.name, process.start.tolist(), importance, seed]
         self._digest = hashlib.sha256(repr(what).encode()).hexdigest()

@@ -1,6 +1,6 @@
 """One protocol on one graph from one start, and a crowd of weighted walkers on it."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from hegemon.errors import InvalidInput
 from hegemon.exact.instance import fixed_start
 from hegemon.experiments.holding import kernels
 from hegemon.experiments.holding.kernels import Losses, Sorting, Walkers, WalkTables
+from hegemon.models.population import PopulationProtocol
+from hegemon.models.protocol import Protocol
 from hegemon.runs.setting import topology_for
 
 MOST_AGENTS = 100_000
@@ -31,7 +33,10 @@ KEPT = 256  # meetings that lost the leader, of one ensemble
 class Process:
     """The protocol, its graph and its start, checked; kernels are made for one importance at a time by `Crowd`."""
 
-    def __init__(self, protocol, graph=None, start: object = "safe"):
+    protocol: PopulationProtocol
+
+    def __init__(self, asked: Protocol, graph=None, start: object = "safe"):
+        protocol = cast(PopulationProtocol, asked)
         if not protocol.model.has_interactions:
             raise InvalidInput(f"{protocol.id} has the model {protocol.model}; holding is for population protocols")
         if not protocol.elects_leader:

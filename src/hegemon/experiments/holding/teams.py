@@ -18,6 +18,7 @@ from hegemon.experiments.holding.process import Crowd, Process
 from hegemon.experiments.holding.scouting import Party, scout
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
+from hegemon.models.protocol import Protocol
 from hegemon.protocols.loading import find_protocol, name_of, name_protocol
 
 MOST_DEATHS = 3  # of workers, before the work is given up
@@ -195,5 +196,5 @@ def _team_of(question: Question) -> Team:
     return _prepared[question.id]
 
 
-def _code_of(protocol) -> tuple[str, str]:
+def _code_of(protocol: Protocol) -> tuple[str, str]:
     return protocol_fingerprint(type(protocol)), code_fingerprint()
