@@ -16,6 +16,7 @@ from hegemon.engines.stopping import never
 from hegemon.graphs.families import complete
 from hegemon.runs.rates import EventProcess, read_rates
 from hegemon.runs.setting import initial_configuration
+from hegemon.web.session import Session
 
 TIMER = hg.Timer(n=4, s=2)
 CASES = {
@@ -178,6 +179,15 @@ def test_what_events_cannot_be_combined_with_is_refused():
             hg.simulate(TIMER, **options)
     with pytest.raises(hg.InvalidInput, match="depends on the start"):
         hg.availability(hg.Pairwise(n=3), rates=["leave=1/9"])
+
+
+def test_events_are_never_left_out_silently():
+    """What tells or shows a run interaction by interaction refuses them."""
+    for name, value in {"rates": ["corrupt=1/9"], "availability": True, "loss": 0.1}.items():
+        with pytest.raises(hg.InvalidInput, match=f"a watched run has no {name}"):
+            Session(TIMER, **{name: value})
+    words = ["run", "timer", "--n", "3", "--rate", "corrupt=0.05", "--until", "steps:50", "--trace", "5"]
+    assert main(words) == 2
 
 
 def test_the_command_line(capsys):

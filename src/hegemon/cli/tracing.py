@@ -24,6 +24,8 @@ def traceable(record: RunRecord):
     """The record with an engine that can be followed; what cannot be traced is refused before the run."""
     model = record.protocol.model
     engine = "daemon" if model.has_rounds and record.protocol.time_unit == "steps" else model.follower
+    if record.rates or record.availability:
+        raise InvalidInput("--trace tells interactions, and no events of a --rate; leave --rate and --availability out")
     if record.faults or record.disturbances:
         raise InvalidInput("--trace and --fault exclude each other; hegemon watch shows a run with its faults")
     if record.engine not in ("auto", engine):

@@ -30,6 +30,7 @@ POINTS = 400  # of the curves
 BETWEEN = 0.25  # seconds of work between two snapshots
 LARGEST_MURDER = 10_000  # leaders that may be named in one disturbance
 PATIENCE = 5.0  # seconds that the search for a change may take
+NOT_WATCHED = ("faults", "disturbances", "rates", "availability", "loss", "one_sided")  # options of runs alone
 FAR = 1 << 62  # steps: nobody goes beyond
 LONGEST_JUMP = 30.0  # seconds that any other jump may take
 SLICE = 0.02  # seconds of a jump, after which it comes back
@@ -42,6 +43,8 @@ class Session:
     def __init__(self, protocol: Protocol, **options):
         self.record = RunRecord(protocol, **options)
         self.record.require_known()
+        if unseen := [name for name in NOT_WATCHED if name in self.record.given]:
+            raise InvalidInput(f"a watched run has no {unseen[0]}; leave it out, or use run")
         protocol = self.record.protocol
         self.protocol, self.seed, self._engine = protocol, self.record.seed, self.record.engine
         require_watchable(protocol, self.record.graph, self._engine)
