@@ -9,8 +9,8 @@ import hegemon as hg
 from hegemon.cli.main import main
 from hegemon.cli.run_report import drawn_title
 from hegemon.runs import trials
-from hegemon.runs.course import simulate_states
 from hegemon.runs.setting import topology_for
+from hegemon.runs.simulate import course_of
 from tests.cli import sentences
 
 MAJORITY = '''
@@ -210,13 +210,18 @@ def test_an_interrupt_keeps_what_is_finished(capsys, monkeypatch):
     """Ctrl-C after the third trial, while the others would go on for hours."""
     finished = []
 
-    def run_and_interrupt(asked):
-        finished.append(asked.trial)
-        if len(finished) % 100 == 4:  # and again later, should Python lose the first one in a callback
-            _thread.interrupt_main()
-        return simulate_states(asked)
+    def interrupting(asked):
+        course = course_of(asked)
 
-    monkeypatch.setattr(trials, "course_of", lambda asked: run_and_interrupt)
+        def one(trial):
+            finished.append(trial.trial)
+            if len(finished) % 100 == 4:  # and again later, should Python lose the first one in a callback
+                _thread.interrupt_main()
+            return course(trial)
+
+        return one
+
+    monkeypatch.setattr(trials, "course_of", interrupting)
     assert main(["run", "pairwise", "--n", "1000", "--trials", "100000", "--workers", "1", "--json"]) == 130
     captured = capsys.readouterr()
     content = json.loads(captured.out)

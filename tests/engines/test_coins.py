@@ -12,6 +12,7 @@ from hegemon.engines import choice
 from hegemon.engines.batch.batch import Batch
 from hegemon.engines.batch.census import COINS
 from hegemon.engines.population import adaptive_complete, agents
+from hegemon.engines.population import codes as coded
 from hegemon.engines.population.events import Events
 from hegemon.exact.chain import reachable_chain
 from hegemon.exact.configurations import Configurations
@@ -110,7 +111,7 @@ def worst(keys, engines, trials=300, graph="complete:3") -> dict:
         for engine in engines:
             with pytest.MonkeyPatch.context() as patch:
                 if engine == "records":
-                    patch.setattr(agents, "LARGEST_TABLE", 0)
+                    patch.setattr(coded, "LARGEST_TABLE", 0)
                 runs = [
                     hg.simulate(
                         protocol, graph=graph, start=start, until="some", seed=key, trial=trial, max_steps=LAST,

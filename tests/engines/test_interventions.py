@@ -10,7 +10,7 @@ from scipy import stats
 import hegemon as hg
 from hegemon.compute.randomness import KERNEL, stream
 from hegemon.engines.batch.batch import Batch
-from hegemon.engines.population import adaptive_complete, agents
+from hegemon.engines.population import adaptive_complete, codes
 from hegemon.engines.population.adaptive import Adaptive
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.population.events import Events
@@ -88,7 +88,7 @@ def in_random_protocols(engine: str, key: int, ways, trials: int, untils) -> dic
     setting = drawn(key, "path:3" if engine == "sparse" or engine == "events" and key % 2 else "complete:3")
     with pytest.MonkeyPatch.context() as patch:
         if engine == "records":
-            patch.setattr(agents, "LARGEST_TABLE", 0)
+            patch.setattr(codes, "LARGEST_TABLE", 0)
         values = {(way, u): p_value(setting, ENGINES[engine], way, trials, u) for way in ways for u in untils}
     return values
 

@@ -3,7 +3,7 @@
 import pytest
 
 import hegemon as hg
-from hegemon.engines.population import agents
+from hegemon.engines.population import codes
 from hegemon.models import Bit, PopulationProtocol, Range, RoundsProtocol, exactly
 from hegemon.models.sets import ConfigurationSet
 from tests.engines.random_protocols import ABSENT, Case, Reference, crowded
@@ -31,7 +31,7 @@ def each_once(n: int) -> str:
 def test_a_ranking_ends_when_every_rank_is_taken_once(engine, monkeypatch):
     n = 34
     if engine == "records":
-        monkeypatch.setattr(agents, "LARGEST_TABLE", 0)
+        monkeypatch.setattr(codes, "LARGEST_TABLE", 0)
     settings = {"start": "initial", "seed": 3, "engine": "agents" if engine == "records" else engine}
     run = hg.simulate(Ranking(n=n), until=each_once(n), max_steps=10**7, **settings)
     assert run.reached

@@ -8,7 +8,7 @@ import pytest
 import hegemon as hg
 from hegemon.compute.compilation import specialize
 from hegemon.engines import membership
-from hegemon.engines.population import agents
+from hegemon.engines.population import codes
 from hegemon.errors import InvalidInput
 from hegemon.models import PopulationProtocol, Range, RoundsProtocol, at_least, maximum
 from hegemon.models.words import Word
@@ -187,6 +187,6 @@ class Halves(PopulationProtocol):
 
 
 def test_a_real_number_in_a_field_is_refused_by_machine_code_too(monkeypatch):
-    monkeypatch.setattr(agents, "LARGEST_TABLE", 0)
+    monkeypatch.setattr(codes, "LARGEST_TABLE", 0)
     with pytest.raises(InvalidInput, match="line"):
         hg.simulate(Halves(n=2), start=[{"x": 31_230}] * 2, until="steps:100", engine="agents")

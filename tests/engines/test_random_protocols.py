@@ -9,6 +9,7 @@ import pytest
 
 import hegemon as hg
 from hegemon.engines.population import adaptive_complete, agents
+from hegemon.engines.population import codes as coded
 from hegemon.errors import InvalidInput
 from hegemon.exact import configurations
 from hegemon.models import Parameter, PopulationProtocol, Range
@@ -45,7 +46,7 @@ def worst(cases, engines, trials) -> dict:
         for engine in engines:
             with pytest.MonkeyPatch.context() as patch:
                 if engine == "records":
-                    patch.setattr(agents, "LARGEST_TABLE", 0)
+                    patch.setattr(coded, "LARGEST_TABLE", 0)
                 sample = case.sample("agents" if engine == "records" else engine, trials)
             found.setdefault(engine, []).append((p_value(law, sample), repr(case)))
     return {engine: min(values) for engine, values in found.items()}
@@ -174,7 +175,7 @@ def test_arithmetic_of_64_bits_is_the_same_in_plain_python_and_in_machine_code(m
 def test_engines_refuse_what_leaves_64_bits_and_nothing_else(engine, monkeypatch):
     monkeypatch.setattr(Large, "check_sound", lambda self: None)
     if engine == "records":
-        monkeypatch.setattr(agents, "LARGEST_TABLE", 0)
+        monkeypatch.setattr(coded, "LARGEST_TABLE", 0)
     for number in range(60):
         protocol = large(number)
         wrong = np.zeros((2, 7, 7), bool)
@@ -205,13 +206,13 @@ def left_behind(engine: str) -> bool:
 
 @pytest.mark.parametrize("engine", ["agents", "events"])
 def test_nothing_is_left_in_fields_that_a_state_does_not_have(engine, monkeypatch):
-    monkeypatch.setattr(agents, "LARGEST_TABLE", 0)
+    monkeypatch.setattr(coded, "LARGEST_TABLE", 0)
     assert not left_behind(engine)
 
 
 @pytest.mark.full
 def test_what_is_left_behind_would_be_caught(monkeypatch):
-    monkeypatch.setattr(agents, "LARGEST_TABLE", 0)
+    monkeypatch.setattr(coded, "LARGEST_TABLE", 0)
     monkeypatch.setattr(agents, "settler", lambda space: everything_is_fine)
     assert left_behind("agents")
 

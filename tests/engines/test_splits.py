@@ -10,7 +10,7 @@ import hegemon as hg
 from hegemon.compute.randomness import KERNEL, stream
 from hegemon.engines.batch import skipping
 from hegemon.engines.batch.batch import Batch
-from hegemon.engines.population import adaptive_complete, agents
+from hegemon.engines.population import adaptive_complete, agents, codes
 from hegemon.engines.population.adaptive import Adaptive
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.population.events import Events
@@ -133,7 +133,7 @@ def eager(monkeypatch):
 @pytest.mark.parametrize("case", CASES)
 def test_a_run_does_not_depend_on_where_it_is_stopped(case, split, monkeypatch):
     if case == "records":
-        monkeypatch.setattr(agents, "LARGEST_TABLE", 0)
+        monkeypatch.setattr(codes, "LARGEST_TABLE", 0)
     for seed in range(3):
         assert Course(case, seed).run(split) == Course(case, seed).run(), seed
 

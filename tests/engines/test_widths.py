@@ -11,7 +11,7 @@ from hegemon.engines import membership
 from hegemon.engines.batch import batch, census
 from hegemon.engines.engine import LAST_STEP
 from hegemon.engines.membership import Watcher
-from hegemon.engines.population import adaptive_complete, agents, events
+from hegemon.engines.population import adaptive_complete, agents, codes, events
 from hegemon.engines.prospects import Prospects, Unsettled
 from hegemon.engines.stopping import Stop, parse_stop
 from hegemon.errors import InvalidInput
@@ -127,11 +127,11 @@ def test_table_and_records_make_the_same_run(states, monkeypatch):
         def interact(a, b, p):
             b.x = (a.x * 2 + b.x + 4000) % 4095
 
-    assert agents.LARGEST_TABLE == 4096
+    assert codes.LARGEST_TABLE == 4096
     start = [{"x": states - 1 - k} for k in range(3)]
     settings = {"start": start, "until": "steps:200", "engine": "agents", "seed": 5}
     first = hg.simulate(Wide(n=3), **settings).configuration.agents["x"].tolist()
-    monkeypatch.setattr(agents, "LARGEST_TABLE", 0)
+    monkeypatch.setattr(codes, "LARGEST_TABLE", 0)
     assert hg.simulate(Wide(n=3), **settings).configuration.agents["x"].tolist() == first
 
 

@@ -12,8 +12,9 @@ from hegemon.graphs.families import complete
 from hegemon.models.model import MODELS, ComputationModel
 from hegemon.models.protocol import Protocol
 from hegemon.network.swarm import Swarm
-from hegemon.runs.record import TrialRecord
+from hegemon.runs.record import MadeRecord
 from hegemon.runs.run import Run
+from hegemon.runs.trial import Course
 from hegemon.web.layout import require_watchable
 
 SOURCE = Path(__file__).parents[2] / "src" / "hegemon"
@@ -56,10 +57,10 @@ def test_a_run_loads_its_own_model_alone():
     assert of_messages(loaded_by("run", "flood-max", "--n", "4", "--quiet"))
 
 
-def toss(asked: TrialRecord) -> Run:
+def toss(asked: MadeRecord) -> Course:
     """The course of a model that only this file knows."""
     protocol = asked.protocol
-    return Run(protocol.id, protocol.n, "steps", 7, True, 1, "toy", "the only one", asked.seed, asked.trial)
+    return lambda trial: Run(protocol.id, protocol.n, "steps", 7, True, 1, "toy", "the only one", 4, trial.trial)
 
 
 class ToyProtocol(Protocol):

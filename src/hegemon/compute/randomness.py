@@ -5,13 +5,16 @@ words in place; copying them is a snapshot, and a replay from a snapshot repeats
 """
 
 import random
+from collections.abc import Iterator
 
 import numpy as np
 from numba import uint64
+from numpy.random.bit_generator import ISpawnableSeedSequence
 
 from hegemon.compute.border import ingredient
 
 START, KERNEL, FAULT, GRAPH = 0, 1, 2, 3  # purposes of a trial's streams
+FEW = 16  # streams: made one by one they take less time
 _DOUBLE = 1.0 / (1 << 53)
 
 drawing = ingredient(forceinline=True, _nrt=False)
@@ -25,6 +28,85 @@ def stream(seed: int, *path: int) -> np.ndarray:
 def generator(seed: int, *path: int) -> np.random.Generator:
     """A NumPy generator for set-up work (starts, graphs), on the same tree of streams as `stream`."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=path)))
+
+
+def streams(seed: int, trials: range, purpose: int) -> np.ndarray:
+    """The streams of many trials, one in a row: the hash of NumPy's SeedSequence, calculated for all rows at once."""
+    if len(trials) < FEW or trials[-1] >> 32:  # a number of two words is hashed otherwise
+        return np.array([stream(seed, trial, purpose) for trial in trials])
+    words = _words(seed)
+    words += [0] * (4 - len(words))
+    numbers = np.fromiter(trials, np.uint32, len(trials))
+    content = [*(np.full(len(trials), word, np.uint32) for word in words), numbers, np.full_like(numbers, purpose)]
+    scramble = _Scramble(0x43B0D7E5, 0x931E8875)
+    pool = [scramble(word) for word in content[:4]]
+    for source in range(4):
+        for target in range(4):
+            if source != target:
+                pool[target] = _mixed(pool[target], scramble(pool[source]))
+    for word in content[4:]:
+        pool = [_mixed(old, scramble(word)) for old in pool]
+    scramble = _Scramble(0x8B51F9DD, 0x58F38DED)
+    return np.stack([scramble(pool[k % 4]) for k in range(8)], axis=1).view(np.uint64)
+
+
+def generators(seed: int, trials: range, purpose: int) -> Iterator[np.random.Generator]:
+    """`generator(seed, trial, purpose)` for many trials."""
+    for trial, words in zip(trials, streams(seed, trials, purpose), strict=True):
+        yield np.random.Generator(np.random.PCG64(_Sown(words, seed, (trial, purpose))))
+
+
+class _Sown(ISpawnableSeedSequence):
+    """A SeedSequence whose first words are known; whoever wants more gets it from a real one."""
+
+    def __init__(self, words: np.ndarray, seed: int, path: tuple[int, ...]):
+        self._words, self._place = words, (seed, path)
+        self._real: np.random.SeedSequence | None = None
+
+    @property
+    def is_used(self) -> bool:
+        """Whether more was wanted than the first words."""
+        return self._real is not None
+
+    def _sequence(self) -> np.random.SeedSequence:
+        if self._real is None:
+            self._real = np.random.SeedSequence(self._place[0], spawn_key=self._place[1])
+        return self._real
+
+    def generate_state(self, n_words, dtype=np.uint32):
+        is_known = n_words == 4 and dtype == np.uint64
+        return self._words if is_known else self._sequence().generate_state(n_words, dtype)
+
+    def spawn(self, n_children):
+        return self._sequence().spawn(n_children)
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._sequence(), name)
+
+
+class _Scramble:
+    """The hash of one word after the other, of many sequences side by side."""
+
+    def __init__(self, first: int, factor: int):
+        self._now, self._factor = first, factor
+
+    def __call__(self, words: np.ndarray) -> np.ndarray:
+        words = words ^ np.uint32(self._now)
+        self._now = self._now * self._factor & 0xFFFFFFFF
+        words *= np.uint32(self._now)
+        return words ^ (words >> np.uint32(16))
+
+
+def _mixed(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    words: np.ndarray = first * np.uint32(0xCA01F9DD) - second * np.uint32(0x4973F715)
+    return words ^ (words >> np.uint32(16))
+
+
+def _words(number: int) -> list[int]:
+    """A number in words of 32 bits, the lowest first."""
+    return [number & 0xFFFFFFFF, *(_words(number >> 32) if number >> 32 else [])]
 
 
 def python_generator(seed: int, *path: int) -> random.Random:

@@ -90,6 +90,12 @@ class Engine(ABC):
         """Raise InvalidInput if the run does not fit in memory: asked before anything is allocated."""
         return None
 
+    @classmethod
+    def begins_with_codes(cls, protocol) -> bool:
+        """Whether its first steps are those of `population/codes.py`, coin by coin: trials may then make these steps
+        together, and an engine that is given the coins and takes over by `load` goes on as if it had made them."""
+        return False
+
     @property
     @abstractmethod
     def step(self) -> int:

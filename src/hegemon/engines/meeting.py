@@ -58,13 +58,14 @@ def signature_of_meet(state: np.dtype, parameters: np.dtype):
 
 
 class Meeting:
-    """The address of `meet` for one protocol and stop, and everything behind it that must stay alive."""
+    """The address of `meet` for one protocol and stop, and everything behind it that must stay alive. Engines may share
+    one: what a meeting writes to belongs to the gate."""
 
     def __init__(self, protocol: PopulationProtocol, stop: Stop):
         encode, decode, self._layout = codec(protocol.space)
         self.protocol, self._parameters = protocol, protocol.compiled_p
-        self._scratch = np.zeros(2, widened(protocol.space.dtype))
-        signature = signature_of_meet(self._scratch.dtype, protocol.compiled_p.dtype)
+        self._state = widened(protocol.space.dtype)
+        signature = signature_of_meet(self._state, protocol.compiled_p.dtype)
         interact = meeting(protocol.interact, protocol.coins.names)
         bound = {"interact": interact, "encode": encode, "decode": decode, "note": marker(stop.conditions)}
         self._told = MARKS + 2 * len(stop.conditions)
@@ -80,14 +81,16 @@ class Meeting:
         """What a meeting raises that has failed."""
         told = np.array([first, second, coin, *[0] * (self._told - MARKS)], np.int64)
         try:
-            self._aloud()(self._scratch, self._parameters, self._layout, told)
+            self._aloud()(np.zeros(2, self._state), self._parameters, self._layout, told)
         except Exception as error:
             return error
         return None
 
     def gate(self) -> np.ndarray:
-        """A new gate with the addresses that `call_meeting` needs; its owner keeps it alive."""
-        gate = np.zeros(self._told, np.int64)
-        arrays = (self._parameters, self._layout, self._scratch, gate[TOLD:])
+        """A new gate with the addresses that `call_meeting` needs; its owner keeps it and the Meeting alive."""
+        gate = np.zeros(
+            self._told + 2 * len(self._state.names or ()), np.int64
+        )  # two states to work in are behind what is told
+        arrays = (self._parameters, self._layout, gate[self._told :], gate[TOLD:])
         gate[:ADDRESSES] = [self._function.address, *(array.ctypes.data for array in arrays)]
         return gate

@@ -185,9 +185,20 @@ def _kernel_for(observable):
     return evaluate_records if observable.value.__code__.co_argcount == 2 else evaluate_with_neighbours
 
 
-def count_leaders(protocol: Protocol, configuration: Configuration) -> int | None:
-    if not protocol.elects_leader:
-        return None
-    agents, weights = configuration.weighted()
-    membership = Membership(protocol, Stop("leaders", (protocol.output,)))
-    return int(membership.counts(agents, weights)[0])
+class LeaderCount:
+    """How many leaders there are; None where nobody is elected."""
+
+    def __init__(self, protocol: Protocol):
+        stop = Stop("leaders", (protocol.output,)) if protocol.elects_leader else None
+        self._membership = Membership(protocol, stop) if stop else None
+
+    def __call__(self, configuration: Configuration) -> int | None:
+        if self._membership is None:
+            return None
+        return int(self._membership.counts(*configuration.weighted())[0])
+
+    def of_rows(self, states: np.ndarray, populations: np.ndarray) -> list[int | None]:
+        """The same of many populations at once, whose agents are numbers of these states."""
+        if self._membership is None:
+            return [None] * len(populations)
+        return self._membership.marks(states)[:, 0][populations].sum(axis=1, dtype=np.int64).tolist()

@@ -34,7 +34,11 @@ class Stop:
 
     def holds(self, counts) -> bool:
         """Whether the counted part is met."""
-        return bool(len(counts) and np.all((self.low <= counts) & (counts <= self.high)))
+        return bool(self.hold(counts))
+
+    def hold(self, counts) -> np.ndarray:
+        """The same for every row of counts."""
+        return np.logical_and(len(self.conditions) > 0, ((self.low <= counts) & (counts <= self.high)).all(axis=-1))
 
 
 def never(name: str, limit: int | None = None) -> Stop:

@@ -20,14 +20,17 @@ from pathlib import Path
 
 import numpy as np
 
+from hegemon.engines.pacing import Pace
 from hegemon.errors import InvalidInput
 from hegemon.experiments.case import Case
 from hegemon.experiments.store.moments import moments_of
 from hegemon.experiments.store.record_files import MOST_TRIALS, RecordFile, encode_record, to_columns
 from hegemon.graphs.topology import Topology
 from hegemon.protocols.loading import name_protocol
+from hegemon.runs.record import MadeRecord
 from hegemon.runs.run import Run
-from hegemon.runs.simulate import simulate
+from hegemon.runs.simulate import course_of, simulate
+from hegemon.runs.trial import Course, Trial, at_once, made_together
 
 stopping = threading.Event()  # whoever runs workers in threads of its own process sets it to stop them
 _files: dict[str, RecordFile] = {}
@@ -43,15 +46,11 @@ def work(task: dict) -> dict:
     rows: list[dict] = []
     try:
         case, topology = prepare(task)
+        course = course_of(MadeRecord(**vars(case.record) | {"graph": topology, "seed": case.seed}))
         begin = time.perf_counter()  # what is made once is not part of a trial
-        for trial in range(task["first"], task["first"] + min(task["count"], MOST_TRIALS)):
-            given = {"graph": topology, "seed": case.seed, "trial": trial, "progress": _progress}
-            run = simulate(**vars(case.record) | given)
-            if run.interrupted:
-                break
+        last = task["first"] + min(task["count"], MOST_TRIALS)
+        for run in _runs(course, range(task["first"], last), begin + task["seconds"]):
             rows.append(row_of(run))
-            if time.perf_counter() - begin > task["seconds"]:
-                break
     except InvalidInput as error:
         answer["error"] = str(error)
     except Exception as error:
@@ -67,6 +66,25 @@ def work(task: dict) -> dict:
         _deliver(record, task, {})
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return answer | {"seconds": seconds, "memory": peak, "worker": os.getpid()}
+
+
+def _runs(course: Course, trials: range, end: float) -> Iterator[Run]:
+    """One trial after the other, short ones many at a time, until this moment: at least one."""
+    pace = Pace(1)
+    while trials:
+        size = min(pace.amount, at_once(course))
+        piece, trials = trials[:size], trials[size:]
+        pace.start()
+        for made in made_together(course, [Trial(trial, keep=False, progress=_progress) for trial in piece]):
+            run = made if isinstance(made, Run) else made()
+            if run.interrupted:
+                return
+            yield run
+            if not isinstance(made, Run) and time.perf_counter() > end:
+                return
+        pace.done(size)
+        if stopping.is_set() or time.perf_counter() > end:
+            return
 
 
 def prepare(task: dict) -> tuple:

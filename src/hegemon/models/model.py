@@ -24,8 +24,8 @@ class ComputationModel:
     """`kind` is how a sentence speaks of its protocols. The traits say what a run of it can be asked.
 
     `homes` are the places of its parts, each loaded when it is used, so that a run loads its own model alone: `course`
-    makes a run of a record, `world` is what the page watches, `chain` explores all configurations, `scheduler` reads
-    the option of that name (see `engines/schedulers/reading.py`).
+    takes a record and returns what makes its trials (see `runs/trial.py`), `world` is what the page watches, `chain`
+    explores all configurations, `scheduler` reads the option of that name (see `engines/schedulers/reading.py`).
     """
 
     name: str
@@ -73,7 +73,7 @@ POPULATION = ComputationModel(
     "population", "of the population model", follower="agents", scheduler="uniform",
     has_starts=True, has_configurations=True, has_interactions=True, daemons=("adversary", "central"),
     homes={
-        "course": "hegemon.runs.course:simulate_states",
+        "course": "hegemon.runs.course:StateCourse",
         "chain": "hegemon.exact.instance:population_chain",
         "member": "hegemon.network.rules:InteractionRules",
         "scheduler": "hegemon.engines.schedulers.reading:read_pairs",
@@ -90,7 +90,7 @@ ROUNDS = ComputationModel(
         "distributed": "distributed:1/2",
     },
     homes={
-        "course": "hegemon.runs.course:simulate_states",
+        "course": "hegemon.runs.course:StateCourse",
         "chain": "hegemon.exact.instance:rounds_chain",
         "member": "hegemon.network.rules:RoundsRules",
         "scheduler": "hegemon.engines.schedulers.reading:read_nodes",
@@ -100,7 +100,7 @@ ROUNDS = ComputationModel(
 MESSAGES = ComputationModel(
     "messages", "of the messages model", agents="nodes", follower="nodes", wakes=True,
     homes={
-        "course": "hegemon.runs.messages:simulate_messages",
+        "course": "hegemon.runs.messages:course_of_messages",
         "member": "hegemon.network.rules:MessageRules",
         "world": "hegemon.web.messages:MessageWorld",
     },
@@ -108,6 +108,6 @@ MESSAGES = ComputationModel(
 OBJECTS = ComputationModel(
     "objects", "whose states are Python objects", follower="objects",
     has_starts=True, has_objects=True, has_template=False,
-    homes={"course": "hegemon.runs.objects:simulate_objects", "world": "hegemon.web.objects:ObjectWorld"},
+    homes={"course": "hegemon.runs.objects:course_of_objects", "world": "hegemon.web.objects:ObjectWorld"},
 )  # fmt: skip
 MODELS = {model.name: model for model in (POPULATION, ROUNDS, MESSAGES, OBJECTS)}

@@ -1,14 +1,19 @@
-"""The course of a run, from a start to a Run: the same for population protocols and for synchronous rounds."""
+"""The course of runs, from a start to a Run: the same for population protocols and for synchronous rounds.
 
-from collections.abc import Sequence
+What does not depend on the trial is made once. Short trials are made many at a time where that is possible (see
+`engines/population/codes.py`): those that end within their first steps need no engine of their own.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from hegemon.compute.randomness import FAULT, KERNEL, generator, stream
-from hegemon.engines.choice import Choice, choose_engine
-from hegemon.engines.membership import Watcher, count_leaders
+from hegemon.compute.randomness import FAULT, KERNEL, generator, stream, streams
+from hegemon.engines.choice import choose_engine
+from hegemon.engines.membership import LeaderCount, Watcher
 from hegemon.engines.schedulers.reading import scheduler_for
 from hegemon.engines.stopping import Stop, parse_stop
 from hegemon.errors import InvalidInput
@@ -25,67 +30,178 @@ from hegemon.runs.disturbances import read_disturbances
 from hegemon.runs.driver import Driver
 from hegemon.runs.history import History
 from hegemon.runs.rates import EventProcess, read_rates
-from hegemon.runs.record import TrialRecord
+from hegemon.runs.record import MadeRecord
 from hegemon.runs.run import Fault, Run
 from hegemon.runs.schedules import read_interactions, read_rounds
-from hegemon.runs.setting import initial_configuration, topology_for
+from hegemon.runs.setting import Starts, topology_for
+from hegemon.runs.trial import Trial
+
+FIRST_STEPS = 1 << 16  # that trials make together; before the driver first asks whether a run can still meet its stop
+MOST_CODES = 1 << 22  # of all agents of the trials that are made together
 
 
-def simulate_states(asked: TrialRecord) -> Run:
-    """Run until the stop is met or `max_steps` steps are made."""
-    seed, trial, checkpoint = asked.seed, asked.trial, asked.checkpoint
-    protocol: Any = unreliable(asked.protocol, asked.loss, asked.one_sided)
-    protocol.require_sound()
-    topology, start = topology_for(protocol, asked.graph, seed), opened(asked.start, protocol.starts)
-    stop = parse_stop(asked.until, protocol)
-    if asked.availability:
-        stop = replace(one_leader(protocol), limit=stop.limit)
-    _require_lasting(stop, asked)
-    if getattr(protocol, "is_one_sided", False):  # half an interaction may leave a set that whole ones do not leave
-        stop = replace(stop, closed=False)
-    limit = min((one for one in (stop.limit, asked.max_steps) if one is not None), default=None)
-    faults = (*asked.faults, *(read_disturbances(asked.disturbances) if asked.disturbances else ()))
-    schedule = read_interactions(start, protocol, topology) if protocol.model.has_interactions else []
-    rounds = read_rounds(start, protocol, topology) if protocol.model.has_rounds else []
-    if rounds and faults:
-        raise InvalidInput(f"{start} prescribes rounds, which are followed without faults; leave the faults out")
-    if schedule and (faults or asked.engine not in ("auto", "agents")):
-        raise InvalidInput(f"{start} prescribes interactions, which only engine agents follows, and without faults")
-    observables = asked_observables(protocol, asked.observe or bool(asked.at or asked.every))
-    watched = tuple(observable.value for observable in observables.values())
-    scheduler = scheduler_for(asked.scheduler, protocol, topology)
-    name = "agents" if schedule else asked.engine
-    if asked.availability and name == "auto":
-        name = "agents" if scheduler.blind else "stepwise"
-    chosen = choose_engine(name, protocol, topology, stop, watched, asked.fast_forward, asked.threads, scheduler)
-    chosen.engine.require_room(protocol, topology)
-    configuration = initial_configuration(protocol, start, seed, trial, chosen.engine.as_multiset, topology)
-    if stop.watch:
-        require_unique_leader(protocol, configuration)
-    history = None
-    if observables:
-        unit = protocol.n if protocol.model.has_interactions else 1
-        history = History(Watcher(protocol, observables, topology), unit, asked.at, asked.every, asked.most_rows)
-    key = stream(seed, trial, KERNEL)
-    driver = Driver(
-        protocol, topology, chosen.engine, configuration, stop, key, history, asked.progress, **chosen.options
-    )
-    if checkpoint and (schedule or rounds or observables):
-        raise InvalidInput("a checkpoint keeps no records and no prescribed interactions; run without them")
-    met, last_fault = _suffer(driver, faults, limit, generator(seed, trial, FAULT), checkpoint)
-    met = met or driver.follow(schedule or rounds, limit)
-    if not (asked.rates or asked.availability):
-        met = met or driver.run(limit, until_met=True)
-        return _record(protocol, topology, driver, chosen, met, last_fault, seed, trial, history, asked.keep)
-    events = EventProcess(read_rates(asked.rates), protocol, topology, generator(seed, trial, FAULT))
-    if asked.availability:
-        followed = Availability(driver, events)
-        followed.follow(limit or 0)
-        run = _record(protocol, topology, driver, chosen, False, None, seed, trial, history, asked.keep)
-        return replace(run, measures=run.measures | followed.measures() | events.measures(driver.engine))
-    met = _live(driver, events, limit)
-    run = _record(protocol, topology, driver, chosen, met, None, seed, trial, history, asked.keep)
-    return replace(run, measures=run.measures | events.measures(driver.engine))
+class StateCourse:
+    """Trials that run until the stop is met or `max_steps` steps are made."""
+
+    def __init__(self, asked: MadeRecord):
+        self.asked = asked
+        protocol: Any = unreliable(asked.protocol, asked.loss, asked.one_sided)
+        protocol.require_sound()
+        topology, start = topology_for(protocol, asked.graph, asked.seed), opened(asked.start, protocol.starts)
+        stop = parse_stop(asked.until, protocol)
+        if asked.availability:
+            stop = replace(one_leader(protocol), limit=stop.limit)
+        _require_lasting(stop, asked)
+        if getattr(protocol, "is_one_sided", False):  # half an interaction may leave a set that whole ones do not leave
+            stop = replace(stop, closed=False)
+        self.protocol, self.topology, self.stop = protocol, topology, stop
+        self.limit = min((one for one in (stop.limit, asked.max_steps) if one is not None), default=None)
+        self.faults = (*asked.faults, *(read_disturbances(asked.disturbances) if asked.disturbances else ()))
+        schedule = read_interactions(start, protocol, topology) if protocol.model.has_interactions else []
+        rounds = read_rounds(start, protocol, topology) if protocol.model.has_rounds else []
+        self.prescribed = schedule or rounds
+        if rounds and self.faults:
+            raise InvalidInput(f"{start} prescribes rounds, which are followed without faults; leave the faults out")
+        if schedule and (self.faults or asked.engine not in ("auto", "agents")):
+            raise InvalidInput(f"{start} prescribes interactions, which only engine agents follows, and without faults")
+        self.observables = asked_observables(protocol, asked.observe or bool(asked.at or asked.every))
+        watched = tuple(observable.value for observable in self.observables.values())
+        self.scheduler = scheduler_for(asked.scheduler, protocol, topology)
+        name = "agents" if schedule else asked.engine
+        if asked.availability and name == "auto":
+            name = "agents" if self.scheduler.blind else "stepwise"
+        self.chosen = choose_engine(
+            name, protocol, topology, stop, watched, asked.fast_forward, asked.threads, self.scheduler
+        )
+        if asked.checkpoint and (self.prescribed or self.observables):
+            raise InvalidInput("a checkpoint keeps no records and no prescribed interactions; run without them")
+        self.chosen.engine.require_room(protocol, topology)
+        self.starts = Starts(protocol, start, asked.seed, self.chosen.engine.as_multiset, topology)
+        self.leaders = LeaderCount(protocol)
+
+    def __call__(self, trial: Trial) -> Run:
+        asked, number = self.asked, trial.trial
+        configuration = next(self.starts.of(range(number, number + 1)))
+        if self.stop.watch:
+            require_unique_leader(self.leaders(configuration))
+        history = None
+        if self.observables:
+            unit = self.protocol.n if self.protocol.model.has_interactions else 1
+            watcher = Watcher(self.protocol, self.observables, self.topology)
+            history = History(watcher, unit, asked.at, asked.every, trial.most_rows)
+        driver = self._driver(trial, configuration, stream(asked.seed, number, KERNEL), history)
+        checkpoint = asked.checkpoint
+        rng = generator(asked.seed, number, FAULT) if self.faults or checkpoint else None
+        met, last_fault = _suffer(driver, self.faults, self.limit, rng, checkpoint)
+        met = met or driver.follow(self.prescribed, self.limit)
+        if asked.rates or asked.availability:
+            return self._live(trial, driver)
+        met = met or driver.run(self.limit, until_met=True)
+        return self._record(trial, driver, met, last_fault)
+
+    def _live(self, trial: Trial, driver: Driver) -> Run:
+        """A run with events that are part of the process."""
+        rng, more = generator(self.asked.seed, trial.trial, FAULT), {}
+        events = EventProcess(read_rates(self.asked.rates), self.protocol, self.topology, rng)
+        if self.asked.availability:
+            followed = Availability(driver, events)
+            followed.follow(self.limit or 0)
+            more = followed.measures()
+        met = not self.asked.availability and _live(driver, events, self.limit)
+        run = self._record(trial, driver, met, None)
+        return replace(run, measures=run.measures | more | events.measures(driver.engine))
+
+    def _driver(self, trial: Trial, configuration: Configuration, key, history: History | None = None) -> Driver:
+        chosen = self.chosen
+        return Driver(
+            self.protocol, self.topology, chosen.engine, configuration, self.stop, key, history, trial.progress,
+            **chosen.options,
+        )  # fmt: skip
+
+    # -- many at once -----------------------------------------------------------------------------------
+
+    @cached_property
+    def at_once(self) -> int:
+        """How many trials are made together at most."""
+        asked, stop, engine = self.asked, self.stop, self.chosen.engine
+        more = self.faults or asked.rates or asked.availability or self.prescribed or self.observables
+        if more or asked.checkpoint or stop.whole or not engine.begins_with_codes(self.protocol):
+            return 1
+        return max(1, MOST_CODES // self.protocol.n) if self.scheduler.memoryless else 1
+
+    def many(self, trials: Sequence[Trial]) -> "list[Run | Callable[[], Run]]":
+        """These trials, which have consecutive numbers: what came out, or what goes on with a trial that is long."""
+        if self.at_once == 1 or len(trials) == 1:
+            return [self(trial) for trial in trials]
+        from hegemon.engines.population.codes import LIMIT, MET, Codes
+
+        protocol, stop = self.protocol, self.stop
+        numbers = range(trials[0].trial, trials[-1].trial + 1)
+        codes = Codes(protocol, self.topology, stop, self.scheduler)
+        fixed = self.starts.fixed  # while starts are made they may be found to be
+        starts = [fixed] if fixed else self.starts.of(numbers)
+        populations = np.stack([codes.of(start) for start in starts])
+        counts = np.stack([codes.counts(population) for population in populations])
+        if stop.watch and np.any(counts[:, 0] != 1):
+            return [self(trial) for trial in trials]  # which says what is wrong
+        if fixed:
+            populations, counts = (np.repeat(one, len(trials), axis=0) for one in (populations, counts))
+        ended = np.where(stop.hold(counts), MET, LIMIT)
+        words = streams(self.asked.seed, numbers, KERNEL)
+        steps = FIRST_STEPS if self.limit is None else min(self.limit, FIRST_STEPS)
+        made = codes.run(populations, words, counts, stop, steps, ended)
+        leaders = self.leaders.of_rows(codes.states, populations)
+        runs: list[Run | Callable[[], Run]] = []
+        rows = zip(trials, populations, made.tolist(), ended.tolist(), leaders, strict=True)
+        for row, (trial, population, step, end, number) in enumerate(rows):
+            if end == MET or end == LIMIT and step == self.limit:
+                final = codes.configuration(population) if trial.keep else None
+                runs.append(self._run(trial, step, end == MET, number, "agents", final, {}))
+            elif end == LIMIT:
+                runs.append(partial(self._go_on, trial, codes.configuration(population), words[row].copy(), step))
+            else:  # it failed, or one before it
+                runs.append(partial(self, trial))
+        return runs
+
+    def _go_on(self, trial: Trial, configuration: Configuration, key: np.ndarray, step: int) -> Run:
+        """The rest of a trial that has come to this step: an engine goes on with coins that were not used before."""
+        driver = self._driver(trial, configuration, key)
+        driver.engine.load(configuration, step)
+        return self._record(trial, driver, driver.run(self.limit, until_met=True), None)
+
+    # -- what came out ----------------------------------------------------------------------------------
+
+    def _record(self, trial: Trial, driver: Driver, met: bool, last_fault: int | None) -> Run:
+        engine, stop, unit = driver.engine, self.stop, self.protocol.time_unit
+        final, measures = engine.configuration(), engine.measures()
+        leaders = self.leaders(final)
+        run = self._run(trial, engine.step, met, leaders, engine.name, final if trial.keep else None, measures)
+        if last_fault is not None and run.reached and not stop.watch:
+            measures[f"recovery_{unit}"] = run.steps - last_fault
+        outside = _why_outside(self.protocol, self.topology, stop, final) if not run.reached else None
+        if outside is not None:
+            measures["outside"] = outside
+        watched = driver.history.watched() if driver.history else None
+        if not (watched or driver.interrupted or driver.ended):
+            return run
+        return replace(run, watched=watched, interrupted=driver.interrupted, ended=driver.ended)
+
+    def _run(self, trial: Trial, steps: int, met: bool, leaders, engine: str, final, measures: dict) -> Run:
+        protocol = self.protocol
+        return Run(
+            protocol=protocol.id,
+            n=protocol.n,
+            unit=protocol.time_unit,
+            steps=steps,
+            reached=met or (self.stop.limit is not None and steps == self.stop.limit),
+            leaders=leaders,
+            engine=engine,
+            reason=self.chosen.reason,
+            seed=self.asked.seed,
+            trial=trial.trial,
+            configuration=final,
+            measures=measures,
+        )
 
 
 def _live(driver: Driver, events: EventProcess, limit: int | None) -> bool:
@@ -107,7 +223,7 @@ def _live(driver: Driver, events: EventProcess, limit: int | None) -> bool:
             return True
 
 
-def _require_lasting(stop: Stop, asked: TrialRecord) -> None:
+def _require_lasting(stop: Stop, asked: MadeRecord) -> None:
     """What events and availability need of a run, and what they cannot be combined with."""
     if not asked.rates and not asked.availability:
         return
@@ -126,7 +242,7 @@ def _require_lasting(stop: Stop, asked: TrialRecord) -> None:
         )
 
 
-def _depends_on_n(asked: TrialRecord) -> bool:
+def _depends_on_n(asked: MadeRecord) -> bool:
     """Whether the bounds of the set that ends the run are other ones for more agents."""
     protocol = asked.protocol
     chosen = asked.until if isinstance(asked.until, ConfigurationSet) else protocol.sets.get(str(asked.until))
@@ -168,38 +284,6 @@ def _suffer(driver: Driver, faults: Sequence[Fault], limit: int | None, rng, che
     return False, last
 
 
-def _record(
-    protocol: Protocol, topology: Topology, driver, chosen: Choice, met, last_fault, seed, trial, history, keep
-) -> Run:
-    engine, stop = driver.engine, driver.stop
-    steps, unit = engine.step, protocol.time_unit
-    reached = met or (stop.limit is not None and steps == stop.limit)
-    final = engine.configuration()
-    measures = engine.measures()
-    if last_fault is not None and reached and not stop.watch:
-        measures[f"recovery_{unit}"] = steps - last_fault
-    outside = _why_outside(protocol, topology, stop, final) if not reached else None
-    if outside is not None:
-        measures["outside"] = outside
-    return Run(
-        protocol=protocol.id,
-        n=protocol.n,
-        unit=unit,
-        steps=steps,
-        reached=reached,
-        leaders=count_leaders(protocol, final),
-        engine=engine.name,
-        reason=chosen.reason,
-        seed=seed,
-        trial=trial,
-        configuration=final if keep else None,
-        watched=history.watched() if history else None,
-        measures=measures,
-        interrupted=driver.interrupted,
-        ended=driver.ended,
-    )
-
-
 def _why_outside(protocol: Protocol, topology: Topology, stop: Stop, final: Configuration) -> str | None:
     """What the author says keeps a configuration outside the set, where the author says so."""
     if stop.reason is None or not protocol.reads_graph:
@@ -207,8 +291,7 @@ def _why_outside(protocol: Protocol, topology: Topology, stop: Stop, final: Conf
     return stop.reason(final.agents.view(np.recarray), topology.offsets, topology.targets, protocol.p)
 
 
-def require_unique_leader(protocol: Protocol, configuration: Configuration) -> None:
-    leaders = count_leaders(protocol, configuration)
+def require_unique_leader(leaders: int | None) -> None:
     if leaders != 1:
         raise InvalidInput(
             f"until broken needs a start with exactly one leader, and this one has {leaders}; try the start safe"

@@ -5,38 +5,43 @@ from typing import cast
 from hegemon.engines.choice import choose_for_messages
 from hegemon.engines.messages.initiators import WakeUp
 from hegemon.models.messages import MessageProtocol
-from hegemon.runs.record import TrialRecord
+from hegemon.runs.record import MadeRecord
 from hegemon.runs.run import Run
 from hegemon.runs.setting import topology_for
+from hegemon.runs.trial import Course, Trial
 
 
-def simulate_messages(asked: TrialRecord) -> Run:
-    """Run until no message is on the way and no node waits, or for `max_steps` rounds.
+def course_of_messages(asked: MadeRecord) -> Course:
+    """Each trial runs until no message is on the way and no node waits, or for `max_steps` rounds.
 
     `wake` is the adversary's schedule: all, one-by-one, random, a file, or one round per node. The run has
     reached its end when exactly one node is elected.
     """
-    seed, trial, checkpoint = asked.seed, asked.trial, asked.checkpoint
+    seed, checkpoint = asked.seed, asked.checkpoint
     topology = topology_for(asked.protocol, asked.graph, seed)
     protocol = cast(MessageProtocol, asked.protocol).adapt(topology)
     schedule = WakeUp(asked.wake, protocol)
     chosen, reason = choose_for_messages(asked.engine, protocol, topology, schedule)
-    running = chosen(protocol, topology, schedule, seed, trial)
-    if checkpoint and checkpoint.state:
-        running.thaw(checkpoint.state["engine"])
-    rest = (lambda: checkpoint.offer(running)) if checkpoint else None
-    outcome = running.run(asked.max_steps, asked.progress, rest)
-    return Run(
-        protocol=protocol.id,
-        n=protocol.n,
-        unit=protocol.time_unit,
-        steps=outcome.rounds,
-        reached=outcome.finished and outcome.leaders == 1,
-        leaders=outcome.leaders,
-        engine=chosen.name,
-        reason=reason,
-        seed=seed,
-        trial=trial,
-        measures=outcome.measures,
-        interrupted=outcome.interrupted,
-    )
+
+    def one(trial: Trial) -> Run:
+        running = chosen(protocol, topology, schedule, seed, trial.trial)
+        if checkpoint and checkpoint.state:
+            running.thaw(checkpoint.state["engine"])
+        rest = (lambda: checkpoint.offer(running)) if checkpoint else None
+        outcome = running.run(asked.max_steps, trial.progress, rest)
+        return Run(
+            protocol=protocol.id,
+            n=protocol.n,
+            unit=protocol.time_unit,
+            steps=outcome.rounds,
+            reached=outcome.finished and outcome.leaders == 1,
+            leaders=outcome.leaders,
+            engine=chosen.name,
+            reason=reason,
+            seed=seed,
+            trial=trial.trial,
+            measures=outcome.measures,
+            interrupted=outcome.interrupted,
+        )
+
+    return one

@@ -13,52 +13,57 @@ from hegemon.models.functions import names_in
 from hegemon.models.grammar import Logic, Name, Tree, shown
 from hegemon.models.objects import ObjectProtocol
 from hegemon.models.sets import ConfigurationSet
-from hegemon.runs.record import TrialRecord
+from hegemon.runs.record import MadeRecord
 from hegemon.runs.run import Run
 from hegemon.runs.setting import topology_for
+from hegemon.runs.trial import Course, Trial
 
 _tried: WeakKeyDictionary = WeakKeyDictionary()  # protocols, and the starts from which they were tried
 
 
-def simulate_objects(asked: TrialRecord) -> Run:
-    """Run until the stop is met or `max_steps` steps are made. A set is looked at after every step."""
+def course_of_objects(asked: MadeRecord) -> Course:
+    """Each trial runs until the stop is met or `max_steps` steps are made. A set is looked at after every step."""
     protocol = cast(ObjectProtocol, asked.protocol)
-    seed, trial, checkpoint = asked.seed, asked.trial, asked.checkpoint
+    seed, checkpoint = asked.seed, asked.checkpoint
     topology = topology_for(protocol, asked.graph, seed)
     chosen, reason = choose_watched(asked.engine, protocol, topology, protocol.n)
     met, limit = _stop(asked.until, protocol, asked.max_steps)
-    name = str(asked.start or protocol.default_start)
-    agents = protocol.agents_of(name, generator(seed, trial, START))
-    tried = _tried.setdefault(protocol, set())
-    if name not in tried:  # once for all trials: it takes longer than many a run
-        protocol.check_interact(random.Random(0), agents)
-        tried.add(name)
-    running = chosen(protocol, topology, agents, seed, trial)
-    if checkpoint and checkpoint.state:
-        running.thaw(checkpoint.state["engine"])
-    interrupted = False
-    reached = met(running.agents)
-    while not reached and not interrupted and (limit is None or running.step < limit):
-        running.advance(running.step + 1)
-        reached = met(running.agents)
-        if running.step % 64 == 0:
-            if checkpoint:
-                checkpoint.offer(running)
-            interrupted = bool(asked.progress and asked.progress(running.step))
     fixed = str(asked.until).startswith("steps:")
-    return Run(
-        protocol=protocol.id,
-        n=protocol.n,
-        unit=protocol.time_unit,
-        steps=running.step,
-        reached=reached or (fixed and running.step == limit),
-        leaders=protocol.count_leaders(running.agents),
-        engine=running.name,
-        reason=reason,
-        seed=seed,
-        trial=trial,
-        interrupted=interrupted,
-    )
+    name = str(asked.start or protocol.default_start)
+    tried = _tried.setdefault(protocol, set())
+
+    def one(trial: Trial) -> Run:
+        agents = protocol.agents_of(name, generator(seed, trial.trial, START))
+        if name not in tried:  # once for all trials: it takes longer than many a run
+            protocol.check_interact(random.Random(0), agents)
+            tried.add(name)
+        running = chosen(protocol, topology, agents, seed, trial.trial)
+        if checkpoint and checkpoint.state:
+            running.thaw(checkpoint.state["engine"])
+        interrupted = False
+        reached = met(running.agents)
+        while not reached and not interrupted and (limit is None or running.step < limit):
+            running.advance(running.step + 1)
+            reached = met(running.agents)
+            if running.step % 64 == 0:
+                if checkpoint:
+                    checkpoint.offer(running)
+                interrupted = bool(trial.progress and trial.progress(running.step))
+        return Run(
+            protocol=protocol.id,
+            n=protocol.n,
+            unit=protocol.time_unit,
+            steps=running.step,
+            reached=reached or (fixed and running.step == limit),
+            leaders=protocol.count_leaders(running.agents),
+            engine=running.name,
+            reason=reason,
+            seed=seed,
+            trial=trial.trial,
+            interrupted=interrupted,
+        )
+
+    return one
 
 
 def _stop(until, protocol: ObjectProtocol, max_steps: int | None):

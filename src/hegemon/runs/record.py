@@ -3,7 +3,6 @@
 To add an option is to add a field here, and to honour it where runs are made.
 """
 
-import dataclasses
 import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -294,11 +293,6 @@ class TrialsRecord(MadeRecord):
         None, "", about="`report(finished, steps)` is called about ten times a second"
     )
     keep_all: bool = option(False, "", about="keep the final configurations of all trials, not of the first alone")
-
-    def trial(self, trial: int, **more: Any) -> TrialRecord:
-        """One of them."""
-        shared = {one.name: getattr(self, one.name) for one in dataclasses.fields(MadeRecord)}
-        return TrialRecord(**{**shared, "trial": trial, **more})
 
 
 WHOLE = ("max_steps", "every", "trials", "trial", "first", "workers")  # 1e6 is taken for 1000000

@@ -1,6 +1,5 @@
 """The front door of the engines: one call for every model of computation."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from hegemon import display
@@ -9,6 +8,7 @@ from hegemon.models.model import MODELS, ComputationModel
 from hegemon.runs.doors import takes
 from hegemon.runs.record import MadeRecord, TrialRecord
 from hegemon.runs.run import Run
+from hegemon.runs.trial import Course, Trial
 
 
 @takes(TrialRecord)
@@ -18,19 +18,15 @@ def simulate(asked: TrialRecord) -> Run:
         if shown and not asked.progress and hasattr(asked.protocol, "time_unit"):
             what = f"{asked.protocol.id}: {asked.protocol.time_unit}"
             asked = replace(asked, progress=lambda step: shown(what, step, asked.max_steps))
-        return run_model(asked)
+        return course_of(asked)(Trial(asked.trial, asked.keep, asked.most_rows, asked.progress))
 
 
-def run_model(asked: TrialRecord) -> Run:
-    """Make the run as its protocol's model does."""
-    return course_of(asked)(asked)
-
-
-def course_of(asked: MadeRecord) -> Callable[[TrialRecord], Run]:
-    """How its protocol's model makes such runs; an option that means nothing there is refused."""
+def course_of(asked: MadeRecord) -> Course:
+    """What makes the trials of such a run, as its protocol's model does; an option that means nothing there is
+    refused."""
     protocol = asked.protocol
     if isinstance(protocol, type) or not isinstance(getattr(protocol, "model", None), ComputationModel):
         what = "a class: make an instance of it with n=…" if isinstance(protocol, type) else "not a protocol"
         raise InvalidInput(f"{protocol!r} is {what}; the models are {', '.join(MODELS)}")
     asked.require_known()
-    return protocol.model.home("course")
+    return protocol.model.home("course")(asked)

@@ -3,20 +3,20 @@
 import os
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hegemon import display
 from hegemon.analysis import pictures
 from hegemon.analysis.statistics import summarize_runs
+from hegemon.engines.pacing import Pace
 from hegemon.errors import InvalidInput
-from hegemon.models.start_files import opened
 from hegemon.runs.doors import takes
 from hegemon.runs.record import MOST_ROWS, TrialsRecord
 from hegemon.runs.run import Run, plot_runs
-from hegemon.runs.setting import topology_for
 from hegemon.runs.simulate import course_of
+from hegemon.runs.trial import Course, Trial, at_once, made_together
 
 if TYPE_CHECKING:
     import pandas
@@ -101,31 +101,23 @@ def run_trials(asked: TrialsRecord) -> Trials:
         raise InvalidInput(f"workers = {workers} is out of range 1..{MOST_WORKERS}")
     begin = time.perf_counter()
     course = course_of(asked)
-    asked = replace(asked, graph=topology_for(protocol, asked.graph, asked.seed))
-    if protocol.model.has_configurations:
-        asked = replace(asked, start=opened(asked.start, protocol.starts))
-    cancel = threading.Event()
-    steps: dict[int, int] = {}
+    rows, cancel = max(1000, ROWS_OF_ALL // trials), threading.Event()
 
-    def one(trial: int) -> Run:
-        def progress(step: int) -> bool:
-            steps[trial] = step
-            return cancel.is_set()
+    def details(trial: int, progress: Callable[[int], object]) -> Trial:
+        is_first = trial == first
+        return Trial(trial, asked.keep_all or is_first, MOST_ROWS if is_first else rows, progress)
 
-        rows = MOST_ROWS if trial == first else max(1000, ROWS_OF_ALL // trials)
-        keep = asked.keep_all or trial == first
-        return course(asked.trial(trial, progress=progress, keep=keep, most_rows=rows))
-
-    team = _Team(one, range(first, first + trials), min(workers or os.cpu_count() or 1, trials), cancel)
+    size = min(workers or os.cpu_count() or 1, trials)
+    team = _Team(course, details, range(first, first + trials), size, cancel)
     try:
         with display.notebook_progress() as shown:
             if shown and not report:
                 report = lambda finished, _: shown(f"{protocol.id}: trials", finished, trials)  # noqa: E731
             while team.is_busy(0.1):
                 if report:
-                    report(len(team.finished), sum(steps.values()))
+                    report(len(team.finished), team.steps)
             if report:
-                report(len(team.finished), sum(steps.values()))
+                report(len(team.finished), team.steps)
     except KeyboardInterrupt:
         pass
     finally:
@@ -139,31 +131,70 @@ def run_trials(asked: TrialsRecord) -> Trials:
 
 
 class _Team:
-    """Threads that make trial after trial until there are no more or somebody cancels.
+    """Threads that make trials until there are no more or somebody cancels: one by one, or short ones many at a time.
 
     They are daemons: after an interrupt nobody waits for a compiler. Each result is kept where it arises, so that
     no interrupt can come between a trial and its record.
     """
 
-    def __init__(self, one: Callable[[int], Run], trials: range, size: int, cancel: threading.Event):
+    def __init__(self, course: Course, details: Callable[..., Trial], trials: range, size: int, cancel):
         self.finished: dict[int, Run] = {}
-        self._one, self._trials, self._cancel, self._lock = one, iter(trials), cancel, threading.Lock()
+        self._course, self._details, self._trials, self._cancel = course, details, trials, cancel
+        self._rest: list[tuple[int, Callable[[], Run]]] = []  # long trials, whose first steps are made
+        self._running: dict[int, int] = {}  # at which step they are
+        self._done, self._lock = 0, threading.Lock()
         self._errors: list[BaseException] = []
         self._threads = [threading.Thread(target=self._work, daemon=True, name=f"trials-{k}") for k in range(size)]
         for thread in self._threads:
             thread.start()
 
+    @property
+    def steps(self) -> int:
+        """Made by all trials so far."""
+        return self._done + sum(self._running.values())
+
     def _work(self) -> None:
-        while (trial := self._next()) is not None:
+        pace = Pace(1)
+        while (task := self._next(min(pace.amount, at_once(self._course)))) is not None:
             try:
-                self.finished[trial] = self._one(trial)
+                if isinstance(task, range):
+                    pace.start()
+                    made = made_together(self._course, [self._details(k, self._progress(k)) for k in task])
+                    pace.done(len(task))
+                    self._take(task, made)
+                else:
+                    trial, go_on = task
+                    self._take([trial], [go_on()])
             except BaseException as error:
                 self._errors.append(error)
                 return
 
-    def _next(self) -> int | None:
+    def _next(self, most: int) -> "range | tuple[int, Callable[[], Run]] | None":
+        """A long trial to go on with, or the next trials: fewer towards the end, so that nobody waits long."""
         with self._lock:
-            return None if self._cancel.is_set() or self._errors else next(self._trials, None)
+            if self._cancel.is_set() or self._errors:
+                return None
+            if self._rest:
+                return self._rest.pop()
+            size = max(1, min(most, len(self._trials) // (2 * len(self._threads))))
+            task, self._trials = self._trials[:size], self._trials[size:]
+            return task or None
+
+    def _progress(self, trial: int) -> Callable[[int], bool]:
+        def progress(step: int) -> bool:
+            self._running[trial] = step
+            return self._cancel.is_set()
+
+        return progress
+
+    def _take(self, trials: Sequence[int], made: "Sequence[Run | Callable[[], Run]]") -> None:
+        runs = {trial: run for trial, run in zip(trials, made, strict=True) if isinstance(run, Run)}
+        self.finished |= runs
+        with self._lock:
+            for trial in trials:
+                self._running.pop(trial, None)
+            self._done += sum(run.steps for run in runs.values())
+            self._rest += [(trial, one) for trial, one in zip(trials, made, strict=True) if not isinstance(one, Run)]
 
     def is_busy(self, patience: float) -> bool:
         """Whether trials are still being made, after waiting a little; the error of one is the error of all."""

@@ -10,7 +10,7 @@ import hegemon as hg
 from hegemon.compute.randomness import next_index, stream
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
-from hegemon.engines.population import agents
+from hegemon.engines.population import codes
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.stopping import parse_stop
 from hegemon.runs.setting import topology_for
@@ -38,7 +38,7 @@ def test_table_and_records_make_the_same_run(protocol, monkeypatch):
     """Both forms draw the same pairs, so with one seed they must agree in every detail."""
     with_table = hg.simulate(protocol, seed=5, until="steps:2000", observe=True)
     safe_with_table = hg.simulate(protocol, seed=6)
-    monkeypatch.setattr(agents, "LARGEST_TABLE", 0)
+    monkeypatch.setattr(codes, "LARGEST_TABLE", 0)
     with_records = hg.simulate(protocol, seed=5, until="steps:2000", observe=True)
     safe_with_records = hg.simulate(protocol, seed=6)
     assert with_table.configuration.mappings() == with_records.configuration.mappings()

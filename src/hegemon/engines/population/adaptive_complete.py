@@ -97,3 +97,7 @@ class AdaptiveSmall(AdaptiveComplete):
     """The same for few agents, starting as `agents` does: most runs end before another engine is considered."""
 
     as_multiset = False
+
+    @classmethod
+    def begins_with_codes(cls, protocol) -> bool:
+        return protocol.n <= SMALL and Agents.begins_with_codes(protocol)

@@ -1,25 +1,21 @@
 """Engine `agents`: the population as an array, one pair of its scheduler per step.
 
-An agent is its code in two bytes when all pairs of states, for each value of the coins, fit in a table, which is filled
-as pairs occur: that kernel is compiled once for all protocols. Otherwise it is a record, and `interact` works on the
-records themselves.
+An agent is its code where a table of all pairs of states is small enough (see `codes`). Otherwise it is a record, and
+`interact` works on the records themselves.
 """
 
 import os
 from typing import NamedTuple
 
 import numpy as np
-from numba import uint64
 
-from hegemon.compute.compilation import lean, specialize
-from hegemon.compute.intrinsics import call_meeting
+from hegemon.compute.compilation import specialize
 from hegemon.compute.records import codec, meeting, record_functions, recounter, settler, widened
 from hegemon.engines.engine import Engine, kept
-from hegemon.engines.meeting import Meeting
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
-from hegemon.engines.population.draws import BLOCK, Chance, draws_of, move_words
-from hegemon.engines.population.pairs import LARGEST_TABLE, MARKED, codes_in, entry_of, pairs_of
+from hegemon.engines.population.codes import FAILED, LIMIT, MET, Codes, Goal
+from hegemon.engines.population.draws import draws_of, move_words
 from hegemon.engines.refusal import refuse_interaction
 from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.engines.schedulers.uniform import UNIFORM
@@ -31,18 +27,8 @@ from hegemon.models.population import PopulationProtocol
 
 LARGEST_POPULATION = 2**32 - 1
 PER_AGENT = 24  # bytes besides the record, while a start is made
-LIMIT, MET, FAILED = 0, 1, 2  # how a kernel ended
 
 # ruff: noqa: F821 - in kernels, `draw`, `meet`, `recount` … are bound by specialize
-
-
-class Goal(NamedTuple):
-    """The counted part of the stop: how many agents meet each condition, and how many are to."""
-
-    counts: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    watch: int
 
 
 class Given(NamedTuple):
@@ -87,56 +73,6 @@ def run_records(population, chance, goal, given, budget):
     return done, LIMIT
 
 
-def run_codes(population, chance, goal, gate, tried, table, mark, budget):
-    """The same on codes; entry 0 of the table of pairs means not yet computed.
-
-    Numbers without a sign: for others the compiler asks at every access whether they count from the end.
-    """
-    states = uint64(len(mark))
-    first, second, coins = chance.first, chance.second, chance.coins
-    done = 0
-    while done < budget:
-        size = min(chance.block, budget - done)
-        move_words(chance.rng, chance.before)
-        draw(population, chance, size)
-        k = 0
-        while k < size:
-            a = b = after_a = after_b = entry = uint64(0)
-            while k < size and not entry & uint64(MARKED):
-                i, j = uint64(first[k]), uint64(second[k])
-                a, b = uint64(population[i]), uint64(population[j])
-                place = (uint64(coins[k]) * states + a) * states + b
-                entry = uint64(table[place])
-                if entry == 0:
-                    tried[0], tried[1], tried[2] = first[k], second[k], coins[k]
-                    if call_meeting(gate, np.int64(a), np.int64(b), coins[k]) < 0:
-                        return done + k, FAILED
-                    entry = entry_of(gate, mark, a, b)
-                    table[place] = entry
-                after_a, after_b = codes_in(entry)
-                population[i] = after_a
-                population[j] = after_b
-                k += 1
-            if entry & uint64(MARKED) and recount_codes(mark, a, b, after_a, after_b, goal):
-                if k < size:
-                    move_words(chance.before, chance.rng)
-                    draw(population, chance, k)
-                return done + k, MET
-        done += size
-    return done, LIMIT
-
-
-@lean
-def recount_codes(mark, a, b, c, d, goal):
-    """As `recount` of records, for codes whose marks are known, and of which some differ."""
-    counts, satisfied = goal.counts, True
-    for k in range(len(counts)):
-        counts[k] += mark[c, k] + mark[d, k] - mark[a, k] - mark[b, k]
-        if counts[k] < goal.low[k] or counts[k] > goal.high[k]:
-            satisfied = False
-    return satisfied or (goal.watch != 0 and (mark[a, 0] != mark[c, 0] or mark[b, 0] != mark[d, 0]))
-
-
 def require_array(protocol: PopulationProtocol, engine: str) -> None:
     """Refuse a population that does not fit in memory as an array, with the memory that it would take."""
     size = protocol.space.dtype.itemsize
@@ -177,6 +113,10 @@ class Agents(Engine):
     def require_room(cls, protocol: PopulationProtocol, topology: Topology) -> None:
         require_array(protocol, cls.name)
 
+    @classmethod
+    def begins_with_codes(cls, protocol: PopulationProtocol) -> bool:
+        return cls is Agents and Codes.suit(protocol)
+
     def __init__(
         self,
         protocol: PopulationProtocol,
@@ -188,39 +128,34 @@ class Agents(Engine):
     ):
         self.require_room(protocol, topology)
         self.protocol, self.space, self.stop, self.rng = protocol, protocol.space, stop, rng
-        self._membership = Membership(protocol, stop)
-        self._in_table = self.space.size**2 * protocol.coins.size <= LARGEST_TABLE**2
-        draw, self._arcs = draws_of(scheduler, topology, protocol.coins.size)
-        self._block = BLOCK if scheduler.memoryless else 1  # what a scheduler remembers cannot be drawn again
-        self._memory = (self._arcs,) * (not scheduler.memoryless)
-        self._before = np.zeros(4, np.uint64)
-        self._drawn = [np.zeros(BLOCK, np.int64) for _ in range(3)]  # without coins the third stays 0
-        self._tried = np.zeros(3, np.int64)  # the agents that met last, and their coins
-        self._given: tuple
-        if self._in_table:
-            self._meeting = Meeting(protocol, stop)
-            self._kernel = specialize(run_codes, allocates=False, draw=draw)
-            self._states, self._marks, table = pairs_of(protocol, self._membership)
-            self._given = self._meeting.gate(), self._tried, table, self._marks
+        self._codes = Codes(protocol, topology, stop, scheduler) if Codes.suit(protocol) else None
+        if self._codes:
+            self._chance, self._tried = self._codes.chance, self._codes.tried
         else:
-            copy, _ = record_functions(self.space)
-            scratch = np.zeros(2, widened(self.space.dtype))
-            self._given = (Given(protocol.compiled_p, codec(self.space)[2], scratch, self._tried),)
-            bound = {"meet": meeting(protocol.interact, protocol.coins.names), "recount": recounter(stop.conditions)}
-            bound |= {"draw": draw, "copy": copy, "settle": settler(self.space)}
-            self._kernel = specialize(run_records, protocol.record_types, allocates=False, **bound)
+            self._prepare_records(topology, scheduler)
+        self._arcs = self._chance.arcs
+        self._memory = (self._arcs,) * (not scheduler.memoryless)
         self._pace = Pace(1 << 18)
         self.load(configuration)
+
+    def _prepare_records(self, topology, scheduler: Scheduler) -> None:
+        protocol, space = self.protocol, self.space
+        self._membership = Membership(protocol, self.stop)
+        draw, self._chance = draws_of(scheduler, topology, protocol.coins.size, self.rng)
+        self._tried = np.zeros(3, np.int64)
+        copy, _ = record_functions(space)
+        self._given = Given(protocol.compiled_p, codec(space)[2], np.zeros(2, widened(space.dtype)), self._tried)
+        bound = {"meet": meeting(protocol.interact, protocol.coins.names), "recount": recounter(self.stop.conditions)}
+        bound |= {"draw": draw, "copy": copy, "settle": settler(space)}
+        self._kernel = specialize(run_records, protocol.record_types, allocates=False, **bound)
 
     def load(self, configuration: Configuration, step: int | None = None) -> None:
         """Take over a configuration and count the stop's conditions in it."""
         self.step = self.step if step is None else step
         self._silent, self._made = False, 0
-        if self._in_table:
-            self._population = self.space.encode_array(configuration.agents).astype(np.uint16)
-            self._counts = self._membership.counts_from(
-                self._marks, np.bincount(self._population, minlength=self.space.size)
-            )
+        if self._codes:
+            self._population = self._codes.of(configuration)
+            self._counts = self._codes.counts(self._population)
         else:
             self._population = configuration.agents.copy()
             self._counts = self._membership.counts(self._population)
@@ -230,12 +165,9 @@ class Agents(Engine):
         if self._silent:
             self.step = limit
             return False
-        chance = Chance(self._arcs, self.rng, self._before, self.protocol.coins.size, self._block, *self._drawn)
-        goal = Goal(self._counts, self.stop.low, self.stop.high, self.stop.watch)
         self._pace.start()
         try:
-            steps = min(limit - self.step, self._pace.amount)
-            done, ended = self._kernel(self._population, chance, goal, *self._given, steps)
+            done, ended = self._move(min(limit - self.step, self._pace.amount))
         except Exception as error:
             self._refuse(error)
         self._pace.done(done)
@@ -245,19 +177,26 @@ class Agents(Engine):
         self._made = done
         return ended == MET
 
+    def _move(self, steps: int) -> tuple[int, int]:
+        """At most that many steps: how many were made, and how they ended."""
+        if self._codes:
+            ended = np.array([LIMIT])
+            rows = self._population[None], self.rng[None], self._counts[None]
+            return int(self._codes.run(*rows, self.stop, steps, ended)[0]), ended[0]
+        goal = Goal(self._counts, self.stop.low, self.stop.high, self.stop.watch)
+        return self._kernel(self._population, self._chance, goal, self._given, steps)
+
     def last_meeting(self) -> tuple[int, int, int] | None:
         if not self._made:
             return None
-        first, second, coins = (
-            int(drawn[(self._made - 1) % self._block]) for drawn in self._drawn
-        )  # a call begins a block
-        return first, second, coins
+        chance, place = self._chance, (self._made - 1) % self._chance.block  # a call begins a block
+        return int(chance.first[place]), int(chance.second[place]), int(chance.coins[place])
 
     def _refuse(self, error=None):
         met = self._population[self._tried[:2]]
-        codes = met if self._in_table else self.space.encode_array(met)
-        if self._in_table and error is None:
-            error = self._meeting.failure(int(codes[0]), int(codes[1]), int(self._tried[2]))
+        codes = met if self._codes else self.space.encode_array(met)
+        if self._codes and error is None:
+            error = self._codes.meeting.failure(int(codes[0]), int(codes[1]), int(self._tried[2]))
         refuse_interaction(self.protocol, *codes, [int(self._tried[2])], error)
 
     @property
@@ -269,28 +208,28 @@ class Agents(Engine):
         return self.stop.holds(self._counts)
 
     def configuration(self) -> Configuration:
-        if self._in_table:
-            return Configuration(self.space, agents=self._states[self._population])
+        if self._codes:
+            return self._codes.configuration(self._population)
         return Configuration(self.space, agents=self._population.copy())
 
     def view(self) -> Configuration:
-        return self.configuration() if self._in_table else Configuration(self.space, agents=self._population)
+        return self.configuration() if self._codes else Configuration(self.space, agents=self._population)
 
     @property
     def codes(self) -> np.ndarray | None:
         """Every agent's code, not to be written to; None where agents are kept as records."""
-        return self._population if self._in_table else None
+        return self._population if self._codes else None
 
     def occupancy(self):
         """The codes of the states that agents are in, ascending, and how many are in each."""
-        if not self._in_table:
+        if not self._codes:
             return self.configuration().multiset
         counts = np.bincount(self._population, minlength=self.space.size)
         codes = np.flatnonzero(counts)
         return codes, counts[codes]
 
     def recent_occupancy(self, most: int):
-        return super().recent_occupancy(most) if self._in_table else few_states(self.space, self._population, most)
+        return super().recent_occupancy(most) if self._codes else few_states(self.space, self._population, most)
 
     @property
     def is_silent(self) -> bool:

@@ -3,7 +3,7 @@
 Without coins the generator's state stays in registers for a whole block; with coins every pair is followed by its own.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,7 +61,10 @@ def draw_pairs_with_coins(population, chance, size):
         prefetch(population, j)
 
 
-def draws_of(scheduler: Scheduler, topology: Topology, coins: int):
-    """The function that draws, and the arcs that it needs."""
+def draws_of(scheduler: Scheduler, topology: Topology, coins: int, rng: np.ndarray) -> tuple[Any, Chance]:
+    """The function that draws, and what it draws from."""
     pair, arcs = scheduler.compiled(topology)
-    return part(draw_pairs_with_coins if coins > 1 else draw_pairs, allocates=False, pair=pair), arcs
+    block = BLOCK if scheduler.memoryless else 1  # what a scheduler remembers cannot be drawn again
+    room = [np.zeros(BLOCK, np.int64) for _ in range(3)]  # without coins the third stays 0
+    draw = part(draw_pairs_with_coins if coins > 1 else draw_pairs, allocates=False, pair=pair)
+    return draw, Chance(arcs, rng, np.zeros(4, np.uint64), coins, block, *room)

@@ -1,0 +1,139 @@
+"""Populations as codes of two bytes, where all pairs of states, for each value of the coins, fit in a table.
+
+The table is filled as pairs occur, so the kernel is compiled once for all protocols. One call of it moves one
+population, for engine `agents`, or many, for trials that are made together.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import uint64
+
+from hegemon.compute.compilation import lean, part, specialize
+from hegemon.compute.intrinsics import call_meeting
+from hegemon.engines.meeting import Meeting
+from hegemon.engines.membership import Membership
+from hegemon.engines.population.draws import draws_of, move_words
+from hegemon.engines.population.pairs import LARGEST_TABLE, MARKED, codes_in, entry_of, pairs_of
+from hegemon.engines.stopping import Stop
+from hegemon.models.configuration import Configuration
+
+LIMIT, MET, FAILED = 0, 1, 2  # how a kernel ended
+
+# ruff: noqa: F821 - in kernels, `draw` and `run` are bound by specialize
+
+
+class Goal(NamedTuple):
+    """The counted part of the stop: how many agents meet each condition, and how many are to."""
+
+    counts: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    watch: int
+
+
+def run_codes(population, chance, goal, gate, tried, table, mark, budget):
+    """At most `budget` steps; answers the steps made and how they ended. Entry 0 of the table of pairs means not yet
+    computed.
+
+    Numbers without a sign: for others the compiler asks at every access whether they count from the end.
+    """
+    states = uint64(len(mark))
+    first, second, coins = chance.first, chance.second, chance.coins
+    done = 0
+    while done < budget:
+        size = min(chance.block, budget - done)
+        move_words(chance.rng, chance.before)
+        draw(population, chance, size)
+        k = 0
+        while k < size:
+            a = b = after_a = after_b = entry = uint64(0)
+            while k < size and not entry & uint64(MARKED):
+                i, j = uint64(first[k]), uint64(second[k])
+                a, b = uint64(population[i]), uint64(population[j])
+                place = (uint64(coins[k]) * states + a) * states + b
+                entry = uint64(table[place])
+                if entry == 0:
+                    tried[0], tried[1], tried[2] = first[k], second[k], coins[k]
+                    if call_meeting(gate, np.int64(a), np.int64(b), coins[k]) < 0:
+                        return done + k, FAILED
+                    entry = entry_of(gate, mark, a, b)
+                    table[place] = entry
+                after_a, after_b = codes_in(entry)
+                population[i] = after_a
+                population[j] = after_b
+                k += 1
+            if entry & uint64(MARKED) and recount_codes(mark, a, b, after_a, after_b, goal):
+                if k < size:
+                    move_words(chance.before, chance.rng)
+                    draw(population, chance, k)  # the others are drawn again by whoever goes on
+                return done + k, MET
+        done += size
+    return done, LIMIT
+
+
+def run_each(populations, words, counts, chance, goal, gate, tried, table, mark, budget, made, ended):
+    """The same for one population after the other, each with a generator and counts of its own; one that has met the
+    stop stays where it is. A failure ends all."""
+    for row in range(len(populations)):
+        if ended[row] == MET:
+            continue
+        for k in range(4):
+            chance.rng[k] = words[row, k]
+        for k in range(len(goal.counts)):
+            goal.counts[k] = counts[row, k]
+        made[row], ended[row] = run(populations[row], chance, goal, gate, tried, table, mark, budget)
+        for k in range(4):
+            words[row, k] = chance.rng[k]
+        for k in range(len(goal.counts)):
+            counts[row, k] = goal.counts[k]
+        if ended[row] == FAILED:
+            return
+
+
+@lean
+def recount_codes(mark, a, b, c, d, goal):
+    """As `recount` of records, for codes whose marks are known, and of which some differ."""
+    counts, satisfied = goal.counts, True
+    for k in range(len(counts)):
+        counts[k] += mark[c, k] + mark[d, k] - mark[a, k] - mark[b, k]
+        if counts[k] < goal.low[k] or counts[k] > goal.high[k]:
+            satisfied = False
+    return satisfied or (goal.watch != 0 and (mark[a, 0] != mark[c, 0] or mark[b, 0] != mark[d, 0]))
+
+
+class Codes:
+    """What moves populations of codes: for one thread at a time, since the kernel writes to it."""
+
+    def __init__(self, protocol, topology, stop: Stop, scheduler):
+        self.space = protocol.space
+        self._membership = Membership(protocol, stop)
+        draw, self.chance = draws_of(scheduler, topology, protocol.coins.size, np.zeros(4, np.uint64))
+        self.tried = np.zeros(3, np.int64)  # the agents whose meeting was computed last, and their coins
+        self.meeting = Meeting(protocol, stop)
+        self.states, self.marks, table = pairs_of(protocol, self._membership)
+        self._kernel = specialize(run_each, allocates=False, run=part(run_codes, allocates=False, draw=draw))
+        self._given = self.meeting.gate(), self.tried, table, self.marks
+
+    @staticmethod
+    def suit(protocol) -> bool:
+        """Whether the table of pairs is small enough."""
+        return protocol.space.size**2 * protocol.coins.size <= LARGEST_TABLE**2
+
+    def of(self, configuration: Configuration) -> np.ndarray:
+        return self.space.encode_array(configuration.agents).astype(np.uint16)
+
+    def configuration(self, population: np.ndarray) -> Configuration:
+        return Configuration(self.space, agents=self.states[population])
+
+    def counts(self, population: np.ndarray) -> np.ndarray:
+        """How many agents satisfy each of the stop's conditions."""
+        return self._membership.counts_from(self.marks, np.bincount(population, minlength=self.space.size))
+
+    def run(self, populations, words, counts, stop: Stop, budget: int, ended: np.ndarray) -> np.ndarray:
+        """Move every row of these arrays; the steps made. `ended` says which rows have met the stop, and then how each
+        ended. The stop has the conditions that were given at first, perhaps with other bounds."""
+        made = np.zeros(len(populations), np.int64)
+        goal = Goal(np.zeros(counts.shape[1], np.int64), stop.low, stop.high, stop.watch)
+        self._kernel(populations, words, counts, self.chance, goal, *self._given, budget, made, ended)
+        return made
