@@ -15,6 +15,7 @@ BY_MODEL = {
 }  # fmt: skip
 EVERY_MODEL = {
     "verify",
+    "discover",
     "import",
     "export",
     "discover",

@@ -92,7 +92,7 @@ def test_a_daemon_can_do_nothing_against_what_is_found(tmp_path):
         assert discovery.found
         for number, one in enumerate(discovery.found[:3]):
             protocol = written(one, number, tmp_path)
-            (finding,) = hg.verify(protocol(n=4), property="reached", worst_case="central").findings
+            (finding,) = hg.verify(protocol(n=4), property="reached", scheduler="central").findings
             assert finding.holds and f"after at most {one.times[4][0]} move" in finding.sentence
             assert one.times[4][0] >= 3
 
@@ -231,7 +231,7 @@ def test_fractions_are_exact():
     ("words", "sentence"),
     [
         (["consensus"], "the specification 'consensus' is not known; choose leader-election"),
-        (["leader-election", "--states", "9"], "states = 9 is out of range; give a whole number in 2..4"),
+        (["leader-election", "--states", "9"], "states = 9 is out of range; give a whole number in 2..6"),
         (["leader-election", "--n", "1"], "n = 1 is too small"),
         (["leader-election", "--n", "2", "--graph", "directed-ring"], "the smallest is 3"),
         (["leader-election", "--n", "5..2"], "not understood"),
