@@ -15,7 +15,6 @@ BY_MODEL = {
 }  # fmt: skip
 EVERY_MODEL = {
     "verify",
-    "discover",
     "import",
     "export",
     "discover",
