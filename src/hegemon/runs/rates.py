@@ -7,7 +7,6 @@ average. An event hits one agent, drawn uniformly:
   join      an agent comes, with given values or in a uniformly random state, unless there are n already.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -73,10 +72,6 @@ def read_rates(given: Any) -> tuple[Rate, ...]:
     if sum(one.rate for one in rates) >= 1:
         raise InvalidInput("the rates add up to 1 or more, so that nobody would ever meet; take smaller ones")
     return rates
-
-
-def write_rates(rates: Iterable[Rate]) -> list[str]:
-    return [str(one) for one in rates]
 
 
 class EventProcess:
