@@ -88,3 +88,10 @@ def test_a_leaders_dots_leave_its_star_free():
         state, look_ = space.mapping_of(code), seen(channels, int(shown.of_codes(np.array([code]))[0]))
         if state["leader"] and state["bullet"]:
             assert 0 not in {badge.place for badge in look_.badges} and look_.badges
+
+
+def test_bands_tell_leaders_of_different_classes_apart():
+    channels = [channel.record() for channel in Look(hg.TimeOptimal(n=50)).channels]
+    count = int(np.prod([len(channel["labels"]) for channel in channels]))
+    rims = {one.rim for one in (seen(channels, byte) for byte in range(count)) if one.leader}
+    assert len(rims) > 1  # the page mixes gold with it

@@ -298,6 +298,9 @@ def test_bands_of_counts_beyond_a_million(browser):
         expected = hg.simulate(hg.Pairwise(n=10**9), seed=2, engine="batch", until=f"steps:{10**9}")
         assert state(page, "values")[0]["leaders"] == expected.leaders
         assert f"{expected.leaders:,}" in page.inner_text("#legend") and not page.errors
+        assert page.inner_text("#bandlast") == "1,000,000,000 steps = 1 parallel time"
+        assert page.inner_text("#curveaxis span:last-child") == "1,000,000,000 steps"
+        assert page.inner_text(".curve .scale").split() == ["1,000,000,000", f"{expected.leaders:,}"]
     finally:
         watching.stop()
 

@@ -88,8 +88,8 @@ def show_protocol(
 
 
 def of_usual_size(make):
-    """The protocol with 100 agents, or a few more if it does not take 100: an odd number, say."""
-    for n in USUAL_SIZES:
+    """The protocol with 100 agents, or a few more if it does not take 100 (an odd number, say), or else very few."""
+    for n in (*USUAL_SIZES, *range(2, 10)):
         with suppress(InvalidInput):
             return make(n)
     return make(USUAL_SIZES[0])  # says why

@@ -10,6 +10,7 @@ export class Curves {
 
   greet(greeting) {
     this.docs = greeting.observables;
+    this.unit = greeting.unit;
     this.rows = greeting.rows.slice();
     this.branch = null;
     this.lines.clear();
@@ -35,13 +36,14 @@ export class Curves {
     const row = document.createElement("div");
     row.className = "curve";
     row.title = this.docs[name] || name;
-    const [label, now, canvas] = ["span", "span", "canvas"].map((kind) => document.createElement(kind));
+    const [label, now, canvas, scale] = ["span", "span", "canvas", "span"].map((kind) => document.createElement(kind));
+    scale.className = "scale";
     label.className = "name";
     label.textContent = name.replaceAll("_", " ");
     now.className = "now";
-    row.append(label, now, canvas);
+    row.append(label, now, canvas, scale);
     this.box.append(row);
-    this.lines.set(name, { now, canvas });
+    this.lines.set(name, { now, canvas, scale });
   }
 
   draw() {
@@ -49,9 +51,11 @@ export class Curves {
     const [ink, faint] = [style.getPropertyValue("--accent"), style.getPropertyValue("--line")];
     const rows = this.rows;
     const [first, last] = [rows[0][0], Math.max(rows[rows.length - 1][0], rows[0][0] + 1)];
+    const axis = document.getElementById("curveaxis").children;
+    [axis[0].textContent, axis[1].textContent] = [figure(first), `${figure(rows[rows.length - 1][0])} ${this.unit}`];
     const ratio = window.devicePixelRatio || 1;
     const sizes = [...this.lines.values()].map(({ canvas }) => [canvas.clientWidth, canvas.clientHeight]); // before any change: one layout
-    for (const [k, [name, { now, canvas }]] of [...this.lines].entries()) {
+    for (const [k, [name, { now, canvas, scale }]] of [...this.lines].entries()) {
       const [width, height] = sizes[k];
       now.textContent = figure(this.values[name]);
       if (canvas.width !== Math.round(width * ratio)) { canvas.width = Math.round(width * ratio); canvas.height = Math.round(height * ratio); }
@@ -60,6 +64,7 @@ export class Curves {
       c.clearRect(0, 0, width, height);
       let [low, high] = [Infinity, -Infinity];
       for (const [, values] of rows) { const y = values[name]; if (y < low) low = y; if (y > high) high = y; }
+      scale.replaceChildren(...[high, low].map((value) => { const one = document.createElement("i"); one.textContent = figure(value); return one; }));
       if (!(high > low)) high = low + 1;
       const x = (step) => 2 + ((width - 4) * (step - first)) / (last - first);
       const y = (value) => height - 3 - ((height - 6) * (value - low)) / (high - low);

@@ -38,6 +38,12 @@ export class Look {
     return this.bytes[byte];
   }
 
+  // In bands, leaders of different classes are told apart: gold with some of the class.
+  band(byte) {
+    const { leader, fill, rim } = this.bytes[byte];
+    return leader && rim && rim !== this.ink ? mix(fill, rim, 0.4) : fill;
+  }
+
   ofKind(kind) {
     return this.kinds[kind % this.kinds.length];
   }

@@ -75,6 +75,7 @@ const take = {
     state.selected = null;
     document.body.classList.toggle("film", state.film);
     showFacts(greeting);
+    byId("bandaxis").hidden = true;
     stage.greet(greeting, new Look(greeting, isDark()));
     curves.greet(greeting);
     showSource(greeting);

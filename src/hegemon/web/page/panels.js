@@ -142,6 +142,10 @@ export function showBands(stage, head) {
     const found = totals.get(name) || { byte, count: 0n };
     totals.set(name, { byte: Math.max(byte, found.byte), count: found.count + BigInt(count) });
   }
+  const unit = stage.greeting.unit;
+  byId("bandaxis").hidden = false;
+  byId("bandfirst").textContent = `${figure(stage.bands[0]?.step ?? 0)} ${unit}`;
+  byId("bandlast").textContent = `${figure(head.step)} ${unit} = ${figure(head.step / (unit === "rounds" ? 1 : stage.greeting.n))} ${unit === "rounds" ? "rounds" : "parallel time"}`;
   const rows = [...totals].filter(([, { count }]) => count > 0n).sort(([, a], [, b]) => (a.count < b.count ? 1 : -1)).slice(0, 14);
   rows.sort(([, a], [, b]) => b.byte - a.byte); // as they lie in the picture, whatever their counts become
   const box = byId("legend");
@@ -150,7 +154,7 @@ export function showBands(stage, head) {
   box.replaceChildren(...rows.map(([name, { byte, count }]) => {
     const row = element("div", undefined, "bandrow");
     const dot = element("i");
-    dot.style.background = stage.look.of(byte).fill;
+    dot.style.background = stage.look.band(byte);
     row.append(dot, element("span", name), element("span", count.toLocaleString("en")));
     return row;
   }));

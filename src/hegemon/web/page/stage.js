@@ -257,7 +257,7 @@ export class Stage {
   paintBands(pen) {
     const columns = this.bands;
     if (!columns.length) return;
-    const [left, top, width, height] = [14, 44, this.width - 28, this.height - 58];
+    const [left, top, width, height] = [14, 44, this.width - 28, this.height - 74]; // below: the axis of time
     const [first, last] = [columns[0].step, columns[columns.length - 1].step];
     const x = (step) => left + (last === first ? width : (width * (step - first)) / (last - first));
     const bytes = [...new Set(columns.flatMap((column) => [...column.shares.keys()]))].sort((a, b) => a - b);
@@ -267,7 +267,7 @@ export class Stage {
       columns.forEach((column, k) => { base[k] += column.shares.get(byte) || 0; });
       const upper = columns.map((column, k) => [x(column.step), top + height * (1 - base[k])]);
       if (columns.length === 1) { lower.unshift([left, lower[0][1]]); upper.unshift([left, upper[0][1]]); }
-      pen.polygon([...lower, ...upper.reverse()], this.look.of(byte).fill);
+      pen.polygon([...lower, ...upper.reverse()], this.look.band(byte));
     }
   }
 
