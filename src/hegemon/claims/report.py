@@ -175,7 +175,7 @@ def coverage_chapter(records) -> str:
 
 
 def errata_chapter(papers) -> str:
-    """What is wrong in the papers of this report, as the manual's page tells it."""
+    """What is wrong in the papers of this report, as the manual's page has it."""
     sections = []
     for one in errata():
         if one.paper not in papers:

@@ -41,7 +41,7 @@ def sentence(error: BaseException) -> tuple[int, str]:
 
 
 def misused(error: Any) -> str:
-    """What is wrong with an option or a command, the nearest one that there is, and whose --help tells more."""
+    """What is wrong with an option or a command, the nearest one that there is, and whose --help says more."""
     context = getattr(error, "ctx", None)
     path = getattr(context, "command_path", "") or "hegemon"
     said, given = error.format_message(), getattr(error, "option_name", None)

@@ -1,4 +1,4 @@
-"""The options that commands share, and how their texts become values: each is read, and bounded, in one place.
+"""The options that commands share, and how their words become values: each is read, and bounded, in one place.
 
 A reader returns a value or raises `Refused` with one sentence; nothing is allocated before all of them agree.
 """

@@ -1,4 +1,4 @@
-"""Which trials: texts such as `start == 'random' and n >= 1000`, read by a small grammar and never executed.
+"""Which trials: expressions such as `start == 'random' and n >= 1000`, read by a small grammar and never executed.
 
 Columns, numbers, quoted texts, true and false; == != < <= > >= and `in (…)`; and, or, not, brackets.
 """

@@ -1,4 +1,4 @@
-"""A run as texts ask for it: names become a protocol, a graph and a record. Commands, studies and files come here."""
+"""A run from strings: names become a protocol, a graph and a record. Commands, studies and files come here."""
 
 import json
 from collections.abc import Callable, Mapping

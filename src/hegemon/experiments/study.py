@@ -98,7 +98,7 @@ class Study:
 def make_study(
     protocol: Any = None, *, trials=None, seed=0, axes: dict | None = None, zip=(), cases=(), relative=None
 ) -> Study:
-    """A study from values as a user gives them: texts, lists, names or classes of protocols, a table or its file."""
+    """A study from values as a user gives them: strings, lists, names or classes of protocols, a table or its file."""
     axes = axes or {}
     for old in RENAMED.keys() & axes:
         raise InvalidInput(f"{old} is called {RENAMED[old]} now; write {RENAMED[old]}={axes[old]!r}")

@@ -73,7 +73,6 @@ class StudyDriver:
         self.backwards = backwards  # another driver works on this folder from the front
         self.memory = 0
         self.measured = 0  # trials measured since the start of this driver
-        self._by_key = {state.key: state for state in self.states}
         self._losses: Counter = Counter()
         self._running: dict = {}
         self._answers: queue.SimpleQueue = queue.SimpleQueue()

@@ -142,7 +142,7 @@ def search_worst(
     simulated steps, and at an interrupt from the keyboard; what it has found by then is returned.
     `exact` also computes the worst of all starts, where the chain is small enough."""
     if not protocol.model.has_interactions:
-        raise InvalidInput(f"search-worst is for population protocols, and {protocol.id} is none")
+        raise InvalidInput(f"search-worst is for population protocols, and {protocol.id} is not one")
     if not protocol.arbitrary_start:
         raise InvalidInput(
             f"search-worst tries any configuration, and {protocol.id} is made for the start {protocol.default_start}; "

@@ -161,7 +161,7 @@ def _usage(family: str) -> str:
 
 
 def node_count(spec: str, n: int | None = None) -> int | None:
-    """How many nodes the graph of a spec has, before it is made; None where only making it tells, as of a file."""
+    """How many nodes the graph of a spec has, before it is made; None where only making it shows it, as for a file."""
     family, _, arguments = spec.strip().partition(":")
     if family not in FAMILIES or not arguments.strip():
         return n if family in FAMILIES else None

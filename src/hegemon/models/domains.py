@@ -69,7 +69,7 @@ def Range(low: int | str, high: int | str) -> Domain:  # noqa: N802 - reads as a
 
 def Choice(*names: str) -> Domain:  # noqa: N802
     if len(names) < 2 or len(set(names)) < len(names) or not all(isinstance(name, str) and name for name in names):
-        raise InvalidInput(f"Choice{names} needs at least two different names, as texts")
+        raise InvalidInput(f"Choice{names} needs at least two different names, as strings")
     return Domain(0, len(names) - 1, tuple(names))
 
 

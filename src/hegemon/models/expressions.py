@@ -1,4 +1,4 @@
-"""Bounds and defaults that depend on parameters are written as short arithmetic texts: "2*m", "ceil(log2(n))".
+"""Bounds and defaults that depend on parameters are written as arithmetic expressions: "2*m", "ceil(log2(n))".
 
 `^` is the power, as in `n^0.4`; whole numbers stay exact. The texts are parsed by `grammar` and evaluated here,
 never by Python itself.
@@ -142,7 +142,7 @@ def number_or_text(text: str) -> int | float | str:
 
 
 def assignments(texts: Iterable[str] | None) -> dict[str, int | float | str]:
-    """Texts such as `tau=2` as a dictionary; numbers become numbers, other texts stay."""
+    """Strings such as `tau=2` as a dictionary; numbers become numbers, other values stay strings."""
     values: dict[str, int | float | str] = {}
     for text in texts or ():
         key, equals, value = text.partition("=")

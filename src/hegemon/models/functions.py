@@ -1,4 +1,4 @@
-"""Functions `(a, p)` made from texts over fields and parameters, for sets, stops and observables.
+"""Functions `(a, p)` made from expressions over fields and parameters, for sets, stops and observables.
 
 The text is parsed by our grammar; the function is compiled from a syntax tree that is built here, node by node,
 from what the grammar allows, so that no text is ever run. It means the same in plain Python and in machine code:

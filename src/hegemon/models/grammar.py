@@ -1,4 +1,4 @@
-"""The one language of short texts: numbers, parameters, fields, arithmetic, comparisons, `and`, `or`, `not`.
+"""The one language of expressions: numbers, parameters, fields, arithmetic, comparisons, `and`, `or`, `not`.
 
 Texts come from command lines, study files, pages and networks, so they are never code: `parse` reads them into
 a tree of the few nodes below, and only those nodes are ever evaluated. What a text may cost is bounded here:

@@ -45,7 +45,7 @@ class Protocol:
     the names below, and refuses what cannot work.
 
     The parameters of an instance are the same numbers in four forms: `values`, a dictionary with `n` first, which
-    texts such as Range(0, "2*m") are evaluated in; `parameters`, the same without `n`, for people; `p`, a named
+    expressions such as Range(0, "2*m") are evaluated in; `parameters`, the same without `n`, for people; `p`, a named
     tuple, which the author's functions read in plain Python (`p.m`); and `compiled_p`, a record of the numbers
     among them, which the same functions read the same way in machine code. Each is an attribute too: `self.m`.
     """

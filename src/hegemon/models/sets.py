@@ -18,7 +18,7 @@ LARGEST = 2**62  # a count beyond is never reached
 
 @dataclass(frozen=True)
 class Count:
-    """Between `low` and `high` agents satisfy the condition; bounds may be texts over the parameters."""
+    """Between `low` and `high` agents satisfy the condition; bounds may be expressions over the parameters."""
 
     condition: Callable
     low: int | str

@@ -37,7 +37,7 @@ def resolve(host: str, port: int, what: str = "the address") -> tuple[str, int]:
 
 
 def peers_from(given) -> list[tuple[str, int]]:
-    """Numeric addresses from a list of texts or pairs, or from the Path of a peers file; each once, in order."""
+    """Numeric addresses from a list of strings or pairs, or from the Path of a peers file; each once, in order."""
     if isinstance(given, Path):
         return read_peers(given)
     if isinstance(given, str) or not hasattr(given, "__iter__"):

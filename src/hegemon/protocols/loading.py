@@ -97,7 +97,7 @@ def name_of(kind: type[Protocol]) -> str | None:
 def _unknown(name: str) -> str:
     """That there is no such protocol, why not, and which one may have been meant."""
     if name in CITED:
-        return f"{name} is cited, not run: {CITED[name].reason}; `hegemon show {name}` tells what was published"
+        return f"{name} is cited, not run: {CITED[name].reason}; `hegemon show {name}` shows what was published"
     shown = name if len(name) <= 60 and name.isprintable() else repr(name[:57] + "…")
     near = difflib.get_close_matches(name.lower().replace("_", "-"), CATALOGUE, n=1, cutoff=0.6)
     if near:
@@ -151,10 +151,10 @@ def load_file(file: str, naming: str = "name it yourself: {}") -> ModuleType:
         told = f"{path.name}, line " in str(error)  # the very line, where there is one
         raise InvalidInput(f"{path}{'' if told else _line(error, path)}: {error}") from None
     except SyntaxError as error:
-        raise InvalidInput(f"{path}, line {error.lineno}: {error.msg}; mend the file") from None
+        raise InvalidInput(f"{path}, line {error.lineno}: {error.msg}; fix this line") from None
     except BaseException as error:  # a file may also raise SystemExit or GeneratorExit
         pass_interrupt(error)
-        raise InvalidInput(f"{path}{_line(error, path)}: {sentence(error)}; mend the file") from None
+        raise InvalidInput(f"{path}{_line(error, path)}: {sentence(error)}; fix the file") from None
     return module
 
 

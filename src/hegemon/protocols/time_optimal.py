@@ -125,7 +125,7 @@ class TimeOptimal(PopulationProtocol):
 
     smallest_n = 3  # as the paper assumes; of two agents both must be followers before one can synchronize
 
-    # the paper asks for constants that are large enough; docs/constants.md tells how these were measured
+    # the paper asks for constants that are large enough; docs/constants.md says how these were measured
     tau = Parameter(1, low=1, help="longer holding (n^tau) for slower convergence (tau log n)")
     m = Parameter("max(1, ceil(log2(n)))", low="log2(n)", help="known approximation of log2 n")
     r_max = Parameter("6*m*tau", low=2, help="length of the check phase")

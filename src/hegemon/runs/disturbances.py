@@ -1,4 +1,4 @@
-"""Faults as texts and files: what is done to a run and when, so that the same run can be had again."""
+"""Faults as strings and files: what is done to a run and when, so that the same run can be had again."""
 
 import json
 from pathlib import Path

@@ -64,7 +64,7 @@ def parse_rate(text: str) -> Rate:
 
 
 def read_rates(given: Any) -> tuple[Rate, ...]:
-    """`none`, texts (several divided by semicolons), or rates."""
+    """`none`, strings (several divided by semicolons), or rates."""
     parts = given.split(";") if isinstance(given, str) else given
     if list(parts) == ["none"]:
         return ()

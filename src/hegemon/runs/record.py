@@ -40,7 +40,7 @@ MOST_ROWS = 1_000_000  # of a history
 
 
 def read_faults(given: Any) -> "tuple[Fault, ...]":
-    """`none`, texts such as `step=1000,agents=5,leader=1` (several divided by semicolons), or rows of JSON."""
+    """`none`, strings such as `step=1000,agents=5,leader=1` (several divided by semicolons), or rows of JSON."""
     from hegemon.runs.disturbances import as_fault, parse_fault
 
     parts = given.split(";") if isinstance(given, str) else given

@@ -28,7 +28,7 @@ class Interaction:
         return "; ".join([*change, f"coins {_short(self.coins)}"] if self.coins else change)
 
     def prescription(self) -> list:
-        """As a start file tells it."""
+        """As a start file has it."""
         return [self.initiator, self.responder, self.coins] if self.coins else [self.initiator, self.responder]
 
 

@@ -31,7 +31,7 @@ def require_choice(session) -> None:
 
 
 def successors(session, pair: tuple[int, int] | None = None, node: int | None = None) -> dict:
-    """What may happen next, of all, of two agents, or of one node: texts, probabilities, and how to choose each."""
+    """What may happen next, of all, of two agents, or of one node: sentences, probabilities, and how to choose each."""
     require_choice(session)
     if session.protocol.model.has_rounds:
         rows = _of_node(session, node) if node is not None else _of_round(session)

@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 from hegemon.web.commands import NOT_UNDERSTOOD, parse_command
 
 SEND_SECONDS = 20.0  # a page that takes nothing for so long is given up
-MOST_UNREAD = 256  # texts that wait for one page
+MOST_UNREAD = 256  # messages that wait for one page
 MOST_ASKED = 64  # commands of one page that are not answered yet
 MOST_SPECTATORS = 1000
 LARGEST_COMMAND = 16_000_000  # characters, a dropped configuration included

@@ -1,4 +1,4 @@
-"""One watched run: its time line, the disturbances on it, and everything that a frame tells.
+"""One watched run: its time line, the disturbances on it, and everything that a frame shows.
 
 The past is kept as snapshots and repeated exactly from the nearest one. Whoever disturbs a moment of the past
 begins a new future there. All disturbances are faults, which `hegemon run --disturbances FILE` repeats.

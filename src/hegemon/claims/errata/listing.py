@@ -35,7 +35,7 @@ class Erratum:
 
     @property
     def parts(self) -> list[tuple[str, str]]:
-        """Headings and texts, in order; the table belongs to the second."""
+        """Headings and paragraphs, in order; the table belongs to the second."""
         held = f"; {_listed(self.repaired)} ({'holds' if len(self.repaired) == 1 else 'hold'})" if self.repaired else ""
         return [
             ("The statement.", self.said),

@@ -11,7 +11,7 @@ from hegemon import ELECTED, NON_ELECTED, MessageProtocol, Parameter, Range
 class MyProtocol(MessageProtocol):
     """Every node floods the highest rank it has heard of; in the end the owner of the highest is elected."""
 
-    # Parameters are set by --set patience=5; bounds may be texts over n and the parameters before.
+    # Parameters are set by --set patience=5; bounds may be expressions over n and the parameters before.
     patience = Parameter(1, low=1, high="n", help="rounds until a node decides: at least the diameter of the graph")
 
     class Message:  # what a message says; its length is counted in bits

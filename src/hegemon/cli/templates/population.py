@@ -18,7 +18,7 @@ class MyProtocol(PopulationProtocol):
 
     default_start = "all-leaders"
 
-    # Parameters are set by --set patience=5; bounds may be texts over n and the parameters before.
+    # Parameters are set by --set patience=5; bounds may be expressions over n and the parameters before.
     patience = Parameter(3, low=1, high=100, help="meetings that an agent counts")
 
     class State:  # what an agent remembers: a value out of its range is an error, never a surprise

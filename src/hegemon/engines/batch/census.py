@@ -234,7 +234,7 @@ class Multiset:
         """After FULL: twice the room, unless forgetting the states that no agent is in may make enough.
 
         Whoever visits all pairs at once needs more room than the states that agents are in, and comes back with the
-        same agents: what was forgotten for them would be forgotten for ever.
+        same agents: what was forgotten for them would be lost without end.
         """
         if error == BROKEN:
             first, second, coin = self.census.head[TOLD : TOLD + 3].tolist()

@@ -138,7 +138,7 @@ def some_delayed_position(log, before):
 
 @lean
 def lay_out(census, workspace, n):
-    """The occupied slots and the means to draw from them; answers how many, and the width of the guide."""
+    """The occupied slots and the means to draw from them; returns how many, and the width of the guide."""
     bound = workspace.bound
     occupied, total = 0, 0
     for rank in range(census.head[SIZE]):
@@ -161,7 +161,7 @@ def lay_out(census, workspace, n):
 def draw_untouched(workspace, rng, n, shift):
     """Take one agent out of the untouched population: its slot.
 
-    An agent is a number below n; of each state the first so many were removed before.
+    An agent is a number below n; of each state the first agents, as counted in `removed`, were removed before.
     """
     bound, removed = workspace.bound, workspace.removed
     while True:

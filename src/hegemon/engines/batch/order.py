@@ -125,7 +125,7 @@ def is_near(census, log, course, tree, begin, end, first, last):
 def split(tree, begin, end, left_size):
     """Divide the interactions of a node: `left_size` of them go to the left half, at random.
 
-    The right half stays at `begin`, the left half follows it; answers where the left begins and ends.
+    The right half stays at `begin`, the left half follows it; returns where the left begins and ends.
     """
     kinds, numbers = tree.kinds, tree.numbers
     total = 0

@@ -149,7 +149,7 @@ def total_weight(census, table):
 
 
 def chance_of_change(census, states, n):
-    """The chance that an interaction changes something, agents being in the first so many slots; or an error."""
+    """The chance that an interaction changes something, agents being in the first `states` slots; or an error."""
     census = open_census(census)
     pairs = 0.0
     for i in range(states):

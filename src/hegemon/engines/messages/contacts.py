@@ -55,7 +55,7 @@ def find(table, key):
 
 
 def referee(keys, nodes, ranks, rounds, limit, wins, leads_to, alone, heard):
-    """Go through the contacts node by node; answers how many answered, were shared, and answered on a contact.
+    """Go through the contacts node by node; returns how many answered, were shared, and answered on a contact.
 
     A referee answers, among those who contacted it in its first round, the highest rank, in the round after
     (if that is not beyond `limit`); between equal ranks the lowest port, that is the lowest index.

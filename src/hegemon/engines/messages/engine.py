@@ -34,8 +34,8 @@ class MessageEngine(ABC):
 
     - deliver every message of the synchronous model and count messages, bits and the largest message;
     - honour `waking`, or say in `suits` that it cannot;
-    - call `self.is_cancelled(round)` several times a second, where `freeze()` answers all that is needed to go on
-      after `thaw(frozen)` in another process; and if so, answer an MessageOutcome with `interrupted=True`;
+    - call `self.is_cancelled(round)` several times a second, where `freeze()` returns all that is needed to go on
+      after `thaw(frozen)` in another process; and if so, return a MessageOutcome with `interrupted=True`;
     - draw all randomness from the streams of (seed, trial), and the same coins for every limit: a run that is stopped
       is the beginning of the run that is not.
 

@@ -42,7 +42,7 @@ class Given(NamedTuple):
 
 
 def run_records(population, chance, goal, given, budget):
-    """At most `budget` steps on records; answers the steps made and how they ended.
+    """At most `budget` steps on records; returns the steps made and how they ended.
 
     `interact` works on wide copies, which are stored only when every field is in its range.
     """

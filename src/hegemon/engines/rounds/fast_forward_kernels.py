@@ -112,7 +112,7 @@ def powers(chains, v, levels, room):
 
 
 def proceed(k, room):
-    """The distribution `row` moved on by 2^k periods; answers the probability of leaving on the way."""
+    """The distribution `row` moved on by 2^k periods; returns the probability of leaving on the way."""
     stays, leaves, row, product = room.stays, room.leaves, room.row, room.product
     left = 0.0
     for j in range(len(row)):
@@ -165,7 +165,7 @@ def first_departure(words, chains, hidden, key, time, best, candidates, room):
 
 
 def after_periods(begin, chains, v, periods, room):
-    """`row`: where node v, from private state `begin`, is after whole periods on the path; answers the
+    """`row`: where node v, from private state `begin`, is after whole periods on the path; returns the
     probability that it has left."""
     row, product = room.row, room.product
     for h in range(len(row)):

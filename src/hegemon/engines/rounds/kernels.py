@@ -92,7 +92,7 @@ def show_all(words, me, faces, layout):
 
 
 def gather(faces, v, near, given):
-    """Copy the faces of v's neighbours side by side; answers how many they are."""
+    """Copy the faces of v's neighbours side by side; returns how many they are."""
     begin, end = given.offsets[v], given.offsets[v + 1]
     degree = 0
     for arc in range(begin, end):
@@ -127,7 +127,7 @@ def sweep(low, high, room, old, new, time, coins, given):
 
 
 def tally(low, high, room, counts, words, mark, given):
-    """Count, among the nodes low..high-1, those that satisfy each condition of the stop; answers 1 if the first
+    """Count, among the nodes low..high-1, those that satisfy each condition of the stop; returns 1 if the first
     condition has changed at some node since the marks of all nodes were set, else 0, and sets them anew."""
     changed, conditions = 0, len(counts)
     if conditions == 0:
@@ -146,7 +146,7 @@ def tally(low, high, room, counts, words, mark, given):
 
 
 def part_of_round(low, high, room, counts, old, new, mark, time, coins, given):
-    """`sweep`, then `tally`, which answers; -1 if a state was out of range."""
+    """`sweep`, then `tally`, whose result is returned; -1 if a state was out of range."""
     if not sweep(low, high, room, old, new, time, coins, given):
         return -1
     return tally(low, high, room, counts, new.words, mark, given)

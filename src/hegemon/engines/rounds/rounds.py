@@ -202,10 +202,6 @@ class Rounds(Engine):
         while self.step < step:
             self.advance(step)
 
-    @property
-    def fast_forwarded_rounds(self) -> int:
-        return self._skipped
-
     def measures(self) -> dict:
         return {"fast_forwarded_rounds": self._skipped, "bits_per_node": self.packing.bits}
 

@@ -160,7 +160,7 @@ def walk(population, model, rng, steps, weight, losses):
 
 
 def scatter(population, model, rng, before, gap, populations, losses):
-    """Configurations of the process itself, so many steps apart, after so many steps."""
+    """Configurations of the process itself, `gap` steps apart, after `before` steps."""
     failed = walk(population, model, rng, before, 0.0, losses)
     for x in range(len(populations)):
         failed = failed or walk(population, model, rng, gap, 0.0, losses)
