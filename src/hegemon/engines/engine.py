@@ -118,6 +118,14 @@ class Engine(ABC):
         May come back early: the driver calls again.
         """
 
+    def advance_counting(self, limit: int, every: int, rows: int) -> tuple[bool, np.ndarray, np.ndarray] | None:
+        """As `advance`, and at the multiples of `every` on the way, at most that many, how many agents are in each
+        state: whether the stop is met, these steps, and a row of counts for each.
+
+        The step that meets the stop has no row. None where the engine does not do that now, and has done nothing.
+        """
+        return None
+
     @abstractmethod
     def counts_hold(self) -> bool:
         """Whether the stop is met now: its counted part, or all of it if the engine `checks_whole`."""

@@ -1,6 +1,7 @@
 """Whether a configuration is in a set, and what the observables say of it: whole configurations at once."""
 
 from collections import Counter
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,6 +17,7 @@ from hegemon.models.words import EXACT, checked
 # Plain Python finds out which conditions the first agents satisfy: a single run needs little,
 # and has its results before a kernel would be compiled.
 FEW_AGENTS = 4096
+MOST_STATES = 4096  # whose observables are evaluated ahead
 CHUNK = 1 << 20  # agents whose marks are held at a time
 _asked: Counter = Counter()
 
@@ -138,6 +140,47 @@ class Watcher:
         """What each observable counts; those that are counted in rounds are called nodes."""
         counted = {"agents": self.protocol.model.agents}
         return {name: counted.get(seen.unit, seen.unit) for name, seen in self.observables.items()}
+
+    @cached_property
+    def of_states(self) -> dict[str, np.ndarray] | None:
+        """What each observable says of each state, where that and the number of agents in each state determine it to
+        the last bit; None elsewhere."""
+        space, largest = self.protocol.space, EXACT // max(1 << 20, 16 * self.protocol.n)  # others may join
+        if space.size > MOST_STATES:
+            return None
+        agents, found = space.decode_array(np.arange(space.size)), {}
+        for name, observable in self.observables.items():
+            if _kernel_for(observable) is not evaluate_records:
+                return None
+            kernel, which = self._kernels[name]
+            values = np.empty(len(agents), np.float64)
+            try:
+                kernel(which, agents, self.protocol.compiled_p, values)
+            except Exception:  # perhaps of a state that no agent will ever be in
+                return None
+            whole = np.isfinite(values).all() and (values == np.rint(values)).all() and np.abs(values).max() < largest
+            if not whole:  # a sum of others depends on the order of the agents
+                return None
+            found[name] = values
+        return found
+
+    def measure_counts(self, census: np.ndarray) -> dict[str, list]:
+        """The observables for every row of numbers of agents in all states; `of_states` must not be None."""
+        assert self.of_states is not None
+        occupied = np.flatnonzero(census.any(axis=0))
+        census = census[:, occupied]
+        found: dict[str, list] = {}
+        for name, observable in self.observables.items():
+            values = self.of_states[name][occupied]
+            if observable.reduce == "count":
+                found[name] = census[:, values != 0].sum(axis=1).tolist()
+            elif observable.reduce == "mean":
+                found[name] = ((census * values).sum(axis=1) / census.sum(axis=1)).tolist()
+            elif observable.reduce == "minimum":
+                found[name] = np.where(census > 0, values, np.inf).min(axis=1).tolist()
+            else:
+                found[name] = np.where(census > 0, values, -np.inf).max(axis=1).tolist()
+        return found
 
     def measure(self, configuration: Configuration) -> dict:
         if configuration not in self._measured:

@@ -89,13 +89,32 @@ class Driver:
             record = self.history.next_step(engine.step) if self.history else None
             review = None if engine.is_silent else self._review
             goal = min(goal for goal in (limit, record, review) if goal is not None)
-            met = self._reach(goal) if until_met else self._pass(goal)
-            if met or engine.step in (limit, record):
-                self._record()
+            met = self._collect(limit, review, until_met)
+            if met is None:
+                met = self._reach(goal) if until_met else self._pass(goal)
+                if met or engine.step in (limit, record):
+                    self._record()
             if met:
                 return True
             self._beat()
         return False
+
+    def _collect(self, limit: int | None, review: int | None, until_met: bool) -> bool | None:
+        """Go on while the engine collects rows of the history, many at once; whether the stop is met. None where rows
+        are made one by one."""
+        history, engine = self.history, self.engine
+        regular = history.regular if history and self.membership is None else None
+        if history is None or regular is None:
+            return None
+        goal = min((one for one in (limit, review) if one is not None), default=engine.step)
+        found = engine.advance_counting(goal, *regular)
+        if found is None:
+            return None
+        met, steps, census = found
+        history.record_counts(steps, census)
+        if met and (until_met or engine.step in (limit, history.next_step(engine.step - 1))):
+            self._record()
+        return met and until_met
 
     def _next_review(self) -> int:
         """One of fixed steps: a run that goes on from a checkpoint is reviewed where any other is."""

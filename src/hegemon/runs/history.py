@@ -1,5 +1,6 @@
 """What was watched along a run: rows at given steps, at regular ones, or spread evenly over a run of any length."""
 
+import bisect
 from array import array
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -55,11 +56,27 @@ class History:
     def next_step(self, step: int) -> int | None:
         """The first step after `step` that is to be recorded."""
         if self._at is not None:
-            return next((t for t in self._at if t > step), None)
+            place = bisect.bisect_right(self._at, step)
+            return self._at[place] if place < len(self._at) else None
         return (step // self._every + 1) * self._every
 
+    @property
+    def regular(self) -> tuple[int, int] | None:
+        """Rows at the multiples of the first number, so many of them until the spacing doubles, if they may come as
+        numbers of agents in each state: see `record_counts`."""
+        if self._at is not None or not self._columns or self._watcher.of_states is None:
+            return None
+        return self._every, self._most + 1 - len(self._columns["step"])
+
+    def record_counts(self, steps: np.ndarray, census: np.ndarray) -> None:
+        """Rows at these steps, all after the last one, from the numbers of agents in each state."""
+        rows = {"step": steps.tolist(), "parallel_time": (steps / self._n).tolist()}
+        for name, values in (rows | self._watcher.measure_counts(census)).items():
+            self._columns[name].extend(values)
+        self._thin()
+
     def record(self, step: int, configuration: Configuration) -> None:
-        if self._at is not None and step not in self._at:
+        if self._at is not None and self.next_step(step - 1) != step:
             return
         row = {"step": step, "parallel_time": step / self._n, **self._watcher.measure(configuration)}
         if not self._columns:
@@ -72,6 +89,10 @@ class History:
             if isinstance(column, array) and not _fits(value, column.typecode):
                 column = self._columns[name] = column.tolist()
             column.append(value)
+        self._thin()
+
+    def _thin(self) -> None:
+        """Double the spacing if there are too many rows."""
         if self._at is None and len(self._columns["step"]) > self._most:
             self._every *= 2
             kept = [k for k, at in enumerate(self._columns["step"]) if at % self._every == 0]

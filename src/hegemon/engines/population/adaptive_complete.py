@@ -92,6 +92,11 @@ class AdaptiveComplete(Switching):
             self._postpone()
         return self._now.advance(min(limit, self._review))
 
+    def advance_counting(self, limit: int, every: int, rows: int):
+        if not isinstance(self._now, Agents) or self.step >= self._review:
+            return None
+        return self._now.advance_counting(min(limit, self._review), every, rows)
+
 
 class AdaptiveSmall(AdaptiveComplete):
     """The same for few agents, starting as `agents` does: most runs end before another engine is considered."""

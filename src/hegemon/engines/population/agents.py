@@ -26,6 +26,7 @@ from hegemon.models.configuration import LARGEST_ARRAY, Configuration
 from hegemon.models.population import PopulationProtocol
 
 LARGEST_POPULATION = 2**32 - 1
+MOST_COUNTS = 1 << 20  # numbers of agents in a state that are collected at a time
 PER_AGENT = 24  # bytes besides the record, while a start is made
 
 # ruff: noqa: F821 - in kernels, `draw`, `meet`, `recount` … are bound by specialize
@@ -176,6 +177,27 @@ class Agents(Engine):
         self.step += done
         self._made = done
         return ended == MET
+
+    def advance_counting(self, limit: int, every: int, rows: int):
+        """As `advance`, with `codes` alone: see the contract."""
+        if self._codes is None or self._silent or type(self) is not Agents:
+            return None
+        first = every - self.step % every
+        within = (limit - self.step - first) // every + 1
+        rows = min(rows, within, self._pace.amount // every, MOST_COUNTS // self.space.size)
+        if rows < 2:
+            return None
+        self._pace.start()
+        moved = self._population, self.rng, self._counts, self.stop
+        census, rest, ended = self._codes.observe(*moved, first, every, rows)
+        steps = self.step + first + every * np.arange(len(census))
+        self._made = rest or (every if len(census) > 1 else first)
+        done = int(steps[-1]) - self.step + rest if len(census) else rest
+        self._pace.done(done)
+        if ended == FAILED:
+            self._refuse()
+        self.step += done
+        return ended == MET, steps, census
 
     def _move(self, steps: int) -> tuple[int, int]:
         """At most that many steps: how many were made, and how they ended."""

@@ -91,6 +91,29 @@ def run_each(populations, words, counts, chance, goal, gate, tried, table, mark,
             return
 
 
+def run_rows(population, words, counts, chance, goal, gate, tried, table, mark, first, every, census):
+    """The same for one population that is observed: `first` steps, then `every` steps, as often as `census` has rows.
+
+    A row gets the number of agents in each state. Returns the rows, the steps after the last, and how they ended.
+    """
+    for k in range(4):
+        chance.rng[k] = words[k]
+    for k in range(len(goal.counts)):
+        goal.counts[k] = counts[k]
+    row, done, ended, budget = 0, 0, LIMIT, first
+    while ended == LIMIT and row < len(census):
+        done, ended = run(population, chance, goal, gate, tried, table, mark, budget)
+        if ended == LIMIT:
+            for index in range(len(population)):
+                census[row, population[index]] += 1
+            row, done, budget = row + 1, 0, every
+    for k in range(4):
+        words[k] = chance.rng[k]
+    for k in range(len(goal.counts)):
+        counts[k] = goal.counts[k]
+    return row, done, ended
+
+
 @lean
 def recount_codes(mark, a, b, c, d, goal):
     """As `recount` of records, for codes whose marks are known, and of which some differ."""
@@ -112,7 +135,8 @@ class Codes:
         self.tried = np.zeros(3, np.int64)  # the agents whose meeting was computed last, and their coins
         self.meeting = Meeting(protocol, stop)
         self.states, self.marks, table = pairs_of(protocol, self._membership)
-        self._kernel = specialize(run_each, allocates=False, run=part(run_codes, allocates=False, draw=draw))
+        self._run = part(run_codes, allocates=False, draw=draw)
+        self._kernel = specialize(run_each, allocates=False, run=self._run)
         self._given = self.meeting.gate(), self.tried, table, self.marks
 
     @staticmethod
@@ -137,3 +161,12 @@ class Codes:
         goal = Goal(np.zeros(counts.shape[1], np.int64), stop.low, stop.high, stop.watch)
         self._kernel(populations, words, counts, self.chance, goal, *self._given, budget, made, ended)
         return made
+
+    def observe(self, population, words, counts, stop: Stop, first: int, every: int, rows: int):
+        """Move one population, and count its states after `first` steps and then after every `every`: the rows, how
+        many steps were made after the last, and how they ended."""
+        census = np.zeros((rows, self.space.size), np.int64)
+        kernel = specialize(run_rows, allocates=False, run=self._run)
+        goal = Goal(np.zeros(len(counts), np.int64), stop.low, stop.high, stop.watch)
+        row, done, ended = kernel(population, words, counts, self.chance, goal, *self._given, first, every, census)
+        return census[:row], done, ended
