@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 import hegemon as hg
 from hegemon.errors import InvalidInput
 from hegemon.runs.disturbances import read_disturbances
+from hegemon.runs.setting import topology_for
 from hegemon.runs.stories import Interaction, Round, Trace
 from hegemon.web import session as session_module
 from hegemon.web.session import Session
 from hegemon.web.simulation import Simulation
+from hegemon.web.worlds import AgentWorld
 
 from .same_run import again, codes, repeated
 
@@ -26,6 +28,19 @@ def impatient():
     kept, session_module.PATIENCE = session_module.PATIENCE, 0.2
     yield
     session_module.PATIENCE = kept
+
+
+@pytest.mark.parametrize("scheduler", ["uniform", "round-robin"])
+def test_the_first_step_inside_is_exact_or_not_told(scheduler):
+    """A scheduler that remembers goes on from its memory, which a configuration alone does not have."""
+    timer = hg.Timer(n=6, s=30)
+    world = AgentWorld(timer, topology_for(timer, None), None, 3, engine="agents", scheduler=scheduler)
+    world.advance(1)
+    outside = world.snapshot()
+    while world.step < 500:
+        world.advance(500)
+    first = hg.simulate(timer, seed=3, engine="agents", scheduler=scheduler, max_steps=500).steps
+    assert world.entry(outside, "safe", world.step) == (first if scheduler == "uniform" else None)
 
 
 @pytest.fixture(scope="module")

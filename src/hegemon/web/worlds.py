@@ -59,6 +59,7 @@ class AgentWorld(World):
         self.protocol, self.topology, self.space = protocol, topology, protocol.space
         self.is_rounds = protocol.model.has_rounds
         asked = scheduler_for(scheduler, protocol, topology)
+        self._forgets = self.is_rounds or asked.memoryless  # then a configuration and its coins say what follows
         kind, self.reason = choose_watched(engine, protocol, topology, LARGEST_RASTER, asked)
         self._options: dict[str, Any] = {"fast_forward": False} if kind is Rounds else scheduled(kind, asked)
         self.kind = "bands" if kind.as_multiset else "graph" if protocol.n <= LARGEST_DRAWN else "raster"
@@ -119,7 +120,7 @@ class AgentWorld(World):
         self.engine.load(corrupted(fault, self.engine, rng))
 
     def entry(self, outside, name: str, limit: int) -> int | None:
-        if not isinstance(self.engine, Agents | Rounds):
+        if not isinstance(self.engine, Agents | Rounds) or not self._forgets:
             return None
         now = self.snapshot()
         self.restore(outside)
