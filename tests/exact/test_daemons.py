@@ -162,7 +162,8 @@ def processes(draw):
 def process_of(rows, nodes=None) -> Decisions:
     flat = [choice for row in rows for choice in row]
     entries = [entry for choice in flat for entry in choice]
-    space = RoundConfigurations.__new__(RoundConfigurations)  # labels are bits of nodes
+    space = RoundConfigurations.__new__(RoundConfigurations)  # labels are bits of two nodes
+    space.n = 2
     chain = SimpleNamespace(size=len(rows), is_whole=True, space=space, labelled=np.ones(len(rows)))
     return Decisions(
         first=np.cumsum([0, *map(len, rows)]),
