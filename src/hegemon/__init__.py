@@ -46,6 +46,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
         Assumption as Assumption,
         Bit as Bit,
         Choice as Choice,
+        Coin as Coin,
         Configuration as Configuration,
         Group as Group,
         MessageProtocol as MessageProtocol,
@@ -107,7 +108,7 @@ _HOMES = {
     "watch": "hegemon.web.watch",
 }
 _WRITING = (
-    "Assumption", "Bit", "Choice", "Configuration", "ELECTED", "Group", "MessageProtocol", "NON_ELECTED",
+    "Assumption", "Bit", "Choice", "Coin", "Configuration", "ELECTED", "Group", "MessageProtocol", "NON_ELECTED",
     "ObjectProtocol", "Parameter", "PopulationProtocol", "Range", "RoundsProtocol", "at_least", "at_most", "count",
     "everywhere", "exactly", "maximum", "mean", "minimum", "nowhere", "overall", "whole",
 )  # fmt: skip

@@ -89,7 +89,7 @@ def test_declarations_that_cannot_work():
             def interact(a, b, p):
                 pass
 
-    with pytest.raises(hg.InvalidInput, match="plain Bit or Range"):
+    with pytest.raises(hg.InvalidInput, match="plain Bit, Range or Coin"):
 
         class Named(PopulationProtocol):
             class State:

@@ -125,14 +125,17 @@ def one_of(functions: tuple, arguments: str):
 
 
 @cache
-def meeting(interact, coins: tuple[str, ...]):
+def meeting(interact, coins: tuple[str, ...], biased: tuple[str, ...] = ()):
     """`meet(a, b, p, coin)`: the author's `interact`, given the number of what its coins show.
 
-    The bounds of the coins are among the parameters; without coins the number is not looked at.
+    The bounds of the coins are among the parameters; without coins the number is not looked at. A biased coin shows 1
+    for values below 0.
     """
     lines = ["def meet(a, b, p, coin):"]
     for name in coins:
         lines += [f"    drawn_{name} = p._low_{name} + coin % p._size_{name}", f"    coin //= p._size_{name}"]
+        if name in biased:
+            lines += [f"    drawn_{name} = 1 if drawn_{name} < 0 else 0"]
     drawn = f", Coins({', '.join(f'drawn_{name}' for name in coins)})" if coins else ""
     scope = {"interact": interact, "Coins": namedtuple("Coins", coins)}
     exec("\n".join([*lines, f"    interact(a, b, p{drawn})"]), scope)

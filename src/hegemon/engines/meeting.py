@@ -66,7 +66,7 @@ class Meeting:
         self.protocol, self._parameters = protocol, protocol.compiled_p
         self._state = widened(protocol.space.dtype)
         signature = signature_of_meet(self._state, protocol.compiled_p.dtype)
-        interact = meeting(protocol.interact, protocol.coins.names)
+        interact = meeting(protocol.interact, protocol.coins.names, protocol.coins.biased)
         bound = {"interact": interact, "encode": encode, "decode": decode, "note": marker(stop.conditions)}
         self._told = MARKS + 2 * len(stop.conditions)
         reaction = part(react, protocol.record_types, **bound)

@@ -69,7 +69,7 @@ def transition_tables(protocol: PopulationProtocol) -> tuple[np.ndarray, np.ndar
                     table[row, b] = codes[content]
         return first, second
     encode, decode, layout = codec(protocol.space)
-    meet = meeting(protocol.interact, protocol.coins.names)
+    meet = meeting(protocol.interact, protocol.coins.names, protocol.coins.biased)
     kernel = specialize(fill_table, protocol.record_types, meet=meet, encode=encode, decode=decode)
     row, b = kernel(protocol.compiled_p, layout, np.zeros(2, widened(protocol.space.dtype)), first, second)
     if row >= 0:

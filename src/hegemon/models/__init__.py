@@ -2,7 +2,7 @@
 
 from hegemon.models.assumptions import Assumption
 from hegemon.models.configuration import Configuration, Group
-from hegemon.models.domains import Bit, Choice, Range
+from hegemon.models.domains import Bit, Choice, Coin, Range
 from hegemon.models.messages import ELECTED, NON_ELECTED, MessageProtocol
 from hegemon.models.objects import ObjectProtocol
 from hegemon.models.observables import count, maximum, mean, minimum, overall
@@ -15,6 +15,7 @@ __all__ = [
     "Assumption",
     "Bit",
     "Choice",
+    "Coin",
     "Configuration",
     "ELECTED",
     "Group",

@@ -1,7 +1,8 @@
 """Coins: what an interaction draws besides its two agents, declared field by field in `class Coins:`.
 
-All fields are uniform and independent, so that what one interaction draws is one of finitely many equally likely
-values, which are numbered 0, 1, … (the first field varies fastest). A protocol without coins has one such value.
+All fields are independent and uniform, or coins of a rational probability, so that what one interaction draws is one of
+finitely many equally likely values, which are numbered 0, 1, … (the first field varies fastest). A coin of probability
+k/d counts as d of them, -k … d - k - 1, and shows 1 for those below 0. A protocol without coins has one such value.
 """
 
 import random
@@ -11,6 +12,8 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from hegemon.errors import InvalidInput
+from hegemon.models.domains import simplest
+from hegemon.models.expressions import evaluate
 from hegemon.models.fields import Field, declared_fields
 from hegemon.models.protocol import Protocol
 
@@ -21,7 +24,8 @@ class CoinSpace:
     def __init__(self, fields: tuple[Field, ...], values: Mapping[str, Any], owner: str):
         self.owner = owner
         self.names = tuple(field.name for field in fields)
-        self.bounds = [field.domain.bounds(values) for field in fields]
+        self.biased = tuple(field.name for field in fields if field.domain.chance is not None)
+        self.bounds = [_bounds(field, values, owner) for field in fields]
         self.kind: Any = namedtuple("Coins", self.names)  # type: ignore[misc]
         self.size = 1
         for name, (low, high) in zip(self.names, self.bounds, strict=True):
@@ -43,7 +47,11 @@ class CoinSpace:
         for low, high in self.bounds:
             number, digit = divmod(number, high - low + 1)
             shown.append(low + digit)
-        return self.kind(*shown)
+        return self._shown(shown)
+
+    def _shown(self, drawn: list[int]) -> Any:
+        pairs = zip(self.names, drawn, strict=True)
+        return self.kind(*[int(value < 0) if name in self.biased else value for name, value in pairs])
 
     def number(self, shown: Mapping[str, int]) -> int:
         """The number of the coins that show this."""
@@ -51,9 +59,15 @@ class CoinSpace:
             raise InvalidInput(f"{self.owner}: an interaction draws {', '.join(self.names) or 'no coins'}, not {shown}")
         number = 0
         for name, (low, high) in reversed(list(zip(self.names, self.bounds, strict=True))):
-            if type(shown[name]) is not int or not low <= shown[name] <= high:
-                raise InvalidInput(f"{self.owner}: the coin {name} = {shown[name]!r} is not one of {low}..{high}")
-            number = number * (high - low + 1) + shown[name] - low
+            value = shown[name]
+            if name in self.biased and value in (0, 1):
+                value = low if value == 1 else high  # the first or last of those that show it
+                if (value < 0) != bool(shown[name]):
+                    raise InvalidInput(f"{self.owner}: the coin {name} never shows {shown[name]}")
+            if type(value) is not int or not low <= value <= high:
+                allowed = "0..1" if name in self.biased else f"{low}..{high}"
+                raise InvalidInput(f"{self.owner}: the coin {name} = {shown[name]!r} is not one of {allowed}")
+            number = number * (high - low + 1) + value - low
         return number
 
     def mapping(self, number: int) -> dict[str, int]:
@@ -61,7 +75,17 @@ class CoinSpace:
 
     def draw(self, rng: random.Random) -> Any:
         """What one interaction draws, in plain Python."""
-        return self.kind(*[rng.randint(low, high) for low, high in self.bounds])
+        return self._shown([rng.randint(low, high) for low, high in self.bounds])
+
+
+def _bounds(field: Field, values: Mapping[str, Any], owner: str) -> tuple[int, int]:
+    """The values that a coin counts as."""
+    if field.domain.chance is None:
+        return field.domain.bounds(values)
+    chance = simplest(evaluate(field.domain.chance, values))
+    if not 0 <= chance <= 1:
+        raise InvalidInput(f"{owner}: the coin {field.name} has probability {chance}; it must be in 0..1")
+    return -chance.numerator, chance.denominator - chance.numerator - 1
 
 
 class CoinProtocol(Protocol):
@@ -78,7 +102,7 @@ class CoinProtocol(Protocol):
                     raise InvalidInput(f"{cls.__name__}: a coin cannot be named {field.name!r}; rename it")
                 if field.domain.names or field.domain.condition or field.default is not None:
                     raise InvalidInput(
-                        f"{cls.__name__}.Coins.{field.name} must be a plain Bit or Range: coins are uniform numbers, "
+                        f"{cls.__name__}.Coins.{field.name} must be a plain Bit, Range or Coin(probability), "
                         "drawn in every interaction"
                     )
         super().__init_subclass__(**kwargs)

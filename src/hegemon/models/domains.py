@@ -4,6 +4,7 @@ import dataclasses
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from hegemon.models.expressions import evaluate
 class Domain:
     """Consecutive integers `low..high`; either bound may be a text over the parameters.
 
-    `names` gives the values of a Choice their names; `condition` says in which classes of agents the
+    `chance` is the probability of 1 of a coin that need not be fair. `names` gives the values of a Choice their names;
+    `condition` says in which classes of agents the
     variable exists: each other variable with the values of which it has one.
     """
 
@@ -24,6 +26,7 @@ class Domain:
     high: int | str = 1
     names: tuple[str, ...] = ()
     condition: tuple[tuple[str, tuple[str | int, ...]], ...] = ()
+    chance: str | float | Fraction | None = None
 
     def when(self, **condition: str | int | Iterable[str | int]) -> "Domain":
         """The same domain for a variable that only exists where other variables have the given values.
@@ -48,6 +51,8 @@ class Domain:
 
     def describe(self, values: Mapping[str, Any]) -> str:
         low, high = self.bounds(values)
+        if self.chance is not None:
+            return f"{low}..{high}, 1 with probability {simplest(evaluate(self.chance, values))}"
         return "{" + ", ".join(self.names) + "}" if self.names else f"{low}..{high}"
 
     def index(self, value: Any) -> Any:
@@ -61,6 +66,11 @@ class Domain:
 
 
 Bit = Domain(0, 1)
+
+
+def Coin(probability: str | float | Fraction) -> Domain:  # noqa: N802 - reads as a type in `heads: Coin("1/3")`
+    """In `class Coins:`, a bit that is 1 with this probability, which may be an expression over the parameters."""
+    return Domain(0, 1, chance=probability)
 
 
 def Range(low: int | str, high: int | str) -> Domain:  # noqa: N802 - reads as a type in `timer: Range(0, "s")`
@@ -78,3 +88,11 @@ def _listed(name: str, value: str | int | Iterable[str | int]) -> tuple[str | in
     if not values or not all(isinstance(item, str | int) for item in values):
         raise InvalidInput(f"when({name}={value!r}) needs a value or several, such as when({name}=(1, 2))")
     return tuple(dict.fromkeys(values))
+
+
+def simplest(number: Any) -> Fraction:
+    """A number as a fraction: for a float the simplest one that it is, so that 0.1 is 1/10 and 1/3 a third."""
+    if not isinstance(number, float):
+        return Fraction(number)
+    near = Fraction(number).limit_denominator(10**6)
+    return near if float(near) == number else Fraction(repr(number))

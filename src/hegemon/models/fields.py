@@ -38,6 +38,8 @@ def declared_fields(state_class, owner: str, what: str = "State") -> tuple[Field
             raise InvalidInput(
                 f"{owner}.{what}.{name} is annotated with {domain!r}; use Bit, Range(low, high) or Choice(names)"
             )
+        if domain.chance is not None and what != "Coins":
+            raise InvalidInput(f"{owner}.{what}.{name} is a Coin, which is drawn; declare it in `class Coins:`")
         for other, values in domain.condition:
             earlier = {field.name: field for field in fields}.get(other)
             if earlier is None:

@@ -20,7 +20,7 @@ MOST_TRIED = 20_000  # interactions that are tried at most before anything runs
 class PopulationProtocol(CoinProtocol):
     """Declare `class State:` and `def interact(a, b, p)`, which changes initiator `a` and responder `b`.
 
-    With `class Coins:` it is `def interact(a, b, p, coins)`, and `coins.x` is a fair bit or a uniform number.
+    With `class Coins:` it is `def interact(a, b, p, coins)`, and `coins.x` is a bit, fair or not, or a uniform number.
     """
 
     interact: Callable  # (a, b, p) -> None, or (a, b, p, coins) -> None

@@ -14,6 +14,7 @@ from typing import Any
 
 from hegemon.errors import InvalidInput
 from hegemon.models.authors import authored
+from hegemon.models.domains import simplest
 from hegemon.models.rule_table import Pair, RuleTable
 
 ORDERS = ("symmetric", "asymmetric")
@@ -167,8 +168,7 @@ def probability(given: Any, what: str, most: int | None = 1) -> Fraction:
     """A probability or a rate as a fraction: 1/3 for "1/3", and for a float the simplest fraction that it is."""
     try:
         if isinstance(given, float):
-            simple = Fraction(given).limit_denominator(10**6)
-            value = simple if float(simple) == given else Fraction(repr(given))
+            value = simplest(given)
         else:
             value = Fraction(str(given).replace(" ", ""))
     except (ValueError, ZeroDivisionError, OverflowError):

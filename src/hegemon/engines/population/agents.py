@@ -146,7 +146,10 @@ class Agents(Engine):
         self._tried = np.zeros(3, np.int64)
         copy, _ = record_functions(space)
         self._given = Given(protocol.compiled_p, codec(space)[2], np.zeros(2, widened(space.dtype)), self._tried)
-        bound = {"meet": meeting(protocol.interact, protocol.coins.names), "recount": recounter(self.stop.conditions)}
+        bound = {
+            "meet": meeting(protocol.interact, protocol.coins.names, protocol.coins.biased),
+            "recount": recounter(self.stop.conditions),
+        }
         bound |= {"draw": draw, "copy": copy, "settle": settler(space)}
         self._kernel = specialize(run_records, protocol.record_types, allocates=False, **bound)
 

@@ -233,7 +233,7 @@ class Events(Engine):
         self._dense = arcs if dense is None else dense
         copy, same = record_functions(self.space)
         records = protocol.record_types
-        meet = meeting(protocol.interact, protocol.coins.names)
+        meet = meeting(protocol.interact, protocol.coins.names, protocol.coins.biased)
         trial = part(react, records, allocates=False, meet=meet, copy=copy)
         bound = {"react": trial, "copy": copy, "same": same, "settle": settler(self.space)}
         bound["changes"] = part(changes, records, allocates=False, react=trial, same=same, clear=clearer(self.space))
