@@ -113,11 +113,11 @@ def test_declarations_that_cannot_work():
 
 def test_what_cannot_take_coins_says_so():
     from hegemon.exact.proofs.prover import prove
-    from hegemon.network.rules import MemberRules
+    from hegemon.network.rules import InteractionRules
 
     for refused in (
         lambda: prove(Duel),
-        lambda: MemberRules(Duel(n=3)),
+        lambda: InteractionRules(Duel(n=3)),
         lambda: Duel(n=3).transition_codes(0, 0),
     ):
         with pytest.raises(hg.InvalidInput, match="duel tosses coins in its interactions"):

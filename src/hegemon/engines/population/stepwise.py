@@ -4,12 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from hegemon.compute.caching import kernel
+from hegemon.compute.compilation import specialize
 from hegemon.compute.randomness import next_below
 from hegemon.engines.pacing import Deadline
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.schedulers.cyclic import Cyclic
+from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.engines.stopping import Stop
+from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.population import PopulationProtocol
@@ -28,9 +30,14 @@ class Stepwise(Agents):
         configuration: Configuration,
         stop: Stop,
         rng,
-        scheduler: Any,
+        scheduler: Any = UNIFORM,
     ):
+        if scheduler.blind:
+            raise InvalidInput(
+                f"engine stepwise asks a function at every step, and the scheduler {scheduler} is none; use engine agents"
+            )
         self._own, self.topology = scheduler, topology
+        self._draw = specialize(draw_below, protocol.record_types)
         super().__init__(protocol, topology, configuration, stop, rng, scheduler=_OnePair())
 
     def advance(self, limit: int) -> bool:
@@ -43,10 +50,9 @@ class Stepwise(Agents):
         return False
 
     def _below(self, bound: int) -> int:
-        return int(draw_below(self.rng, bound))
+        return int(self._draw(self.rng, bound))
 
 
-@kernel
 def draw_below(rng, bound):
     return next_below(rng, bound)
 
