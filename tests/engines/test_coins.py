@@ -2,7 +2,6 @@
 
 import itertools
 from collections import Counter, defaultdict
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -152,7 +151,12 @@ class OneSided(agents.Agents):
 
     def __init__(self, protocol, *arguments):
         super().__init__(protocol, *arguments)
-        self.protocol = SimpleNamespace(coins=SimpleNamespace(size=1))
+        self._chance = self._chance._replace(values=1)
+        if self._codes:
+            self._codes.chance = self._chance
+
+    def advance(self, limit: int) -> bool:
+        return super().advance(limit)  # by itself: trials that are made together toss the protocol's coins
 
 
 class OneSidedEvents(Events):

@@ -10,7 +10,7 @@ import hegemon as hg
 from hegemon.compute.randomness import KERNEL, stream
 from hegemon.engines.batch import skipping
 from hegemon.engines.batch.batch import Batch
-from hegemon.engines.population import adaptive_complete, agents, codes
+from hegemon.engines.population import adaptive_complete, codes, draws
 from hegemon.engines.population.adaptive import Adaptive
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.population.events import Events
@@ -142,7 +142,7 @@ class Wasteful(Agents):
     """Drops the pairs that were drawn together with the one that met a stop."""
 
     def advance(self, limit):
-        goal = min(limit, self.step + agents.BLOCK)
+        goal = min(limit, self.step + draws.BLOCK)
         met = super().advance(goal)
         if met and self.step < goal:
             there = self.snapshot()

@@ -116,7 +116,7 @@ class Agents(Engine):
 
     @classmethod
     def begins_with_codes(cls, protocol: PopulationProtocol) -> bool:
-        return cls is Agents and Codes.suit(protocol)
+        return cls.advance is _advance and Codes.suit(protocol)
 
     def __init__(
         self,
@@ -183,7 +183,7 @@ class Agents(Engine):
 
     def advance_counting(self, limit: int, every: int, rows: int):
         """As `advance`, with `codes` alone: see the contract."""
-        if self._codes is None or self._silent or type(self) is not Agents:
+        if self._codes is None or self._silent or type(self).advance is not _advance:
             return None
         first = every - self.step % every
         within = (limit - self.step - first) // every + 1
@@ -275,3 +275,6 @@ class Agents(Engine):
         self._population[:], self._counts[:], self.rng[:] = population, counts, rng
         for mine, kept_memory in zip(self._memory, memory, strict=True):
             mine[:] = kept_memory
+
+
+_advance = Agents.advance  # whoever advances otherwise makes every step by itself
