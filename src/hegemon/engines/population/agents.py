@@ -207,7 +207,7 @@ class Agents(Engine):
         if self._codes:
             ended = np.array([LIMIT])
             rows = self._population[None], self.rng[None], self._counts[None]
-            return int(self._codes.run(*rows, self.stop, steps, ended)[0]), ended[0]
+            return int(self._codes.run(*rows, self.stop, steps, ended)[0]), int(ended[0])
         goal = Goal(self._counts, self.stop.low, self.stop.high, self.stop.watch)
         return self._kernel(self._population, self._chance, goal, self._given, steps)
 

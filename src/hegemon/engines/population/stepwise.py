@@ -34,7 +34,7 @@ class Stepwise(Agents):
     ):
         if scheduler.blind:
             raise InvalidInput(
-                f"engine stepwise asks a function at every step, and the scheduler {scheduler} is none; use engine agents"
+                f"engine stepwise asks a function at every step, and {scheduler} is none; use engine agents"
             )
         self._own, self.topology = scheduler, topology
         self._draw = specialize(draw_below, protocol.record_types)
