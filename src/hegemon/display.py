@@ -111,7 +111,7 @@ def with_progress(function: Signed) -> Signed:
     """
 
     @functools.wraps(function)
-    def called(*positional, **named):
+    def called(*positional: Any, **named: Any) -> Any:
         with notebook_progress() as shown:
             if shown and named.get("progress") is None:
                 named["progress"] = shown
@@ -158,7 +158,7 @@ class _Html:
         return self.content
 
 
-def _display(content: str):
+def _display(content: str) -> Any:
     from IPython.display import display
 
     return display(_Html(content), display_id=True)

@@ -196,7 +196,7 @@ def _umask() -> int:
 
 
 @contextmanager
-def _one_sentence(path) -> Iterator[None]:
+def _one_sentence(path: object) -> Iterator[None]:
     """What the system says about a name or a disk, as one sentence."""
     try:
         yield
@@ -210,6 +210,6 @@ def _one_sentence(path) -> Iterator[None]:
         raise InvalidInput(f"the file name {_shown(path)} has a null byte; give another name") from None
 
 
-def _shown(path) -> str:
+def _shown(path: object) -> str:
     text = ascii(str(path)) if not str(path).isprintable() else str(path)
     return text if len(text) <= 120 else text[:117] + "…"

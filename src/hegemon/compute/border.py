@@ -27,7 +27,7 @@ from numba.core.errors import NumbaError as NumbaError
 from numba.core.untyped_passes import IRProcessing
 from numba.extending import intrinsic
 
-TRIED = ("0.62", "0.68")  # releases on which the shortcuts were tried
+TRIED = ("0.62", "0.64", "0.65", "0.66", "0.67", "0.68")  # releases on which the shortcuts were tried
 STOCK = bool(os.environ.get("HEGEMON_STOCK_NUMBA")) or not numba.__version__.startswith(
     tuple(f"{one}." for one in TRIED)
 )

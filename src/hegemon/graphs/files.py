@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import ParseError
 
 import numpy as np
@@ -12,7 +13,7 @@ from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 
 
-def from_networkx(graph) -> Topology:
+def from_networkx(graph: Any) -> Topology:
     """The topology of any NetworkX graph; integer labels keep their order, others their order of insertion.
 
     A single directed cycle is relabelled so that its arcs are i -> i+1.
@@ -81,7 +82,7 @@ def _from_edge_list(path: Path, text: str) -> Topology:
     return _from_labels(str(path), labels, edges, directed)
 
 
-def _require_simple(where: str, u, v, directed: bool, seen: set) -> None:
+def _require_simple(where: str, u: Any, v: Any, directed: bool, seen: set) -> None:
     """Refuse a loop, or an edge already among `seen`; otherwise add it there."""
     if u == v:
         raise InvalidInput(f"{where} has the loop {u} {v}, but a node cannot be its own neighbour: remove it")

@@ -179,7 +179,7 @@ def _second_modulus(topology: Topology, lazy: bool) -> tuple[float, float]:
     return _by_factorization(matrix, lazy)
 
 
-def _end(diagonal, beside, index: int) -> tuple[float, float]:
+def _end(diagonal: list[float], beside: list[float], index: int) -> tuple[float, float]:
     """The modulus of one eigenvalue of a tridiagonal matrix, and that of its vector's last entry."""
     from scipy.linalg import eigh_tridiagonal  # only here: it takes long to load
 
@@ -187,7 +187,7 @@ def _end(diagonal, beside, index: int) -> tuple[float, float]:
     return float(abs(values[0])), float(abs(vectors[-1, 0]))
 
 
-def _by_factorization(matrix, lazy: bool) -> tuple[float, float]:
+def _by_factorization(matrix: csr_array, lazy: bool) -> tuple[float, float]:
     """For a tiny gap: the graph is thin then, so that factorizing it is cheap."""
     from scipy.sparse.linalg import eigsh  # only here: it takes long to load
 

@@ -6,6 +6,7 @@ An undirected graph holds both arcs of every edge, so one arc drawn uniformly is
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,7 @@ class Topology:
     oriented: bool = False  # a ring whose nodes tell left from right: every row is (left, right)
 
     @classmethod
-    def from_edges(cls, name: str, n: int, tails, heads, directed: bool = False) -> "Topology":
+    def from_edges(cls, name: str, n: int, tails: Any, heads: Any, directed: bool = False) -> "Topology":
         """The graph with the edges {tail, head}, each given once; if `directed`, the arcs tail -> head."""
         _require_size(name, n, len(tails) * (1 if directed else 2))
         tails, heads = np.asarray(tails, np.int64), np.asarray(heads, np.int64)
@@ -153,7 +154,7 @@ class Topology:
             and np.array_equal(self.targets, (np.arange(self.n) + 1) % self.n)
         )
 
-    def to_networkx(self):
+    def to_networkx(self) -> Any:
         """The same graph on the nodes 0..n-1."""
         import networkx as nx  # only here: it takes long to load
 
