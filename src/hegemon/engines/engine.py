@@ -91,7 +91,7 @@ class Engine(ABC):
         return None
 
     @classmethod
-    def begins_with_codes(cls, protocol) -> bool:
+    def begins_with_codes(cls, protocol: Any) -> bool:
         """Whether its first steps are those of `population/codes.py`, coin by coin: trials may then make these steps
         together, and an engine that is given the coins and takes over by `load` goes on as if it had made them."""
         return False

@@ -51,7 +51,9 @@ def initial_configuration(
 class Starts:
     """The initial configurations of trials. One that draws nothing is made once; nobody writes to it."""
 
-    def __init__(self, protocol, start, seed: int, as_multiset: bool = False, topology=None):
+    def __init__(
+        self, protocol: Protocol, start, seed: int, as_multiset: bool = False, topology: Topology | None = None
+    ):
         self.protocol, self.seed, self._as_multiset, self._topology = protocol, seed, as_multiset, topology
         self._name = start or protocol.default_start
         self.fixed = None if start is None or isinstance(start, str) else self._given(start)

@@ -4,6 +4,8 @@ As in `adaptive`, when to change is decided by the run alone. Costs are in nanos
 machine; only their ratios matter.
 """
 
+from typing import Any
+
 from hegemon.engines.batch.batch import MOST_COINS, Batch, activity
 from hegemon.engines.batch.epoch import plan
 from hegemon.engines.batch.skipping import EVENT, PER_STATE
@@ -104,5 +106,5 @@ class AdaptiveSmall(AdaptiveComplete):
     as_multiset = False
 
     @classmethod
-    def begins_with_codes(cls, protocol) -> bool:
+    def begins_with_codes(cls, protocol: Any) -> bool:
         return protocol.n <= SMALL and Agents.begins_with_codes(protocol)

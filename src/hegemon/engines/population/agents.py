@@ -139,7 +139,7 @@ class Agents(Engine):
         self._pace = Pace(1 << 18)
         self.load(configuration)
 
-    def _prepare_records(self, topology, scheduler: Scheduler) -> None:
+    def _prepare_records(self, topology: Topology, scheduler: Scheduler) -> None:
         protocol, space = self.protocol, self.space
         self._membership = Membership(protocol, self.stop)
         draw, self._chance = draws_of(scheduler, topology, protocol.coins.size, self.rng)

@@ -15,8 +15,11 @@ from hegemon.engines.meeting import Meeting
 from hegemon.engines.membership import Membership
 from hegemon.engines.population.draws import draws_of, move_words
 from hegemon.engines.population.pairs import LARGEST_TABLE, MARKED, codes_in, entry_of, pairs_of
+from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.engines.stopping import Stop
+from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
+from hegemon.models.population import PopulationProtocol
 
 LIMIT, MET, FAILED = 0, 1, 2  # how a kernel ended
 
@@ -128,7 +131,7 @@ def recount_codes(mark, a, b, c, d, goal):
 class Codes:
     """What moves populations of codes: for one thread at a time, since the kernel writes to it."""
 
-    def __init__(self, protocol, topology, stop: Stop, scheduler):
+    def __init__(self, protocol: PopulationProtocol, topology: Topology, stop: Stop, scheduler: Scheduler):
         self.space = protocol.space
         self._membership = Membership(protocol, stop)
         draw, self.chance = draws_of(scheduler, topology, protocol.coins.size, np.zeros(4, np.uint64))
@@ -140,7 +143,7 @@ class Codes:
         self._given = self.meeting.gate(), self.tried, table, self.marks
 
     @staticmethod
-    def suit(protocol) -> bool:
+    def suit(protocol: PopulationProtocol) -> bool:
         """Whether the table of pairs is small enough."""
         return protocol.space.size**2 * protocol.coins.size <= LARGEST_TABLE**2
 
