@@ -27,7 +27,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 PAGES = [page for page in PAGES if "catalogue" not in page.parts]
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.M | re.S)
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)]*)?\)")
-GENERATED = ("catalogue/index.md",)  # written by make docs
+GENERATED = ("catalogue/index.md", *(f"catalogue/{name}.md" for name in CATALOGUE))  # written by make docs
 
 
 def blocks(language):

@@ -77,3 +77,21 @@ def test_a_sweep_takes_several_protocols(tmp_path, capsys):
     assert main([*words, "--json"]) == 0
     assert {row["protocol"] for row in json.loads(capsys.readouterr().out)["cases"]} == {"pairwise", "timer"}
     assert main(["sweep", "study.toml", "pairwise", "--out", str(tmp_path / "t")]) == 2
+
+
+def test_the_atlas_is_of_the_catalogue(tmp_path):
+    """Every election is placed once or listed with the reason, and every dot of the picture is a link to its page."""
+    from benchmarks import atlas
+
+    inside, outside = atlas.placed()
+    left = {name for name, _ in outside}
+    elections = {name for name, kind in hg.CATALOGUE.items() if kind.outputs == ("follower", "leader")}
+    assert set(inside) | left == {name for name in elections if hg.CATALOGUE[name].shelf != "toolbox"}
+    assert not set(inside) & left and {"ring", "time-optimal", "cai-izumi-wada"} <= set(inside)
+    rows = hg.compare("pairwise", "timer", "ring", n=5, trials=2, workers=1).rows
+    atlas.draw(rows, tmp_path / "atlas.svg")
+    drawn = (tmp_path / "atlas.svg").read_text()
+    assert all(f'href="catalogue/{name}/" target="_top"' in drawn for name in ("pairwise", "timer", "ring"))
+    text = atlas.page(rows, [], outside)
+    assert "[ring](catalogue/ring.md)" in text and text.index("## Self-stabilizing") < text.index("[ring]")
+    assert "hegemon compare timer --n" in text.split("## Loosely-stabilizing")[1].split("## ")[0]
