@@ -163,7 +163,7 @@ def _row(instance: Any, part: "pandas.DataFrame") -> dict:
         "messages": float(np.mean(messages)) if len(messages) else None,
         "states": states,
         "bits": None if states is None else max(1, (states - 1).bit_length()),
-        "stays": ("forever" if stays else "for a while") if instance.elects_leader and safe is not None else None,
+        "stays": ("forever" if stays else "not claimed") if instance.elects_leader and safe is not None else None,
         "grade": instance.grade or None,
         "assumes": "; ".join(describe_assumptions(instance)) or None,
     }
