@@ -12,10 +12,13 @@ import sys
 import warnings
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hegemon.cli import failures
 from hegemon.errors import InvalidInput, meant
-from hegemon.models.protocol import Protocol
+
+if TYPE_CHECKING:  # they load NumPy, which --help does not need
+    from hegemon.models.protocol import Protocol
 
 DEFAULT_HEALTH = "127.0.0.1:0"
 
@@ -141,7 +144,7 @@ def go(leave: asyncio.Future, code: int) -> None:
         leave.set_result(code)
 
 
-async def live(protocol: Protocol, options) -> int:
+async def live(protocol: "Protocol", options) -> int:
     """Be a member until a signal."""
     from hegemon.network.health import Health
     from hegemon.network.member import join

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hegemon.cli import guard
 from hegemon.cli.output import console, facts, new_table, plain, print_json
 from hegemon.display import figure
 from hegemon.errors import InvalidInput
 from hegemon.files import reserve
-from hegemon.models.protocol import Protocol
+
+if TYPE_CHECKING:  # they load NumPy, which --help does not need
+    from hegemon.models.protocol import Protocol
 
 __all__ = ["build", "console", "deliver", "facts", "figure", "new_table", "outputs", "plain", "print_json"]
 
@@ -30,7 +33,7 @@ def maker(name: str, settings) -> Callable:
     return request.maker(name, assignments(settings), request.NAMING)
 
 
-def notes_on(text: str | None, protocol: Protocol) -> list[str]:
+def notes_on(text: str | None, protocol: "Protocol") -> list[str]:
     """What a reader of a condition should know: comparisons that are false because a field is absent."""
     from hegemon.models.conditions import absence_note
 

@@ -5,16 +5,18 @@ import select
 import sys
 import time
 from contextlib import contextmanager
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hegemon.cli import failures, guard, options
 from hegemon.cli.common import build, console, counted, facts, figure, print_json
 from hegemon.cli.options import MOST_AGENTS, decimal, integer, option
-from hegemon.graphs.topology import Topology
-from hegemon.models.protocol import Protocol
 from hegemon.runs.option import MOST_SEED
+
+if TYPE_CHECKING:  # they load NumPy, which --help does not need
+    from hegemon.graphs.topology import Topology
+    from hegemon.models.protocol import Protocol
 
 LOOKS_PER_SECOND = 20
 UNWATCHED_SECONDS = 20.0  # how long a network runs when nobody is there to stop it
@@ -166,7 +168,7 @@ def told(recovery) -> str:
     return who + (": not one leader yet" if recovery.healed is None else f": one leader after {recovery.healed:.1f} s")
 
 
-def summary(swarm, protocol: Protocol, topology: Topology) -> dict:
+def summary(swarm, protocol: "Protocol", topology: "Topology") -> dict:
     now = swarm.look()
     return {
         "protocol": protocol.id,

@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,9 +13,11 @@ from hegemon.cli.resuming import make_keeper, resumed
 from hegemon.cli.run_report import interruption, print_report, report, writers
 from hegemon.errors import InvalidInput
 from hegemon.files import reserve
-from hegemon.graphs.topology import Topology
 from hegemon.runs.option import MESSAGES, RECORDING
 from hegemon.runs.record import RunRecord
+
+if TYPE_CHECKING:  # they load NumPy, which --help does not need
+    from hegemon.graphs.topology import Topology
 
 LONG = 10.0  # seconds until a wait for a rare event names what estimates it
 RARE = "a lost leader may be too rare to wait for: `hegemon holding` estimates the time without waiting"
@@ -94,7 +96,7 @@ def is_rare(record: RunRecord) -> bool:
     return record.protocol.model.has_configurations and record.until == "broken"
 
 
-def prepared(record: RunRecord, topology: Topology, trials: int, trace: int | None, **files: Any):
+def prepared(record: RunRecord, topology: "Topology", trials: int, trace: int | None, **files: Any):
     """The record with what its output files need; whatever cannot be had is refused before any work."""
     from hegemon.runs.record import unmeant
 
@@ -116,7 +118,7 @@ def prepared(record: RunRecord, topology: Topology, trials: int, trace: int | No
     return record if trace is None else tracing.traceable(record)
 
 
-def run_with_progress(record: RunRecord, topology: Topology, trials: int, shown, **making):
+def run_with_progress(record: RunRecord, topology: "Topology", trials: int, shown, **making):
     """Run the trials and show how many are finished."""
     from hegemon.runs.trials import run_trials
 

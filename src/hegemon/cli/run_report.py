@@ -1,10 +1,14 @@
 """The output of `hegemon run`: the content of its JSON, its tables, and the files that were asked for."""
 
+from typing import TYPE_CHECKING
+
 from hegemon.cli.common import censored_trials, console, counted, facts, figure
 from hegemon.cli.output import print_figures
-from hegemon.graphs.topology import Topology
-from hegemon.models.protocol import Protocol
 from hegemon.runs.record import RunRecord
+
+if TYPE_CHECKING:  # they load NumPy, which --help does not need
+    from hegemon.graphs.topology import Topology
+    from hegemon.models.protocol import Protocol
 
 SHOWN_TRIALS = 1000
 HISTOGRAM, BINS, BAR = 10, 8, 40  # the fewest trials that are drawn, and how many bars of which length
@@ -14,7 +18,7 @@ STATISTICS = {
 }  # fmt: skip
 
 
-def report(record: RunRecord, topology: Topology, finished) -> dict:
+def report(record: RunRecord, topology: "Topology", finished) -> dict:
     """Everything that is printed, as JSON has it."""
     from hegemon.analysis.statistics import summarize_runs
 
@@ -170,13 +174,13 @@ def common_texts(rows: list[dict]) -> dict[str, str]:
     }
 
 
-def drawn_title(protocol: Protocol, topology: Topology, run) -> str:
+def drawn_title(protocol: "Protocol", topology: "Topology", run) -> str:
     """What a drawn graph is of; a protocol that elects nobody has no leaders to be counted."""
     led = "" if run.leaders is None else f"; leaders: {run.leaders}"
     return f"{protocol.id} on {topology.name} after {run.steps:,} {run.unit}{led}"
 
 
-def writers(protocol: Protocol, topology: Topology, finished, *, plot, history, final, draw) -> dict:
+def writers(protocol: "Protocol", topology: "Topology", finished, *, plot, history, final, draw) -> dict:
     """How each output file that was asked for is written."""
     if not finished.runs:
         return {}

@@ -9,12 +9,14 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hegemon.errors import InvalidInput
-from hegemon.graphs.topology import Topology
-from hegemon.models.messages import MessageProtocol
 from hegemon.runs.record import RunRecord
+
+if TYPE_CHECKING:  # they load NumPy, which --help does not need
+    from hegemon.graphs.topology import Topology
+    from hegemon.models.messages import MessageProtocol
 
 MOST = 10_000  # interactions that are printed
 FAR = 10**6  # steps that are looked at one by one
@@ -34,7 +36,7 @@ def traceable(record: RunRecord):
     return replace(record, engine=engine)
 
 
-def trace(record: RunRecord, topology: Topology, end: int, wanted: int) -> list[str]:
+def trace(record: RunRecord, topology: "Topology", end: int, wanted: int) -> list[str]:
     """Lines about trial 0, which ended at the step `end`: its first changes, or its last if `wanted` is negative."""
     from hegemon.models.unreliable import unreliable
 
@@ -55,13 +57,15 @@ def trace(record: RunRecord, topology: Topology, end: int, wanted: int) -> list[
         window *= 4
 
 
-def trace_messages(protocol: MessageProtocol, topology: Topology, wake, seed: int, end: int, wanted: int) -> list[str]:
+def trace_messages(
+    protocol: "MessageProtocol", topology: "Topology", wake, seed: int, end: int, wanted: int
+) -> list[str]:
     """Lines about trial 0, which ended in the round `end`: its first messages and decisions, or its last."""
     lines = told_messages(protocol, topology, wake, seed, end)
     return list(islice(lines, wanted)) if wanted >= 0 else list(deque(lines, -wanted))
 
 
-def told_messages(protocol: MessageProtocol, topology: Topology, wake, seed: int, end: int) -> Iterator[str]:
+def told_messages(protocol: "MessageProtocol", topology: "Topology", wake, seed: int, end: int) -> Iterator[str]:
     from hegemon.engines.messages.initiators import WakeUp
     from hegemon.engines.messages.nodes import Nodes
 

@@ -1,18 +1,20 @@
 """What `hegemon verify` prints about a message-passing protocol."""
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
 from hegemon.cli import failures
 from hegemon.cli.common import console, deliver, facts, figure, new_table, print_json
 from hegemon.errors import InvalidInput
-from hegemon.models.protocol import Protocol
+
+if TYPE_CHECKING:  # they load NumPy, which --help does not need
+    from hegemon.models.protocol import Protocol
 
 LONGEST = 40  # characters of a fraction that is printed beside its value
 
 
-def refuse_files(protocol: Protocol, **given) -> None:
+def refuse_files(protocol: "Protocol", **given) -> None:
     for name, value in given.items():
         if value is not None:
             raise InvalidInput(f"--{name} is for chains, and {protocol.id} sends messages; use --json")
