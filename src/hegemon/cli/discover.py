@@ -71,6 +71,9 @@ def discover_protocols(
     measure: Annotated[
         str | None, text("--measure", "with --improve: further n, at which runs are measured", "RANGE")
     ] = None,
+    largest: Annotated[
+        int, integer("--largest", "with --improve: configurations of an exact chain", low=1, high=10**8)
+    ] = 200_000,
     trials: Annotated[int, integer("--trials", "with --measure: runs of every choice", high=10**6)] = 20,
     store: Annotated[
         str | None, option("--store", help="with --measure: the folder that keeps the runs", metavar="FOLDER")
@@ -89,8 +92,8 @@ def discover_protocols(
         if specification is not None:
             raise InvalidInput(f"--improve {improve} has its own goal; drop the specification {specification!r}")
         improve_protocol(
-            improve, free, n if n != "2..5" else "3", hold, measure, trials, store, workers, cluster, picture, json,
-            quiet,
+            improve, free, n if n != "2..5" else "3", hold, measure, trials, store, workers, cluster, largest, picture,
+            json, quiet,
         )  # fmt: skip
     if specification is None:
         raise InvalidInput("give a specification, such as leader-election, or --improve PROTOCOL")

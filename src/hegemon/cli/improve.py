@@ -13,7 +13,7 @@ from hegemon.errors import InvalidInput
 
 def improve_protocol(
     protocol: str, free: str | None, n: str, hold: float | None, measure: str | None, trials: int, store: str | None,
-    workers: int | None, cluster: str | None, picture: str | None, json: bool, quiet: bool,
+    workers: int | None, cluster: str | None, most: int, picture: str | None, json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Print the front of each n; exit code 1 if nothing holds long enough."""
     if not free:
@@ -24,7 +24,7 @@ def improve_protocol(
     with Progress(quiet=quiet) as shown:
         improvement = improve(
             protocol, free, n=n, hold=hold, measure=measure, trials=trials, store=store, workers=workers,
-            cluster=cluster, progress=shown.show,
+            cluster=cluster, most=most, progress=shown.show,
         )  # fmt: skip
     content = improvement.record() | {"files": [picture] if picture else []}
     files = {picture: lambda place: draw(improvement, place)} if picture else {}
@@ -40,7 +40,7 @@ def print_fronts(content: dict) -> None:
     if content["refused"]:
         heads["refused"] = f"{counted(content['refused'], 'combination')} that the protocol does not allow"
     if content["too_large"]:
-        heads["left out"] = f"{counted(len(content['too_large']), 'chain')} with too many configurations"
+        heads["left out"] = f"{counted(len(content['too_large']), 'chain')} with more configurations than --largest"
     screen.print(facts(heads))
     for n, front in content["fronts"].items():
         others = [one for one in content["tried"] if str(one["n"]) == n and one["published"] and one not in front]

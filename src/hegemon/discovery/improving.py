@@ -136,7 +136,8 @@ def improve(
         tried += _measured(kind, choices, parse_sizes(measure, "measure"), trials, max_steps, store, workers, cluster)
     if not tried:
         raise InvalidInput(
-            f"no chain of {kind.id} has at most {most:,} configurations; free smaller values, or give --measure N"
+            f"no chain of {kind.id} has at most {most:,} configurations; free smaller values, allow a larger chain "
+            "(--largest), or give --measure N"
         )
     refused = len(sizes) * len(choices) - sum(given in choices for _, given, _ in made)
     return Improvement(kind.id, values, tuple(tried), refused, tuple(too_large), hold)
