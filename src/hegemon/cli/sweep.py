@@ -127,8 +127,8 @@ class LiveStudy(StudyListener):
     def planned(self, estimate, pool) -> None:
         work = "an unknown time" if estimate.seconds is None else f"about {duration(estimate.seconds)}"
         self._screen.print(
-            f"{estimate.trials:,} trials of {counted(estimate.cases, 'case')} to make; {work} of one worker's time and "
-            f"{estimate.memory / 1e6:,.0f} MB of memory each ({pool.name})"
+            f"… {estimate.trials:,} trials of {counted(estimate.cases, 'case')} to make; {work} of one worker's time "
+            f"and {estimate.memory / 1e6:,.0f} MB of memory each ({pool.name})"
         )
 
     def moved(self, driver: StudyDriver) -> None:
