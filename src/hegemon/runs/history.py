@@ -62,8 +62,8 @@ class History:
 
     @property
     def regular(self) -> tuple[int, int] | None:
-        """Rows at the multiples of the first number, so many of them until the spacing doubles, if they may come as
-        numbers of agents in each state: see `record_counts`."""
+        """If rows may come as numbers of agents in each state (see `record_counts`): they stand at the multiples of the
+        first number, and the spacing doubles after as many rows as the second says."""
         if self._at is not None or not self._columns or self._watcher.of_states is None:
             return None
         return self._every, self._most + 1 - len(self._columns["step"])

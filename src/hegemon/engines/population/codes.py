@@ -36,7 +36,7 @@ class Goal(NamedTuple):
 
 
 def run_codes(population, chance, goal, gate, tried, table, mark, budget):
-    """At most `budget` steps; answers the steps made and how they ended. Entry 0 of the table of pairs means not yet
+    """At most `budget` steps; returns the steps made and how they ended. Entry 0 of the table of pairs means not yet
     computed.
 
     Numbers without a sign: for others the compiler asks at every access whether they count from the end.
