@@ -77,7 +77,7 @@ def ended(kind, rates, k: int) -> tuple[int, int]:
     """How many leaders and agents there are after 30 steps of an engine."""
     start, topology = initial_configuration(TIMER, "all-leaders", 7, 0, kind.as_multiset), complete(4)
     engine = kind(TIMER, topology, start, never("never"), stream(7, k, KERNEL))
-    events = EventProcess(read_rates(rates), TIMER, topology, generator(7, k, FAULT))
+    events = EventProcess(read_rates(rates), TIMER, generator(7, k, FAULT))
     while engine.step < 30:
         engine.advance(min(30, events.step - 1))
         if engine.step == events.step - 1 < 30:

@@ -29,8 +29,8 @@ from hegemon.graphs.topology import Topology
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
 from hegemon.models.unreliable import unreliable
-from hegemon.runs.faults import fault_codes
-from hegemon.runs.rates import FEWEST, EventProcess, Rate, read_rates
+from hegemon.runs.faults import FEWEST, fault_codes, require_churn
+from hegemon.runs.rates import EventProcess, Rate, churns, read_rates
 from hegemon.runs.setting import Graph, topology_for
 
 LARGEST_DENOMINATOR = 2**53
@@ -92,13 +92,16 @@ def availability(
         raise InvalidInput(f"events are for populations, and {protocol.id} is {protocol.model.kind}")
     if not rates:
         raise InvalidInput("availability is a share of the long run with events; give a rate such as corrupt=1/1000")
-    EventProcess(rates, protocol, topology, np.random.default_rng(0))  # refuses what no run could do either
-    churns = any(one.kind != "corrupt" for one in rates)
-    numbers = tuple(range(FEWEST, protocol.n + 1)) if churns else (protocol.n,)
-    asked = scheduler_for(scheduler, protocol, topology)
-    if churns and not asked.even:
-        raise InvalidInput(f"the scheduler {asked} is for {protocol.n} agents, and here they come and go; use uniform")
-    spaces = {m: _configurations(protocol, complete(m) if churns else topology, asked) for m in numbers}
+    EventProcess(rates, protocol, np.random.default_rng(0))  # refuses what no run could do either
+    asked, changes = scheduler_for(scheduler, protocol, topology), churns(rates)
+    if changes:
+        require_churn(protocol, topology, asked)
+    if protocol.space.inputs:
+        raise InvalidInput(
+            f"agents of {protocol.id} are told inputs, which the chain with events does not follow; use run"
+        )
+    numbers = tuple(range(FEWEST, protocol.n + 1)) if changes else (protocol.n,)
+    spaces = {m: _configurations(protocol, complete(m) if changes else topology, asked) for m in numbers}
     if any(space.memories > 1 for space in spaces.values()):
         raise InvalidInput(f"the scheduler {asked} remembers what has happened; events need uniform or weighted")
     return LongRunChain(protocol, spaces, rates, memory, progress).answer()

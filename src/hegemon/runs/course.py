@@ -28,8 +28,9 @@ from hegemon.models.unreliable import unreliable
 from hegemon.runs.availability import Availability, one_leader
 from hegemon.runs.disturbances import read_disturbances
 from hegemon.runs.driver import Driver
+from hegemon.runs.faults import agents_left, require_churn
 from hegemon.runs.history import History
-from hegemon.runs.rates import EventProcess, read_rates
+from hegemon.runs.rates import EventProcess, churns, read_rates
 from hegemon.runs.record import MadeRecord
 from hegemon.runs.run import Fault, Run
 from hegemon.runs.schedules import read_interactions, read_rounds
@@ -51,12 +52,13 @@ class StateCourse:
         stop = parse_stop(asked.until, protocol)
         if asked.availability:
             stop = replace(one_leader(protocol), limit=stop.limit)
-        _require_lasting(stop, asked)
         if getattr(protocol, "is_one_sided", False):  # half an interaction may leave a set that whole ones do not leave
             stop = replace(stop, closed=False)
         self.protocol, self.topology, self.stop = protocol, topology, stop
         self.limit = min((one for one in (stop.limit, asked.max_steps) if one is not None), default=None)
         self.faults = (*asked.faults, *(read_disturbances(asked.disturbances) if asked.disturbances else ()))
+        self.scheduler = scheduler_for(asked.scheduler, protocol, topology)
+        self._require_lasting()
         schedule = read_interactions(start, protocol, topology) if protocol.model.has_interactions else []
         rounds = read_rounds(start, protocol, topology) if protocol.model.has_rounds else []
         self.prescribed = schedule or rounds
@@ -66,7 +68,6 @@ class StateCourse:
             raise InvalidInput(f"{start} prescribes interactions, which only engine agents follows, and without faults")
         self.observables = asked_observables(protocol, asked.observe or bool(asked.at or asked.every))
         watched = tuple(observable.value for observable in self.observables.values())
-        self.scheduler = scheduler_for(asked.scheduler, protocol, topology)
         name = "agents" if schedule else asked.engine
         if asked.availability and name == "auto":
             name = "agents" if self.scheduler.blind else "stepwise"
@@ -78,6 +79,27 @@ class StateCourse:
         self.chosen.engine.require_room(protocol, topology)
         self.starts = Starts(protocol, start, asked.seed, self.chosen.engine.as_multiset, topology)
         self.leaders = LeaderCount(protocol)
+
+    def _require_lasting(self) -> None:
+        """What events, bursts and availability need of a run, and what they cannot be combined with."""
+        asked, stop = self.asked, self.stop
+        if asked.rates or asked.availability:
+            others = {"faults": asked.faults, "disturbances": asked.disturbances, "checkpoint": asked.checkpoint}
+            if given := [name for name, value in others.items() if value]:
+                raise InvalidInput(f"rates and availability cannot be combined with {given[0]}; leave one of them out")
+        if asked.availability and self.limit is None:
+            raise InvalidInput("availability is measured up to a limit; give until steps:K, or max_steps")
+        if asked.availability and asked.engine not in ("auto", "agents"):
+            raise InvalidInput(f"availability is measured at every step, by engine agents; drop engine {asked.engine}")
+        if not churns((*asked.rates, *self.faults)):
+            return
+        require_churn(self.protocol, self.topology, self.scheduler)
+        is_whole = agents_left(self.faults, self.protocol, self.limit) == self.protocol.n and not asked.rates
+        if not is_whole and (stop.whole or _depends_on_n(asked)):
+            raise InvalidInput(
+                f"agents join and leave, and {stop.name} is about all n of them; give until a condition such as "
+                '"count(leader == 1) == 1", or steps:K'
+            )
 
     def __call__(self, trial: Trial) -> Run:
         asked, number = self.asked, trial.trial
@@ -102,7 +124,7 @@ class StateCourse:
     def _live(self, trial: Trial, driver: Driver) -> Run:
         """A run with events that are part of the process."""
         rng, more = generator(self.asked.seed, trial.trial, FAULT), {}
-        events = EventProcess(read_rates(self.asked.rates), self.protocol, self.topology, rng)
+        events = EventProcess(read_rates(self.asked.rates), self.protocol, rng)
         if self.asked.availability:
             followed = Availability(driver, events)
             followed.follow(self.limit or 0)
@@ -176,6 +198,8 @@ class StateCourse:
         final, measures = engine.configuration(), engine.measures()
         leaders = self.leaders(final)
         run = self._run(trial, engine.step, met, leaders, engine.name, final if trial.keep else None, measures)
+        if churns(self.faults):
+            measures["agents"] = final.n
         if last_fault is not None and run.reached and not stop.watch:
             measures[f"recovery_{unit}"] = run.steps - last_fault
         outside = _why_outside(self.protocol, self.topology, stop, final) if not run.reached else None
@@ -221,25 +245,6 @@ def _live(driver: Driver, events: EventProcess, limit: int | None) -> bool:
         driver.note()
         if stop.watch and leads(before) != leads(after):
             return True
-
-
-def _require_lasting(stop: Stop, asked: MadeRecord) -> None:
-    """What events and availability need of a run, and what they cannot be combined with."""
-    if not asked.rates and not asked.availability:
-        return
-    others = {"faults": asked.faults, "disturbances": asked.disturbances, "checkpoint": asked.checkpoint}
-    if given := [name for name, value in others.items() if value]:
-        raise InvalidInput(f"rates and availability cannot be combined with {given[0]}; leave one of them out")
-    if asked.availability and stop.limit is None and asked.max_steps is None:
-        raise InvalidInput("availability is measured up to a limit; give until steps:K, or max_steps")
-    if asked.availability and asked.engine not in ("auto", "agents"):
-        raise InvalidInput(f"availability is measured at every step, by engine agents; drop engine {asked.engine}")
-    churns = any(one.kind != "corrupt" for one in asked.rates)  # type: ignore[union-attr]
-    if churns and (stop.whole or _depends_on_n(asked)):
-        raise InvalidInput(
-            f"agents join and leave, and {stop.name} is about all n of them; give until a condition such as "
-            '"count(leader == 1) == 1", or steps:K'
-        )
 
 
 def _depends_on_n(asked: MadeRecord) -> bool:

@@ -8,22 +8,30 @@ from hegemon.models.expressions import number_or_text, whole_number
 from hegemon.models.grammar import short
 from hegemon.runs.run import Fault
 
-HELP = 'a list such as [{"step": 100, "agents": [3], "values": {"leader": 0}}, {"step": 200, "agents": 5}]'
+HELP = 'a list such as [{"step": 100, "agents": [3], "values": {"leader": 0}}, {"step": 200, "leave": 5}]'
+KINDS = {"agents": "corrupt", "join": "join", "leave": "leave"}  # by the word that says how many
 
 
 def parse_fault(text: str) -> Fault:
-    """A fault as a command line has it: `step=1000,agents=5` and, optionally, what the victims get: `leader=1`."""
+    """A fault as a command line has it: `step=1000,agents=5` and, optionally, what the victims get: `leader=1`.
+
+    With `join=5` instead, five agents come, and with `leave=5` they go.
+    """
     values: dict[str, str] = {}
     for part in text.split(","):
         key, equals, value = part.partition("=")
         if not equals or key.strip() in values:
             raise InvalidInput(f"the fault {short(text)} is not understood; write step=K,agents=J,field=value…")
         values[key.strip()] = value.strip()
-    if "step" not in values or "agents" not in values:
-        raise InvalidInput(f"the fault {short(text)} must say step=K and agents=J")
+    words = [word for word in KINDS if word in values]
+    if "step" not in values or len(words) != 1:
+        raise InvalidInput(f"the fault {short(text)} must say step=K and one of agents=J, join=J and leave=J")
     step = whole_number(values.pop("step"), "the fault's step")
-    agents = whole_number(values.pop("agents"), "the fault's agents", low=1)
-    return Fault(step, agents, {name: number_or_text(value) for name, value in values.items()} or None)
+    agents = whole_number(values.pop(words[0]), f"the fault's {words[0]}", low=1)
+    if words[0] == "leave" and values:
+        raise InvalidInput(f"the fault {short(text)} gives values to agents that leave; write step={step},leave=J")
+    given = {name: number_or_text(value) for name, value in values.items()} or None
+    return Fault(step, agents, given, kind=KINDS[words[0]])
 
 
 def read_disturbances(path) -> tuple[Fault, ...]:
@@ -40,16 +48,19 @@ def read_disturbances(path) -> tuple[Fault, ...]:
 
 def as_fault(row, place: str) -> Fault:
     """A fault as a file has it; `place` says where that is."""
-    if not isinstance(row, dict) or set(row) - {"step", "agents", "values", "of"}:
+    words = [word for word in KINDS if isinstance(row, dict) and word in row] or ["agents"]
+    word = words[0]
+    unknown = set(row) - {"step", word, "values", "of"} if isinstance(row, dict) else {"no object"}
+    if unknown or word == "leave" and row.get("values") or word == "join" and "of" in row:
         raise InvalidInput(f"{place} is not a disturbance; give {HELP}")
-    step, agents = row.get("step"), row.get("agents")
+    step, agents = row.get("step"), row.get(word)
     if type(step) is not int or step < 0:
         raise InvalidInput(f"{place}: step = {step!r} is out of range; give a whole number >= 0")
-    if isinstance(agents, list) and agents and all(type(agent) is int for agent in agents):
+    if word != "join" and isinstance(agents, list) and agents and all(type(agent) is int for agent in agents):
         agents = tuple(agents)
     elif type(agents) is not int:
         raise InvalidInput(
-            f"{place}: agents = {agents!r} is neither a number of agents nor a list of them; give {HELP}"
+            f"{place}: {word} = {agents!r} is neither a number of agents nor a list of them; give {HELP}"
         )
     for name in ("values", "of"):
         state = row.get(name)
@@ -57,18 +68,23 @@ def as_fault(row, place: str) -> Fault:
             isinstance(state, dict) and all(type(value) in (int, str) for value in state.values())
         ):
             raise InvalidInput(f"{place}: {name} = {state!r} does not say which field has which value")
-    return Fault(step, agents, row.get("values") or None, row.get("of"))
+    return Fault(step, agents, row.get("values") or None, row.get("of"), KINDS[word])
 
 
 def record(fault: Fault) -> dict:
     """A fault as it appears in a file."""
     agents = fault.agents if isinstance(fault.agents, int) else list(fault.agents)
-    row = {"step": fault.step, "agents": agents, "values": fault.values, "of": fault.of}
+    row = {"step": fault.step, _word(fault): agents, "values": fault.values, "of": fault.of}
     return {name: value for name, value in row.items() if value is not None}
 
 
 def fault_text(fault: Fault) -> str | None:
     """A fault as a command line has it; None where only a file can say it."""
-    values = {"step": fault.step, "agents": fault.agents, **(fault.values or {})}
+    values = {"step": fault.step, _word(fault): fault.agents, **(fault.values or {})}
     text = ",".join(f"{name}={value}" for name, value in values.items())
     return text if isinstance(fault.agents, int) and fault.of is None and parse_fault(text) == fault else None
+
+
+def _word(fault: Fault) -> str:
+    """The word that says how many agents are concerned."""
+    return next(word for word, kind in KINDS.items() if kind == fault.kind)

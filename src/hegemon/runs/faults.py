@@ -1,16 +1,24 @@
-"""Transient faults: what they make of a configuration, and whether an agent's output is another one afterwards."""
+"""Faults at given steps: what they make of a configuration, and whether an agent's output is another one afterwards.
+
+Transient ones replace states. Bursts change the number of agents: some join, or some leave.
+"""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from hegemon.compute.sampling import take
 from hegemon.engines.engine import Engine
+from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.errors import InvalidInput
+from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration, Group
+from hegemon.models.protocol import Protocol
 from hegemon.runs.run import Fault
+
+FEWEST = 2  # agents that never leave
 
 
 class Damage(NamedTuple):
@@ -21,11 +29,13 @@ class Damage(NamedTuple):
 def strike(fault: Fault, engine: Engine, rng, output: Callable | None = None) -> Damage:
     """Replace the states of the victims; `output(state)`, if given, is compared before and after."""
     configuration = engine.configuration()
+    leads = _Leads(configuration.space, output)
+    if fault.kind == "join":
+        return _joined(fault, configuration, leads, rng, engine.as_multiset)
     if not 1 <= fault.size <= configuration.n:
         raise InvalidInput(f"a fault with agents={fault.agents} is out of range 1..{configuration.n}")
     if engine.as_multiset and not isinstance(fault.agents, int):
         raise InvalidInput(f"engine {engine.name} keeps counts and knows no agent by its number; use engine agents")
-    leads = _Leads(configuration.space, output)
     return (_strike_counts if engine.as_multiset else _strike_agents)(fault, configuration, leads, rng)
 
 
@@ -38,6 +48,8 @@ def _strike_agents(fault: Fault, configuration: Configuration, leads, rng) -> Da
     space, agents = configuration.space, configuration.agents
     victims = _victims(fault, space, agents, rng)
     before = space.encode_array(agents[victims])
+    if fault.kind == "leave":
+        return Damage(Configuration(space, agents=np.delete(agents, victims)), bool(leads(before).any()))
     after = fault_codes(fault, space, before, rng)
     agents[victims] = space.decode_array(after)
     return Damage(Configuration(space, agents=agents), bool(np.any(leads(before) != leads(after))))
@@ -76,6 +88,10 @@ def _strike_counts(fault: Fault, configuration: Configuration, leads, rng) -> Da
         _require_enough(fault, int(counts[chosen].sum()))
         spared[chosen] -= fault.agents
         victims[chosen] += fault.agents
+    if fault.kind == "leave":
+        rest = spared > 0
+        is_seen = bool(np.any(leads(codes) & (victims > 0)))
+        return Damage(Configuration(space, codes=codes[rest], counts=spared[rest]), is_seen)
     if fault.values:
         changed, numbers = fault_codes(fault, space, codes, rng), victims
         is_seen = bool(np.any((leads(codes) != leads(changed)) & (victims > 0)))
@@ -83,10 +99,63 @@ def _strike_counts(fault: Fault, configuration: Configuration, leads, rng) -> Da
         groups = _random_groups(space, codes, victims)
         changed, numbers = Configuration.from_groups(space, groups, rng, as_multiset=True).multiset
         is_seen = _matched_anew(victims[leads(codes)].sum(), numbers[leads(changed)].sum(), fault.size, rng)
-    codes, places = np.unique(np.concatenate([codes, changed]), return_inverse=True)
+    return Damage(_together(space, (codes, spared), (changed, numbers)), is_seen)
+
+
+def _joined(fault: Fault, configuration: Configuration, leads, rng, as_multiset: bool) -> Damage:
+    """More agents: with the fault's values and the lowest ones otherwise, or each in a uniformly random state."""
+    space = configuration.space
+    if fault.values:
+        arrived = fault_codes(fault, space, np.zeros(1, np.int64), rng), np.array([fault.size])
+    else:
+        groups = [Group(fault.size, {}, random=True)]
+        arrived = Configuration.from_groups(space, groups, rng, as_multiset=True).multiset
+    is_seen = bool(leads(arrived[0]).any())
+    if not as_multiset:
+        agents = np.concatenate([configuration.agents, space.decode_array(np.repeat(*arrived))])
+        return Damage(Configuration(space, agents=agents), is_seen)
+    return Damage(_together(space, configuration.multiset, arrived), is_seen)
+
+
+def _together(space, first: tuple, second: tuple) -> Configuration:
+    """Two multisets as one configuration."""
+    codes, places = np.unique(np.concatenate([first[0], second[0]]), return_inverse=True)
     merged = np.zeros(len(codes), np.int64)
-    np.add.at(merged, places, np.concatenate([spared, numbers]))
-    return Damage(Configuration(space, codes=codes[merged > 0], counts=merged[merged > 0]), is_seen)
+    np.add.at(merged, places, np.concatenate([first[1], second[1]]))
+    return Configuration(space, codes=codes[merged > 0], counts=merged[merged > 0])
+
+
+def require_churn(protocol: Protocol, topology: Topology, scheduler: Scheduler) -> None:
+    """Refuse agents that join or leave where nobody says whom they would meet, or what they would be told."""
+    if not protocol.model.has_interactions:
+        raise InvalidInput(f"agents join and leave populations, and {protocol.id} is a protocol {protocol.model.kind}")
+    if not topology.is_complete:
+        raise InvalidInput(f"agents join and leave complete graphs only, and this one is {topology.name}")
+    if protocol.space.inputs:
+        raise InvalidInput(f"agents of {protocol.id} are told inputs, so they cannot join and leave")
+    if not scheduler.even:
+        raise InvalidInput(
+            f"the scheduler {scheduler} is for {protocol.n} agents, and here they come and go; use uniform"
+        )
+
+
+def agents_left(faults: Sequence[Fault], protocol: Protocol, limit: int | None) -> int:
+    """How many agents there are after all bursts up to the limit; refused if there are too many or too few before."""
+    number = protocol.n
+    for fault in sorted(faults, key=lambda fault: fault.step):
+        change = {"join": fault.size, "leave": -fault.size}.get(fault.kind, 0)
+        if not change or limit is not None and fault.step > limit:
+            continue
+        if not FEWEST <= number + change <= protocol.n:
+            raise InvalidInput(
+                f"at step {fault.step} there are {number} agents, of which {fault.size} cannot {fault.kind}: there "
+                f"are always {FEWEST} to {protocol.n}, the n of the protocol; let fewer leave, or take a larger n"
+                if change < 0
+                else f"at step {fault.step} there are {number} agents, and {fault.size} more cannot join: there are at "
+                f"most {protocol.n}, the n of the protocol; take a larger n and let the others leave at step 0"
+            )
+        number += change
+    return number
 
 
 def _random_groups(space, codes, victims) -> list[Group]:

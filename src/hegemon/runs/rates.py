@@ -7,6 +7,7 @@ average. An event hits one agent, drawn uniformly:
   join      an agent comes, with given values or in a uniformly random state, unless there are n already.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -15,16 +16,14 @@ import numpy as np
 
 from hegemon.engines.engine import Engine
 from hegemon.errors import InvalidInput, meant
-from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.expressions import number_or_text
 from hegemon.models.grammar import short
 from hegemon.models.protocol import Protocol
-from hegemon.runs.faults import fault_codes
+from hegemon.runs.faults import FEWEST, fault_codes
 from hegemon.runs.run import Fault
 
 KINDS = ("corrupt", "leave", "join")
-FEWEST = 2  # agents that never leave
 FAR = 2**62
 
 
@@ -74,16 +73,16 @@ def read_rates(given: Any) -> tuple[Rate, ...]:
     return rates
 
 
+def churns(rates: Sequence[Any]) -> bool:
+    """Whether agents come or go, of rates and of faults."""
+    return any(one.kind in ("join", "leave") for one in rates)
+
+
 class EventProcess:
     """What happens to a run besides interactions: `step` is when the next event does."""
 
-    def __init__(self, rates: tuple[Rate, ...], protocol: Protocol, topology: Topology, rng: np.random.Generator):
+    def __init__(self, rates: tuple[Rate, ...], protocol: Protocol, rng: np.random.Generator):
         self.rates, self.space, self.capacity, self._rng = rates, protocol.space, protocol.n, rng
-        churns = any(one.kind != "corrupt" for one in rates)
-        if churns and not topology.is_complete:
-            raise InvalidInput(f"agents join and leave complete graphs only, and this one is {topology.name}")
-        if churns and self.space.inputs:
-            raise InvalidInput(f"agents of {protocol.id} are told inputs, so they cannot join and leave")
         for one in rates:
             fault_codes(one.fault, self.space, np.zeros(1, np.int64), np.random.default_rng(0))  # refused now
         self._total = float(sum(one.rate for one in rates))
@@ -110,8 +109,7 @@ class EventProcess:
         """How many events there were, and how many agents are left, where they come and go."""
         if not self.rates:
             return {}
-        churns = any(one.kind != "corrupt" for one in self.rates)
-        return {"events": self.number} | ({"agents": int(engine.occupancy()[1].sum())} if churns else {})
+        return {"events": self.number} | ({"agents": int(engine.occupancy()[1].sum())} if churns(self.rates) else {})
 
 
 def _in_agents(rate: Rate, configuration: Configuration, capacity: int, rng) -> tuple[Configuration, tuple[int, int]]:

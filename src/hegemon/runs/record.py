@@ -132,10 +132,12 @@ class RunRecord:
         '"round-robin", "central:most-enabled", "central:delay-leader", or a function of (step, states, enabled)',
     )  # fmt: skip
     faults: "Sequence[Fault]" = option(
-        (), "corrupt agents; repeatable", metavar="step=K,agents=J,field=value", panel=POPULATION,
+        (), "corrupt agents; with join=J or leave=J instead they come or go; repeatable",
+        metavar="step=K,agents=J,field=value", panel=POPULATION,
         needs="has_configurations", read=read_faults, write=write_faults, written="fault", repeats=True, is_list=True,
         none="none",
-        about="each a `Fault(step, agents, values)`; those beyond the limit do not happen. The stop is looked for "
+        about='each a `Fault(step, agents, values)`, with `kind="join"` or `"leave"` for agents that come or go; '
+        "those beyond the limit do not happen. The stop is looked for "
         'after the last one, and `measures["recovery_steps"]` says how long that took',
     )  # fmt: skip
     disturbances: "str | Path | None" = option(
