@@ -22,6 +22,8 @@ SETTINGS = {  # what shows a protocol best; n = 24 where nothing is said
     "ring": {"n": 24},
     "odd-ring": {"n": 25},
     "herman": {"n": 25},
+    "biased-herman": {"n": 25},
+    "speed-reducer": {"n": 25, "start": "normal"},
     "beauquier": {"n": 25},
     "huang": {"n": 23},
     "leader-ring-3": {"n": 5},

@@ -148,7 +148,16 @@ def test_the_reference_names_all_that_a_class_may_declare():
     models = (Protocol, PopulationProtocol, RoundsProtocol, MessageProtocol, ObjectProtocol)
     text = "".join(re.findall(r"^\| .*$", text, re.M))
     ours = {"n", "values", "parameters", "space", "states", "p", "checked_p", "compiled_values", "compiled_p"}
-    ours |= {"record_types", "elects_leader", "format", "largest_allowed", "summary", "usual_scheduler"}
+    ours |= {
+        "record_types",
+        "elects_leader",
+        "format",
+        "largest_allowed",
+        "summary",
+        "usual_scheduler",
+        "tosses",
+        "faces",
+    }
     assert set(undocumented(text, *models)) <= ours
     assert undocumented(text, type("Twin", (), {"never_named": 1})) == ["never_named"]
 

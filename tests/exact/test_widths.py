@@ -50,7 +50,7 @@ def test_chances_are_counted_exactly_or_refused(n, monkeypatch):
 def test_the_outcomes_of_a_round_at_its_true_width(bits, n):
     assert rounds.LARGEST_DENOMINATOR == 2**53
     if bits * n > 53:
-        with pytest.raises(InvalidInput, match=f"random_bits = {bits}"):
+        with pytest.raises(InvalidInput, match=f"{1 << bits:,} values"):
             chain_of(bits, n)
     else:
         space, found = chain_of(bits, n)

@@ -47,6 +47,21 @@ def double_at(key, time, index):
 
 
 @ingredient()
+def number_below(values, word, key, time, index):
+    """Uniform on 0..values-1, from `word`, which is that of (key, time, index), an index below 2^32.
+
+    2^64 mod `values` words are too many to be shared out evenly; whoever has one of them takes another word.
+    """
+    values, word = uint64(values), uint64(word)
+    excess = (uint64(0xFFFFFFFFFFFFFFFF) % values + uint64(1)) % values
+    again = uint64(0)
+    while word > uint64(0xFFFFFFFFFFFFFFFF) - excess:
+        again += uint64(1)
+        word = uint64(word_at(key, time, uint64(index) + (again << uint64(32))))
+    return np.int64(word % values)
+
+
+@ingredient()
 def coins_from(word, place, bits):
     """The `place`-th group of `bits` bits of a word, as a whole number."""
     if bits == 0:

@@ -124,19 +124,37 @@ def one_of(functions: tuple, arguments: str):
     return scope["value"]
 
 
-@cache
-def meeting(interact, coins: tuple[str, ...], biased: tuple[str, ...] = ()):
-    """`meet(a, b, p, coin)`: the author's `interact`, given the number of what its coins show.
-
-    The bounds of the coins are among the parameters; without coins the number is not looked at. A biased coin shows 1
-    for values below 0.
-    """
-    lines = ["def meet(a, b, p, coin):"]
+def _tossed(coins: tuple[str, ...], biased: tuple[str, ...]) -> tuple[list[str], str]:
+    """Lines that take the number `coin` apart, and the coins that they draw: the bounds are among the parameters, and a
+    biased coin shows 1 for values below 0."""
+    lines = []
     for name in coins:
         lines += [f"    drawn_{name} = p._low_{name} + coin % p._size_{name}", f"    coin //= p._size_{name}"]
         if name in biased:
             lines += [f"    drawn_{name} = 1 if drawn_{name} < 0 else 0"]
-    drawn = f", Coins({', '.join(f'drawn_{name}' for name in coins)})" if coins else ""
+    return lines, f"Coins({', '.join(f'drawn_{name}' for name in coins)})"
+
+
+@cache
+def meeting(interact, coins: tuple[str, ...], biased: tuple[str, ...] = ()):
+    """`meet(a, b, p, coin)`: the author's `interact`, given the number of what its coins show.
+
+    Without coins the number is not looked at.
+    """
+    lines, drawn = _tossed(coins, biased)
     scope = {"interact": interact, "Coins": namedtuple("Coins", coins)}
-    exec("\n".join([*lines, f"    interact(a, b, p{drawn})"]), scope)
+    call = f"    interact(a, b, p{f', {drawn}' if coins else ''})"
+    exec("\n".join(["def meet(a, b, p, coin):", *lines, call]), scope)
     return scope["meet"]
+
+
+@cache
+def updating(update, coins: tuple[str, ...], biased: tuple[str, ...] = ()):
+    """`update(me, neighbours, coin, p)`: the author's, given the number of what its coins show."""
+    if not coins:
+        return update  # it reads the number itself
+    lines, drawn = _tossed(coins, biased)
+    scope = {"author": update, "Coins": namedtuple("Coins", coins)}
+    call = f"    author(me, neighbours, {drawn}, p)"
+    exec("\n".join(["def update(me, neighbours, coin, p):", *lines, call]), scope)
+    return scope["update"]

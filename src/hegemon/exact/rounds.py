@@ -55,7 +55,7 @@ class RoundConfigurations(ConfigurationSpace):
     @property
     def tosses(self) -> int:
         """The equally likely outcomes of the coins of one node."""
-        return 1 << self.protocol.random_bits
+        return self.protocol.tosses
 
     @property
     def arcs(self) -> int:
@@ -91,11 +91,11 @@ class RoundConfigurations(ConfigurationSpace):
             protocol = self.protocol
             found: dict[int, int] = {}
             near = [protocol.space.namespace(code) for code in neighbours]
-            for coins in range(1 << protocol.random_bits):
+            for coins, ways in protocol.faces:
                 state = protocol.space.namespace(me)
-                protocol.update(state, near, coins, protocol.p)
+                protocol.update(state, near, protocol.shown(coins), protocol.p)
                 code = protocol.space.code(state)
-                found[code] = found.get(code, 0) + 1
+                found[code] = found.get(code, 0) + ways
             self._situations[situation] = found
         return self._situations[situation]
 
@@ -155,8 +155,8 @@ def require_countable(space: RoundConfigurations, denominator: int) -> None:
     if denominator > LARGEST_DENOMINATOR:
         raise InvalidInput(
             f"{space.protocol.id} on {space.topology.name}: a round of {space.n} nodes with "
-            f"random_bits = {space.protocol.random_bits} has more than 2^53 equally likely outcomes, too many to be "
-            "counted exactly; take a smaller graph or fewer random_bits"
+            f"{space.tosses:,} values of each node's coins has more than 2^53 equally likely outcomes, too many to be "
+            "counted exactly; take a smaller graph or fewer coins"
         )
 
 

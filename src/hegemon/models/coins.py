@@ -1,6 +1,6 @@
-"""Coins: what an interaction draws besides its two agents, declared field by field in `class Coins:`.
+"""Coins: what an interaction, or a node in a round, draws, declared field by field in `class Coins:`.
 
-All fields are independent and uniform, or coins of a rational probability, so that what one interaction draws is one of
+All fields are independent and uniform, or coins of a rational probability, so that what is drawn is one of
 finitely many equally likely values, which are numbered 0, 1, … (the first field varies fastest). A coin of probability
 k/d counts as d of them, -k … d - k - 1, and shows 1 for those below 0. A protocol without coins has one such value.
 """
@@ -17,9 +17,12 @@ from hegemon.models.expressions import evaluate
 from hegemon.models.fields import Field, declared_fields
 from hegemon.models.protocol import Protocol
 
+LARGEST_COINS = 2**62
+MOST_FACES = 1 << 16  # that are tried one by one
+
 
 class CoinSpace:
-    """The values that the coins of one interaction may have, `size` of them."""
+    """The values that the coins may have, `size` of them."""
 
     def __init__(self, fields: tuple[Field, ...], values: Mapping[str, Any], owner: str):
         self.owner = owner
@@ -32,6 +35,10 @@ class CoinSpace:
             if high < low:
                 raise InvalidInput(f"{owner}: the coin {name} has no value, its range is {low}..{high}")
             self.size *= high - low + 1
+
+    def require_drawable(self) -> None:
+        if self.size > LARGEST_COINS:
+            raise InvalidInput(f"{self.owner}: its coins have {self.size:.2e} values, more than 2**62")
 
     @property
     def layout(self) -> dict[str, int]:
@@ -56,7 +63,7 @@ class CoinSpace:
     def number(self, shown: Mapping[str, int]) -> int:
         """The number of the coins that show this."""
         if set(shown) != set(self.names):
-            raise InvalidInput(f"{self.owner}: an interaction draws {', '.join(self.names) or 'no coins'}, not {shown}")
+            raise InvalidInput(f"{self.owner}: the coins are {', '.join(self.names) or 'none'}, not {shown}")
         number = 0
         for name, (low, high) in reversed(list(zip(self.names, self.bounds, strict=True))):
             value = shown[name]
@@ -69,6 +76,30 @@ class CoinSpace:
                 raise InvalidInput(f"{self.owner}: the coin {name} = {shown[name]!r} is not one of {allowed}")
             number = number * (high - low + 1) + value - low
         return number
+
+    @cached_property
+    def faces(self) -> dict[Any, tuple[int, int]]:
+        """All that the coins may show: the first number that shows it, and how many of the numbers do."""
+        number = 1
+        for name, (low, high) in zip(self.names, self.bounds, strict=True):
+            number *= 2 if name in self.biased else high - low + 1
+        if number > MOST_FACES:
+            raise InvalidInput(
+                f"{self.owner}: its coins show one of {number:,} values, and at most {MOST_FACES:,} can be tried"
+            )
+        found: dict[tuple, tuple[int, int]] = {(): (0, 1)}
+        place = 1
+        for name, (low, high) in zip(self.names, self.bounds, strict=True):
+            digits = [(1, 0, -low), (0, -low, high + 1)] if name in self.biased else []
+            digits = digits or [(value, value - low, 1) for value in range(low, high + 1)]
+            found = {
+                (*shown, value): (first + digit * place, weight * ways)
+                for value, digit, ways in digits
+                for shown, (first, weight) in found.items()
+                if ways
+            }
+            place *= high - low + 1
+        return {self.kind(*shown): counted for shown, counted in found.items()}
 
     def mapping(self, number: int) -> dict[str, int]:
         return self.value(number)._asdict()
@@ -89,21 +120,22 @@ def _bounds(field: Field, values: Mapping[str, Any], owner: str) -> tuple[int, i
 
 
 class CoinProtocol(Protocol):
-    """A protocol whose interactions may draw coins: `class Coins:` with fields `heads: Bit`, `x: Range(1, "S")`."""
+    """A protocol that may draw coins: `class Coins:` with fields `heads: Bit`, `x: Range(1, "S")`."""
 
     coin_fields: ClassVar[tuple[Field, ...]] = ()
 
     def __init_subclass__(cls, **kwargs):
         if "Coins" in vars(cls):
             cls.coin_fields = declared_fields(vars(cls)["Coins"], cls.__name__, "Coins")
-            cls.functions = {**cls.functions, "interact": "a, b, p, coins"}
+            if "interact" in cls.functions:
+                cls.functions = {**cls.functions, "interact": "a, b, p, coins"}
             for field in cls.coin_fields:
                 if field.name.startswith("_"):
                     raise InvalidInput(f"{cls.__name__}: a coin cannot be named {field.name!r}; rename it")
                 if field.domain.names or field.domain.condition or field.default is not None:
                     raise InvalidInput(
                         f"{cls.__name__}.Coins.{field.name} must be a plain Bit, Range or Coin(probability), "
-                        "drawn in every interaction"
+                        "drawn every time"
                     )
         super().__init_subclass__(**kwargs)
 

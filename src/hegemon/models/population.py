@@ -13,7 +13,6 @@ from hegemon.models.purity import require_pure
 from hegemon.models.soundness import check_functions, check_transition
 from hegemon.models.words import Word, check_fields, checked
 
-LARGEST_COINS = 2**62
 MOST_TRIED = 20_000  # interactions that are tried at most before anything runs
 
 
@@ -35,8 +34,7 @@ class PopulationProtocol(CoinProtocol):
                 f"{declared(type(self))}"
             )
         super().__init__(n, **given)
-        if self.coins.size > LARGEST_COINS:
-            raise InvalidInput(f"{self.id}: an interaction draws one of {self.coins.size:.2e} values, more than 2**62")
+        self.coins.require_drawable()
 
     @property
     def compiled_values(self) -> dict[str, Any]:

@@ -3,26 +3,29 @@
 import copy
 import dis
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.authors import declared, where
+from hegemon.models.coins import CoinProtocol
 from hegemon.models.model import ROUNDS
-from hegemon.models.protocol import Protocol
 from hegemon.models.purity import require_pure
 from hegemon.models.soundness import check_functions, check_transition
 from hegemon.models.words import Word, check_fields, checked
 
 
-class RoundsProtocol(Protocol):
+class RoundsProtocol(CoinProtocol):
     """Declare `class State:` and `def update(me, neighbours, coins, p)`.
 
     `update` changes `me`, a copy of the node's own state, after reading `neighbours`, the states of its
     neighbours before the round: a sequence whose order means nothing, unless the protocol is `oriented`. `coins`
-    is a number of `random_bits` fair bits, fresh for every node and round.
+    is a number of `random_bits` fair bits, fresh for every node and round; or, with `class Coins:`, `coins.x` is a bit,
+    fair or not, or a uniform number.
 
     `public` names the fields that neighbours read (by default all that are not private): the fewer, the
     faster. Fields named in `private` are read by the node itself only; they are a separate chain at every
@@ -55,6 +58,10 @@ class RoundsProtocol(Protocol):
                 raise InvalidInput(f"{cls.__name__}: public names {name!r}, which is private or not a field")
         if not 0 <= cls.random_bits <= 16:
             raise InvalidInput(f"{cls.__name__}: random_bits = {cls.random_bits} is out of range 0..16")
+        if cls.random_bits and cls.coin_fields:
+            raise InvalidInput(
+                f"{cls.__name__} has random_bits = {cls.random_bits} and `class Coins:`; use one of them"
+            )
 
     def __init__(self, n: int | float, **given):
         if not self.fields or not hasattr(self, "update"):
@@ -63,6 +70,13 @@ class RoundsProtocol(Protocol):
                 f"{declared(type(self))}"
             )
         super().__init__(n, **given)
+        self.coins.require_drawable()
+        if self.coin_fields:
+            _ = self.faces  # refused if there are too many to be tried
+
+    @property
+    def compiled_values(self) -> dict[str, Any]:
+        return self.values | self.coins.layout
 
     def check_topology(self, topology: Topology) -> None:
         super().check_topology(topology)
@@ -76,9 +90,40 @@ class RoundsProtocol(Protocol):
 
     # -- by hand ----------------------------------------------------------------------------------------
 
-    def transition(self, me, neighbours, coins: int = 0) -> dict:
+    @property
+    def tosses(self) -> int:
+        """How many equally likely values the coins of a node have in a round: they are numbered from 0."""
+        return self.coins.size if self.coin_fields else 1 << self.random_bits
+
+    @cached_property
+    def faces(self) -> list[tuple[int, int]]:
+        """All that the coins of a node may show: for each the first value that shows it, and how many values do."""
+        return list(self.coins.faces.values()) if self.coin_fields else [(k, 1) for k in range(self.tosses)]
+
+    @cached_property
+    def _face_numbers(self) -> dict[Any, int]:
+        return {shown: place for place, shown in enumerate(self.coins.faces)}
+
+    def face(self, number: int) -> int:
+        """Which of the faces this value of the coins shows."""
+        return self._face_numbers[self.coins.value(number)] if self.coin_fields else number
+
+    def shown(self, number: int) -> Any:
+        """What `update` gets as `coins` if they have this value."""
+        return self.coins.value(number) if self.coin_fields else number
+
+    def _checked_coins(self, number: int) -> Any:
+        return self.coins.kind._make(map(Word, self.coins.value(number))) if self.coin_fields else Word(number)
+
+    def shown_coins(self, number: int) -> str:
+        """The same in words."""
+        return str(self.coins.mapping(number) if self.coin_fields else number)
+
+    def transition(self, me, neighbours, coins: int | Mapping[str, int] = 0) -> dict:
         """The hand tool: the state of a node after a round, from states as mappings."""
         state = self.space.parse(me)
+        if self.coin_fields or not isinstance(coins, int):
+            coins = self.coins.number(coins if isinstance(coins, Mapping) else {})
         self.move(state, [self.space.parse(other) for other in neighbours], coins)
         self.space.code(state)  # refuses values out of range
         return self.space.mapping(state)
@@ -86,7 +131,7 @@ class RoundsProtocol(Protocol):
     def move(self, me, neighbours: list, coins: int) -> None:
         """The update of a node, in place, calculated as machine code does it."""
         check_fields(me)
-        self.update(me, [checked(state) for state in neighbours], Word(coins), self.checked_p)
+        self.update(me, [checked(state) for state in neighbours], self._checked_coins(coins), self.checked_p)
 
     def outcomes(self, nodes: list, topology: Topology) -> list[list]:
         """For every node the different states that it may have after one round, over all its coins."""
@@ -94,7 +139,7 @@ class RoundsProtocol(Protocol):
         for v, me in enumerate(nodes):
             near = [nodes[u] for u in topology.neighbours(v)]
             found = {}
-            for coins in range(1 << self.random_bits):
+            for coins, _ in self.faces:
                 state = copy.copy(me)
                 self.move(state, near, coins)
                 code = self.space.code(state)
@@ -123,7 +168,12 @@ class RoundsProtocol(Protocol):
         code = self.update.__code__
         coins = code.co_varnames[2]
         for step in dis.get_instructions(code):
-            if not self.random_bits and step.opname.startswith("LOAD_") and step.argval == coins:
+            if (
+                not self.random_bits
+                and not self.coin_fields
+                and step.opname.startswith("LOAD_")
+                and step.argval == coins
+            ):
                 line = step.positions.lineno if step.positions else None
                 raise InvalidInput(
                     f"{self.id}: update reads {coins} ({where(self.update, line)}), but random_bits is 0, so it would "
@@ -136,17 +186,17 @@ class RoundsProtocol(Protocol):
         situations = []
         for _ in range(samples):
             codes = self.space.telling_states(rng, 3 if self.oriented else 1 + int(rng.integers(5)))
-            situations.append((*codes, int(rng.integers(1 << self.random_bits))))
+            situations.append((*codes, self.faces[rng.integers(len(self.faces))][0]))
 
         def states_of(situation):
             return [checked(self.space.namespace(code)) for code in situation[:-1]]
 
         def shown(situation):
             me, *near = (self.space.mapping(state) for state in states_of(situation))
-            return f"node {me}, neighbours {near}, coins {situation[-1]}"
+            return f"node {me}, neighbours {near}, coins {self.shown_coins(situation[-1])}"
 
         def call(states, situation):
-            return self.update(states[0], states[1:], situation[-1], self.checked_p)
+            return self.update(states[0], states[1:], self._checked_coins(situation[-1]), self.checked_p)
 
         check_transition(self, "update", situations, states_of, call, shown)
         for situation in situations:
@@ -160,13 +210,13 @@ class RoundsProtocol(Protocol):
                 if self._updated(change(states_of(situation)), situation[-1]) != expected:
                     raise InvalidInput(f"{self.id}: update {what} ({shown(situation)})")
             near = states_of(situation)[1:]
-            self.update(self.space.namespace(situation[0]), near, situation[-1], self.p)
+            self.update(self.space.namespace(situation[0]), near, self.shown(situation[-1]), self.p)
             if [self.space.code(state) for state in near] != list(situation[1:-1]):
                 place = where(self.update)
                 raise InvalidInput(f"{self.id}: update changes a neighbour; it may only change its own state ({place})")
 
     def _updated(self, states, coins) -> int:
-        self.update(states[0], states[1:], coins, self.p)
+        self.update(states[0], states[1:], self.shown(coins), self.p)
         return self.space.code(states[0])
 
     def _disguised(self, states):

@@ -20,7 +20,7 @@ class RoundsNode:
     begins_together = False
 
     def __init__(self, protocol: RoundsProtocol, state: int, coins: Callable[[int], int]):
-        """`coins(round)` returns the `random_bits` fair bits of a round."""
+        """`coins(round)` returns the number of what the coins of a round show."""
         self.protocol, self.coins, self.n = protocol, coins, protocol.n
         self.size = protocol.space.size
         self.state = state

@@ -99,8 +99,8 @@ class RoundsRules(MemberRules):
     protocol: RoundsProtocol
 
     def agent(self, state: int, degree: int, *where: Any, **options: Any) -> Synchronizer:
-        bits = self.protocol.random_bits
-        node = RoundsNode(self.protocol, state, lambda round: secrets.randbits(bits) if bits else 0)
+        tosses = self.protocol.tosses
+        node = RoundsNode(self.protocol, state, lambda round: secrets.randbelow(tosses))
         return Synchronizer(node, *where, **options)
 
 

@@ -100,16 +100,18 @@ def require_arc(topology: Topology, i: int, j: int) -> None:
 def _outcomes(session, node: int, nodes: list) -> dict[int, Fraction]:
     """What one node may become, with probabilities over its coins."""
     protocol = session.protocol
-    values = 1 << protocol.random_bits
-    if values > MOST_TRIED:
-        raise InvalidInput(f"a node has {values:,} coins, and at most {MOST_TRIED:,} are tried; let chance decide")
+    if len(protocol.faces) > MOST_TRIED:
+        raise InvalidInput(
+            f"the coins of a node show one of {len(protocol.faces):,} values, and at most {MOST_TRIED:,} are tried; "
+            "let chance decide"
+        )
     near = [nodes[u] for u in session.topology.neighbours(node)]
     found: Counter = Counter()
-    for coins in range(values):
+    for coins, ways in protocol.faces:
         state = protocol.space.namespace(protocol.space.code(nodes[node]))
         protocol.move(state, near, coins)
-        found[protocol.space.code(state)] += 1
-    return {code: Fraction(count, values) for code, count in found.items()}
+        found[protocol.space.code(state)] += ways
+    return {code: Fraction(count, protocol.tosses) for code, count in found.items()}
 
 
 def _of_node(session, node: int) -> list[dict]:

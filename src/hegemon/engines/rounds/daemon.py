@@ -67,12 +67,12 @@ class DaemonEngine(Engine):
         return [self.space.mapping_of(code) for code in self.codes]
 
     def outcomes(self, node: int) -> list[int]:
-        """The codes that a node may have after it acts, one for every value of its coins."""
+        """The codes that a node may have after it acts, one for all that its coins may show."""
         near = [self.codes[other] for other in self.near[node]]
         situation = (self.codes[node], *(near if self.protocol.oriented else sorted(near)))
         if situation not in self._situations:
             found, others = [], [self.space.namespace(code) for code in situation[1:]]
-            for coins in range(1 << self.protocol.random_bits):
+            for coins, _ in self.protocol.faces:
                 me = self.space.namespace(situation[0])
                 self.protocol.move(me, others, coins)
                 found.append(int(self.space.code(me)))
@@ -88,11 +88,12 @@ class DaemonEngine(Engine):
     def gain(self, node: int) -> float:
         """How many more nodes are enabled after a node acts, in the mean over its coins."""
         before, gained, outcomes = self.codes[node], 0, list(self.outcomes(node))
-        for code in outcomes:
+        for code, (_, weight) in zip(outcomes, self.protocol.faces, strict=True):
             self.codes[node] = code
-            gained += sum(self._can_act(other) - (other in self._place) for other in (node, *self.near[node]))
+            more = sum(self._can_act(other) - (other in self._place) for other in (node, *self.near[node]))
+            gained += weight * more
         self.codes[node] = before
-        return gained / len(outcomes)
+        return gained / self.protocol.tosses
 
     def _can_act(self, node: int) -> bool:
         return any(code != self.codes[node] for code in self.outcomes(node))
@@ -143,11 +144,12 @@ class DaemonEngine(Engine):
         """One step of the daemon."""
         acted, self._memory = self.scheduler.choose(self, self._memory, self.rng)
         outcomes = [(node, self.outcomes(node)) for node in acted]
-        self.tossed = {node: self.rng.randrange(len(after)) if len(after) > 1 else 0 for node, after in outcomes}
+        tosses = self.protocol.tosses
+        self.tossed = {node: self.rng.randrange(tosses) if tosses > 1 else 0 for node in acted}
         self._time += 1
         self._changed = False
         for node, after in outcomes:
-            self._become(node, after[self.tossed[node]])
+            self._become(node, after[self.protocol.face(self.tossed[node])])
         self.acted = acted
         self.moves += len(acted)
         for node in {other for one in acted for other in (one, *self.near[one])}:
@@ -162,7 +164,7 @@ class DaemonEngine(Engine):
             self._rounds, self._begun, self._pending = self._rounds + 1, False, set(self.enabled)
         if not self.enabled:
             self.hopeless = STILL
-        elif not self.scheduler.is_random and not self.protocol.random_bits:
+        elif not self.scheduler.is_random and self.protocol.tosses == 1:
             self._look_for_cycle()
 
     def _become(self, node: int, code: int) -> None:

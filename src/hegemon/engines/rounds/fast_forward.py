@@ -28,9 +28,8 @@ LONGEST_JUMP = 2**61
 
 def can_skip(protocol: RoundsProtocol, watched) -> bool:
     """Whether skipped rounds can go unseen: nothing that is watched reads a private field."""
-    return number_of_private_states(protocol) << protocol.random_bits <= LARGEST_CHAIN and not speaks_of(
-        watched, protocol.private
-    )
+    tried = number_of_private_states(protocol) * len(protocol.faces)
+    return tried <= LARGEST_CHAIN and not speaks_of(watched, protocol.private)
 
 
 def number_of_private_states(protocol: RoundsProtocol) -> int:
@@ -85,7 +84,10 @@ class Survey:
         protocol, packing = engine.protocol, engine.packing
         values, places = private_words(protocol, packing), np.zeros(engine.private + 1, np.int64)
         places[values] = np.arange(len(values))
-        self.hidden = Hidden(engine.private, values, places, protocol.random_bits)
+        numbers, weights = np.array(protocol.faces, np.int64).T
+        self.hidden = Hidden(
+            engine.private, values, places, numbers.copy(), weights.astype(np.float64), protocol.tosses
+        )
         records, author = protocol.record_types, engine.author
         move = {name: author[name] for name in ("pack", "unpack", "clear", "update")}
         transition = part(kernels.transition, records, **move)  # one for both kernels: it takes long to compile

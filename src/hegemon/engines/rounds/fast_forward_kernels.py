@@ -16,12 +16,15 @@ from hegemon.compute.philox import double_at
 
 
 class Hidden(NamedTuple):
-    """What neighbours cannot see of a word: which bits, all values of them, the place of each, and a node's coins."""
+    """What neighbours cannot see of a word: which bits, all values of them, the place of each; and of a node's coins
+    all that they may show, in how many cases, and how many cases there are."""
 
     private: int
     values: np.ndarray
     places: np.ndarray
-    bits: int
+    shown: np.ndarray
+    weights: np.ndarray
+    cases: int
 
 
 class Chains(NamedTuple):
@@ -64,7 +67,6 @@ def observe(low, high, room, first, old, new, hidden, chains, given):
     chains belongs to the node `first`."""
     stay, leave, private = chains.stay, chains.leave, hidden.private
     number = len(hidden.values)
-    chance = 1.0 / (1 << hidden.bits)
     step = np.empty((number, number))
     lost = np.empty(number)
     row = np.empty(number)
@@ -74,13 +76,16 @@ def observe(low, high, room, first, old, new, hidden, chains, given):
             lost[h] = 0
             for i in range(number):
                 step[h, i] = 0
-            for coins in range(1 << hidden.bits):
+            for k in range(len(hidden.shown)):
                 word = (np.int64(old.words[v]) & ~private) | hidden.values[h]
-                packed = transition(word, room, degree, coins, given)
+                packed = transition(word, room, degree, hidden.shown[k], given)
                 if (packed ^ np.int64(new[v])) & ~private:
-                    lost[h] += chance
+                    lost[h] += hidden.weights[k]
                 else:
-                    step[h, hidden.places[packed & private]] += chance
+                    step[h, hidden.places[packed & private]] += hidden.weights[k]
+            lost[h] /= hidden.cases  # numbers of cases are whole, so each probability is rounded once
+            for i in range(number):
+                step[h, i] /= hidden.cases
         for h in range(number):
             for i in range(number):
                 leave[v - first, h] += stay[v - first, h, i] * lost[i]
@@ -190,12 +195,12 @@ def land(low, high, room, words, old, new, result, chains, landing, hidden, give
     `leaving` nodes depart from the path's words `new` in this very round, the others do not. Each node's private
     state before the round and its coins are drawn given just that. Answers whether all states are in range.
     """
-    private, bits, me = hidden.private, hidden.bits, room.me
+    private, faces, me = hidden.private, len(hidden.shown), room.me
     number = len(hidden.values)
     row = np.empty(number)
     powers = Powers(np.empty((64, number, number)), np.empty((64, number)), row, np.empty(number))
-    outcome = np.empty((number, 1 << bits), np.int64)
-    weight = np.empty((number, 1 << bits))
+    outcome = np.empty((number, faces), np.int64)
+    weight = np.empty((number, faces))
     for v in range(low, high):
         after_periods(hidden.places[words[v] & private], chains, v, landing.periods, powers)
         degree = gather(old.faces, v, room.near, given)
@@ -204,19 +209,19 @@ def land(low, high, room, words, old, new, result, chains, landing, hidden, give
             arrived = 0.0
             for h in range(number):
                 arrived += row[h] * landing.begun[v, h, i]
-            for coins in range(1 << bits):
+            for k in range(faces):
                 word = (np.int64(old.words[v]) & ~private) | hidden.values[i]
-                outcome[i, coins] = transition(word, room, degree, coins, given)
-                departs = (outcome[i, coins] ^ np.int64(new[v])) & ~private != 0
-                weight[i, coins] = arrived if departs == landing.leaving[v] else 0.0
-                total += weight[i, coins]
+                outcome[i, k] = transition(word, room, degree, hidden.shown[k], given)
+                departs = (outcome[i, k] ^ np.int64(new[v])) & ~private != 0
+                weight[i, k] = arrived * hidden.weights[k] if departs == landing.leaving[v] else 0.0
+                total += weight[i, k]
         rest = total * double_at(landing.key, landing.time, v)
         chosen = np.int64(-1)
         for i in range(number):
-            for coins in range(1 << bits):
-                if weight[i, coins] > 0 and (chosen < 0 or rest > 0):
-                    chosen = outcome[i, coins]
-                    rest -= weight[i, coins]
+            for k in range(faces):
+                if weight[i, k] > 0 and (chosen < 0 or rest > 0):
+                    chosen = outcome[i, k]
+                    rest -= weight[i, k]
         if chosen < 0:
             return False
         result.words[v] = chosen

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hegemon.compute.philox import coins_from, word_at
+from hegemon.compute.philox import coins_from, number_below, word_at
 
 MET, PERIODIC, FAILED = 1, 2, 4  # why a kernel came back
 CURRENT, TIME = 0, 1  # in `state`: which buffer holds the configuration, and how many rounds it is old
@@ -39,10 +39,11 @@ class Given(NamedTuple):
 
 
 class Coins(NamedTuple):
-    """The key of all coins, and how many bits a node gets in a round."""
+    """The key of all coins, how many bits of a word a node gets in a round, and how many values they have."""
 
     key: int
     bits: int
+    values: int
 
 
 class Goal(NamedTuple):
@@ -101,6 +102,16 @@ def gather(faces, v, near, given):
     return degree
 
 
+def toss_bits(word, place, node, time, coins):
+    """Fair bits: nodes share a word."""
+    return coins_from(word, place, coins.bits)
+
+
+def toss_values(word, place, node, time, coins):
+    """Any number of equally likely values: a node has its own word, and more if it needs them."""
+    return number_below(coins.values, word, coins.key, time, node)
+
+
 def sweep(low, high, room, old, new, time, coins, given):
     """One round of the nodes low..high-1, from `old` to `new`; whether all their states are in range."""
     me, near, layout, bits = room.me, room.near, given.layout, coins.bits
@@ -112,7 +123,7 @@ def sweep(low, high, room, old, new, time, coins, given):
             place = 0
             index += 1
             word = word_at(coins.key, time, index)
-        drawn = coins_from(word, place, bits)
+        drawn = toss(word, place, v, time, coins)
         place += 1
         degree = gather(old.faces, v, near, given)
         unpack(np.int64(old.words[v]), me[0], layout)

@@ -15,8 +15,8 @@ import numpy as np
 
 from hegemon.compute.border import NumbaError
 from hegemon.compute.compilation import part, specialize
-from hegemon.compute.philox import coins_from, word_at
-from hegemon.compute.records import clearer, copier, marker, packer, widened
+from hegemon.compute.philox import word_at
+from hegemon.compute.records import clearer, copier, marker, packer, updating, widened
 from hegemon.engines.engine import LAST_STEP, Engine, within_clock
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Deadline, Pace
@@ -82,7 +82,7 @@ class Rounds(Engine):
         self._mark = np.zeros(n * len(stop.conditions), np.int8)
         self._counts = np.zeros_like(stop.low)
         self._search = Search(self._anchor, self._clock, self.private)
-        self._coins = Coins(key[0], protocol.random_bits)
+        self._coins = Coins(key[0], 64 if protocol.coin_fields else protocol.random_bits, protocol.tosses)
         self._looks_ahead = fast_forward and can_skip(protocol, (*stop.conditions, *stop.whole))
         self._survey: Survey | None = None
         self._flight: Flight | None = None
@@ -98,7 +98,7 @@ class Rounds(Engine):
             "clear": clearer(self.space, words=4),
             "show": show,
             "gather": kernels.gather,
-            "update": self.protocol.update,
+            "update": updating(self.protocol.update, self.protocol.coins.names, self.protocol.coins.biased),
         }
         # As unsigned numbers, which need no look at whether an index is negative.
         graph = topology.offsets.view(np.uint64), topology.targets.view(np.uint32)
@@ -106,7 +106,8 @@ class Rounds(Engine):
         self._pack = specialize(kernels.pack_all, records, pack=pack, show=show)
         self._unpack = specialize(kernels.unpack_all, records, unpack=unpack)
         self._show = specialize(kernels.show_all, records, unpack=unpack, show=show)
-        self._sweep = specialize(kernels.sweep, records, **self.author)  # whatever the stop: it takes long to compile
+        # One for every stop: it takes long to compile.
+        self._sweep = specialize(kernels.sweep, records, **self.author, toss=self._toss)
         self._tally = specialize(kernels.tally, records, unpack=unpack, note=marker(self.stop.conditions))
         moved = {"sweep": self._sweep, "tally": self._tally}
         self._part_of_round = specialize(kernels.part_of_round, records, **moved)
@@ -120,6 +121,10 @@ class Rounds(Engine):
         self._run = specialize(kernels.run, records, **together)
         agents = np.zeros(topology.n if checks else 0, self.space.dtype)
         self._shown = Shown(agents, topology.offsets, topology.targets)
+
+    @property
+    def _toss(self):
+        return kernels.toss_values if self.protocol.coin_fields else kernels.toss_bits
 
     def _divide(self, topology: Topology, threads: int) -> None:
         """Consecutive nodes for every thread, about equally many arcs each."""
@@ -177,10 +182,10 @@ class Rounds(Engine):
 
     def last_coins(self, node: int) -> int:
         """What the coins of a node showed in the round made last."""
-        bits = self.protocol.random_bits
+        bits, time = self._coins.bits, self.step - 1
         per_word = 64 // bits if bits else 1 << 62
-        word = np.uint64(word_at(self.key[0], self.step - 1, node // per_word))
-        return int(coins_from(word, node % per_word, bits))
+        word = np.uint64(word_at(self.key[0], time, node // per_word))
+        return int(self._toss(word, node % per_word, node, time, self._coins))
 
     def snapshot(self, into=None):
         """During a survey or a flight: where the survey began, since all after it can be repeated from there, towards
@@ -317,16 +322,16 @@ class Rounds(Engine):
         near = targets[offsets[low] : offsets[low + 1]].astype(np.int64)
         me, *others = self.protocol.namespaces(self.unpacked(self.words[np.concatenate([[low], near])]).agents)
         shown = f"{self.space.mapping(me)} with neighbours {[self.space.mapping(other) for other in others]}"
-        for coins in range(1 << self.protocol.random_bits):
-            state = copy.copy(me)
+        for coins, _ in self.protocol.faces:
+            state, told = copy.copy(me), self.protocol.shown_coins(coins)
             try:
                 self.protocol.move(state, others, coins)
                 self.space.check(state)
             except InvalidInput as problem:
-                raise InvalidInput(f"{problem} (node {shown}, coins {coins})") from None
+                raise InvalidInput(f"{problem} (node {shown}, coins {told})") from None
             except Exception as problem:
                 what = f"{type(problem).__name__}: {problem}"
-                raise InvalidInput(f"{self.protocol.id}: update fails on {shown}, coins {coins}: {what}") from None
+                raise InvalidInput(f"{self.protocol.id}: update fails on {shown}, coins {told}: {what}") from None
         why = f": {type(error).__name__}: {error}" if error else ""
         raise InvalidInput(f"{self.protocol.id}: the compiled update fails in round {self.step + 1}{why}")
 

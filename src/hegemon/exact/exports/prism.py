@@ -292,7 +292,7 @@ class _Rounds(_Agents):
 
     def body(self) -> Iterator[str]:
         space = RoundConfigurations(self.protocol, self.topology)
-        whole = 1 << self.protocol.random_bits
+        whole = self.protocol.tosses
         for v in range(self.n):
             near = [int(u) for u in self.topology.neighbours(v)]
             if self.q ** (len(near) + 1) > MOST_SITUATIONS:
