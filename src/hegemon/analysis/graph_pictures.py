@@ -3,6 +3,8 @@
 import inspect
 import math
 import re
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from hegemon.analysis.pictures import COLOURS, INK, new_figure, save
@@ -20,7 +22,7 @@ def check_drawable(topology: Any) -> None:
         )
 
 
-def draw_graph(protocol: Any, topology: Any, configuration: Any, title: str, path) -> None:
+def draw_graph(protocol: Any, topology: Any, configuration: Any, title: str, path: str | Path) -> None:
     """Leaders are filled; nodes that the protocol highlights have a coloured rim; labels are the protocol's."""
     import networkx as nx
     import numpy as np
@@ -65,13 +67,13 @@ def draw_graph(protocol: Any, topology: Any, configuration: Any, title: str, pat
     save(figure, path)
 
 
-def first_sentence(function) -> str:
+def first_sentence(function: Callable) -> str:
     """What an author says of a function, to go on with within a sentence."""
     said = (inspect.getdoc(function) or "").split("\n")[0].rstrip(".")
     return said[:1].lower() + said[1:]
 
 
-def place_nodes(graph, name: str = "") -> dict:
+def place_nodes(graph: Any, name: str = "") -> dict:
     """Rings in a circle from the top, lattices upright, other graphs by their distances or, if large, by springs."""
     import networkx as nx
 
@@ -92,7 +94,7 @@ def lattice_shape(name: str) -> tuple[int, int]:
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
-def wraps(edge, places: dict, name: str) -> bool:
+def wraps(edge: tuple[int, int], places: dict, name: str) -> bool:
     """Whether an edge of a torus goes around it."""
     if not name.startswith("torus"):
         return False

@@ -10,16 +10,20 @@ import io
 import logging
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hegemon.analysis.statistics import summarize_times
 from hegemon.errors import InvalidInput
 from hegemon.files import reserve, write_with
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 logging.getLogger("matplotlib").setLevel(logging.ERROR)  # that a home cannot be written to is no news
 
@@ -34,7 +38,7 @@ POINTS = 400  # of a curve
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def check_picture_path(path) -> Path:
+def check_picture_path(path: str | Path) -> Path:
     """Refuse before the work is done, not after."""
     place = Path(path)
     if place.suffix.lower() not in FORMATS:
@@ -45,10 +49,10 @@ def check_picture_path(path) -> Path:
 class Picture:
     """A figure that shows itself in a notebook and can be saved; `figure` is matplotlib's, for changes."""
 
-    def __init__(self, figure):
+    def __init__(self, figure: "Figure"):
         self.figure = figure
 
-    def save(self, path) -> None:
+    def save(self, path: str | Path) -> None:
         """As .png, .svg or .pdf."""
         save(self.figure, check_picture_path(path))
 
@@ -65,7 +69,7 @@ def as_html(picture: Picture) -> str:
     return f'<img src="data:image/png;base64,{content}" style="max-width:100%" alt="a picture of the run">'
 
 
-def new_figure(panels: int, width: float = 6.4, height: float = 4.4):
+def new_figure(panels: int, width: float = 6.4, height: float = 4.4) -> "tuple[Figure, list[Any]]":
     """A figure in the house style and its axes: side by side, from three on in rows of two.
 
     Nothing outside the figure is touched: neither the settings nor the backend of whoever calls.
@@ -93,7 +97,7 @@ def new_figure(panels: int, width: float = 6.4, height: float = 4.4):
 
 
 @contextmanager
-def _undocumented():
+def _undocumented() -> Iterator[None]:
     """For a command, Matplotlib loads without writing the documentation of its classes, which takes half of it."""
     import matplotlib.artist
 
@@ -107,7 +111,7 @@ def _undocumented():
         module.kwdoc = write
 
 
-def legend_below(axis, columns: int = 3, note: str = "") -> None:
+def legend_below(axis: Any, columns: int = 3, note: str = "") -> None:
     """A legend beside the data: under the axis and its label."""
     handles, labels = axis.get_legend_handles_labels()
     if labels or note:
@@ -119,15 +123,15 @@ def legend_below(axis, columns: int = 3, note: str = "") -> None:
         )
 
 
-def plain_ticks(axis) -> None:
+def plain_ticks(axis: Any) -> None:
     """Large numbers as people write them: no power of ten at the end of the axis."""
     axis.set_major_formatter(lambda value, _: f"{value:,.0f}" if abs(value) >= 1000 else f"{value:g}")
 
 
-def powers_of_ten(axis) -> None:
+def powers_of_ten(axis: Any) -> None:
     """The same for a logarithmic scale; without formulas, which take a third as long to set as a run takes to start."""
 
-    def written(value, _) -> str:
+    def written(value: float, _: int) -> str:
         power = round(math.log10(abs(value))) if value else 0
         if -4 < power < 4:
             return f"{value:,.10g}"
@@ -136,7 +140,7 @@ def powers_of_ten(axis) -> None:
     axis.set_major_formatter(written)
 
 
-def whole_ticks(axis, most: int = 5) -> None:
+def whole_ticks(axis: Any, most: int = 5) -> None:
     """For what is counted: no half trials and messages."""
     from matplotlib.ticker import MaxNLocator
 
@@ -144,7 +148,7 @@ def whole_ticks(axis, most: int = 5) -> None:
     plain_ticks(axis)
 
 
-def logarithmic(axis, direction: str) -> None:
+def logarithmic(axis: Any, direction: str) -> None:
     """A scale whose numbers do not run into each other: powers of ten, or 10, 20, 50 where there are few of them.
 
     Called when everything is drawn: it looks at what there is.
@@ -161,13 +165,13 @@ def logarithmic(axis, direction: str) -> None:
         plain_ticks(line)
 
 
-def settle(figure) -> None:
+def settle(figure: "Figure") -> None:
     """Lay the figure out once more: a legend makes its axes smaller, and then the numbers beside them may be wider
     than those that room was made for."""
     figure.draw_without_rendering()
 
 
-def save(figure, path) -> None:
+def save(figure: "Figure", path: str | Path) -> None:
     """Written beside and moved into place, so that no half picture is ever left."""
     import matplotlib
 
@@ -181,7 +185,7 @@ def _undated(place: Path) -> dict[str, Any]:
     return {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(place.suffix.lower(), {})
 
 
-def picture_of_runs(runs, title: str, ax: Any = None) -> Picture:
+def picture_of_runs(runs: Sequence[Any], title: str, ax: Any = None) -> Picture:
     """What was watched, a panel for every unit: the median over the trials and a band around it; and, with several
     trials, the share that met the stop by each time. With `ax`, the first of these panels is drawn there."""
     seen = [run for run in runs if run.watched is not None and run.watched.columns]  # others ended before a look
@@ -203,7 +207,7 @@ def picture_of_runs(runs, title: str, ax: Any = None) -> Picture:
     return Picture(figure)
 
 
-def split_by_unit(runs) -> dict[str, list[str]]:
+def split_by_unit(runs: Sequence[Any]) -> dict[str, list[str]]:
     """What has been watched, by what it counts: a number of agents and a distance never share an axis."""
     panels: dict[str, list[str]] = {}
     if not runs:
@@ -214,13 +218,15 @@ def split_by_unit(runs) -> dict[str, list[str]]:
     return panels
 
 
-def moves(runs, name: str) -> bool:
+def moves(runs: Sequence[Any], name: str) -> bool:
     """Whether it is not one number throughout all runs."""
     values = np.concatenate([run.watched.columns[name] for run in runs])
     return bool((values != values[0]).any())
 
 
-def draw_history(axis, runs, names: Sequence[str], unit: str, besides: Sequence[str] = ()) -> None:
+def draw_history(
+    axis: Any, runs: Sequence[Any], names: Sequence[str], unit: str, besides: Sequence[str] = ()
+) -> None:
     """The curves of one unit; what never changes is listed below instead, `besides` too, unless nothing changes."""
     time = "parallel_time" if runs[0].unit == "steps" else "step"
     moving = [name for name in names if moves(runs, name)] or list(names)
@@ -248,7 +254,7 @@ def draw_history(axis, runs, names: Sequence[str], unit: str, besides: Sequence[
     legend_below(axis, note=f"throughout: {', '.join(still)}" if still else "")
 
 
-def curve(runs, time: str, name: str):
+def curve(runs: Sequence[Any], time: str, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """A watched number over time: the grid, and the low, middle and high of the trials on it.
 
     Between two looks a number stays what it was at the first; a run that has ended stays where it ended.
@@ -263,7 +269,7 @@ def curve(runs, time: str, name: str):
     return grid, *np.quantile(values, (BAND[0], 0.5, BAND[1]), axis=0)
 
 
-def draw_times(axis, runs) -> None:
+def draw_times(axis: Any, runs: Sequence[Any]) -> None:
     """The share of trials that met the stop by each time: an unfinished trial never counts as one."""
     times = np.sort([run.steps for run in runs if run.reached])
     unit = runs[0].unit
@@ -281,7 +287,7 @@ def draw_times(axis, runs) -> None:
     legend_below(axis)
 
 
-def picture_of_elections(runs, title: str, ax: Any = None) -> Picture:
+def picture_of_elections(runs: Sequence[Any], title: str, ax: Any = None) -> Picture:
     """How many messages the trials sent (in `ax`, if that is given), and how many leaders they elected."""
     figure, (left, right) = new_figure(2) if ax is None else (ax.figure, (ax, None))
     left.hist([run.measures["messages"] for run in runs], bins=min(40, max(5, len(runs) // 5)), color=COLOURS[0])

@@ -1,8 +1,9 @@
 """Scaling laws: where measured means lie between a claimed law and a rival."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
@@ -64,7 +65,7 @@ class Place:
         return self.slope.estimate
 
 
-def fit(x, samples) -> Slope:
+def fit(x: Any, samples: Sequence[np.ndarray]) -> Slope:
     """Least-squares slope of log(mean) on x, with an error from the scatter of the trials.
 
     The slope is a fixed linear combination of the log means; each log mean has the relative standard error
@@ -82,7 +83,7 @@ def fit(x, samples) -> Slope:
     return Slope(float(weights @ np.log(means)), math.sqrt(variance), freedom)
 
 
-def between(sizes, samples, law: Law, rival: Law) -> Place:
+def between(sizes: Any, samples: Sequence[np.ndarray], law: Law, rival: Law) -> Place:
     """Fit mean = c * law^(1-s) * rival^s over the sizes and locate s."""
     sizes = np.asarray(sizes, float)
     claimed, other = law.of(sizes), rival.of(sizes)
@@ -97,12 +98,12 @@ def between(sizes, samples, law: Law, rival: Law) -> Place:
     )
 
 
-def exponent(sizes, samples) -> Slope:
+def exponent(sizes: Any, samples: Sequence[np.ndarray]) -> Slope:
     """The power of the size that the means follow over this range."""
     return fit(np.log(np.asarray(sizes, float)), samples)
 
 
-def _relative_error(values) -> float:
+def _relative_error(values: np.ndarray) -> float:
     values = np.asarray(values, float)
     if len(values) < 2:
         return 0.0

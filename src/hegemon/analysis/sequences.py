@@ -74,7 +74,7 @@ def look_points(trials: int, first: int = FIRST, factor: float = FACTOR) -> list
     return found
 
 
-def mean(values, points: Sequence[int], confidence: float = CONFIDENCE) -> list[SequentialInterval]:
+def mean(values: np.ndarray, points: Sequence[int], confidence: float = CONFIDENCE) -> list[SequentialInterval]:
     """The mean at every look, of values in the order of the trials; tightest at the first look."""
     values = _values(values, points, "mean", FEWEST)
     found = []
@@ -93,7 +93,7 @@ def mean(values, points: Sequence[int], confidence: float = CONFIDENCE) -> list[
     return found
 
 
-def mean_p_value(values, claimed: float, first: int) -> float:
+def mean_p_value(values: np.ndarray, claimed: float, first: int) -> float:
     """How surprising these values are if their mean is `claimed`, whatever made one stop after the look `first`.
 
     One over the mixture's likelihood ratio: `claimed` is at an end of the interval of `mean` when this is alpha.
@@ -114,7 +114,9 @@ def mean_p_value(values, claimed: float, first: int) -> float:
     return math.exp(-max(exponent, 0.0))
 
 
-def proportion(successes, points: Sequence[int], confidence: float = CONFIDENCE) -> list[SequentialInterval]:
+def proportion(
+    successes: np.ndarray, points: Sequence[int], confidence: float = CONFIDENCE
+) -> list[SequentialInterval]:
     """The share of successes (true or false, in the order of the trials) at every look."""
     values = _values(successes, points, "proportion")
     if not np.isin(values, (0, 1)).all():
@@ -149,7 +151,9 @@ def _lowest(successes: int, trials: int, alpha: float) -> float:
     return math.exp(outside)
 
 
-def quantile(values, level: float, points: Sequence[int], confidence: float = CONFIDENCE) -> list[SequentialInterval]:
+def quantile(
+    values: np.ndarray, level: float, points: Sequence[int], confidence: float = CONFIDENCE
+) -> list[SequentialInterval]:
     """The least x with P(value <= x) >= level, at every look. A trial that was cut off counts as infinite."""
     if not 0 < level < 1:
         raise InvalidInput(f"the quantile {level} is out of range; give a number between 0 and 1, such as 0.5")
@@ -205,7 +209,9 @@ def _width(trials: int, first: int, alpha: float) -> float:
     return math.sqrt(2 * (growth + 1) / (trials * growth) * math.log(math.sqrt(growth + 1) / alpha))
 
 
-def _values(values, points: Sequence[int], what: str, fewest: int = 1, infinite: bool = False) -> np.ndarray:
+def _values(
+    values: np.ndarray, points: Sequence[int], what: str, fewest: int = 1, infinite: bool = False
+) -> np.ndarray:
     values = np.asarray(values, float)
     if any(b <= a for a, b in zip(points, points[1:], strict=False)) or (points and points[0] < fewest):
         raise InvalidInput(f"the looks at a {what} must grow from at least {fewest} trials, and are {list(points)}")

@@ -5,7 +5,9 @@ SciPy is imported where it is used: it takes longer to load than a single trial 
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +16,7 @@ ROUND_LIMIT = "round limit"  # the cause of an election that was stopped before 
 TWO_SIDED = 1.959963984540054  # the quantile of the normal law that belongs to it
 
 
-def mean_interval(values, confidence: float = CONFIDENCE) -> tuple[float, float] | None:
+def mean_interval(values: Any, confidence: float = CONFIDENCE) -> tuple[float, float] | None:
     """An interval for the mean, for a number of trials fixed beforehand; None for fewer than two values.
 
     Times and counts are positive and skewed to the right. Their mean gets Student's interval on the scale of its
@@ -28,7 +30,9 @@ def mean_interval(values, confidence: float = CONFIDENCE) -> tuple[float, float]
     return interval_of_moments(len(values), values.mean(), values.std(ddof=1), bool(values.min() < 0), confidence)
 
 
-def interval_of_moments(count, mean, deviation, symmetric=False, confidence: float = CONFIDENCE) -> tuple[float, float]:
+def interval_of_moments(
+    count: int, mean: float, deviation: float, symmetric: bool = False, confidence: float = CONFIDENCE
+) -> tuple[float, float]:
     """The same from the number of values, their mean and their deviation alone."""
     from scipy.special import stdtrit
 
@@ -42,7 +46,7 @@ def interval_of_moments(count, mean, deviation, symmetric=False, confidence: flo
         return float(mean * np.exp(-half / mean)), float(mean * np.exp(half / mean))
 
 
-def standard_error(values) -> float | None:
+def standard_error(values: np.ndarray) -> float | None:
     """Of the mean; None for fewer than two values, whose scatter nobody knows."""
     values = np.asarray(values, dtype=float)
     if len(values) < 2:
@@ -81,7 +85,7 @@ def clopper_pearson(successes: int, trials: int, confidence: float = CONFIDENCE)
     return low, high
 
 
-def summarize(values) -> dict:
+def summarize(values: Any) -> dict:
     """Mean, median and spread of one measured quantity; None where there is nothing to summarize."""
     values = np.asarray(values, dtype=float)
     if not len(values):
@@ -97,7 +101,7 @@ def summarize(values) -> dict:
     }
 
 
-def summarize_times(times, reached) -> dict:
+def summarize_times(times: Any, reached: Any) -> dict:
     """The summary of times until a stop, where some trials did not meet it: `times` is then when they were stopped.
 
     Such a sample is censored. Its quantiles take these trials for infinite, and are None where they are. Nobody knows
@@ -115,12 +119,12 @@ def summarize_times(times, reached) -> dict:
     return found
 
 
-def finite(value) -> float | None:
+def finite(value: float) -> float | None:
     """None for what is infinite: a quantile of times that not all trials have."""
     return float(value) if math.isfinite(value) else None
 
 
-def sample_quantile(values, level: float) -> float:
+def sample_quantile(values: np.ndarray, level: float) -> float:
     """The least value that at least a share `level` of all values does not exceed."""
     seen = np.sort(np.asarray(values, float))
     return float(seen[rank_of(len(seen), level) - 1])
@@ -136,7 +140,7 @@ def sublinear_scale(n: int) -> float:
     return math.sqrt(n) * math.log(n) ** 1.5
 
 
-def summarize_elections(runs) -> dict:
+def summarize_elections(runs: Sequence[Any]) -> dict:
     """What message passing adds: how often exactly one leader was elected and why not, messages and bits."""
     successes = sum(run.reached for run in runs)
     causes = Counter(run.measures["cause"] for run in runs if run.measures.get("cause"))
@@ -153,7 +157,7 @@ def summarize_elections(runs) -> dict:
     }
 
 
-def summarize_runs(runs) -> dict:
+def summarize_runs(runs: Sequence[Any]) -> dict:
     """The summary of a batch of trials: how many met the stop, and when."""
     reached = [run.reached for run in runs]
     elected = [run.leaders == 1 for run in runs if run.leaders is not None]

@@ -1,6 +1,8 @@
 """From figures to checks: what was measured, an interval to read, and p-values for the family to judge."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy.special import betainc, stdtr
@@ -32,13 +34,21 @@ def span(interval: tuple[float, float] | None) -> str:
     return "" if interval is None else f"[{brief(interval[0])}, {brief(interval[1])}]"
 
 
-def alone(what: str, claimed: str, measured: str, figure, interval, against: float, support: float) -> Check:
+def alone(
+    what: str,
+    claimed: str,
+    measured: str,
+    figure: float,
+    interval: tuple[float, float] | None,
+    against: float,
+    support: float,
+) -> Check:
     """A check in which chance has a part, with the verdict that it has by itself."""
     check = Check(what, claimed, measured, UNDECIDED, float(figure), interval, float(against), float(support))
     return judged([check])[0]
 
 
-def mean_is(what: str, sample, exact: float, widest: float = 0.1, first: int | None = None) -> Check:
+def mean_is(what: str, sample: Any, exact: float, widest: float = 0.1, first: int | None = None) -> Check:
     """The mean equals `exact`: against it, the test of that very value; for it, that the mean is within `widest`
     of it on either side. `first` is the first look, where the number of trials was not fixed beforehand."""
     claimed = f"exactly {brief(exact)}"
@@ -115,7 +125,7 @@ def binomial_tails(successes: int, trials: int, p: float) -> tuple[float, float]
     return below, above
 
 
-def mean_at_least(what: str, sample, bound: float, claimed: str) -> Check:
+def mean_at_least(what: str, sample: Any, bound: float, claimed: str) -> Check:
     """The mean is at least `bound`. Trials that were cut off are lower bounds of theirs, which is fair here."""
     values, cut = finished(sample)
     everything = np.concatenate([values, cut])
@@ -127,7 +137,7 @@ def mean_at_least(what: str, sample, bound: float, claimed: str) -> Check:
     return alone(what, claimed, measured + cut_off(cut), mean, interval, 1.0 if len(cut) else against, support)
 
 
-def mean_at_most(what: str, sample, bound: float, claimed: str) -> Check:
+def mean_at_most(what: str, sample: Any, bound: float, claimed: str) -> Check:
     """The mean is at most `bound`. Trials that were cut off are lower bounds of theirs: they can speak against it, and
     never for it."""
     values, cut = finished(sample)
@@ -155,7 +165,7 @@ def mean_tails(values: np.ndarray, at: float) -> tuple[float, float]:
     return float(stdtr(len(values) - 1, -distance)), float(stdtr(len(values) - 1, distance))
 
 
-def follows(what: str, sizes, samples, law: Law, rival: Law, order: str = "O") -> Check:
+def follows(what: str, sizes: Sequence[float], samples: Sequence[Any], law: Law, rival: Law, order: str = "O") -> Check:
     """The means follow `law` rather than `rival` over these sizes: consistent with it, never a proof of it.
 
     The figure is the place between the two (0: the law, 1: the rival), so growth on the far side of the law
@@ -177,17 +187,17 @@ def follows(what: str, sizes, samples, law: Law, rival: Law, order: str = "O") -
     return alone(what, claimed + " consistent", measured + cut_off(cut), place.share, interval, against, support)
 
 
-def power_at_least(what: str, sizes, samples, power: float, claimed: str) -> Check:
+def power_at_least(what: str, sizes: Sequence[float], samples: Sequence[Any], power: float, claimed: str) -> Check:
     """The means grow at least like this power of the size over this range."""
     return grows(what, np.log(np.asarray(sizes, float)), samples, power, claimed, "n^{:.2f}")
 
 
-def exponential_at_least(what: str, sizes, samples, rate: float, claimed: str) -> Check:
+def exponential_at_least(what: str, sizes: Sequence[float], samples: Sequence[Any], rate: float, claimed: str) -> Check:
     """The means grow at least like e^(rate · size) over this range."""
     return grows(what, sizes, samples, rate, claimed, "e^({:.2f} N)")
 
 
-def grows(what: str, x, samples, least: float, claimed: str, form: str) -> Check:
+def grows(what: str, x: Any, samples: Sequence[Any], least: float, claimed: str, form: str) -> Check:
     """The slope of log(mean) on x is at least `least`."""
     pairs = [finished(sample) for sample in samples]
     if any(len(values) < 2 for values, _ in pairs):
@@ -201,16 +211,16 @@ def grows(what: str, x, samples, least: float, claimed: str, form: str) -> Check
     return alone(what, claimed, measured, slope.estimate, interval, against, support)
 
 
-def finished(sample) -> tuple[np.ndarray, np.ndarray]:
+def finished(sample: Any) -> tuple[np.ndarray, np.ndarray]:
     """The times of a sample, and where its other trials were cut off; bare values are all finished."""
     if isinstance(sample, Sample):
         return sample.values, sample.cut
     return np.asarray(sample, float), np.empty(0)
 
 
-def cut_off(cut) -> str:
+def cut_off(cut: np.ndarray) -> str:
     return f"; {len(cut):,} trials were cut off" if len(cut) else ""
 
 
-def unfinished(values, cut) -> str:
+def unfinished(values: np.ndarray, cut: np.ndarray) -> str:
     return "no trial ended in time" if not len(values) else f"{len(cut):,} of {len(values) + len(cut):,} were cut off"

@@ -18,6 +18,7 @@ from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.errors import InvalidInput
 from hegemon.exact.containment import named_set
 from hegemon.exact.verification import verify
+from hegemon.graphs.topology import Topology
 from hegemon.models.expressions import evaluate
 from hegemon.models.protocol import Protocol
 from hegemon.runs.setting import topology_for
@@ -43,22 +44,22 @@ class Setting:
     of: str | None
     every_start: bool  # no start was named: exact results are about every configuration
 
-    def case(self, n: int):
+    def case(self, n: int) -> Any:
         return self.protocol(n=n, **self.parameters)
 
-    def topology(self, case):
+    def topology(self, case: Any) -> Topology | None:
         return None if self.graph is None else topology_for(case, self.graph.format(n=case.n), self.lab.seed)
 
     def value(self, expression: str, n: int) -> float:
         return float(evaluate(expression, self.case(n).values))
 
-    def asked(self, n: int, question: str | None, **options) -> Any:
+    def asked(self, n: int, question: str | None, **options: Any) -> Any:
         """The exact answer about one size."""
         case = self.case(n)
         self.lab.report(f"exact: {case.id}, n = {n}")
         return verify(case, graph=self.topology(case), property=question, **options)
 
-    def options(self, case, start: str) -> dict:
+    def options(self, case: Any, start: str) -> dict:
         given: dict[str, Any] = {} if self.protocol.model.wakes else {"start": start, "until": self.until}
         if self.graph is not None:
             given["graph"] = self.topology(case)
@@ -262,7 +263,7 @@ def _exact_start(this: Setting) -> str | None:
     return this.starts[0] if len(this.starts) == 1 and this.starts[0] != "random" else "all"
 
 
-def _finding(this: Setting, n: int, question: str, claimed: str, **options) -> Check:
+def _finding(this: Setting, n: int, question: str, claimed: str, **options: Any) -> Check:
     (found,) = this.asked(n, question, **options).findings
     this.lab.note(protocol=this.protocol.id, n=n, question=question, holds=found.holds)
     verdict = HOLDS if found.holds else VIOLATED
@@ -292,7 +293,9 @@ FORMS: dict[str, Callable[..., Outcome]] = {
 }  # fmt: skip
 
 
-def examine(lab: Laboratory, protocol: type[Protocol], *, says: dict, test: Callable | None = None, **given) -> Outcome:
+def examine(
+    lab: Laboratory, protocol: type[Protocol], *, says: dict, test: Callable | None = None, **given: Any
+) -> Outcome:
     """The experiment of a stated claim: one conclusion, or the author's own test."""
     if test is not None:
         answer = test(lab, protocol, **{name: given[name] for name in ("sizes", "trials")})

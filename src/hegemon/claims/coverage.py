@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from hegemon.claims.registry import PAPERS, Claim
 
@@ -61,7 +62,7 @@ def full_adds(claim: Claim) -> str:
     return ", ".join(parts)
 
 
-def _last(value) -> str:
+def _last(value: Any) -> str:
     if isinstance(value, dict):
         value = list(value.values())
     while isinstance(value, list | tuple) and value and isinstance(value[-1], list | tuple):

@@ -1,6 +1,7 @@
 """Series for plots: measured means with their intervals, and the laws they are compared with."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from hegemon.claims.checks import CONFIDENCE, brief, finished
 from hegemon.claims.registry import Check, Series, Table
 
 
-def means(label: str, sizes, samples, kind: str = "both") -> Series:
+def means(label: str, sizes: Sequence[Any], samples: Sequence[Any], kind: str = "both") -> Series:
     """The mean at every size; sizes at which nothing was measured are left out."""
     pairs = [(size, finished(sample)[0]) for size, sample in zip(sizes, samples, strict=True)]
     kept = [(size, values) for size, values in pairs if len(values)]
@@ -25,7 +26,7 @@ def means(label: str, sizes, samples, kind: str = "both") -> Series:
     )
 
 
-def shares(label: str, sizes, checks: Sequence[Check]) -> Series:
+def shares(label: str, sizes: Sequence[Any], checks: Sequence[Check]) -> Series:
     """The share that each check measured, with its interval."""
     bars = [check.interval for check in checks if check.interval is not None]
     return Series(
@@ -38,7 +39,7 @@ def shares(label: str, sizes, checks: Sequence[Check]) -> Series:
     )
 
 
-def law_line(label: str, law: Law, sizes, samples) -> Series:
+def law_line(label: str, law: Law, sizes: Any, samples: Sequence[Any]) -> Series:
     """The law, scaled to go through the middle of the measured means."""
     sizes = np.asarray(sizes, float)
     pairs = [(size, finished(sample)[0]) for size, sample in zip(sizes, samples, strict=True)]
@@ -48,7 +49,7 @@ def law_line(label: str, law: Law, sizes, samples) -> Series:
     return Series(label, grid.tolist(), (ratio * law.of(grid)).tolist(), kind="line")
 
 
-def laws(sizes, samples, law: Law, rival: Law) -> list[Series]:
+def laws(sizes: Sequence[Any], samples: Sequence[Any], law: Law, rival: Law) -> list[Series]:
     """The claimed law and its rival, to be drawn beside what was measured."""
     return [
         law_line(f"∝ {law.name} (claimed)", law, sizes, samples),
@@ -56,7 +57,9 @@ def laws(sizes, samples, law: Law, rival: Law) -> list[Series]:
     ]
 
 
-def sizes_table(title: str, heading: str, sizes, samples, exact=None) -> Table:
+def sizes_table(
+    title: str, heading: str, sizes: Sequence[Any], samples: Sequence[Any], exact: Sequence[float] | None = None
+) -> Table:
     """Size, trials, mean, interval and, where there is one, the exact value."""
     columns = [heading, "trials", "mean", "95 % interval"] + (["exact"] if exact is not None else [])
     rows = []

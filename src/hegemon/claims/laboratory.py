@@ -1,6 +1,8 @@
 """Where experiments are made: runs trials, keeps every measured row, remembers what was measured before."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -8,7 +10,10 @@ from hegemon.analysis import sequences
 from hegemon.claims.canonical import digest, plain
 from hegemon.models.protocol import Protocol
 from hegemon.runs.record import RunRecord
+from hegemon.runs.run import Run
 from hegemon.runs.trials import run_trials
+
+Definition = Any  # the class of a protocol: the published one, or a broken one in its place
 
 SEED = 2021
 FEW = 4
@@ -42,14 +47,14 @@ def pooled(samples: list[Sample]) -> Sample:
     )
 
 
-def counted(samples) -> tuple[int, int]:
+def counted(samples: Iterable[Sample]) -> tuple[int, int]:
     """How many trials met the stop, of how many."""
     samples = list(samples)
     good = sum(len(sample.values) for sample in samples)
     return good, good + sum(sample.missed for sample in samples)
 
 
-def all_ended(samples) -> bool:
+def all_ended(samples: Iterable[Sample]) -> bool:
     """Whether there are times at every size, and no trial was cut off."""
     return all(len(sample.values) and not sample.missed for sample in samples)
 
@@ -57,17 +62,30 @@ def all_ended(samples) -> bool:
 class Laboratory:
     """`store` has `load(key)` and `save(key, rows)`; `report(text)` hears what is going on."""
 
-    def __init__(self, seed: int = SEED, workers: int | None = None, store=None, report=None):
+    def __init__(
+        self,
+        seed: int = SEED,
+        workers: int | None = None,
+        store: Any = None,
+        report: Callable[[str], object] | None = None,
+    ):
         self.seed, self.workers, self.store = seed, workers, store
         self.report = report or (lambda text: None)
         self.rows: list[dict] = []
 
-    def seed_for(self, *description) -> int:
+    def seed_for(self, *description: object) -> int:
         """Every measurement has its own seed, so that different sizes are independent of each other."""
         return int(digest([self.seed, *description])[:8], 16)
 
     def trials(
-        self, protocol: Protocol, trials: int, *, first: int = 0, label=None, measure=None, **options
+        self,
+        protocol: Protocol,
+        trials: int,
+        *,
+        first: int = 0,
+        label: str | None = None,
+        measure: Callable[[Run], dict] | None = None,
+        **options: Any,
     ) -> list[dict]:
         """One row per trial. `label` names a start that is no name; `measure(run)` adds columns to the row.
 
@@ -87,7 +105,16 @@ class Laboratory:
         self.rows += rows
         return rows
 
-    def _run(self, protocol: Protocol, trials, first, seed, context, measure, options) -> list[dict]:
+    def _run(
+        self,
+        protocol: Protocol,
+        trials: int,
+        first: int,
+        seed: int,
+        context: dict[str, Any],
+        measure: Callable[[Run], dict] | None,
+        options: dict[str, Any],
+    ) -> list[dict]:
         rows = []
         batch = max(1, min(trials, LARGEST_BATCH // protocol.n))
         for begin in range(first, first + trials, batch):
@@ -111,10 +138,10 @@ class Laboratory:
                 rows.append({**row, **measure(run)} if measure else row)
         return rows
 
-    def _progress(self, text: str, before: int, trials: int):
+    def _progress(self, text: str, before: int, trials: int) -> Callable[[int, int], object]:
         return lambda finished, steps: self.report(f"{text}: {before + finished} of {trials}")
 
-    def remember(self, key, compute) -> list[dict]:
+    def remember(self, key: list, compute: Callable[[], list[dict]]) -> list[dict]:
         """What was measured under this key before the last interruption, or what `compute` measures now."""
         name = digest(key)[:24]
         rows = self.store.load(name) if self.store else None
@@ -125,7 +152,7 @@ class Laboratory:
         return rows
 
     def times(
-        self, protocol: Protocol, trials: int, *, most: int | None = None, relative: float = 0.03, **options
+        self, protocol: Protocol, trials: int, *, most: int | None = None, relative: float = 0.03, **options: Any
     ) -> Sample:
         """At least `trials` trials; more, up to `most`, until the mean is known to within `relative`, by a confidence
         sequence that is looked at when the trials have doubled.
@@ -139,16 +166,16 @@ class Laboratory:
             rows = rows + self.trials(protocol, min(len(rows), most - len(rows)), first=len(rows), **options)
         return Sample(protocol.n, _times(rows), _times(rows, reached=False))
 
-    def note(self, **row) -> None:
+    def note(self, **row: Any) -> None:
         """A row of data that did not come from a trial: an exact value, a hand-made count."""
         self.rows.append(row)
 
 
-def narrow(rows, first: int, relative: float) -> bool:
+def narrow(rows: list[dict], first: int, relative: float) -> bool:
     """Whether the mean is known well enough, having been looked at `first` trials and whenever they doubled."""
     return sequences.mean(_times(rows), [first, len(rows)][len(rows) == first :])[-1].relative <= relative
 
 
-def _times(rows, reached: bool = True) -> np.ndarray:
+def _times(rows: list[dict], reached: bool = True) -> np.ndarray:
     unit = "rounds" if rows and "rounds" in rows[0] else "steps"
     return np.array([row[unit] for row in rows if row["reached"] == reached], float)

@@ -3,6 +3,7 @@
 import base64
 import io
 import textwrap
+from typing import Any
 
 from hegemon.analysis.pictures import COLOURS, LINES, MARKERS, legend_below, logarithmic, new_figure, settle
 from hegemon.claims.registry import Plot
@@ -10,7 +11,7 @@ from hegemon.claims.registry import Plot
 TITLE, SIDE = 44, 26  # letters of a line that fit above a picture, and beside it
 
 
-def draw(axis, plot: Plot) -> None:
+def draw(axis: Any, plot: Plot) -> None:
     """What was measured with markers, in the colours of the style; laws and bounds as broken lines."""
     lines = 0
     for index, series in enumerate(plot.series):

@@ -2,6 +2,7 @@
 
 import platform
 import shlex
+from collections.abc import Sequence
 from datetime import date
 from html import escape
 from pathlib import Path
@@ -63,7 +64,7 @@ code { background: #f1f0ea; padding: .1rem .3rem; border-radius: 3px; overflow-w
 """
 
 
-def write_report(records: list[dict], scale: str, seed: int, seconds: float, path) -> None:
+def write_report(records: list[dict], scale: str, seed: int, seconds: float, path: str | Path) -> None:
     write_text(Path(path), page(judged_records(records), scale, seed, seconds))
 
 
@@ -92,7 +93,7 @@ def page(records: list[dict], scale: str, seed: int, seconds: float) -> str:
     )
 
 
-def opening(records, scale, seed, seconds) -> str:
+def opening(records: list[dict], scale: str, seed: int, seconds: float) -> str:
     checks = sum(len(record["checks"]) for record in records)
     rows = sum(record["rows"] for record in records)
     where = f"{platform.machine()}, Python {platform.python_version()}"
@@ -135,7 +136,7 @@ def contents(papers: dict[str, list[dict]]) -> str:
     )
 
 
-def overview(records) -> str:
+def overview(records: list[dict]) -> str:
     rows = [
         [
             mark(r["verdict"]),
@@ -149,7 +150,7 @@ def overview(records) -> str:
     )
 
 
-def coverage_chapter(records) -> str:
+def coverage_chapter(records: list[dict]) -> str:
     """Every statement of these papers, how it is tested here, and how many have which grade."""
     claims, names = all_claims(), {name(record) for record in records}
     chosen = about(claims[one] for one in names if one in claims)
@@ -174,7 +175,7 @@ def coverage_chapter(records) -> str:
     )
 
 
-def errata_chapter(papers) -> str:
+def errata_chapter(papers: dict[str, list[dict]]) -> str:
     """What is wrong in the papers of this report, as the manual's page has it."""
     sections = []
     for one in errata():
@@ -199,13 +200,13 @@ def _with_code(text: str) -> str:
     return "".join(f"<code>{escape(one)}</code>" if k % 2 else escape(one) for k, one in enumerate(pieces))
 
 
-def chapter(paper: str, records, scale: str, seed: int) -> str:
+def chapter(paper: str, records: list[dict], scale: str, seed: int) -> str:
     sections = "".join(section(record, scale, seed) for record in records)
     reference = escape(records[0]["reference"])
     return f"<h2 id='paper-{paper}'>{escape(paper)}</h2><p class='reference'>{reference}</p>{sections}"
 
 
-def section(record, scale: str, seed: int) -> str:
+def section(record: dict, scale: str, seed: int) -> str:
     outcome = outcome_of(record)
     kind, _ = MARKS[record["verdict"]]
     verdict = f"<span class='pill {kind}'>{sign_of(record['verdict'])} {escape(record['verdict'])}</span>"
@@ -241,7 +242,7 @@ def p_value(check: Check) -> str:
     return "< 0.0001" if check.corrected < 1e-4 else f"{check.corrected:.2g}"
 
 
-def cards(columns, rows) -> str:
+def cards(columns: Sequence[str], rows: list[list[str]]) -> str:
     """A table with the verdict first; on a narrow screen every row is a card of its own, and nothing is cut off."""
     heads = "".join(f"<th>{column}</th>" for column in columns)
     lines = "".join(
@@ -251,7 +252,7 @@ def cards(columns, rows) -> str:
     return f"<table class='cards'><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>"
 
 
-def table(title: str, columns, rows) -> str:
+def table(title: str, columns: Sequence[str], rows: list[list[str]]) -> str:
     heads = "".join(f"<th>{escape(column)}</th>" for column in columns)
     lines = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
     return (
@@ -260,7 +261,7 @@ def table(title: str, columns, rows) -> str:
     )
 
 
-def reading(records) -> str:
+def reading(records: list[dict]) -> str:
     return (
         "<h2 id='reading'>How to read this</h2>"
         "<p>A check <b>holds</b> when the data would be too unlikely if its statement were false, is <b>violated</b> "
@@ -294,9 +295,9 @@ def mark(verdict: str) -> str:
     return f"<span class='mark {kind}'>{sign} {escape(verdict)}</span>"
 
 
-def command(record) -> str:
+def command(record: dict) -> str:
     return " ".join(["hegemon reproduce", *([shlex.quote(record["file"])] if record["file"] else [])])
 
 
-def name(record) -> str:
+def name(record: dict) -> str:
     return record["identity"]["id"]

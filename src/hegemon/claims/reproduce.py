@@ -7,6 +7,7 @@ import tempfile
 import time
 import traceback
 from collections import deque
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -101,9 +102,9 @@ def make_folder(name: str | Path) -> Path:
 
 
 def make_claims(
-    claims,
+    claims: Iterable[Claim],
     scale: str,
-    out,
+    out: str | Path,
     jobs: int,
     seed: int = SEED,
     listener: ClaimsListener | None = None,
@@ -154,7 +155,15 @@ def summary(records: list[dict], scale: str, seed: int) -> dict:
     return {"scale": scale, "seed": seed, "verdicts": counts, "correction": correction, "claims": claims}
 
 
-def _run_all(waiting, scale, folder: ClaimsFolder, pool: Pool, seed, listener, records) -> None:
+def _run_all(
+    waiting: list[Claim],
+    scale: str,
+    folder: ClaimsFolder,
+    pool: Pool,
+    seed: int,
+    listener: ClaimsListener,
+    records: dict[str, dict],
+) -> None:
     """Every claim is one task of the pool. A worker that dies takes its claim with it, which begins again from what
     is in the store."""
     deaths = 0
@@ -225,7 +234,7 @@ def _in_order(claims: list) -> list:
     return ordered
 
 
-def _note(folder: ClaimsFolder, running: dict, listener) -> None:
+def _note(folder: ClaimsFolder, running: dict, listener: ClaimsListener) -> None:
     """What the store shows of claims that are not finished."""
     folder.memory.refresh()
     for claim in running.values():
@@ -250,7 +259,12 @@ def work_on_claim(task: dict) -> dict:
 
 
 def run_claim(
-    claim: Claim, scale: str, folder: ClaimsFolder, seed: int, workers: int | None, report=None
+    claim: Claim,
+    scale: str,
+    folder: ClaimsFolder,
+    seed: int,
+    workers: int | None,
+    report: Callable[[str], object] | None = None,
 ) -> tuple[dict, str]:
     """Make one experiment: its record, and its rows as a table."""
     begin = time.perf_counter()

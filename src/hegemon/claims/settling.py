@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from hegemon.claims.checks import always
+from hegemon.claims.laboratory import Laboratory
 from hegemon.claims.registry import Check
 from hegemon.compute.randomness import generator
 from hegemon.models.configuration import Configuration
@@ -13,13 +14,16 @@ from hegemon.runs.setting import topology_for
 from hegemon.runs.simulate import simulate
 
 
-def uniform(case, most: int | None, rng) -> list[int]:
+def uniform(case: Any, most: int | None, rng: np.random.Generator) -> list[int]:
     """States of starts in which all agents are alike: all states, or as many as asked for, chosen at random."""
     codes = np.arange(case.space.size)
     return codes.tolist() if most is None or most >= len(codes) else np.sort(rng.permutation(codes)[:most]).tolist()
 
 
-def followed(lab, case, starts: list, *, limit: int, watch: int, graph=None, lost: str = "broken") -> list[dict]:
+def followed(
+    lab: Laboratory, case: Any, starts: list, *, limit: int, watch: int, graph: str | None = None,
+    lost: str = "broken",
+) -> list[dict]:  # fmt: skip
     """A run from each start into the safe set, and `watch` further steps: whether it got there, and whether it was not
     `lost` from then on (by default, no output changed). A start is a code (all agents alike) or a name."""
     seed = lab.seed_for("settles", case.id, case.n, case.parameters, graph, lost)
@@ -47,8 +51,10 @@ def followed(lab, case, starts: list, *, limit: int, watch: int, graph=None, los
     return rows
 
 
-def settles(lab, case, *, limit: int, watch: int, most: int | None = None, graph=None, random: int = 0,
-            lasting: str = "forever") -> list[Check]:  # fmt: skip
+def settles(
+    lab: Laboratory, case: Any, *, limit: int, watch: int, most: int | None = None, graph: str | None = None,
+    random: int = 0, lasting: str = "forever",
+) -> list[Check]:  # fmt: skip
     """From uniform starts and `random` random ones into the safe set; no output may change in `watch` further steps."""
     alike = uniform(case, most, generator(lab.seed_for("alike", case.id, case.n)))
     rows = followed(lab, case, [*alike, *["random"] * random], limit=limit, watch=watch, graph=graph)

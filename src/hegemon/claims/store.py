@@ -36,7 +36,7 @@ def code_fingerprint() -> str:
 class ClaimsFolder:
     """`claims/ID.json` (outcomes), `data/ID.csv` (raw rows), `records/` (every measurement, as studies keep them)."""
 
-    def __init__(self, root):
+    def __init__(self, root: str | Path):
         self.root = Path(root)
         if self.root.exists() and not self.root.is_dir():
             raise InvalidInput(f"--out {root} is a file; give the name of a folder")

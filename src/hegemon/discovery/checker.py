@@ -11,6 +11,9 @@ import json
 import operator
 import random
 import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, cast
 
 UNIFORM = "all(state == 0)"
 OPERATIONS = {
@@ -19,8 +22,12 @@ OPERATIONS = {
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
 }  # fmt: skip
 
+Arcs = list[tuple[int, int]]
+Table = dict[tuple[int, int], list[tuple[int, int]]]
+Goal = tuple[Iterable[tuple[int, ...]], Callable[[tuple[int, ...]], bool]]
 
-def value(tree, names, agents=()):
+
+def value(tree: Any, names: dict[str, Any], agents: Sequence[dict] = ()) -> Any:
     """What an expression of numbers, comparisons and logic means; all(E), none(E), count(E) are about the agents."""
     if isinstance(tree, ast.BoolOp):
         parts = [value(part, names, agents) for part in tree.values]
@@ -35,15 +42,15 @@ def value(tree, names, agents=()):
         return OPERATIONS[type(tree.op)](value(tree.left, names, agents), value(tree.right, names, agents))
     if isinstance(tree, ast.Call):
         number = sum(bool(value(tree.args[0], {**names, **agent})) for agent in agents)
-        return {"all": number == len(agents), "none": number == 0, "count": number}[tree.func.id]
+        return {"all": number == len(agents), "none": number == 0, "count": number}[cast(ast.Name, tree.func).id]
     return names[tree.id] if isinstance(tree, ast.Name) else tree.value
 
 
-def read(text):
+def read(text: str) -> ast.expr:
     return ast.parse(text.replace("^", "**"), mode="eval").body
 
 
-def asked_graphs(kind, n):
+def asked_graphs(kind: str, n: int) -> list[Arcs]:
     """The arcs of every graph that is asked about; of `connected` those of all graphs with named nodes."""
     every = [(i, j) for i in range(n) for j in range(i)]
     if kind == "connected":
@@ -55,22 +62,22 @@ def asked_graphs(kind, n):
     return [kinds[kind]]
 
 
-def both_ways(edges):
+def both_ways(edges: Arcs) -> Arcs:
     return edges + [(j, i) for i, j in edges]
 
 
-def is_connected(n, edges):
+def is_connected(n: int, edges: Arcs) -> bool:
     reached = {0}
     for _ in range(n):
         reached |= {k for edge in edges if reached & set(edge) for k in edge}
     return len(reached) == n
 
 
-def goals(content, outputs, n):
+def goals(content: dict, outputs: Sequence[int], n: int) -> list[Goal]:
     """Pairs of starts and a test of configurations: from these starts, what passes is reached and kept."""
     every = list(itertools.product(range(len(outputs)), repeat=n))
 
-    def about(agents):
+    def about(agents: tuple[int, ...]) -> list[dict]:
         return [{"state": x, "output": outputs[x]} for x in agents]
 
     if content["predicate"] is None:
@@ -78,29 +85,41 @@ def goals(content, outputs, n):
         anywhere = content["self_stabilizing"]
         starts = [agents for agents in every if anywhere or value(start, {"n": n}, about(agents))]
         return [(starts, lambda agents: value(correct, {"n": n}, about(agents)))]
-    found = []
+    found: list[Goal] = []
     for agents in itertools.product((0, 1), repeat=n):
         given = {"A": agents.count(0), "B": agents.count(1), "n": n}
         if not (content["unasked"] and value(read(content["unasked"]), given)):
             answer = bool(value(read(content["predicate"]), given))
-            found.append(([agents], lambda there, answer=answer: all(bool(outputs[x]) == answer for x in there)))
+            found.append(([agents], partial(agrees, outputs, answer)))
     return found
 
 
-def judge(table, outputs, n, arcs, asked, keeps):
+def agrees(outputs: Sequence[int], answer: bool, agents: tuple[int, ...]) -> bool:
+    return all(bool(outputs[x]) == answer for x in agents)
+
+
+def judge(table: Table, outputs: Sequence[int], n: int, arcs: Arcs, asked: list[Goal], keeps: str) -> bool:
     """Whether every goal is reached with probability 1 and kept by agents 0..n-1. `table[a, b]` lists pairs."""
     return all(reaches(table, outputs, n, arcs, starts, is_correct, keeps) for starts, is_correct in asked)
 
 
-def reaches(table, outputs, n, arcs, starts, is_correct, keeps):
-    def successors(agents):
+def reaches(
+    table: Table,
+    outputs: Sequence[int],
+    n: int,
+    arcs: Arcs,
+    starts: Iterable[tuple[int, ...]],
+    is_correct: Callable[[tuple[int, ...]], bool],
+    keeps: str,
+) -> bool:
+    def successors(agents: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         for i, j in arcs:
             for x, y in table[agents[i], agents[j]]:
                 after = list(agents)
                 after[i], after[j] = x, y
                 yield tuple(after)
 
-    def shown(agents):
+    def shown(agents: tuple[int, ...]) -> tuple[int, ...]:
         return {"states": agents, "outputs": tuple(outputs[x] for x in agents), "nothing": ()}[keeps]
 
     after = {}
@@ -119,7 +138,7 @@ def reaches(table, outputs, n, arcs, starts, is_correct, keeps):
     return len(lucky) == len(after)
 
 
-def told_apart(content):
+def told_apart(content: dict) -> Sequence[int]:
     """The states that a renaming must leave alone."""
     if content["predicate"] is not None:
         return (0, 1)
@@ -129,7 +148,7 @@ def told_apart(content):
     return range(content["states"]) if "state" in content["correct"] + start else ()
 
 
-def looked_up(node, table, outputs, graph, fixed):
+def looked_up(node: dict, table: Table, outputs: Sequence[int], graph: str, fixed: Sequence[int]) -> dict:
     """What the tree says of a table: the leaf that it leads to."""
     while "rule" in node:
         a, b, face = node["rule"]
@@ -143,14 +162,21 @@ def looked_up(node, table, outputs, graph, fixed):
     return node
 
 
-def renamings(outputs, others, fixed):
+def renamings(outputs: Sequence[int], others: Sequence[int], fixed: Sequence[int]) -> Iterator[tuple[int, ...]]:
     """The renamings that leave fixed states alone and take one choice of outputs to another."""
     for name in itertools.permutations(range(len(outputs))):
         if all(others[name[x]] == outputs[x] for x in range(len(outputs))) and all(name[x] == x for x in fixed):
             yield name
 
 
-def renamed(table, outcome, first, outputs, graph, fixed):
+def renamed(
+    table: Table,
+    outcome: tuple[int, int],
+    first: tuple[int, ...],
+    outputs: Sequence[int],
+    graph: str,
+    fixed: Sequence[int],
+) -> Table:
     """The table with its states renamed so that the outcome is the one that its branch goes on with."""
     wanted = {first, first[::-1]} if graph == "complete" else {first}
     for name in renamings(outputs, outputs, fixed):
@@ -159,7 +185,7 @@ def renamed(table, outcome, first, outputs, graph, fixed):
     raise SystemExit(f"the outcomes {outcome} and {first} are not the same under another name")
 
 
-def tables(states, symmetric, coin):
+def tables(states: int, symmetric: bool, coin: bool) -> tuple[list, Callable[[Iterable], Table]]:
     """All tables, as lists of outcomes of free pairs; and how such a list becomes a table."""
     pairs = [(a, b) for a in range(states) for b in range(states) if not symmetric or a <= b]
     keys = [(pair, face) for pair in pairs for face in range(2 if coin else 1)]
@@ -167,8 +193,8 @@ def tables(states, symmetric, coin):
     equal = [(x, x) for x in range(states)]
     choices = [equal if symmetric and a == b else every for (a, b), _ in keys]
 
-    def table(outcomes):
-        found = {}
+    def table(outcomes: Iterable) -> Table:
+        found: Table = {}
         for ((a, b), _), (x, y) in zip(keys, outcomes, strict=True):
             found.setdefault((a, b), []).append((x, y))
             if symmetric and a != b:
@@ -178,7 +204,7 @@ def tables(states, symmetric, coin):
     return choices, table
 
 
-def check(content, sample=1000):
+def check(content: dict, sample: int = 1000) -> tuple[int, int]:
     """How many tables were judged and how many satisfy; a wrong certificate raises SystemExit with a sentence."""
     choices, make = tables(content["states"], content["symmetric"], content["coin"])
     size = 1
@@ -216,7 +242,7 @@ def check(content, sample=1000):
     return judged, satisfying
 
 
-def same(arcs, others):
+def same(arcs: Arcs, others: Iterable[list[int]]) -> bool:
     return sorted(arcs) == sorted(tuple(arc) for arc in others)
 
 

@@ -119,7 +119,7 @@ def _searched(states: int) -> Any:
             state: Range(0, states - 1)  # type: ignore[valid-type]
             output: Bit  # type: ignore[valid-type]
 
-        def interact(a, b, p):
+        def interact(a: Any, b: Any, p: Any) -> None:
             pass
 
     return Searched

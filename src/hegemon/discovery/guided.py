@@ -8,7 +8,7 @@ answer does not depend on how many workers there are. The search covers what it 
 
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -80,7 +80,7 @@ def discover_guided(
     workers: int | None = 1,
     cluster: str | None = None,
     progress: display.Show | None = None,
-    **options,
+    **options: Any,
 ) -> GuidedDiscovery:
     """Protocols of `states` states that satisfy the specification, found by `walks` walks of local changes.
 
@@ -116,7 +116,9 @@ def discover_guided(
     return GuidedDiscovery(question, found, seed, walks, judged, skipped, time.monotonic() - begin)
 
 
-def _walked(question: SearchQuestion, seed: int, numbers: list[int], workers: int | None, cluster: str | None):
+def _walked(
+    question: SearchQuestion, seed: int, numbers: list[int], workers: int | None, cluster: str | None
+) -> Iterator[tuple[int, list]]:
     """The answers of walks, in their order."""
     if workers == 1 and cluster is None:
         for k in numbers:

@@ -174,7 +174,16 @@ def _exact(made: Any, given: dict, published: bool) -> TriedParameters:
     return TriedParameters(given, made.n, made.states, EXACT, answer.hitting.worst, held, published=published)
 
 
-def _measured(kind, choices, sizes, trials, max_steps, store, workers, cluster) -> list[TriedParameters]:
+def _measured(
+    kind: Any,
+    choices: list[dict],
+    sizes: Sequence[int],
+    trials: int,
+    max_steps: int,
+    store: str | Path | None,
+    workers: int | None,
+    cluster: str | None,
+) -> list[TriedParameters]:
     """Means of runs; of a leader that was not lost in time, that it was held at least that long."""
     if "safe" not in kind.starts:
         raise InvalidInput(f"{kind.id} has no start `safe`, from which holding is measured; leave --measure out")

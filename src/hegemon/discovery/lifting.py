@@ -6,6 +6,7 @@ best are given to the prover as well, which settles some of them for every n.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from hegemon import display
 from hegemon.discovery.discover import Discovery, Found
@@ -121,7 +122,7 @@ def _fits(question: SearchQuestion, n: int) -> bool:
     return True
 
 
-def _proved(kind) -> tuple[tuple[str, str], ...]:
+def _proved(kind: Any) -> tuple[tuple[str, str], ...]:
     """The questions of the prover, and `proved`, `refuted` or `not found`; the least of what its cases say."""
     found: dict[str, str] = {}
     for part in prove(kind).parts:

@@ -65,8 +65,8 @@ class Agent:
         self,
         rules: "InteractionRules",
         wire: Wire,
-        transport,
-        clock,
+        transport: Any,
+        clock: Any,
         *,
         state: int,
         peers: Sequence[Hashable] = (),
@@ -165,7 +165,7 @@ class Agent:
         else:
             del self._asked[pending.exchange]
 
-    def _offered(self, letter: Letter, address) -> None:
+    def _offered(self, letter: Letter, address: Any) -> None:
         pending = self._asked.get(letter.exchange)
         if pending is None:
             raise Dropped("stale")
@@ -177,7 +177,7 @@ class Agent:
         self._promised = pending
         self._send_pending(pending)
 
-    def _answered(self, letter: Letter, address) -> None:
+    def _answered(self, letter: Letter, address: Any) -> None:
         pending = self._promised
         if pending is None or pending.exchange != letter.exchange or pending.nonce != letter.nonce:
             raise Dropped("stale")
@@ -188,7 +188,7 @@ class Agent:
         if self.ended:
             self.ended(True)
 
-    def _refused(self, letter: Letter, address) -> None:
+    def _refused(self, letter: Letter, address: Any) -> None:
         for pending in (self._asked.get(letter.exchange), self._promised):
             if pending is not None and (pending.exchange, pending.nonce) == (letter.exchange, letter.nonce):
                 self.counters["refused"] += 1
@@ -198,7 +198,7 @@ class Agent:
 
     # -- as responder ---------------------------------------------------------------------------------------
 
-    def _requested(self, letter: Letter, address) -> None:
+    def _requested(self, letter: Letter, address: Any) -> None:
         if not self.wire.allow(letter.life, self.clock.time(), REQUESTS_PER_SECOND):
             raise Dropped("flood")
         if self.is_promised:
@@ -214,7 +214,7 @@ class Agent:
                 self._offers.popitem(last=False)
         self._send(address, OFFER, letter.exchange, offers[letter.exchange].nonce)
 
-    def _stated(self, letter: Letter, address) -> None:
+    def _stated(self, letter: Letter, address: Any) -> None:
         offers = self._offers.get(letter.life) or OrderedDict[bytes, Offer]()
         offer = offers.get(letter.exchange)
         if offer is None or offer.nonce != letter.nonce:
@@ -230,7 +230,7 @@ class Agent:
             offer.answer = self._interact(letter.state, address)
         self._send(address, ANSWER, letter.exchange, letter.nonce, offer.answer)
 
-    def _interact(self, other: int, address) -> int:
+    def _interact(self, other: int, address: Any) -> int:
         """Make the interaction in which the other agent is the initiator; its new state."""
         try:
             theirs, own = self.rules.interact(other, self._state)
@@ -242,7 +242,7 @@ class Agent:
             self.met(address, theirs, own)
         return theirs
 
-    def _refuse(self, letter: Letter, address) -> None:
+    def _refuse(self, letter: Letter, address: Any) -> None:
         self.counters["refusing"] += 1
         self._send(address, BUSY, letter.exchange, letter.nonce)
 
@@ -263,7 +263,7 @@ class Agent:
         if not 0 <= code < self.rules.size:
             raise Dropped("invalid")
 
-    def _send(self, address, kind: int, exchange: bytes, nonce: bytes = NO_NONCE, state: int = 0) -> None:
+    def _send(self, address: Any, kind: int, exchange: bytes, nonce: bytes = NO_NONCE, state: int = 0) -> None:
         self.transport.send(self.wire.seal(kind, exchange, nonce, state, self.terms.highest), address)
 
 

@@ -8,6 +8,7 @@ never shows the key.
 import asyncio
 import json
 import time
+from collections.abc import Callable
 
 from hegemon.errors import InvalidInput
 from hegemon.hosts import is_addressed
@@ -31,7 +32,7 @@ HELP = {
 class Health:
     """Answers for one member until it is closed."""
 
-    def __init__(self, member: Member, name: str = "127.0.0.1", clock=time.monotonic):
+    def __init__(self, member: Member, name: str = "127.0.0.1", clock: Callable[[], float] = time.monotonic):
         self.member, self.name, self.clock = member, name, clock  # `name`: where it listens, as it was given
         self.began = self._active = clock()
         self._seen = -1
@@ -55,7 +56,7 @@ class Health:
             self._seen, self._active = done, self.clock()
         return self.clock() - self._active
 
-    async def _converse(self, reader, writer) -> None:
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._open += 1
         try:
             if self._open <= MOST_CONNECTIONS:

@@ -10,6 +10,7 @@ import secrets
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from hegemon.errors import InvalidInput
 from hegemon.files import read_regular
@@ -29,7 +30,7 @@ class Keys:
 
     secrets: tuple[bytes, ...]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 1 <= len(self.secrets) <= MOST_KEYS:
             raise InvalidInput(f"{len(self.secrets)} keys were given; give one, or up to {MOST_KEYS} during a rotation")
         for secret in self.secrets:
@@ -47,7 +48,7 @@ def new_key() -> str:
     return secrets.token_hex(KEY_BYTES)
 
 
-def keys_from(given) -> Keys:
+def keys_from(given: Any) -> Keys:
     """Keys from what a caller has at hand: Keys, 32 bytes, 64 hexadecimal digits, the Path of a key file, or a
     list of these."""
     if isinstance(given, Keys):

@@ -15,7 +15,7 @@ import random
 import socket
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -112,15 +112,15 @@ class Member:
         """Call `callback(event)` at every change, on the loop: it must not block."""
         self._callbacks.append(callback)
 
-    def set_peers(self, peers) -> None:
+    def set_peers(self, peers: Any) -> None:
         """Other peers from now on: a list of addresses, or the Path of a peers file."""
         self.reconfigure(peers=peers)
 
-    def set_keys(self, key) -> None:
+    def set_keys(self, key: Any) -> None:
         """Other keys from now on, as in a rotation."""
         self.reconfigure(key=key)
 
-    def reconfigure(self, *, peers=None, key=None) -> None:
+    def reconfigure(self, *, peers: Any = None, key: Any = None) -> None:
         """Other peers, other keys or both from now on; if anything of it is refused, nothing changes."""
         keys = None if key is None else keys_from(key)
         chosen = None if peers is None else self._others(peers)
@@ -131,7 +131,7 @@ class Member:
         if chosen is not None:
             self._agent.peers = chosen
 
-    def _others(self, peers) -> list[tuple[str, int]]:
+    def _others(self, peers: Any) -> list[tuple[str, int]]:
         own = self.address
         return [peer for peer in peers_from(peers) if peer != own]
 
@@ -169,8 +169,8 @@ class Member:
 async def join(
     protocol: Protocol,
     *,
-    peers,
-    key,
+    peers: Any,
+    key: Any,
     listen: str | tuple[str, int] | socket.socket = "127.0.0.1:0",
     rate: float = 10.0,
     start: str | None = None,
@@ -216,7 +216,7 @@ def check_pace(rate: float, patience: float) -> None:
 
 
 @contextlib.contextmanager
-def join_in_thread(protocol: Protocol, **options):
+def join_in_thread(protocol: Protocol, **options: Any) -> "Iterator[MemberThread]":
     """The same for programs without asyncio: the member lives in a thread of its own, and the block gets a handle
     with `is_leader`, `fence`, `state`, `metrics`, and `wait(timeout)` for the next event."""
     handle = MemberThread(protocol, options)
@@ -230,7 +230,7 @@ def join_in_thread(protocol: Protocol, **options):
 class MemberThread:
     """A member in a thread; its properties may be read from any thread."""
 
-    def __init__(self, protocol: Protocol, options):
+    def __init__(self, protocol: Protocol, options: dict[str, Any]):
         self._protocol, self._options = protocol, options
         self._ready = threading.Event()
         self._member: Any = None

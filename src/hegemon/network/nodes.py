@@ -6,6 +6,8 @@ A word is a number below 2^64: the code of what neighbours may see of a state, o
 import copy
 import random
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 from hegemon.errors import InvalidInput
 from hegemon.models.messages import ELECTED, MessageProtocol
@@ -45,7 +47,7 @@ class RoundsNode:
         self.protocol.move(me, near, self.coins(round))
         self.state = self.protocol.space.code(me)
 
-    def _namespace(self, code: int):
+    def _namespace(self, code: int) -> SimpleNamespace:
         return self.protocol.space.namespace(code)
 
 
@@ -91,7 +93,7 @@ class MessageNode:
             self._collect(self.protocol.round(self.node, inbox, self.rng))
         self.node.round += 1
 
-    def _collect(self, answered) -> None:
+    def _collect(self, answered: Any) -> None:
         self.outbox = dict(answered.items() if isinstance(answered, dict) else answered or ())
 
 
@@ -107,7 +109,7 @@ class MessageCodes:
         if self.most >= LARGEST_WORD:
             raise InvalidInput(f"{protocol.id}: a message does not fit in 64 bits; take a smaller n than {protocol.n}")
 
-    def code(self, message) -> int:
+    def code(self, message: Any) -> int:
         code = 0
         for field in self.fields:
             (low, high), value = self.bounds[field.name], getattr(message, field.name)
@@ -123,7 +125,7 @@ class MessageCodes:
         except InvalidInput:
             return False
 
-    def message(self, word: int):
+    def message(self, word: int) -> Any:
         rest, given = word - 1, {}
         for field in reversed(self.fields):
             low, high = self.bounds[field.name]

@@ -3,6 +3,7 @@
 import ipaddress
 import socket
 from pathlib import Path
+from typing import Any
 
 from hegemon.errors import InvalidInput
 from hegemon.files import read_regular
@@ -36,7 +37,7 @@ def resolve(host: str, port: int, what: str = "the address") -> tuple[str, int]:
     return str(address[0]), int(address[1])
 
 
-def peers_from(given) -> list[tuple[str, int]]:
+def peers_from(given: Any) -> list[tuple[str, int]]:
     """Numeric addresses from a list of strings or pairs, or from the Path of a peers file; each once, in order."""
     if isinstance(given, Path):
         return read_peers(given)

@@ -122,7 +122,7 @@ class Swarm:
             self.dead.discard(member)
         self.began = time.time()
 
-    def __exit__(self, *exception) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._stack.close()
 
     @property

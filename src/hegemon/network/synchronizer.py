@@ -17,6 +17,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from hegemon.network.agent import COURSE, DROPS
 from hegemon.network.terms import Event, Terms
@@ -45,10 +46,10 @@ class Synchronizer:
 
     def __init__(
         self,
-        node,
+        node: Any,
         wire: Wire,
-        transport,
-        clock,
+        transport: Any,
+        clock: Any,
         *,
         peers: Sequence[Hashable] = (),
         rate: float = 10.0,

@@ -8,6 +8,7 @@ drive all later ones to the end of their range.
 
 import random
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 HORIZON_SECONDS = 300  # how far clocks of honest members may differ, and how far ahead a member that lies can drive all
@@ -26,7 +27,7 @@ class Event:
 class Terms:
     """Follows one member's output; `tell(event)` hears every change."""
 
-    def __init__(self, tell, random: random.Random, wall=time.time):
+    def __init__(self, tell: Callable[[Event], None], random: random.Random, wall: Callable[[], float] = time.time):
         self.tell, self.random, self.wall = tell, random, wall
         self.highest = 0  # the highest fencing number heard of
         self.fence: int | None = None  # of the present term

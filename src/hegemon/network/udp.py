@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from hegemon.errors import InvalidInput
@@ -13,7 +13,7 @@ LARGEST_QUEUE = 1 << 18  # bytes that wait to be sent; beyond, datagrams are los
 class UdpPort(asyncio.DatagramProtocol):
     """A socket; `receive(datagram, address)` hears what arrives."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.receive: Callable[[bytes, tuple], None] = lambda datagram, address: None
         self.is_cut_off = False  # a fault to play with: nothing goes out, nothing comes in
         self.overflowed = 0
@@ -38,7 +38,7 @@ class UdpPort(asyncio.DatagramProtocol):
     def address(self) -> tuple[str, int]:
         return self._transport.get_extra_info("sockname")[:2]
 
-    def send(self, datagram: bytes, address) -> None:
+    def send(self, datagram: bytes, address: Any) -> None:
         if self.is_cut_off or self._transport.is_closing():
             return
         if self._transport.get_write_buffer_size() > LARGEST_QUEUE:
@@ -55,18 +55,18 @@ class UdpPort(asyncio.DatagramProtocol):
 
     # -- what asyncio calls ---------------------------------------------------------------------------------
 
-    def connection_made(self, transport) -> None:
+    def connection_made(self, transport: Any) -> None:
         self._transport = transport
 
-    def datagram_received(self, data: bytes, addr) -> None:
+    def datagram_received(self, data: bytes, addr: tuple) -> None:
         if not self.is_cut_off:
             self.receive(data, addr[:2])
 
-    def error_received(self, exc) -> None:
+    def error_received(self, exc: Exception) -> None:
         """The system reports a peer that is not there; to the exchange it is a datagram that was lost."""
 
 
-def run(main):
+def run(main: Coroutine[Any, Any, Any]) -> Any:
     """`asyncio.run`, on uvloop where it is installed: about three times the datagrams per second."""
     try:
         import uvloop

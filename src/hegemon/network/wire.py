@@ -85,7 +85,7 @@ class _Secret:
         self.fingerprint = fingerprint
         self.cipher = lru_cache(SHARED_CIPHERS)(self._make_cipher)  # shared by all agents of one process
 
-    def _make_cipher(self, life: bytes):
+    def _make_cipher(self, life: bytes) -> Any:
         return self._cipher(self._expand(b"life" + life + self.fingerprint))
 
 
@@ -121,7 +121,9 @@ class _Sender:
 class Wire:
     """Seals what one member sends in this life, and opens what arrives. Remembers at most `most_senders` lives."""
 
-    def __init__(self, keys: Keys, fingerprint: bytes, most_senders: int = 1024, random=os.urandom):
+    def __init__(
+        self, keys: Keys, fingerprint: bytes, most_senders: int = 1024, random: Callable[[int], bytes] = os.urandom
+    ):
         self.fingerprint, self.most_senders = fingerprint, most_senders
         self.life = random(LIFE_BYTES)
         self._senders: OrderedDict[bytes, _Sender] = OrderedDict()
@@ -139,7 +141,9 @@ class Wire:
             if sender.name not in self._secrets:
                 sender.name, sender.cipher = b"", None
 
-    def seal(self, kind: int, exchange: bytes, nonce: bytes = bytes(NONCE_BYTES), state: int = 0, fence: int = 0):
+    def seal(
+        self, kind: int, exchange: bytes, nonce: bytes = bytes(NONCE_BYTES), state: int = 0, fence: int = 0
+    ) -> bytes:
         number = self._counter.to_bytes(8, "big")
         self._counter += 1
         header = self._front + number
@@ -188,7 +192,7 @@ class Wire:
         sender.requests += 1
         return sender.requests <= per_second
 
-    def _stranger(self, name: bytes, life: bytes, now: float):
+    def _stranger(self, name: bytes, life: bytes, now: float) -> Any:
         """The cipher of a life that was not heard under this key yet."""
         if name not in self._secrets:
             raise Dropped("other_key")

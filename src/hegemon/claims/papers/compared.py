@@ -1,14 +1,14 @@
 """Tables that compare systems: every row measured, measured with a marked stand-in, or cited with the reason."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from hegemon.analysis.scaling import Law, exponent
 from hegemon.claims.checks import always, brief, follows
 from hegemon.claims.drawing import means
-from hegemon.claims.laboratory import Sample, all_ended, counted
+from hegemon.claims.laboratory import Laboratory, Sample, all_ended, counted
 from hegemon.claims.registry import Check, Series, Table
 from hegemon.protocols.cited import CITED
 
@@ -79,11 +79,14 @@ class Measured:
         return [self.title, self.grade, row.knows, row.claimed, mean, self.growth, row.holding, row.held, states]
 
 
-def measure(lab, row: Row, sizes, trials: int, scale: Callable[[int], float], limit: Callable[[int], int]) -> Measured:
+def measure(
+    lab: Laboratory, row: Row, sizes: Sequence[int], trials: int, scale: Callable[[int], float],
+    limit: Callable[[int], int],
+) -> Measured:  # fmt: skip
     """Times of a row at these sizes, in units of `scale(n)`."""
     samples = []
     for n in sizes:
-        options = {"start": row.start, "until": row.until, "max_steps": limit(n)}
+        options: dict[str, Any] = {"start": row.start, "until": row.until, "max_steps": limit(n)}
         samples.append(lab.times(row.make(n), trials, **options).scaled(scale(n)))
     return Measured(row, tuple(sizes), samples)
 

@@ -2,9 +2,11 @@
 where that is out of reach, what plain runs say: at least what is claimed."""
 
 import math
+from typing import Any
 
 from hegemon.claims.checks import number_at_least, share_at_least
 from hegemon.claims.drawing import means
+from hegemon.claims.laboratory import Definition, Laboratory
 from hegemon.claims.registry import Check, Plot, Series
 from hegemon.exact.verification import verify
 from hegemon.experiments.holding.holding import holding
@@ -15,7 +17,7 @@ TRIALS = 20  # of convergence
 RUNS, PATIENCE = 16, 2  # plain runs of one case, and how long they last, as a multiple of what is claimed
 
 
-def parallel_holding(lab, case) -> dict:
+def parallel_holding(lab: Laboratory, case: Any) -> dict:
     """Expected parallel time from the start `safe` with its 95 % interval, as logarithms to base 10."""
 
     def compute() -> list[dict]:
@@ -37,7 +39,7 @@ def parallel_holding(lab, case) -> dict:
     return row
 
 
-def with_default_timers(lab, protocol, sizes: dict) -> tuple[list[Check], list[Plot]]:
+def with_default_timers(lab: Laboratory, protocol: Definition, sizes: dict) -> tuple[list[Check], list[Plot]]:
     """The lower ends of intervals against n^tau, and their growth; over several sizes, the gap to convergence too."""
     checks, curves = [], []
     for tau, chosen in sizes.items():
@@ -61,7 +63,7 @@ def with_default_timers(lab, protocol, sizes: dict) -> tuple[list[Check], list[P
     return checks, [Plot(title, "n", "parallel time", curves, True, True)] if curves else []
 
 
-def outlasting(lab, protocol, sizes: dict) -> list[Check]:
+def outlasting(lab: Laboratory, protocol: Definition, sizes: dict) -> list[Check]:
     """Plain runs that keep their leader for 2 n^tau of parallel time: if half of all do, the mean is at least n^tau
     (Markov's inequality), whatever its law is."""
     checks = []

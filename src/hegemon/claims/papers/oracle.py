@@ -6,12 +6,15 @@ until it is safe or leaderless (`settled`); then the next agent to respond hears
 which is the case that Table 1 of the ring paper speaks of. Lines 6 to 16 of P_RL with such an oracle are here, too.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from hegemon.analysis.scaling import CUBE, SQUARE
 from hegemon.claims.checks import always, follows, number_at_most
 from hegemon.claims.drawing import laws, means
-from hegemon.claims.laboratory import FEW, Sample, counted
+from hegemon.claims.laboratory import FEW, Definition, Laboratory, Sample, counted
 from hegemon.claims.registry import Outcome, Plot
 from hegemon.compute.randomness import generator
 from hegemon.engines.schedulers.uniform import UNIFORM
@@ -24,7 +27,7 @@ from hegemon.runs.simulate import simulate
 START, REPORT = 0, 1  # purposes of a trial's streams; segment k of a run has the seed SEED + k
 
 
-def simulate_with_oracle(protocol, start: str, seed: int, trial: int, max_steps: int) -> dict:
+def simulate_with_oracle(protocol: Any, start: str, seed: int, trial: int, max_steps: int) -> dict:
     """One run to the safe set: its steps, and how many reports it took."""
     configuration = protocol.initial(start, generator(seed, trial, START))
     rng, topology = generator(seed, trial, REPORT), topology_for(protocol)
@@ -45,7 +48,7 @@ def simulate_with_oracle(protocol, start: str, seed: int, trial: int, max_steps:
         steps, reports = steps + 1, reports + 1
 
 
-def with_oracle(lab, protocol, n: int, trials: int, start: str) -> Sample:
+def with_oracle(lab: Laboratory, protocol: Definition, n: int, trials: int, start: str) -> Sample:
     """A protocol under an oracle that reports at once."""
     case = protocol(n=n)
     seed = lab.seed_for(protocol.id, n, start, "oracle")
@@ -66,7 +69,7 @@ def with_oracle(lab, protocol, n: int, trials: int, start: str) -> Sample:
     return Sample(n, times[True], times[False])
 
 
-def is_settled(agents, p):
+def is_settled(agents: Any, p: Any) -> bool:
     leaders = 0
     for i in range(len(agents)):
         leaders += agents[i].leader
@@ -87,7 +90,7 @@ class OracleRing(PopulationProtocol):
         shield: Bit  # type: ignore[valid-type]
         signal: Bit  # type: ignore[valid-type]
 
-    def interact(l, r, p):  # noqa: E741 - the paper's names: the left agent is the initiator
+    def interact(l: Any, r: Any, p: Any) -> None:  # noqa: E741 - the paper's names: the left agent is the initiator
         if l.leader == 1 and l.signal == 1:  # lines 6-7
             l.bullet = LIVE
             l.shield = 1
@@ -107,18 +110,18 @@ class OracleRing(PopulationProtocol):
             r.signal = 0
         l.signal = max(l.signal, r.signal, r.leader)  # line 16
 
-    def report_absence(self, agent) -> None:
+    def report_absence(self, agent: Any) -> None:
         """Lines 3 to 5: a new leader, with a live bullet and a shield."""
         agent["leader"] = agent["shield"] = 1
         agent["bullet"], agent["signal"] = LIVE, 0
 
-    def start_all_leaders(self, rng):
+    def start_all_leaders(self, rng: np.random.Generator) -> np.ndarray:
         """Every agent is a leader without bullet, shield or signal."""
         agents = np.zeros(self.n, self.space.dtype)
         agents["leader"] = 1
         return agents
 
-    def start_no_leader(self, rng):
+    def start_no_leader(self, rng: np.random.Generator) -> np.ndarray:
         """Nothing anywhere: only the oracle can help."""
         return np.zeros(self.n, self.space.dtype)
 
@@ -128,7 +131,9 @@ class OracleRing(PopulationProtocol):
     settled = whole(is_settled).described("safe, or without a leader until the oracle says so", closed=True)
 
 
-def oracle_ring(lab, protocol=OracleRing, *, sizes, trials, starts) -> Outcome:
+def oracle_ring(
+    lab: Laboratory, protocol: Definition = OracleRing, *, sizes: Sequence[int], trials: int, starts: Sequence[str]
+) -> Outcome:
     """Section 1.1: with an oracle the mechanism alone elects in O(n²) steps with O(1) states."""
     samples = {start: [with_oracle(lab, protocol, n, trials, start) for n in sizes] for start in starts}
     checks = [follows(f"{start}: steps", sizes, group, SQUARE, CUBE) for start, group in samples.items()]

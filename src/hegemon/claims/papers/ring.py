@@ -1,13 +1,14 @@
 """P_RL on directed rings: how fast leaders are created and eliminated, and Table 1 measured."""
 
 import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from hegemon.analysis.scaling import CUBE, SQUARE, Law
 from hegemon.claims.checks import always, follows, number_at_most, number_is
 from hegemon.claims.drawing import laws, means
-from hegemon.claims.laboratory import Sample, counted
+from hegemon.claims.laboratory import Definition, Laboratory, Sample, counted
 from hegemon.claims.papers.compared import ENDLESS, Measured, Row, cited_line, every_run_ends, measure, table
 from hegemon.claims.papers.oracle import oracle_ring, with_oracle
 from hegemon.claims.papers.ring_lemmas import (
@@ -23,7 +24,7 @@ from hegemon.claims.papers.ring_lemmas import (
     stays,
     stays_modest,
 )
-from hegemon.claims.papers.ring_small import small_ring
+from hegemon.claims.papers.ring_small import SmallRing, small_ring
 from hegemon.claims.registry import Check, Claim, Outcome, Plot
 from hegemon.claims.settling import settles
 from hegemon.exact.verification import verify
@@ -35,7 +36,9 @@ STARTS = ("random", "all-leaders", "no-leader")
 FOURTH = Law("n⁴", lambda n: n**4)
 
 
-def creation(lab, protocol=Ring, *, exact, sizes, trials) -> Outcome:
+def creation(
+    lab: Laboratory, protocol: Definition = Ring, *, exact: Sequence[tuple], sizes: Sequence[int], trials: int
+) -> Outcome:
     """Lemma 10: without a leader one is created within 3nN expected steps, from the worst of all such starts."""
     checks, found = [], []
     for n, N in exact:
@@ -54,7 +57,7 @@ def creation(lab, protocol=Ring, *, exact, sizes, trials) -> Outcome:
     return Outcome(checks, f"at most {max(found):.2f}·nN expected steps from the worst start of small rings")
 
 
-def worst_time(world, rows: np.ndarray) -> float:
+def worst_time(world: SmallRing, rows: np.ndarray) -> float:
     """The largest expected number of steps in which any of these configurations leaves them; by value iteration, from
     below."""
     weights = len(world.states) ** np.arange(world.n, dtype=np.int64)
@@ -73,7 +76,9 @@ def worst_time(world, rows: np.ndarray) -> float:
     return float(expected.max()) if change <= 1e-9 else math.inf
 
 
-def to_c_ni(lab, protocol=Ring, *, exact, sizes, trials) -> Outcome:
+def to_c_ni(
+    lab: Laboratory, protocol: Definition = Ring, *, exact: Sequence[tuple], sizes: Sequence[int], trials: int
+) -> Outcome:
     """Lemma 11: times in runs, and on small rings the last part of the proof, from C′ to C_NI, exactly."""
     found = times_to("C_NI", ("no-leader", "random"))(lab, protocol, sizes=sizes, trials=trials)
     for n, N in exact:
@@ -87,10 +92,10 @@ def to_c_ni(lab, protocol=Ring, *, exact, sizes, trials) -> Outcome:
     return found
 
 
-def times_to(name: str, starts: tuple[str, ...]):
+def times_to(name: str, starts: tuple[str, ...]) -> Callable[..., Outcome]:
     """Lemmas 11 and 13: expected steps into a set, from the slowest starts known."""
 
-    def experiment(lab, protocol=Ring, *, sizes, trials) -> Outcome:
+    def experiment(lab: Laboratory, protocol: Definition = Ring, *, sizes: Sequence[int], trials: int) -> Outcome:
         checks, curves, made = [], [], []
         for start in starts:
             limit = [200 * n * n for n in sizes]
@@ -111,7 +116,10 @@ def times_to(name: str, starts: tuple[str, ...]):
 A_LEADER = "count(leader == 1) >= 1"
 
 
-def theorem1(lab, protocol=Ring, *, sizes, trials, ratios, ratio_trials, exact, alike) -> Outcome:
+def theorem1(
+    lab: Laboratory, protocol: Definition = Ring, *, sizes: Sequence[int], trials: Sequence[int], ratios: Sequence[int],
+    ratio_trials: int, exact: Sequence[tuple], alike: Sequence[tuple],
+) -> Outcome:  # fmt: skip
     checks: list[Check] = []
     samples: dict[str, list[Sample]] = {start: [] for start in STARTS}
     for start in STARTS:
@@ -169,12 +177,13 @@ def theorem1(lab, protocol=Ring, *, sizes, trials, ratios, ratio_trials, exact, 
 
 
 def table1(
-    lab, protocol=Ring, oracle_protocol=FischerJiang, barriers=OddRing, *, sizes, trials, oracle_sizes, oracle_trials,
-    odd_sizes, odd_trials, every_sizes, every_trials,
+    lab: Laboratory, protocol: Definition = Ring, oracle_protocol: Definition = FischerJiang,
+    barriers: Definition = OddRing, *, sizes: Sequence[int], trials: int, oracle_sizes: tuple[int, ...],
+    oracle_trials: int, odd_sizes: Sequence[int], odd_trials: int, every_sizes: Sequence[int], every_trials: int,
 ) -> Outcome:  # fmt: skip
     """Every row of the table: measured, measured with a stand-in, or cited."""
 
-    def steps(row, chosen, number):
+    def steps(row: Row, chosen: Sequence[int], number: int) -> Measured:
         return measure(lab, row, chosen, number, lambda n: 1.0, lambda n: 200 * n**3)
 
     yokota = Row(
@@ -225,7 +234,9 @@ _LARGE = {
 }
 
 
-def _one_step(id: str, place: str, title: str, text: str, experiment, quick: dict = _SMALL) -> Claim:
+def _one_step(
+    id: str, place: str, title: str, text: str, experiment: Callable[..., Outcome], quick: dict = _SMALL
+) -> Claim:
     return Claim(f"ring.{id}", "ring", place, title, text, experiment, quick=quick, full=_LARGE)
 
 

@@ -1,20 +1,28 @@
 """P_RL, section 4: what bullets do, which sets are closed, who stays secure. Every configuration of small rings, many
 random members of the sets on larger ones, each with every interaction."""
 
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
 import numpy as np
 
 from hegemon.claims.checks import always, number_at_most
 from hegemon.claims.errata import erratum
-from hegemon.claims.papers.ring_small import small_ring
+from hegemon.claims.laboratory import Definition, Laboratory
+from hegemon.claims.papers.ring_small import SmallRing, small_ring
 from hegemon.claims.registry import Check, Outcome, Plot, Series
 from hegemon.compute.randomness import generator
 from hegemon.protocols.ring import DUMMY, Ring
 
 ALL = ""  # every configuration
 WITNESS = "ring-lemma-11-claim-2"
+OneStep = Callable[[SmallRing, np.ndarray, np.ndarray, int], tuple[Any, Any]]  # spoken of, and right
 
 
-def worlds(lab, protocol, exact, sampled, name: str, rng):
+def worlds(
+    lab: Laboratory, protocol: Definition, exact: Sequence[tuple], sampled: Sequence[tuple], name: str,
+    rng: np.random.Generator,
+) -> Iterator[tuple[SmallRing, np.ndarray, str]]:  # fmt: skip
     """Small rings with their configurations in a set: all of them, then random members on larger rings."""
     for n, N in exact:
         lab.report(f"all configurations of n = {n}, N = {N}")
@@ -28,17 +36,19 @@ def worlds(lab, protocol, exact, sampled, name: str, rng):
         yield world, rows, "random"
 
 
-def mixed(world, number: int, rng) -> np.ndarray:
+def mixed(world: SmallRing, number: int, rng: np.random.Generator) -> np.ndarray:
     """Random configurations, and random members of every set: bullets are modest in the latter."""
     random = rng.integers(len(world.states), size=(number, world.n)).astype(np.int32)
     return np.concatenate([random, *(world.members(name, number, rng) for name in ("C_PB", "C_prime", "C_NI"))])
 
 
-def one_step(statement, name: str, claimed: str):
+def one_step(statement: OneStep, name: str, claimed: str) -> Callable[..., Outcome]:
     """An experiment on a statement about one interaction: `statement(world, before, after, arc)` returns, for every
     row, whether it speaks of it, and whether it is right."""
 
-    def experiment(lab, protocol=Ring, *, exact, sampled) -> Outcome:
+    def experiment(
+        lab: Laboratory, protocol: Definition = Ring, *, exact: Sequence[tuple], sampled: Sequence[tuple]
+    ) -> Outcome:
         checks, covered = [], 0
         rng = generator(lab.seed_for(protocol.id, claimed))
         for world, rows, which in worlds(lab, protocol, exact, sampled, name, rng):
@@ -56,20 +66,20 @@ def one_step(statement, name: str, claimed: str):
     return experiment
 
 
-def stays(name: str):
-    def statement(world, before, after, arc):
+def stays(name: str) -> OneStep:
+    def statement(world: SmallRing, before: np.ndarray, after: np.ndarray, arc: int) -> tuple[np.ndarray, Any]:
         return np.ones(len(before), bool), world.inside(after, name)
 
     return statement
 
 
-def keeps_outputs(world, before, after, arc):
+def keeps_outputs(world: SmallRing, before: np.ndarray, after: np.ndarray, arc: int) -> tuple[np.ndarray, Any]:
     """S_RL is closed, and no output changes."""
     same = (world.get(before, "leader") == world.get(after, "leader")).all(axis=1)
     return np.ones(len(before), bool), same & world.inside(after, "safe")
 
 
-def stays_modest(world, before, after, arc):
+def stays_modest(world: SmallRing, before: np.ndarray, after: np.ndarray, arc: int) -> tuple[np.ndarray, Any]:
     """Lemma 3, for every modest bullet that does not disappear (section 3.2 says when it does)."""
     live, modest_before, modest_after = world.live(before), world.modest(before), world.modest(after)
     spoken, right = np.zeros(len(before), bool), np.ones(len(before), bool)
@@ -87,7 +97,7 @@ def stays_modest(world, before, after, arc):
     return spoken, right
 
 
-def fires_modest(world, before, after, arc):
+def fires_modest(world: SmallRing, before: np.ndarray, after: np.ndarray, arc: int) -> tuple[np.ndarray, Any]:
     """Lemma 4: a leader that shoots to the right, or a new leader, has a modest bullet."""
     right = (arc + 1) % world.n
     free = (world.get(before, "leader")[:, right] == 0) & (world.get(before, "bullet")[:, right] == 0)
@@ -97,7 +107,7 @@ def fires_modest(world, before, after, arc):
     return shoots | born, ~(shoots | born) | (spoken & world.modest(after)[:, right])
 
 
-def insecure_by_the_left(world, before, after, arc):
+def insecure_by_the_left(world: SmallRing, before: np.ndarray, after: np.ndarray, arc: int) -> tuple[np.ndarray, Any]:
     """Lemma 5: where all live bullets are modest, who becomes insecure has just met an insecure left neighbour."""
     spoken = (world.modest(before) | ~world.live(before)).all(axis=1)
     secure, later = world.secure(before), world.secure(after)
@@ -108,15 +118,15 @@ def insecure_by_the_left(world, before, after, arc):
     return spoken, right
 
 
-def makes_no_leader(world, before, after, arc):
+def makes_no_leader(world: SmallRing, before: np.ndarray, after: np.ndarray, arc: int) -> tuple[np.ndarray, Any]:
     """Lemma 7, one interaction at a time: C_NI is closed."""
     return np.ones(len(before), bool), (world.get(after, "leader") <= world.get(before, "leader")).all(axis=1)
 
 
-def becomes_secure(repaired: bool):
+def becomes_secure(repaired: bool) -> OneStep:
     """Claim 2 in the proof of Lemma 11, as it is stated or for agents that carry no bullet."""
 
-    def statement(world, before, after, arc):
+    def statement(world: SmallRing, before: np.ndarray, after: np.ndarray, arc: int) -> tuple[np.ndarray, Any]:
         i, secure = (arc + 1) % world.n, world.secure(before)
         spoken = secure[:, arc] & ~secure[:, i]
         if repaired:
@@ -126,7 +136,9 @@ def becomes_secure(repaired: bool):
     return statement
 
 
-def claim2(lab, protocol=Ring, *, exact, sampled) -> Outcome:
+def claim2(
+    lab: Laboratory, protocol: Definition = Ring, *, exact: Sequence[tuple], sampled: Sequence[tuple]
+) -> Outcome:
     """As it is stated: all configurations of small rings, those of Ξ′ among them, and the shipped execution."""
     statement = becomes_secure(repaired=False)
     found = one_step(statement, "C_prime", "secure")(lab, protocol, exact=exact, sampled=sampled)
@@ -154,7 +166,7 @@ def claim2(lab, protocol=Ring, *, exact, sampled) -> Outcome:
 MOST_FOLLOWED = 10_000_000  # configurations with the bullets of the start marked
 
 
-def from_the_witness(protocol) -> Check:
+def from_the_witness(protocol: Definition) -> Check:
     """The shipped execution: its last interaction is the exception."""
     known = erratum(WITNESS)
     space = protocol(n=len(known["agents"]), **known["parameters"]).space
@@ -176,7 +188,7 @@ BULLET = (
 )
 
 
-def claim1(lab, protocol=Ring, *, cases, steps) -> Outcome:
+def claim1(lab: Laboratory, protocol: Definition = Ring, *, cases: Sequence[tuple], steps: int) -> Outcome:
     """Lemma 11, Claim 1: who has been a leader since C′ is secure from then on. Random walks, every step looked at."""
     checks = []
     rng = generator(lab.seed_for(protocol.id, "claim1"))
@@ -196,7 +208,10 @@ def claim1(lab, protocol=Ring, *, cases, steps) -> Outcome:
     return Outcome(checks, f"every former leader stayed secure in {sum(c[2] for c in cases):,} walks")
 
 
-def lemma1(lab, protocol=Ring, *, pairs, cases, trials, steps) -> Outcome:
+def lemma1(
+    lab: Laboratory, protocol: Definition = Ring, *, pairs: Sequence[int], cases: Sequence[tuple], trials: int,
+    steps: int,
+) -> Outcome:  # fmt: skip
     """Every pair of states: a bullet that moves adds one to distL, so it has moved at most distL times, and none moves
     on from N − 1. And bullets followed in runs."""
     checks = [flight_of_pairs(lab, protocol, N) for N in pairs]
@@ -228,7 +243,7 @@ def lemma1(lab, protocol=Ring, *, pairs, cases, trials, steps) -> Outcome:
     return Outcome(checks, f"{ended:,} bullets ended; the longest flight was {closest:.0%} of N − 1", [plot])
 
 
-def flight_of_pairs(lab, protocol, N: int) -> Check:
+def flight_of_pairs(lab: Laboratory, protocol: Definition, N: int) -> Check:
     """On two agents alone, which is all that an interaction reads: distL counts the moves of a follower's bullet."""
     world = small_ring(protocol, 2, N)
     size = len(world.states)
@@ -247,7 +262,7 @@ def flight_of_pairs(lab, protocol, N: int) -> Check:
     return always(what, int(good.sum()), len(good), "fewer than N moves")
 
 
-def longest_flight(protocol, rng, steps: int) -> tuple[int, int]:
+def longest_flight(protocol: Any, rng: np.random.Generator, steps: int) -> tuple[int, int]:
     """The most often that any one bullet moved, and how many bullets ended, in a run from a random start.
 
     A leader's shot that lands on its right neighbour in the same interaction counts as that bullet's first move.

@@ -3,6 +3,7 @@
 import copy
 import itertools
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ LARGEST = 2_000_000  # configurations that are listed
 
 
 @lru_cache(maxsize=4)
-def small_ring(protocol, n: int, N: int) -> "SmallRing":
+def small_ring(protocol: Any, n: int, N: int) -> "SmallRing":
     """Several claims ask about the same rings."""
     return SmallRing(protocol(n=n, N=N))
 
@@ -20,7 +21,7 @@ def small_ring(protocol, n: int, N: int) -> "SmallRing":
 class SmallRing:
     """A configuration is a row of codes. The predicates are those of section 4.1, one column per agent."""
 
-    def __init__(self, case):
+    def __init__(self, case: Any):
         self.case, self.n, self.N = case, case.n, case.N
         space = case.space
         self.states = space.decode_array(np.arange(space.size))
@@ -41,10 +42,10 @@ class SmallRing:
             columns.append(digit.astype(np.int32))
         return np.stack(columns, axis=1)
 
-    def get(self, rows, name: str) -> np.ndarray:
+    def get(self, rows: np.ndarray, name: str) -> np.ndarray:
         return self.states[name][rows].astype(np.int64)
 
-    def step(self, rows, arc: int) -> np.ndarray:
+    def step(self, rows: np.ndarray, arc: int) -> np.ndarray:
         """After the interaction e_arc of agents `arc` and `arc + 1`."""
         result, right = rows.copy(), (arc + 1) % self.n
         after = self.table[rows[:, arc], rows[:, right]]
@@ -53,38 +54,38 @@ class SmallRing:
 
     # -- section 4.1 ---------------------------------------------------------------------------------------------
 
-    def distance(self, rows, towards: int) -> np.ndarray:
+    def distance(self, rows: np.ndarray, towards: int) -> np.ndarray:
         """d_L (towards = -1) or d_R (+1) of every agent; -1 without a leader."""
         leader, found = self.get(rows, "leader") == 1, np.full(rows.shape, -1)
         for d in range(self.n - 1, -1, -1):
             found = np.where(np.roll(leader, -towards * d, axis=1), d, found)
         return found
 
-    def along(self, bad, left) -> np.ndarray:
+    def along(self, bad: np.ndarray, left: np.ndarray) -> np.ndarray:
         """Whether an agent on the way from each one back to its nearest left leader is bad."""
         found = np.zeros(bad.shape, bool)
         for j in range(self.n):
             found |= np.roll(bad, j, axis=1) & (j <= left)
         return found
 
-    def peaceful(self, rows) -> np.ndarray:
+    def peaceful(self, rows: np.ndarray) -> np.ndarray:
         left, shield = self.distance(rows, -1), self.get(rows, "shield") == 1
         columns = (np.arange(self.n) - left) % self.n
         shielded = np.take_along_axis(shield, columns, axis=1)
         return (left >= 0) & shielded & ~self.along(self.get(rows, "signal") == 1, left)
 
-    def modest(self, rows) -> np.ndarray:
+    def modest(self, rows: np.ndarray) -> np.ndarray:
         left = self.distance(rows, -1)
         return self.peaceful(rows) & ~self.along(self.get(rows, "distL") > left, left)
 
-    def secure(self, rows) -> np.ndarray:
+    def secure(self, rows: np.ndarray) -> np.ndarray:
         dist, right = self.get(rows, "distL"), self.distance(rows, 1)
         return np.where(self.get(rows, "leader") == 1, dist == 0, (right >= 0) & (dist <= self.N - right))
 
-    def live(self, rows) -> np.ndarray:
+    def live(self, rows: np.ndarray) -> np.ndarray:
         return self.get(rows, "bullet") == LIVE
 
-    def inside(self, rows, name: str) -> np.ndarray:
+    def inside(self, rows: np.ndarray, name: str) -> np.ndarray:
         """Membership in C_PB, C_NI, S_RL (`safe`), or in `C_prime`, where Ξ′ of Lemma 11 begins: a leader exists, all
         live bullets are modest and every leader has distL = 0."""
         leaders, live = self.get(rows, "leader").sum(axis=1), self.live(rows)
@@ -122,7 +123,7 @@ class SmallRing:
             frontier = frontier[~seen[frontier]]
         return np.flatnonzero(seen[: len(rows)])
 
-    def members(self, name: str, number: int, rng) -> np.ndarray:
+    def members(self, name: str, number: int, rng: np.random.Generator) -> np.ndarray:
         """Random members of a set, with as many leaders, bullets and signals as fit into it."""
         n, space = self.n, self.case.space
         agents = {field: rng.integers(0, 2, (number, n)) for field in ("leader", "shield", "signal")}

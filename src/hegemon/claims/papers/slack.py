@@ -1,13 +1,14 @@
 """Knowledge that is not exact: N ≥ n, m ≥ log n and τ are bounds or estimates, and statements speak of all of them."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from hegemon.analysis.scaling import LINEAR, LOG, N_LOG, Law
 from hegemon.claims.checks import always, brief, follows, number_at_least, number_at_most, share_at_least
 from hegemon.claims.drawing import means, shares
-from hegemon.claims.laboratory import Sample, counted
+from hegemon.claims.laboratory import Definition, Laboratory, Sample, counted
 from hegemon.claims.papers.trains_lemmas import nodes_of
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Table
 from hegemon.exact.verification import verify
@@ -23,7 +24,10 @@ LOG_CUBED = Law("log³ n", lambda n: np.log2(n) ** 3)
 LOOSE_LOG = 2000  # n log n after which a run of P_TO is stopped
 
 
-def loose_m(lab, protocol=TimeOptimal, *, sizes, factors, trials, starts) -> Outcome:
+def loose_m(
+    lab: Laboratory, protocol: Definition = TimeOptimal, *, sizes: Sequence[int], factors: Sequence[float], trials: int,
+    starts: Sequence[str],
+) -> Outcome:  # fmt: skip
     """P_TO with m = 2 log n and more: the same law, with all times in proportion to m."""
     checks, curves, rows, everything = [], [], [], []
     for factor in factors:
@@ -46,7 +50,10 @@ def loose_m(lab, protocol=TimeOptimal, *, sizes, factors, trials, starts) -> Out
     return Outcome(checks, f"{last:.0f}·log n parallel time with m = {factors[-1]} log n", [plot], [table])
 
 
-def loose_timer(lab, protocol=Timer, *, ratio, sizes, trials, exact, proved) -> Outcome:
+def loose_timer(
+    lab: Laboratory, protocol: Definition = Timer, *, ratio: int, sizes: Sequence[int], trials: int,
+    exact: Sequence[int], proved: Sequence[int],
+) -> Outcome:  # fmt: skip
     """Election by timeout with N = 4n: convergence follows N, and holding is that of the longer timers."""
     samples: dict[str, list[Sample]] = {}
     for start in ("no-leader", "random", "all-leaders"):
@@ -76,7 +83,9 @@ def loose_timer(lab, protocol=Timer, *, ratio, sizes, trials, exact, proved) -> 
     return Outcome(checks, f"{last:.0f}·N parallel time with N = {ratio}n, as with N = n", [plot])
 
 
-def long_trains(lab, protocol=Trains, *, graphs, lengths, trials) -> Outcome:
+def long_trains(
+    lab: Laboratory, protocol: Definition = Trains, *, graphs: Sequence[str], lengths: Sequence[int], trials: int
+) -> Outcome:
     """Trains longer than 1 + log n: legitimate from every start, in O(2^3N log n) rounds."""
     law, rival = Law("8^N", lambda N: 8.0**N), Law("16^N", lambda N: 16.0**N)
     checks, curves, everything = [], [], []
@@ -97,7 +106,9 @@ def long_trains(lab, protocol=Trains, *, graphs, lengths, trials) -> Outcome:
     return Outcome(checks, f"every run becomes legitimate; rounds grow by ×{growth:.1f} with each wagon", [plot])
 
 
-def estimated_tau(lab, protocol=Walks, *, graphs, factors, trials) -> Outcome:
+def estimated_tau(
+    lab: Laboratory, protocol: Definition = Walks, *, graphs: Sequence[str], factors: Sequence[float], trials: int
+) -> Outcome:
     """Walks that are longer or shorter than the mixing time: success, rounds and messages."""
     checks: list[Check] = []
     rows, curves = [], []

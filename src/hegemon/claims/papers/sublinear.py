@@ -1,12 +1,15 @@
 """Elections with few messages: Algorithms 1 and 2, their variants, and the lower bound."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from hegemon.analysis.scaling import LINEAR, N_LOG, Law
 from hegemon.claims.checks import always, brief, follows, number_at_most, share_at_least, share_at_most
 from hegemon.claims.drawing import laws, means, shares
+from hegemon.claims.laboratory import Definition, Laboratory
 from hegemon.claims.papers.sublinear_lemmas import (
     equation5,
     equation5_repaired,
@@ -29,16 +32,18 @@ MOST = 28  # 7 ln n candidates, 2√(n ln n) referees each, a question and an an
 MOST_OF_WALKS = 28  # 7 ln n candidates, 2√(n ln n) tokens each, τ steps there and τ back: the proof of Theorem 2
 
 
-def column(rows, name: str) -> np.ndarray:
+def column(rows: list[dict], name: str) -> np.ndarray:
     return np.array([row[name] for row in rows], float)
 
 
-def success_check(what: str, rows, n: int):
+def success_check(what: str, rows: list[dict], n: int) -> Check:
     good = sum(row["leaders"] == 1 for row in rows)
     return share_at_least(what, good, len(rows), 1 - 1 / n, f"probability ≥ 1 − 1/n = {1 - 1 / n:.5g}")
 
 
-def election(lab, protocol, sizes, trials, success, **given):
+def election(
+    lab: Laboratory, protocol: Definition, sizes: Sequence[int], trials: int, success: Sequence[tuple], **given: Any
+) -> tuple[dict[int, list[dict]], list[Check], int]:
     """Runs at all sizes; the checks of success, on the sizes small enough to decide it, and of messages."""
     wake = given.pop("wake", "all")
     rows = {n: lab.trials(protocol(n=n, **given), trials, wake=wake) for n in sizes}
@@ -54,7 +59,9 @@ def election(lab, protocol, sizes, trials, success, **given):
     return rows, checks, good
 
 
-def theorem1(lab, protocol=Referees, *, sizes, trials, success) -> Outcome:
+def theorem1(
+    lab: Laboratory, protocol: Definition = Referees, *, sizes: Sequence[int], trials: int, success: Sequence[tuple]
+) -> Outcome:
     rows, checks, good = election(lab, protocol, sizes, trials, success)
     messages = [column(rows[n], "messages") for n in sizes]
     rounds = max(row["rounds"] for n in sizes for row in rows[n])
@@ -93,7 +100,9 @@ def theorem1(lab, protocol=Referees, *, sizes, trials, success) -> Outcome:
     return Outcome(checks, headline, [plot])
 
 
-def corollary1(lab, protocol=Referees, *, sizes, trials, success) -> Outcome:
+def corollary1(
+    lab: Laboratory, protocol: Definition = Referees, *, sizes: Sequence[int], trials: int, success: Sequence[tuple]
+) -> Outcome:
     checks, series, total = [], [], 0
     for wake in ("random", "one-by-one"):
         rows, found, good = election(lab, protocol, sizes, trials, success, variant="wakeup", wake=wake)
@@ -108,7 +117,10 @@ def corollary1(lab, protocol=Referees, *, sizes, trials, success) -> Outcome:
     return Outcome(checks, headline, [plot])
 
 
-def theorem2(lab, protocol=Walks, *, graphs, trials, families, growth_trials, success) -> Outcome:
+def theorem2(
+    lab: Laboratory, protocol: Definition = Walks, *, graphs: Sequence[str], trials: int,
+    families: dict[str, Sequence[str]], growth_trials: int, success: Sequence[tuple],
+) -> Outcome:  # fmt: skip
     checks, table = [], []
     for graph, number in success:
         case = protocol(n=nodes_of(graph))
@@ -157,7 +169,9 @@ def theorem2(lab, protocol=Walks, *, graphs, trials, families, growth_trials, su
 FEW_MESSAGES = 0.4  # up to this power of n, success is judged
 
 
-def theorem3(lab, protocol=Referees, *, n, exponents, trials) -> Outcome:
+def theorem3(
+    lab: Laboratory, protocol: Definition = Referees, *, n: int, exponents: Sequence[float], trials: int
+) -> Outcome:
     checks: list[Check] = []
     success: dict[str, list[Check]] = {}
     disjoint: dict[str, list[float]] = {}

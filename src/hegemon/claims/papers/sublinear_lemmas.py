@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from hegemon.analysis.scaling import LOG, LOG_SQUARED, Law
 from hegemon.claims.checks import always, brief, number_at_most, number_is, share_at_least, share_at_most
 from hegemon.claims.drawing import laws
+from hegemon.claims.laboratory import Definition, Laboratory
 from hegemon.claims.papers.trains_lemmas import nodes_of
 from hegemon.claims.registry import Outcome, Plot, Series, Table
 from hegemon.graphs.mixing import mixing_time
@@ -18,7 +20,10 @@ from hegemon.protocols.walks import Walks
 SEVERAL = 4  # rounds there, and as many back
 
 
-def several_rounds(lab, protocol=Walks, *, n, exponents, trials, rounds=SEVERAL) -> Outcome:
+def several_rounds(
+    lab: Laboratory, protocol: Definition = Walks, *, n: int, exponents: Sequence[float], trials: int,
+    rounds: int = SEVERAL,
+) -> Outcome:  # fmt: skip
     """Theorem 3 for any number of rounds: an election of several rounds whose walks cost at most n^a messages. A
     candidate whose walks meet nobody else's elects itself, so one leader comes out of one candidate only."""
     checks, shares, apart = [], [], []
@@ -53,7 +58,7 @@ def several_rounds(lab, protocol=Walks, *, n, exponents, trials, rounds=SEVERAL)
 LOG_LOGLOG = Law("log n log log n", lambda n: np.log2(n) * np.log2(np.log2(n)))
 
 
-def no_collision(weights, balls: int) -> Fraction:
+def no_collision(weights: Sequence[int], balls: int) -> Fraction:
     """The probability that two candidates, who throw `balls` each into bins of these weights, share no bin: the sum,
     over the sets S of bins that the first one may hit, of P(it hits exactly S) · P(the other misses S)."""
     bins, total = range(len(weights)), sum(weights)
@@ -79,7 +84,7 @@ def poisson_bound(n: int, balls: int) -> float:
     return math.exp(n * (math.log1p(-math.expm1(-x)) - x))
 
 
-def distributions(n: int, parts: int):
+def distributions(n: int, parts: int) -> Iterator[list[int]]:
     """All distributions on n bins with multiples of 1/parts, up to the order of the bins."""
     for chosen in itertools.combinations_with_replacement(range(n), parts):
         weights = [chosen.count(i) for i in range(n)]
@@ -87,7 +92,7 @@ def distributions(n: int, parts: int):
             yield weights
 
 
-def lemma1(lab, chance=no_collision, *, cases) -> Outcome:
+def lemma1(lab: Laboratory, chance: Callable = no_collision, *, cases: Sequence[tuple]) -> Outcome:
     """As it is stated: no distribution has a larger probability of no collision than the uniform one."""
     checks, rows, largest = [], [], 0.0
     for n, balls, parts in cases:
@@ -120,7 +125,9 @@ UNIFORM = (
 )
 
 
-def lemma1_repaired(lab, bound=poisson_bound, *, cases, own) -> Outcome:
+def lemma1_repaired(
+    lab: Laboratory, bound: Callable = poisson_bound, *, cases: Sequence[tuple], own: Sequence[tuple]
+) -> Outcome:
     """The bound that the theorem needs, for every distribution; and the number of balls that the algorithm throws."""
     checks = []
     for n, several, parts in cases:
@@ -147,7 +154,7 @@ def lemma1_repaired(lab, bound=poisson_bound, *, cases, own) -> Outcome:
     )
 
 
-def equation5(lab, *, largest) -> Outcome:
+def equation5(lab: Laboratory, *, largest: int) -> Outcome:
     """The best success probability of c clouds that each lead with probability p: (1 − 1/c)^(c−1), at p = 1/c."""
     best = {c: (1 - 1 / c) ** (c - 1) if c > 1 else 1.0 for c in range(1, largest + 1)}
     lab.note(clouds=largest, smallest=min(best.values()), over_e=min(best.values()) * math.e)
@@ -171,7 +178,7 @@ def repaired_bound(c: int) -> float:
     return (1 + 1 / (c - 1)) / math.e
 
 
-def equation5_repaired(lab, bound=repaired_bound, *, largest) -> Outcome:
+def equation5_repaired(lab: Laboratory, bound: Callable = repaired_bound, *, largest: int) -> Outcome:
     """The same for all c from some c on: at most 1/e (1 + 1/(c − 1))."""
     chosen = range(2, largest + 1)
     good = sum((1 - 1 / c) ** (c - 1) <= bound(c) for c in chosen)
@@ -180,7 +187,9 @@ def equation5_repaired(lab, bound=repaired_bound, *, largest) -> Outcome:
     return Outcome([check], "at most 1/e + O(1/c), and c is at least n − f(n)")
 
 
-def mixing(lab, measure=mixing_time, *, complete, families) -> Outcome:
+def mixing(
+    lab: Laboratory, measure: Callable = mixing_time, *, complete: Sequence[int], families: Sequence[tuple]
+) -> Outcome:
     """What is said of τ: 1 on complete graphs, O(log n) on expanders, O(log n log log n) on hypercubes."""
     checks, curves = [], []
     for n in complete:
@@ -206,7 +215,9 @@ def mixing(lab, measure=mixing_time, *, complete, families) -> Outcome:
     return Outcome(checks, headline, [plot] if curves else [], notes=notes if complete else "")
 
 
-def message_size(lab, referees=Referees, walks=Walks, *, sizes, most) -> Outcome:
+def message_size(
+    lab: Laboratory, referees: Definition = Referees, walks: Definition = Walks, *, sizes: Sequence[int], most: int
+) -> Outcome:
     """Messages have O(log n) bits: those that the definitions declare, counted."""
     rows, largest = [], 0.0
     for n in sizes:

@@ -2,6 +2,8 @@
 
 import itertools
 import math
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +19,7 @@ from hegemon.claims.checks import (
     share_at_least,
 )
 from hegemon.claims.drawing import laws, means, sizes_table
-from hegemon.claims.laboratory import Sample, counted
+from hegemon.claims.laboratory import Definition, Laboratory, Sample, counted
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series, Table
 from hegemon.claims.settling import followed
 from hegemon.discovery.discover import discover
@@ -30,7 +32,7 @@ from hegemon.protocols.timer import Timer
 RUNS = 16  # plain runs that are waited for
 
 
-def impossibility(lab, *, states, sizes, stabilizing=True) -> Outcome:
+def impossibility(lab: Laboratory, *, states: Sequence[int], sizes: str, stabilizing: bool = True) -> Outcome:
     """All protocols with a few states: none elects a leader from every configuration of all these sizes."""
     checks = []
     for number in states:
@@ -47,7 +49,10 @@ def impossibility(lab, *, states, sizes, stabilizing=True) -> Outcome:
 BIRDS = 1000  # the survey's example: is anyone of at least ten birds in a thousand ill?
 
 
-def threshold(lab, protocol=Threshold, *, exact, n, trials, watched=1, birds=0) -> Outcome:
+def threshold(
+    lab: Laboratory, protocol: Definition = Threshold, *, exact: Sequence[tuple], n: int, trials: int, watched: int = 1,
+    birds: int = 0,
+) -> Outcome:  # fmt: skip
     checks = []
     for small_n, k in exact:
         answer = verify(protocol(n=small_n, k=k), property="predicate")
@@ -84,7 +89,10 @@ def threshold(lab, protocol=Threshold, *, exact, n, trials, watched=1, birds=0) 
     return Outcome(checks, headline, [plot], notes=notes)
 
 
-def pairwise(lab, protocol=Pairwise, *, exact, sizes, trials, most, relative) -> Outcome:
+def pairwise(
+    lab: Laboratory, protocol: Definition = Pairwise, *, exact: Sequence[int], sizes: Sequence[int], trials: int,
+    most: int, relative: float,
+) -> Outcome:  # fmt: skip
     checks = []
     for n in exact:
         hitting = verify(protocol(n=n), property="time").hitting
@@ -94,7 +102,7 @@ def pairwise(lab, protocol=Pairwise, *, exact, sizes, trials, most, relative) ->
         checks.append(number_is(f"n = {n}: expected steps of the exact chain", expected, (n - 1) ** 2))
     samples = []
     for n in sizes:
-        options = {"relative": relative, "max_steps": 100 * n * n}
+        options: dict[str, Any] = {"relative": relative, "max_steps": 100 * n * n}
         samples.append(lab.times(protocol(n=n), trials, most=most, **options))
         checks.append(mean_is(f"n = {n:,}: mean steps", samples[-1], (n - 1) ** 2, first=trials))
     n = sizes[-1]
@@ -116,8 +124,9 @@ def pairwise(lab, protocol=Pairwise, *, exact, sizes, trials, most, relative) ->
 
 
 def timer(
-    lab, protocol=Timer, *, sizes, trials, holding, holding_trials, patience, exact_holding, published, waited
-) -> Outcome:
+    lab: Laboratory, protocol: Definition = Timer, *, sizes: Sequence[int], trials: int, holding: Sequence[int],
+    holding_trials: int, patience: int, exact_holding: Sequence[int], published: Sequence[int], waited: Sequence[int],
+) -> Outcome:  # fmt: skip
     starts = ("random", "all-leaders", "no-leader")
     checks: list[Check] = []
     samples: dict[str, list[Sample]] = {start: [] for start in starts}
@@ -132,7 +141,7 @@ def timer(
     held: dict[str, list[Sample]] = {"s = N": [], "s = N/2": []}
     for n in holding:
         for label, s in (("s = N", n), ("s = N/2", n // 2)):
-            options = {"start": "barely-safe", "until": "broken", "max_steps": patience}
+            options: dict[str, Any] = {"start": "barely-safe", "until": "broken", "max_steps": patience}
             held[label].append(lab.times(protocol(n=n, s=s), holding_trials, **options).scaled(1 / n))
     what = "parallel holding time from barely-safe, with the small timer s = N"
     checks.append(exponential_at_least(what, holding, held["s = N"], 1, "Ω(e^N) consistent"))
@@ -194,7 +203,7 @@ def timer(
     return Outcome(checks, headline, plots, [table], notes)
 
 
-def exact_worst_holding(lab, protocol, n: int, s: int) -> float:
+def exact_worst_holding(lab: Laboratory, protocol: Definition, n: int, s: int) -> float:
     """The least expected parallel time for which any safe configuration keeps its leader."""
     lab.report(f"exact holding of n = {n}, s = {s}")
     holding = verify(protocol(n=n, s=s), start="all", property="holding").holding
@@ -204,10 +213,10 @@ def exact_worst_holding(lab, protocol, n: int, s: int) -> float:
     return worst / n
 
 
-def timer_states(factor: int, more: int):
+def timer_states(factor: int, more: int) -> Callable[..., Outcome]:
     """The number of states of the timer protocol as factor · N + more."""
 
-    def experiment(lab, protocol=Timer, *, sizes) -> Outcome:
+    def experiment(lab: Laboratory, protocol: Definition = Timer, *, sizes: Sequence[int]) -> Outcome:
         checks = []
         for n in sizes:
             found = protocol(n=n).states

@@ -1,6 +1,8 @@
 """P_TO(tau): Theorem 17, and Table 1 with the compared systems measured side by side."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +17,7 @@ from hegemon.claims.checks import (
     power_at_least,
 )
 from hegemon.claims.drawing import laws, means
-from hegemon.claims.laboratory import Sample, counted, pooled
+from hegemon.claims.laboratory import Definition, Laboratory, Sample, counted, pooled
 from hegemon.claims.papers import to_lemmas, toolbox
 from hegemon.claims.papers.compared import ENDLESS, Row, cited_line, every_run_ends, measure, table
 from hegemon.claims.papers.long_holding import outlasting, with_default_timers
@@ -33,7 +35,10 @@ WORST = "false-detection"  # the slowest start known: no leader, and the next el
 OTHERS = ("random", "all-leaders", "no-leader", "tied-electors")
 
 
-def convergence(lab, protocol=TimeOptimal, *, sizes, taus, trials, start_sizes, start_trials, power, alike) -> Outcome:
+def convergence(
+    lab: Laboratory, protocol: Definition = TimeOptimal, *, sizes: Sequence[int], taus: Sequence[int],
+    trials: Sequence[int], start_sizes: Sequence[int], start_trials: int, power: float, alike: Sequence[tuple],
+) -> Outcome:  # fmt: skip
     """From any start into the safe set in O(tau n log n) steps; the number of states."""
     checks: list[Check] = []
     by_tau: dict[int, list[Sample]] = {}
@@ -99,16 +104,19 @@ def convergence(lab, protocol=TimeOptimal, *, sizes, taus, trials, start_sizes, 
     return Outcome(checks, headline, plots, [table], notes)
 
 
-def small_timers(protocol, n: int, tau: int):
+def small_timers(protocol: Definition, n: int, tau: int) -> Any:
     """Timers of a third of the default length: small enough to see the leader lost."""
     m = math.ceil(math.log2(n))
     return protocol(n=n, tau=tau, r_max=2 * m * tau, r_mid=m * tau, b_max=2 * m * tau)
 
 
-def holding(lab, protocol=TimeOptimal, *, sizes, trials, tiny, exact, default, plain) -> Outcome:
+def holding(
+    lab: Laboratory, protocol: Definition = TimeOptimal, *, sizes: dict[int, tuple[int, ...]], trials: dict[int, int],
+    tiny: Sequence[int], exact: Sequence[int], default: Any, plain: Any,
+) -> Outcome:  # fmt: skip
     """The leader is kept for Omega(n^tau) parallel time, from the lowest timers that are safe."""
     checks, curves = [], []
-    options = {"start": "barely-safe", "until": "broken", "max_steps": 10**10}
+    options: dict[str, Any] = {"start": "barely-safe", "until": "broken", "max_steps": 10**10}
     for tau, chosen in sizes.items():
         held = []
         for n in chosen:
@@ -151,7 +159,7 @@ def holding(lab, protocol=TimeOptimal, *, sizes, trials, tiny, exact, default, p
     return Outcome(checks + long, headline, [plot, *gap], notes=notes)
 
 
-def _growth(checks):
+def _growth(checks: list[Check]) -> list[Check]:
     return [check for check in checks if check.what.endswith("growth of holding")]
 
 
@@ -161,8 +169,11 @@ ALPHA = 1 / 1.3392  # a branching random walk: alpha ln(4e / alpha) = 2
 
 
 def table1(
-    lab, ranking=CaiIzumiWada, silent=OptimalSilent, quick=SublinearRanking, timer=Timer, war=WarTimer,
-    protocol=TimeOptimal, *, slow, linear, names, logarithmic, medium, wars, fast, trials, timeouts,
+    lab: Laboratory, ranking: Definition = CaiIzumiWada, silent: Definition = OptimalSilent,
+    quick: Definition = SublinearRanking, timer: Definition = Timer, war: Definition = WarTimer,
+    protocol: Definition = TimeOptimal, *, slow: Sequence[int], linear: Sequence[int], names: Sequence[int],
+    logarithmic: Sequence[int], medium: Sequence[int], wars: Sequence[int], fast: Sequence[int],
+    trials: Sequence[int], timeouts: Sequence[tuple],
 ) -> Outcome:  # fmt: skip
     """Every row of the table: measured, measured with a stand-in, or cited."""
     held = {kind: measured_holding(lab, kind, case) for kind, case in {
@@ -222,7 +233,7 @@ def table1(
     return Outcome(checks, headline, [plot], [table("Table 1, every row", lines)], notes)
 
 
-def measured_holding(lab, kind: str, case) -> str:
+def measured_holding(lab: Laboratory, kind: str, case: Any) -> str:
     """The mean parallel time for which a leader is kept, with short timers, from a safe start."""
     start = "barely-safe" if "barely-safe" in case.starts else "safe"
     sample = lab.times(case, 40, start=start, until="broken", max_steps=10**6 * case.n).scaled(1 / case.n)
@@ -232,7 +243,7 @@ def measured_holding(lab, kind: str, case) -> str:
     return f"{least}{brief(float(mean))} at n = {case.n} with {timers}"
 
 
-def timeout_check(lab, timer, timeouts) -> Check:
+def timeout_check(lab: Laboratory, timer: Definition, timeouts: Sequence[tuple]) -> Check:
     """Without a leader the first timeout comes after c·s, with c bounded as n grows: no factor log n."""
     ratios = []
     for n, factor, number in timeouts:

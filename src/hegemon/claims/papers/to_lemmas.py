@@ -2,13 +2,15 @@
 
 import copy
 import math
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from hegemon.analysis.scaling import LOG, Law
 from hegemon.claims.checks import always, follows, number_at_least, number_at_most, share_at_least
 from hegemon.claims.drawing import laws, means
-from hegemon.claims.laboratory import Sample, counted
+from hegemon.claims.laboratory import Definition, Laboratory, Sample, counted
 from hegemon.claims.registry import Claim, Outcome, Plot
 from hegemon.models.configuration import Configuration, Group
 from hegemon.protocols.time_optimal import TimeOptimal
@@ -19,10 +21,12 @@ ELECTION_BEGINS = "count(phase == 'EL') >= 1"
 CHECK_BEGINS = "count(phase == 'CH') >= 1"
 
 
-def enters(until: str, starts: tuple[str, ...]):
+def enters(until: str, starts: tuple[str, ...]) -> Callable[..., Outcome]:
     """An experiment on "quickly enters": parallel time to the stop, from these starts."""
 
-    def experiment(lab, protocol=TimeOptimal, *, sizes, trials) -> Outcome:
+    def experiment(
+        lab: Laboratory, protocol: Definition = TimeOptimal, *, sizes: Sequence[int], trials: int
+    ) -> Outcome:
         checks, curves, made = [], [], []
         for start in starts:
             samples = [parallel(lab, protocol, n, trials, start, until) for n in sizes]
@@ -38,12 +42,12 @@ def enters(until: str, starts: tuple[str, ...]):
     return experiment
 
 
-def parallel(lab, protocol, n: int, trials: int, start: str, until: str) -> Sample:
-    options = {"start": start, "until": until, "max_steps": 2000 * n * math.ceil(math.log2(n))}
+def parallel(lab: Laboratory, protocol: Definition, n: int, trials: int, start: str, until: str) -> Sample:
+    options: dict[str, Any] = {"start": start, "until": until, "max_steps": 2000 * n * math.ceil(math.log2(n))}
     return lab.times(protocol(n=n), trials, **options).scaled(1 / n)
 
 
-def first_times(lab, case, trials: int, start: str, stops: tuple[str, ...], limit: int) -> list[dict]:
+def first_times(lab: Laboratory, case: Any, trials: int, start: str, stops: tuple[str, ...], limit: int) -> list[dict]:
     """When runs first meet each of several stops: the same run every time, since a stop changes no coins."""
     seed = lab.seed_for("first times", case.id, case.n, case.parameters, start)
 
@@ -60,10 +64,12 @@ def first_times(lab, case, trials: int, start: str, stops: tuple[str, ...], limi
     return rows
 
 
-def phases(first: str, begins: str, entered: str, back: str, timer: str):
+def phases(first: str, begins: str, entered: str, back: str, timer: str) -> Callable[..., Outcome]:
     """Lemmas 7 and 8: from one phase into the other, without an agent that goes back, after Ω(τ n log n) steps."""
 
-    def experiment(lab, protocol=TimeOptimal, *, sizes, trials) -> Outcome:
+    def experiment(
+        lab: Laboratory, protocol: Definition = TimeOptimal, *, sizes: Sequence[int], trials: int
+    ) -> Outcome:
         checks, ratios = [], []
         for n in sizes:
             case, limit = protocol(n=n), 2000 * n * math.ceil(math.log2(n))
@@ -81,7 +87,7 @@ def phases(first: str, begins: str, entered: str, back: str, timer: str):
     return experiment
 
 
-def losers(lab, protocol=TimeOptimal, *, sizes, trials) -> Outcome:
+def losers(lab: Laboratory, protocol: Definition = TimeOptimal, *, sizes: Sequence[int], trials: int) -> Outcome:
     """Lemma 13: half of the agents are decided leaders of the lower of two levels; they all follow in O(n log n)."""
     samples = []
     for n in sizes:
@@ -89,7 +95,11 @@ def losers(lab, protocol=TimeOptimal, *, sizes, trials) -> Outcome:
         elector = {"leader": 1, "phase": "EL", "mode": "A", "done": 1}
         groups = [Group(n // 2, {**elector, "level": 0}), Group(n - n // 2, {**elector, "level": 1})]
         start = Configuration.from_groups(case.space, groups, None, as_multiset=True)
-        options = {"start": start, "label": "two levels", "max_steps": 2000 * n * math.ceil(math.log2(n))}
+        options: dict[str, Any] = {
+            "start": start,
+            "label": "two levels",
+            "max_steps": 2000 * n * math.ceil(math.log2(n)),
+        }
         until = f"count(leader == 1 and level == 0) == 0 and count(leader == 1) <= {n - n // 2}"
         samples.append(lab.times(case, trials, until=until, **options).scaled(1 / n))
     checks = [
@@ -103,7 +113,7 @@ def losers(lab, protocol=TimeOptimal, *, sizes, trials) -> Outcome:
     )
 
 
-def two_agents(lab, protocol=TimeOptimal, *, taus) -> Outcome:
+def two_agents(lab: Laboratory, protocol: Definition = TimeOptimal, *, taus: Sequence[int]) -> Outcome:
     """Section 4.2: of two agents exactly one leads forever, from every configuration. All pairs of states."""
     checks = []
     for tau in taus:
@@ -136,7 +146,9 @@ def two_agents(lab, protocol=TimeOptimal, *, taus) -> Outcome:
     return Outcome(checks, "of two agents exactly one leads forever, from every configuration")
 
 
-def states(lab, protocol=TimeOptimal, *, sizes, taus) -> Outcome:
+def states(
+    lab: Laboratory, protocol: Definition = TimeOptimal, *, sizes: Sequence[int], taus: Sequence[int]
+) -> Outcome:
     """O(τ log n) states: counted."""
     ratios = []
     for n in sizes:
@@ -155,7 +167,7 @@ _SIZES = {
 }
 
 
-def _sync(id: str, place: str, title: str, statement: str, experiment, **other) -> Claim:
+def _sync(id: str, place: str, title: str, statement: str, experiment: Callable[..., Outcome], **other: Any) -> Claim:
     quick, full = other.get("quick", _SIZES["quick"]), other.get("full", _SIZES["full"])
     return Claim(f"to.{id}", "time-optimal", place, title, statement, experiment, quick=quick, full=full)
 

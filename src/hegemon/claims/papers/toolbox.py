@@ -1,18 +1,22 @@
 """The toolbox of the time-optimal paper: epidemic, countdown, quick elimination (Lemmas 2 to 5)."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from hegemon.analysis.scaling import N_LOG, N_LOG_SQUARED, Law
 from hegemon.claims.checks import follows, mean_is, number_at_least, share_at_least
 from hegemon.claims.drawing import law_line, laws, means, shares, sizes_table
+from hegemon.claims.laboratory import Definition, Laboratory, Sample
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series
 from hegemon.exact.verification import verify
 from hegemon.models.configuration import Configuration, Group
 from hegemon.protocols.countdown import Countdown
 from hegemon.protocols.epidemic import Epidemic
 from hegemon.protocols.quick_elimination import QuickElimination
+from hegemon.runs.run import Run
 
 
 def harmonic(k: int) -> float:
@@ -22,14 +26,17 @@ def harmonic(k: int) -> float:
     return math.log(k) + np.euler_gamma + 1 / (2 * k) - 1 / (12 * k * k)
 
 
-def tail_check(what: str, steps, limit: float, n: int) -> Check:
+def tail_check(what: str, steps: Any, limit: float, n: int) -> Check:
     """With probability at least 1 - 1/n (k = 1) a run ends within the limit."""
     within = int(np.sum(np.asarray(steps) <= limit))
     claimed = f"probability ≥ 1 − 1/n = {1 - 1 / n:.4g}"
     return share_at_least(what, within, len(steps), 1 - 1 / n, claimed)
 
 
-def epidemic(lab, protocol=Epidemic, *, sizes, trials, most, tail) -> Outcome:
+def epidemic(
+    lab: Laboratory, protocol: Definition = Epidemic, *, sizes: Sequence[int], trials: int, most: int,
+    tail: Sequence[int],
+) -> Outcome:  # fmt: skip
     samples, checks = [], []
     for n in sizes:
         limit = 50 * n * math.ceil(math.log2(n))
@@ -38,10 +45,10 @@ def epidemic(lab, protocol=Epidemic, *, sizes, trials, most, tail) -> Outcome:
         checks.append(mean_is(what, samples[-1], (n - 1) * harmonic(n - 1), 0.05, first=trials))
     checks.append(follows("growth of the mean", sizes, samples, N_LOG, N_LOG_SQUARED))
     n, number = tail
-    limit = 3 * n * math.log(n)
-    rows = lab.trials(protocol(n=n), number, max_steps=10 * int(limit), label="one-source, tail")
+    within = 3 * n * math.log(n)
+    rows = lab.trials(protocol(n=n), number, max_steps=10 * int(within), label="one-source, tail")
     steps = [row["steps"] if row["reached"] else math.inf for row in rows]
-    checks.append(tail_check(f"n = {n}: everyone has the maximum within 3 n ln n steps (k = 1)", steps, limit, n))
+    checks.append(tail_check(f"n = {n}: everyone has the maximum within 3 n ln n steps (k = 1)", steps, within, n))
     rival = law_line(f"∝ {N_LOG_SQUARED.name} (rival)", N_LOG_SQUARED, sizes, samples)
     plot = Plot(
         "Until everyone has the largest value",
@@ -72,8 +79,11 @@ def epidemic(lab, protocol=Epidemic, *, sizes, trials, most, tail) -> Outcome:
     return Outcome(checks, f"{share:.4f} of (n−1)·H(n−1) at n = {sizes[-1]:,}", [plot], [table])
 
 
-def countdown(lab, protocol=Countdown, *, sizes, trials, n_fixed, falls, tail) -> Outcome:
-    def time(n, top, number, **options):
+def countdown(
+    lab: Laboratory, protocol: Definition = Countdown, *, sizes: Sequence[int], trials: int, n_fixed: int,
+    falls: Sequence[int], tail: Sequence[int],
+) -> Outcome:  # fmt: skip
+    def time(n: int, top: int, number: int, **options: Any) -> Sample:
         limit = 50 * n * (top + math.ceil(math.log2(n)))
         return lab.times(protocol(n=n, top=top), number, start="full", max_steps=limit, **options)
 
@@ -113,7 +123,9 @@ def countdown(lab, protocol=Countdown, *, sizes, trials, n_fixed, falls, tail) -
     return Outcome(checks, f"{speed:.2f}·n·(l1−l2 + log n) steps at l1−l2 = {falls[-1]}", plots)
 
 
-def spread(lab, protocol=Countdown, *, sizes, trials_per_agent, factor=4) -> Outcome:
+def spread(
+    lab: Laboratory, protocol: Definition = Countdown, *, sizes: Sequence[int], trials_per_agent: int, factor: int = 4
+) -> Outcome:
     checks, shares, times = [], [], []
     for n in sizes:
         log = math.ceil(math.log2(n))
@@ -136,22 +148,23 @@ def spread(lab, protocol=Countdown, *, sizes, trials_per_agent, factor=4) -> Out
     return Outcome(checks, headline, [plot])
 
 
-def winners(run) -> dict:
+def winners(run: Run) -> dict:
     """How many leaders have the maximum level once every leader has decided."""
+    assert run.configuration is not None  # one that is measured keeps it
     agents, weights = run.configuration.weighted()
     weights = np.ones(len(agents), np.int64) if weights is None else weights
     top = agents["level"].max()
     return {"winners": int(weights[(agents["leader"] == 1) & (agents["level"] == top)].sum())}
 
 
-def fresh_leaders(case, leaders: int) -> Configuration:
+def fresh_leaders(case: Any, leaders: int) -> Configuration:
     """The start of the lottery with this many leaders."""
     fresh = {"level": 0, "done": 0}
     groups = [Group(leaders, {"leader": 1, **fresh}), Group(case.n - leaders, {"leader": 0, **fresh})]
     return Configuration.from_groups(case.space, groups, None, as_multiset=True)
 
 
-def least_success(lab, protocol, n: int, most: int) -> Check:
+def least_success(lab: Laboratory, protocol: Definition, n: int, most: int) -> Check:
     """The exact probability of a unique winner, the least over all numbers of leaders up to `most`. Leaders of equal
     level stay leaders, so one has won alone exactly where one leader is left."""
     found = {}
@@ -167,7 +180,10 @@ def least_success(lab, protocol, n: int, most: int) -> Check:
     return number_at_least(what, found[worst], 1 / 16)
 
 
-def quick_elimination(lab, protocol=QuickElimination, *, sizes, trials, exact=()) -> Outcome:
+def quick_elimination(
+    lab: Laboratory, protocol: Definition = QuickElimination, *, sizes: Sequence[int], trials: int,
+    exact: Sequence[tuple] = (),
+) -> Outcome:  # fmt: skip
     curves: dict[str, list[Check]] = {}
     made = 0
     for label, leaders_of in (("all leaders", lambda n: n), ("√n leaders", math.isqrt), ("2 leaders", lambda n: 2)):

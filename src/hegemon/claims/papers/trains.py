@@ -3,13 +3,15 @@
 import copy
 import itertools
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from hegemon.analysis.scaling import Law
 from hegemon.claims.checks import always, brief, follows
 from hegemon.claims.drawing import laws, means
-from hegemon.claims.laboratory import Sample, counted
+from hegemon.claims.laboratory import Definition, Laboratory, Sample, counted
 from hegemon.claims.papers.trains_counting import leader_comes, marks_vanish, values_grow
 from hegemon.claims.papers.trains_late import late, marks, no_local_errors, states
 from hegemon.claims.papers.trains_lemmas import Bench, closed, growth, nodes_of
@@ -26,7 +28,10 @@ FOURTH = Law("n⁴", lambda n: n**4)
 SLOW_STARTS = ("no-leader", "corrupted", "random")  # the slowest first
 
 
-def theorem(lab, protocol=Trains, *, graphs, trials, sizes, growth_trials, updates, alike) -> Outcome:
+def theorem(
+    lab: Laboratory, protocol: Definition = Trains, *, graphs: Sequence[str], trials: int, sizes: Sequence[int],
+    growth_trials: int, updates: int, alike: Sequence[tuple],
+) -> Outcome:  # fmt: skip
     """Theorem 1.2: from any start to one leader, in poly(n) rounds, with few states and two random bits."""
     checks, table, everything = [], [], []
     for graph in graphs:
@@ -72,12 +77,12 @@ def theorem(lab, protocol=Trains, *, graphs, trials, sizes, growth_trials, updat
     return Outcome(checks, headline, [plot], tables, notes)
 
 
-def limit(case) -> int:
+def limit(case: Any) -> int:
     """Rounds after which a run is given up: 2^3N is the law of Lemma 4.9, and many times what is measured."""
     return 4 * 2 ** (3 * case.N)
 
 
-def two_bits(lab, protocol, graph: str, updates: int) -> Check:
+def two_bits(lab: Laboratory, protocol: Definition, graph: str, updates: int) -> Check:
     """An update given the same neighbourhood and the same two bits returns the same: it draws nothing else."""
     bench, same = Bench(lab, protocol, graph), 0
     for _ in range(updates):
@@ -96,7 +101,7 @@ def two_bits(lab, protocol, graph: str, updates: int) -> Check:
     return always(what, same, 4 * updates, "two random bits per node and round")
 
 
-def memory_table(protocol) -> Table:
+def memory_table(protocol: Definition) -> Table:
     rows = []
     for k in (4, 8, 12, 16):
         case = protocol(n=2**k)
@@ -107,7 +112,7 @@ def memory_table(protocol) -> Table:
     return Table("Memory, read off the definition and not measured", columns, rows)
 
 
-def consecutive_states(protocol) -> int:
+def consecutive_states(protocol: Any) -> int:
     """How many states have both wagons, the last one right behind the first."""
     states = protocol.space.decode_array(np.arange(protocol.states))
     both = (states["F"] == 1) & (states["L"] == 1)

@@ -1,14 +1,18 @@
 """Informative trains, Lemmas 4.5 to 4.7: trains count up, so that a leader comes and marks go."""
 
 import math
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
 from hegemon.claims.checks import always, number_at_most
 from hegemon.claims.errata import erratum
+from hegemon.claims.laboratory import Definition, Laboratory
 from hegemon.claims.papers.trains_lemmas import Bench, nodes_of
 from hegemon.claims.papers.trains_tiny import Tiny
-from hegemon.claims.registry import Outcome, Plot, Series, Table
+from hegemon.claims.registry import Check, Outcome, Plot, Series, Table
 from hegemon.protocols.trains.legitimate import station
 from hegemon.protocols.trains.protocol import Trains
 from hegemon.protocols.trains.values import extreme_value, marked_wagons
@@ -17,11 +21,14 @@ from hegemon.runs.setting import topology_for
 WITNESS = "trains-lemma-4-5"
 
 
-def values_grow(repaired: bool):
+def values_grow(repaired: bool) -> Callable[..., Outcome]:
     """Lemma 4.5: while no leader contains wagons of a flag, the smallest value of its trains grows; from time 0 on, as
     it is stated, or from time 1 on."""
 
-    def experiment(lab, protocol=Trains, *, graphs, trials, rounds, lengths=(), leaders=True) -> Outcome:
+    def experiment(
+        lab: Laboratory, protocol: Definition = Trains, *, graphs: Sequence[str], trials: int, rounds: int,
+        lengths: Sequence[int] = (), leaders: bool = True,
+    ) -> Outcome:  # fmt: skip
         checks, lines, curve = [], [], []
         for N in lengths:
             checks.append(on_a_triangle(lab, protocol, N, leaders))
@@ -75,7 +82,7 @@ BORN = (
 )
 
 
-def from_the_witness(lab, protocol):
+def from_the_witness(lab: Laboratory, protocol: Definition) -> Check:
     """The shipped counterexample: one round from it, at t = 0."""
     known = erratum(WITNESS)
     bench = Bench(lab, protocol, known["graph"], **known["parameters"])
@@ -88,7 +95,7 @@ def from_the_witness(lab, protocol):
     return always(f"{known['graph']}, the start errata/{WITNESS}.json, at t = 0", grew, tried, "at least one more")
 
 
-def on_a_triangle(lab, protocol, N: int, leaders: bool):
+def on_a_triangle(lab: Laboratory, protocol: Definition, N: int, leaders: bool) -> Check:
     """Every configuration that a round can leave on three nodes, with or without leaders."""
     lab.report(f"all configurations of a triangle, N = {N}")
     world = Tiny(protocol(n=3, N=N), "complete:3")
@@ -110,7 +117,7 @@ def on_a_triangle(lab, protocol, N: int, leaders: bool):
     return always(what, good, made, "at least one more")
 
 
-def marked_trains(bench) -> list:
+def marked_trains(bench: Bench) -> list:
     """Where the graph is deep enough, complete marked trains that no leader follows: no leader emits marked ones."""
     nodes = bench.start("safe")
     for a in nodes:
@@ -118,7 +125,7 @@ def marked_trains(bench) -> list:
     return [bench.protocol.space.namespace(bench.protocol.space.code(a)) for a in nodes]
 
 
-def grew_in(bench, before, after) -> tuple[int, int]:
+def grew_in(bench: Bench, before: list[SimpleNamespace], after: list[SimpleNamespace]) -> tuple[int, int]:
     """For how many flags the lemma speaks of this round, and for how many it is right."""
     made = good = 0
     for flag in (0, 1):
@@ -129,13 +136,13 @@ def grew_in(bench, before, after) -> tuple[int, int]:
     return made, good
 
 
-def smallest(bench, nodes, flag: int) -> float:
+def smallest(bench: Bench, nodes: list[SimpleNamespace], flag: int) -> float:
     offsets, targets = bench.rows
     value = extreme_value(nodes, offsets, targets, flag, 1, bench.protocol.p)
     return math.inf if value < 0 else int(value)
 
 
-def emits(nodes, flag: int) -> bool:
+def emits(nodes: list[SimpleNamespace], flag: int) -> bool:
     """Whether some leader contains a wagon with this flag."""
     return any(a.leader and any(w[0] >= 0 and w[3] == flag for w in (station(a, 0), station(a, 1))) for a in nodes)
 
@@ -143,7 +150,9 @@ def emits(nodes, flag: int) -> bool:
 A_LEADER = "count(leader == 1) >= 1"
 
 
-def leader_comes(lab, protocol=Trains, *, lengths, cases, trials) -> Outcome:
+def leader_comes(
+    lab: Laboratory, protocol: Definition = Trains, *, lengths: Sequence[int], cases: Sequence[tuple], trials: int
+) -> Outcome:
     """Lemma 4.6: without a leader one appears within 2^N + N rounds."""
     checks, xs, ys = [], [], []
     for N in lengths:
@@ -164,7 +173,11 @@ def leader_comes(lab, protocol=Trains, *, lengths, cases, trials) -> Outcome:
         ys.append(longest)
     for graph, N in cases:
         case = protocol(n=nodes_of(graph), N=N)
-        options = {"graph": topology_for(case, graph, lab.seed), "start": "no-leader", "until": A_LEADER}
+        options: dict[str, Any] = {
+            "graph": topology_for(case, graph, lab.seed),
+            "start": "no-leader",
+            "until": A_LEADER,
+        }
         found = lab.trials(case, trials, max_steps=2**N + N + 1, **options)
         last = max(row["rounds"] if row["reached"] else math.inf for row in found)
         checks.append(number_at_most(f"{graph}, N = {N}: rounds to a leader, longest of {trials}", last,
@@ -183,7 +196,9 @@ def leader_comes(lab, protocol=Trains, *, lengths, cases, trials) -> Outcome:
     return Outcome(checks, f"a leader always came; at the latest after {closest:.0%} of 2^N + N rounds", [plot])
 
 
-def marks_vanish(lab, protocol=Trains, *, lengths, graphs, trials) -> Outcome:
+def marks_vanish(
+    lab: Laboratory, protocol: Definition = Trains, *, lengths: Sequence[int], graphs: Sequence[str], trials: int
+) -> Outcome:
     """Lemma 4.7: if leaders emit no marked wagon, there is none after 2^N + 2N - 2 rounds."""
     checks, tight = [], ""
     for N in lengths:

@@ -2,13 +2,16 @@
 how many states there are."""
 
 import copy
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from hegemon.claims.checks import always, number_at_most, number_is
+from hegemon.claims.laboratory import Definition, Laboratory
 from hegemon.claims.papers.trains_lemmas import Bench, grows_from, nodes_of, packed, without_marks
 from hegemon.claims.papers.trains_tiny import Tiny
-from hegemon.claims.registry import Outcome
+from hegemon.claims.registry import Check, Outcome
 from hegemon.protocols.trains.protocol import Trains
 
 
@@ -17,7 +20,9 @@ def quiet(N: int) -> int:
     return 2 ** (N + 2) + N
 
 
-def late(lab, protocol=Trains, *, tiny, graphs, trials) -> Outcome:
+def late(
+    lab: Laboratory, protocol: Definition = Trains, *, tiny: Sequence[tuple], graphs: Sequence[str], trials: int
+) -> Outcome:
     """After 2^(N+2) + N rounds in which nobody emits a marked wagon, a marked train spreads order from any leader."""
     checks, everything, latest = [], 0, {}
     for graph, N in tiny:
@@ -91,11 +96,13 @@ def eccentricity(world: Tiny, v: int) -> int:
     return far
 
 
-def no_local_errors(repaired: bool):
+def no_local_errors(repaired: bool) -> Callable[..., Outcome]:
     """Section 3.3: no local error at a node that is no leader after the first round, or after the second. Every state
     beside every (pair of) faces of its neighbours."""
 
-    def experiment(lab, protocol=Trains, *, cases, coins=(0, 1)) -> Outcome:
+    def experiment(
+        lab: Laboratory, protocol: Definition = Trains, *, cases: Sequence[tuple], coins: Sequence[int] = (0, 1)
+    ) -> Outcome:
         checks = []
         for graph, N in cases:
             lab.report(f"every state beside every face, {graph}, N = {N}")
@@ -120,7 +127,7 @@ def no_local_errors(repaired: bool):
     return experiment
 
 
-def leads_to(lab, world: Tiny, codes: np.ndarray, good: np.ndarray, what: str, coins: tuple):
+def leads_to(lab: Laboratory, world: Tiny, codes: np.ndarray, good: np.ndarray, what: str, coins: Sequence) -> Check:
     """Node 1 in each of these states, its neighbours with every face: whether a round leads to a good state."""
     faces = world.shown_by.astype(np.int32)
     rows = world.every(*[codes if v == 1 else faces for v in range(world.protocol.n)])
@@ -137,10 +144,10 @@ def kept_rand(world: Tiny) -> np.ndarray:
     return np.where(begins, np.arange(len(a)), world.without_rand())
 
 
-def marks(repaired: bool):
+def marks(repaired: bool) -> Callable[..., Outcome]:
     """Section 3.4: how often a leader marks a train, exactly, over all coins."""
 
-    def experiment(lab, protocol=Trains, *, lengths) -> Outcome:
+    def experiment(lab: Laboratory, protocol: Definition = Trains, *, lengths: Sequence[int]) -> Outcome:
         checks = []
         for N in lengths:
             case = protocol(n=2, N=N)
@@ -155,18 +162,18 @@ def marks(repaired: bool):
     return experiment
 
 
-def fresh_leader(case, L_idx: int, F_idx: int) -> dict:
+def fresh_leader(case: Any, L_idx: int, F_idx: int) -> dict:
     """The states of a leader whose rand was drawn just now, with their probabilities."""
     wagon = {"F": 1, "L": 1, "F_idx": F_idx, "F_bit": 1, "F_carry": 0, "F_flag": 0}
     state = {"leader": 1, **wagon, "L_idx": L_idx, "L_bit": 0, "L_carry": 0, "L_flag": 0}
     return {case.space.code(case.space.parse({**_named(case, state), "rand": x})): p for x, p in ((1, 0.25), (0, 0.75))}
 
 
-def _named(case, state: dict) -> dict:
+def _named(case: Any, state: dict) -> dict:
     return {**state, "F": "wagon", "L": "wagon"}
 
 
-def marked_after(case, law: dict) -> float:
+def marked_after(case: Any, law: dict) -> float:
     """The probability that the next head is marked: the law of the leader's state, over all coins of its rounds."""
     space, beside = (
         case.space,
@@ -186,10 +193,10 @@ def marked_after(case, law: dict) -> float:
             return sum(p for code, p in heads.items() if space.namespace(code).L_flag == 1)
 
 
-def states(repaired: bool):
+def states(repaired: bool) -> Callable[..., Outcome]:
     """Theorem 1.2 and section 1.2: Θ(N) states as it is stated; 4(8N + 1)², of which Θ(N) have no local error."""
 
-    def experiment(lab, protocol=Trains, *, lengths) -> Outcome:
+    def experiment(lab: Laboratory, protocol: Definition = Trains, *, lengths: Sequence[int]) -> Outcome:
         checks, sound = [], []
         for N in lengths:
             case = protocol(n=2, N=N)

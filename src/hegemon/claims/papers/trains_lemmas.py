@@ -2,13 +2,18 @@
 
 import copy
 import math
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
 from hegemon.claims.checks import always
+from hegemon.claims.laboratory import Definition, Laboratory
 from hegemon.claims.papers.trains_tiny import Tiny
 from hegemon.claims.registry import Outcome
 from hegemon.compute.randomness import generator
+from hegemon.models.state import StateSpace
 from hegemon.protocols.trains.legitimate import breadth_first, is_legitimate, station
 from hegemon.protocols.trains.protocol import Trains, error_overflow_first
 from hegemon.protocols.trains.values import marked_wagons
@@ -18,7 +23,7 @@ from hegemon.runs.setting import topology_for
 class Bench:
     """One protocol on one graph, played round by round in plain Python."""
 
-    def __init__(self, lab, protocol, graph: str, **parameters):
+    def __init__(self, lab: Laboratory, protocol: Definition, graph: str, **parameters: Any):
         self.topology = topology_for(protocol(n=nodes_of(graph)), graph, lab.seed)
         self.protocol = protocol(n=self.topology.n, **parameters)
         self.rows = self.topology.offsets, self.topology.targets
@@ -42,7 +47,7 @@ class Bench:
             after.append(self.protocol.space.namespace(self.protocol.space.code(state)))
         return after
 
-    def is_legitimate(self, nodes) -> bool:
+    def is_legitimate(self, nodes: list[SimpleNamespace]) -> bool:
         return bool(is_legitimate(nodes, *self.rows, self.protocol.p))
 
 
@@ -54,18 +59,21 @@ def nodes_of(graph: str) -> int:
     return sum(parts) if family == "lollipop" else 2 ** parts[0] if family == "hypercube" else parts[0]
 
 
-def leaders(nodes) -> list[int]:
+def leaders(nodes: list[SimpleNamespace]) -> list[int]:
     return [v for v, a in enumerate(nodes) if a.leader == 1]
 
 
-def without_marks(nodes, space) -> list:
+def without_marks(nodes: list[SimpleNamespace], space: StateSpace) -> list:
     """The same with every flag and every rand at 0: no leader will emit a marked wagon by itself."""
     for a in nodes:
         a.rand = a.F_flag = a.L_flag = 0
     return [space.namespace(space.code(a)) for a in nodes]
 
 
-def closed(lab, protocol=Trains, *, tiny, graphs, trials, rounds) -> Outcome:
+def closed(
+    lab: Laboratory, protocol: Definition = Trains, *, tiny: Sequence[tuple], graphs: Sequence[str], trials: int,
+    rounds: int,
+) -> Outcome:  # fmt: skip
     """Lemma 4.2: all of Γ_L with all coins on tiny graphs; elsewhere X = 1 is drawn often, since marked trains are rare
     by chance and closure is about all coins."""
     checks, listed = [], 0
@@ -111,11 +119,13 @@ def packed(rows: np.ndarray, world: Tiny) -> np.ndarray:
     return number
 
 
-def growth(repaired: bool):
+def growth(repaired: bool) -> Callable[..., Outcome]:
     """Lemma 4.3, as it is stated or repaired: the structure of a legitimate configuration grows around a marked train,
     a layer per round."""
 
-    def experiment(lab, protocol=Trains, *, lengths, graphs, trials) -> Outcome:
+    def experiment(
+        lab: Laboratory, protocol: Definition = Trains, *, lengths: Sequence[int], graphs: Sequence[str], trials: int
+    ) -> Outcome:
         checks = []
         starts = spoilt = 0
         for N in lengths:
@@ -160,7 +170,7 @@ OVERFLOW = (
 )
 
 
-def on_two_nodes(protocol, N: int) -> tuple[np.ndarray, np.ndarray]:
+def on_two_nodes(protocol: Definition, N: int) -> tuple[np.ndarray, np.ndarray]:
     """Every start of two nodes without marks in which node 0 is about to emit a marked train: whether the lemma's
     conclusion holds, and whether node 1, no leader, has Err-Overflow^F beside the head, a round after t."""
     world = Tiny(protocol(n=2, N=N), "path:2")
@@ -178,7 +188,7 @@ def on_two_nodes(protocol, N: int) -> tuple[np.ndarray, np.ndarray]:
     return good, overflows
 
 
-def plant_overflow(bench, nodes, chosen: int) -> None:
+def plant_overflow(bench: Bench, nodes: list[SimpleNamespace], chosen: int) -> None:
     """Beside the chosen leader, a train that reaches 2^N just as the marked head arrives: the worst start known. The
     train's last wagons come from a further node, or from the leader itself where there is none."""
     N = bench.protocol.N
@@ -195,7 +205,7 @@ def plant_overflow(bench, nodes, chosen: int) -> None:
         b.L_bit = 1
 
 
-def grows(bench, planted: bool) -> str:
+def grows(bench: Bench, planted: bool) -> str:
     """One arbitrary start without marks in which a leader begins a marked train: what becomes of it. It is hindered
     where a non-leader w has Err-Overflow^F at time t + 2·d(w, v*) − 1, beside the marked head."""
     N, space = bench.protocol.N, bench.protocol.space
@@ -209,7 +219,7 @@ def grows(bench, planted: bool) -> str:
     return grows_around(bench, [space.namespace(space.code(a)) for a in nodes], chosen)
 
 
-def grows_from(bench, nodes: list) -> str:
+def grows_from(bench: Bench, nodes: list) -> str:
     """The same from a configuration without marks, around its first leader, once that begins a train."""
     N = bench.protocol.N
     for _ in range(N):
@@ -221,7 +231,7 @@ def grows_from(bench, nodes: list) -> str:
     return "failed"  # no leader
 
 
-def grows_around(bench, nodes: list, chosen: int) -> str:
+def grows_around(bench: Bench, nodes: list, chosen: int) -> str:
     """What becomes of the marked train that the chosen leader emits in the next round."""
     N = bench.protocol.N
     nodes = bench.round(nodes, head=0)  # now it is time t
@@ -238,7 +248,7 @@ def grows_around(bench, nodes: list, chosen: int) -> str:
     return "as stated" if bench.is_legitimate(nodes) else "failed"
 
 
-def grown(nodes, chosen, distance, k: int, N: int) -> bool:
+def grown(nodes: list[SimpleNamespace], chosen: int, distance: np.ndarray, k: int, N: int) -> bool:
     """Clauses (i) to (v) of Lemma 4.3, k rounds after the marked train began."""
     layers = [[station(nodes[v], i) for v in range(len(nodes)) if distance[v] == i // 2]
               for i in range(2 * int(max(distance)) + 2)]  # fmt: skip

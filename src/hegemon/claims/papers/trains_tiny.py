@@ -2,6 +2,7 @@
 
 import copy
 import math
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ class Tiny:
     """All configurations of a graph whose nodes have at most two neighbours. A configuration is a row of codes; all
     nodes draw the same coins, which is every case, since only a leader reads them."""
 
-    def __init__(self, protocol, graph: str):
+    def __init__(self, protocol: Any, graph: str):
         self.protocol, self.topology = protocol, topology_for(protocol, graph)
         self.near = [[int(u) for u in self.topology.neighbours(v)] for v in range(protocol.n)]
         if max(map(len, self.near)) > 2:
@@ -28,7 +29,7 @@ class Tiny:
         self.faces = len(self.shown_by) + 1  # the last one: no second neighbour
         self._next: dict[int, np.ndarray] = {}  # by coins, made when the first round is followed
 
-    def every(self, *codes) -> np.ndarray:
+    def every(self, *codes: Any) -> np.ndarray:
         """All rows with these codes at each node; on a complete graph one of each class of equal ones."""
         n = self.protocol.n
         if self.topology.is_complete and len(codes) == 1:
@@ -60,17 +61,17 @@ class Tiny:
         self.protocol.update(state, [space.namespace(int(self.shown_by[f])) for f in seen], coins, self.protocol.p)
         return space.code(state)
 
-    def where(self, rows, **values) -> np.ndarray:
+    def where(self, rows: np.ndarray, **values: Any) -> np.ndarray:
         """For every row and node whether its fields have these values."""
         found = np.ones(rows.shape, bool)
         for name, value in values.items():
             found &= self.states[name][rows] == value
         return found
 
-    def marked(self, rows) -> np.ndarray:
+    def marked(self, rows: np.ndarray) -> np.ndarray:
         return self.where(rows, F=1, F_flag=1) | self.where(rows, L=1, L_flag=1)
 
-    def smallest(self, rows, flag: int) -> np.ndarray:
+    def smallest(self, rows: np.ndarray, flag: int) -> np.ndarray:
         """The smallest value of a complete train with this flag, infinite where there is none: `values`, for arrays."""
         N, states, n = self.protocol.N, self.states, self.protocol.n
         idx, amount = {}, {}
@@ -90,7 +91,7 @@ class Tiny:
         heads = [np.where(idx[s] == 0, value[s], math.inf) for s in range(2 * n)]
         return np.min(heads, axis=0)
 
-    def may_have_trains(self, rows, flag: int) -> np.ndarray:
+    def may_have_trains(self, rows: np.ndarray, flag: int) -> np.ndarray:
         """Whether wagons of all indices are there: without, no train is complete."""
         present = np.zeros(len(self.states), np.int64)
         for name in "FL":
