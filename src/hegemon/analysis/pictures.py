@@ -224,9 +224,7 @@ def moves(runs: Sequence[Any], name: str) -> bool:
     return bool((values != values[0]).any())
 
 
-def draw_history(
-    axis: Any, runs: Sequence[Any], names: Sequence[str], unit: str, besides: Sequence[str] = ()
-) -> None:
+def draw_history(axis: Any, runs: Sequence[Any], names: Sequence[str], unit: str, besides: Sequence[str] = ()) -> None:
     """The curves of one unit; what never changes is listed below instead, `besides` too, unless nothing changes."""
     time = "parallel_time" if runs[0].unit == "steps" else "step"
     moving = [name for name in names if moves(runs, name)] or list(names)
