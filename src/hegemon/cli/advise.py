@@ -1,6 +1,6 @@
 """`hegemon advise`: a protocol and its parameters from how long the leader should be held."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from hegemon.cli import options
 from hegemon.cli.common import console, facts, figure, print_json
@@ -27,7 +27,7 @@ def advise_parameters(
     ] = None,
     risk: Annotated[float | None, decimal("--risk", "probability of losing the leader earlier", 1)] = None,
     json: options.Json = False,
-):
+) -> None:
     """Choose the cheapest protocol and parameters that are known to hold a leader for long enough."""
     from hegemon.experiments.holding.advice import UNITS, advise
 
@@ -54,7 +54,7 @@ def advise_parameters(
     console().print(facts(rows | {"command": found.command}))
 
 
-def named(known) -> str:
+def named(known: Any) -> str:
     given = ", ".join(f"{name} = {value}" for name, value in known.parameters.items())
     agents = f"{'exactly' if known.fewest == known.n else 'at most'} {known.n} agents"
     return f"{known.protocol}, for {agents} ({given})"

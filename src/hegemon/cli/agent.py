@@ -12,13 +12,14 @@ import sys
 import warnings
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from hegemon.cli import failures
 from hegemon.errors import InvalidInput, meant
 
 if TYPE_CHECKING:  # they load NumPy, which --help does not need
     from hegemon.models.protocol import Protocol
+    from hegemon.network.member import Member
 
 DEFAULT_HEALTH = "127.0.0.1:0"
 
@@ -56,7 +57,10 @@ class SingleValue(argparse.Action):
 
     given = False
 
-    def __call__(self, parser, namespace, values, option_string=None):
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any,
+        option_string: str | None = None,
+    ) -> None:  # fmt: skip
         if self.given:
             raise InvalidInput(f"{option_string} is given more than once and takes one value; give it once")
         self.given = True
@@ -66,11 +70,11 @@ class SingleValue(argparse.Action):
 class Words(argparse.ArgumentParser):
     """A parser that refuses in one sentence, as every other command does."""
 
-    def __init__(self, **given):
+    def __init__(self, **given: Any):
         super().__init__(**given)
         self.register("action", None, SingleValue)
 
-    def error(self, message: str):
+    def error(self, message: str) -> NoReturn:
         known = [name for action in self._actions for name in action.option_strings]
         raise InvalidInput(f"{message}{meant(message.rpartition(': ')[2], known)}; see {self.prog} --help")
 
@@ -129,7 +133,7 @@ def make_key(place: str) -> None:
             os.unlink(beside)
 
 
-def make_protocol(options):
+def make_protocol(options: argparse.Namespace) -> "Protocol":
     from hegemon.models.expressions import assignments
     from hegemon.protocols.loading import find_protocol, name_protocol
 
@@ -144,7 +148,7 @@ def go(leave: asyncio.Future, code: int) -> None:
         leave.set_result(code)
 
 
-async def live(protocol: "Protocol", options) -> int:
+async def live(protocol: "Protocol", options: argparse.Namespace) -> int:
     """Be a member until a signal."""
     from hegemon.network.health import Health
     from hegemon.network.member import join
@@ -183,7 +187,7 @@ async def live(protocol: "Protocol", options) -> int:
                 server.close()
 
 
-async def reload_when_told(member, given, told: asyncio.Event) -> None:
+async def reload_when_told(member: "Member", given: Any, told: asyncio.Event) -> None:
     """Peers and keys from their files again, each time; beside the loop, since a file or a name server may be slow."""
     while True:
         await told.wait()
@@ -198,7 +202,7 @@ async def reload_when_told(member, given, told: asyncio.Event) -> None:
             log("not reloaded", str(error))
 
 
-def read_both(given) -> tuple:
+def read_both(given: Any) -> tuple:
     from hegemon.network.keys import keys_from
     from hegemon.network.peers import peers_from
 

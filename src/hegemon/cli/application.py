@@ -1,7 +1,8 @@
 """The commands: which there are, where each lives, and what --help says of it. Each is loaded when it is used."""
 
 import importlib
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
@@ -175,8 +176,9 @@ def application(words: list[str]) -> typer.Typer:
 class Once(TyperCommand):
     """A command that refuses a second value of an option that takes one: the last would win in silence."""
 
-    def parse_args(self, ctx, args):
-        given = [] if ctx.resilient_parsing else self.make_parser(ctx).parse_args(args=list(args))[2]  # a shell asks
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        parsed = () if ctx.resilient_parsing else self.make_parser(ctx).parse_args(args=list(args))[2]  # a shell asks
+        given: list[Any] = list(parsed)
         for one in given:
             takes_one = one.param_type_name == "option" and not (one.multiple or one.is_flag)
             if takes_one and given.count(one) > 1:
@@ -197,11 +199,11 @@ Version = Annotated[
 ]
 
 
-def everything(version: Version = False):
+def everything(version: Version = False) -> None:
     """A laboratory for randomized leader election in anonymous networks."""
 
 
-def load(place: str):
+def load(place: str) -> Callable:
     module, _, function = place.partition(":")
     return getattr(importlib.import_module(f"hegemon.cli.{module}"), function)
 

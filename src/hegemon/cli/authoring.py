@@ -23,7 +23,7 @@ def new_protocol(
     file: Annotated[str, options.argument("FILE", "the file to write, such as my_protocol.py")],
     model: Annotated[str, option("--model", help=f"{', '.join(TEMPLATES)}", metavar="MODEL")] = "population",
     claims: Annotated[bool, option("--claims", help="a paper's claims about it, with a broken twin, as well")] = False,
-):
+) -> None:
     """Write a commented protocol of your own, which runs, verifies and plots at once; or a paper's claims."""
     if claims and model != "population":
         raise InvalidInput(f"--claims comes with a population protocol; drop --model {model} and replace the protocol")
@@ -70,7 +70,7 @@ def import_rules(
         bool, option("--asymmetric", help="a pair without a rule does not take that of the reversed pair")
     ] = False,
     set_: options.Set = None,
-):
+) -> None:
     """Write a protocol as a Python file, from reactions or from a rule dictionary or function of ppsim.
 
     A text has one reaction on a line: L + L -> L + F, or A + B -> 2 U @ 0.5 with a rate.
@@ -89,11 +89,8 @@ def import_rules(
 def check_protocol(
     protocol: options.Protocol,
     n: Annotated[int, integer("--n", "number of agents to try it with", low=1, high=64)] = 5,
-    set_: options.Set = None,
-    graph: options.Graph = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-):
+    set_: options.Set = None, graph: options.Graph = None, json: options.Json = False, quiet: options.Quiet = False,
+) -> None:  # fmt: skip
     """Try a protocol as the engines will: all pairs, ranges, starts, closed sets, compilation.
 
     The exit code is 1 when something is wrong; the sentence names the line of the file.

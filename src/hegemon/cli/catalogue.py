@@ -1,17 +1,15 @@
 """`hegemon list` and `hegemon show`."""
 
-from contextlib import suppress
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any
 
 from hegemon.cli import options
-from hegemon.cli.common import console, facts, figure, maker, new_table, print_json
-from hegemon.errors import InvalidInput
+from hegemon.cli.common import console, facts, figure, first_allowed, maker, new_table, print_json
 
-USUAL_SIZES = range(100, 110)
+USUAL_SIZES = (*range(100, 110), *range(2, 10))
 
 
-def list_protocols(json: options.Json = False):
+def list_protocols(json: options.Json = False) -> None:
     """The catalogue: every protocol with its model, what it does and where it was published."""
     from hegemon.protocols.cited import GRADES
     from hegemon.protocols.listing import rows as listed
@@ -39,7 +37,7 @@ def show_protocol(
     n: Annotated[int | None, options.integer("--n", "number of agents", low=1, high=options.MOST_AGENTS)] = None,
     set_: options.Set = None,
     json: options.Json = False,
-):
+) -> None:
     """One protocol: reference, parameters, fields, number of states, starts, sets, observables."""
     from hegemon.models.description import describe
     from hegemon.protocols.cited import CITED
@@ -48,7 +46,7 @@ def show_protocol(
         show_cited(CITED[protocol], json)
         return
     make = maker(protocol, set_)
-    content = describe(make(n) if n is not None else of_usual_size(make))
+    content = describe(make(n) if n is not None else first_allowed(make, USUAL_SIZES))
     if json:
         print_json(content)
         return
@@ -87,15 +85,7 @@ def show_protocol(
             screen.print(table)
 
 
-def of_usual_size(make):
-    """The protocol with 100 agents, or a few more if it does not take 100 (an odd number, say), or else very few."""
-    for n in (*USUAL_SIZES, *range(2, 10)):
-        with suppress(InvalidInput):
-            return make(n)
-    return make(USUAL_SIZES[0])  # says why
-
-
-def show_cited(row, json: bool) -> None:
+def show_cited(row: Any, json: bool) -> None:
     """A row that is only quoted: what was published, and why it is not run."""
     content = {"protocol": row.id, "grade": "cited", **asdict(row), "time": row.time.removesuffix(",")}
     del content["id"]

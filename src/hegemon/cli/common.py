@@ -1,8 +1,9 @@
 """What several commands share: the subject of a command, its output files, and the end of its work."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hegemon.cli import guard
 from hegemon.cli.output import console, facts, new_table, plain, print_json
@@ -11,6 +12,7 @@ from hegemon.errors import InvalidInput
 from hegemon.files import reserve
 
 if TYPE_CHECKING:  # they load NumPy, which --help does not need
+    from hegemon.graphs.topology import Topology
     from hegemon.models.protocol import Protocol
 
 __all__ = ["build", "console", "deliver", "facts", "figure", "new_table", "outputs", "plain", "print_json"]
@@ -18,19 +20,29 @@ __all__ = ["build", "console", "deliver", "facts", "figure", "new_table", "outpu
 PICTURES = (".png", ".svg", ".pdf")
 
 
-def build(name: str, n: int | str | None, graph, settings, seed: int):
+def build(
+    name: str, n: int | str | None, graph: str | None, settings: list[str] | None, seed: int
+) -> "tuple[Protocol, Topology]":
     """The protocol and the topology that a command's arguments describe. The graph may say what n is."""
     from hegemon.experiments import request
 
     return request.build(name, n, graph, settings, seed)
 
 
-def maker(name: str, settings) -> Callable:
+def maker(name: str, settings: list[str] | None) -> Callable:
     """The protocol of that name as a function of n alone; what is set is looked at first."""
     from hegemon.experiments import request
     from hegemon.models.expressions import assignments
 
     return request.maker(name, assignments(settings), request.NAMING)
+
+
+def first_allowed(make: Callable, sizes: Sequence[int]) -> Any:
+    """The protocol with the first of these numbers of agents that it takes (it may need an odd one, say)."""
+    for n in sizes:
+        with suppress(InvalidInput):
+            return make(n)
+    return make(sizes[0])  # says why
 
 
 def notes_on(text: str | None, protocol: "Protocol") -> list[str]:

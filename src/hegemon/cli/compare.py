@@ -30,7 +30,7 @@ def compare_protocols(
     latex: Annotated[str | None, path("--latex", "write the table (.tex, booktabs)")] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
-):  # fmt: skip
+) -> None:  # fmt: skip
     """Compare protocols at the same n: time from their slowest starts, states, memory, assumptions.
 
     Your own protocols are compared like those of the catalogue.

@@ -83,7 +83,7 @@ def discover_protocols(
     cluster: options.Cluster = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
-):
+) -> None:
     """Search all protocols of a few states for those that are right, and rank them by exact expected steps.
 
     With --improve, find the best parameters and alternative rules of a protocol that exists.
@@ -118,8 +118,15 @@ def discover_protocols(
     with Progress(quiet=quiet) as shown:
         try:
             if guided:
-                more = {"walks": walks, "seed": seed, "workers": workers, "cluster": cluster, "progress": shown.show}
-                discovery = discover_guided(specification, **asked, **more)
+                discovery = discover_guided(
+                    specification,
+                    **asked,
+                    walks=walks,
+                    seed=seed,
+                    workers=workers,
+                    cluster=cluster,
+                    progress=shown.show,
+                )
             else:
                 certified_too = certificate is not None
                 discovery = discover(specification, **asked, certificate=certified_too, progress=shown.show)

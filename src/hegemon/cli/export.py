@@ -3,11 +3,11 @@
 from typing import Annotated
 
 from hegemon.cli import guard, options
-from hegemon.cli.common import build, console, maker, print_json
+from hegemon.cli.common import build, console, first_allowed, maker, print_json
 from hegemon.cli.options import option, path
 from hegemon.cli.progress import Progress
 
-USUAL_SIZE = 5
+USUAL_SIZES = range(5, 11)  # a larger diagram or chain is rarely wanted, and LaTeX names its n
 
 
 def export_protocol(
@@ -29,7 +29,7 @@ def export_protocol(
     out: Annotated[str | None, path("--out", "the file; default: PROTOCOL with the ending of the format")] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
-):  # fmt: skip
+) -> None:  # fmt: skip
     """Write a protocol for a paper or for another tool: LaTeX, state diagrams, the PRISM language, chains.
 
     LaTeX has parameters, fields, transitions and pseudo-code. dot and svg draw the states that can occur, by classes.
@@ -38,7 +38,7 @@ def export_protocol(
         from hegemon.exact.exports.exporting import export
 
         if n is None and graph is None:
-            chosen, topology = _of_usual_size(maker(protocol, set_)), None
+            chosen, topology = first_allowed(maker(protocol, set_), USUAL_SIZES), None
         else:
             chosen, topology = build(protocol, n, graph, set_, 0)
         place = out or chosen.id
@@ -51,15 +51,3 @@ def export_protocol(
         return
     for one in written:
         console().print(f"written: {one}")
-
-
-def _of_usual_size(make):
-    """A few agents: a diagram or a chain of more is rarely wanted, and LaTeX names the n that it was written for."""
-    from contextlib import suppress
-
-    from hegemon.errors import InvalidInput
-
-    for n in range(USUAL_SIZE, USUAL_SIZE + 6):
-        with suppress(InvalidInput):
-            return make(n)
-    return make(USUAL_SIZE)  # says why

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import FrameType
 
 from hegemon.cli.failures import UNFINISHED
 
@@ -79,7 +80,7 @@ def listen() -> None:
             signal.signal(number, _interrupt)
 
 
-def _interrupt(number, _frame) -> None:
+def _interrupt(number: int, _frame: FrameType | None) -> None:
     global received
     if received is None:
         received = number
@@ -100,7 +101,7 @@ def _watch(child: int, heard: int) -> int:
     """Wait for the child, pass the first signal on, and end the child if it does not answer in time."""
     first: list[tuple[int, float]] = []
 
-    def pass_on(number, _frame) -> None:
+    def pass_on(number: int, _frame: FrameType | None) -> None:
         if not first:
             first.append((number, time.monotonic()))
             _kill(child, number)

@@ -45,7 +45,7 @@ def hold_leader(
     path_: Annotated[str | None, path("--path", "write one path to a loss, for run --start (.json)")] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
-):
+) -> None:
     """How long a leader is held, from 10^2 to 10^40 steps and beyond: a weighted ensemble, with an interval."""
     outputs(checkpoint=(checkpoint, (".json",)), path=(path_, (".json",)))
     with Progress(quiet=quiet) as shown, going_on(checkpoint):

@@ -1,6 +1,6 @@
 """`hegemon mixing-time`, `hegemon lower-bound` and `hegemon compare-messages`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 import typer
@@ -22,7 +22,7 @@ def show_mixing_time(
     seed: options.Seed = 0,
     json: options.Json = False,
     quiet: options.Quiet = False,
-):
+) -> None:
     """The mixing time of a random walk: the least k with every probability within 1/(2n) of its limit."""
     with Progress("working", quiet=quiet):
         from hegemon.compute.randomness import GRAPH, generator
@@ -44,12 +44,9 @@ def lower_bound(
     exponents: Annotated[str, option("--exponents", help="or a list", metavar="LOW:HIGH:STEP")] = "0.1:0.95:0.05",
     candidates: Annotated[str, option("--candidates", help="expected numbers", metavar="NUMBER,…")] = "1,2*log(n)",
     trials: Annotated[int, integer("--trials", "runs per point", low=1, high=MOST_TRIALS)] = 200,
-    seed: options.Seed = 0,
-    workers: options.Workers = None,
-    plot: options.Plot = None,
-    json: options.Json = False,
+    seed: options.Seed = 0, workers: options.Workers = None, plot: options.Plot = None, json: options.Json = False,
     quiet: options.Quiet = False,
-):
+) -> None:  # fmt: skip
     """Theorem 3 as an experiment: `referees` with n^a messages, and how often it elects one leader."""
     outputs(plot=(plot, PICTURES))
     with Progress(quiet=quiet) as shown:
@@ -66,12 +63,9 @@ def lower_bound(
 def compare(
     n: options.Sizes = "100,300,1e3,3e3,1e4,3e4,1e5,1e6,1e7",
     trials: Annotated[int, integer("--trials", "runs per point", low=1, high=MOST_TRIALS)] = 5,
-    seed: options.Seed = 0,
-    workers: options.Workers = None,
-    plot: options.Plot = None,
-    json: options.Json = False,
+    seed: options.Seed = 0, workers: options.Workers = None, plot: options.Plot = None, json: options.Json = False,
     quiet: options.Quiet = False,
-):
+) -> None:  # fmt: skip
     """Messages and rounds of the elections on complete graphs, sublinear against classical."""
     outputs(plot=(plot, PICTURES))
     with Progress(quiet=quiet) as shown:
@@ -96,7 +90,7 @@ def gathered(points: Iterable[dict], shown: Progress, total: int | None = None) 
     return rows, False
 
 
-def finish(rows: list[dict], columns, json: bool, files: dict, interrupted: bool) -> None:
+def finish(rows: list[dict], columns: Sequence[str], json: bool, files: dict, interrupted: bool) -> None:
     """Print the points that are finished, and how it ended."""
     if not rows and not interrupted:
         raise InvalidInput("no algorithm is compared at these sizes; give smaller ones, such as --n 100,1e4")
@@ -108,7 +102,7 @@ def finish(rows: list[dict], columns, json: bool, files: dict, interrupted: bool
         )
 
 
-def print_rows(rows: list[dict], columns, json: bool) -> None:
+def print_rows(rows: list[dict], columns: Sequence[str], json: bool) -> None:
     if json:
         print_json(rows)
         return

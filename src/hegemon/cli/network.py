@@ -4,8 +4,9 @@ import os
 import select
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +18,7 @@ from hegemon.runs.option import MOST_SEED
 if TYPE_CHECKING:  # they load NumPy, which --help does not need
     from hegemon.graphs.topology import Topology
     from hegemon.models.protocol import Protocol
+    from hegemon.network.swarm import Swarm, View
 
 LOOKS_PER_SECOND = 20
 UNWATCHED_SECONDS = 20.0  # how long a network runs when nobody is there to stop it
@@ -46,7 +48,7 @@ def run_network(
     ] = 0,
     json: options.Json = False,
     quiet: options.Quiet = False,
-):  # fmt: skip
+) -> None:  # fmt: skip
     """Run a protocol among real processes on this machine, watch it elect a leader, disturb it, watch it heal.
 
     In the live view, k kills a member, r restarts, p pauses, o resumes, c corrupts, x cuts off, h heals.
@@ -79,7 +81,7 @@ def run_network(
         raise failures.Interrupted(f"interrupted after {content['seconds']:.1f} of {seconds:g} seconds, as printed")
 
 
-def watch(swarm, script, seconds, view) -> None:
+def watch(swarm: "Swarm", script: Any, seconds: float | None, view: Any) -> None:
     """Look, strike, show and obey keys until the time is over or somebody has enough."""
     from hegemon.network.faults import NetworkFault
 
@@ -102,7 +104,7 @@ def watch(swarm, script, seconds, view) -> None:
 
 
 @contextmanager
-def screen(watched: bool):
+def screen(watched: bool) -> Iterator[Any]:
     """The live view on the error stream, and a terminal that hands over keys at once; nothing when unwatched."""
     if not watched:
         yield None
@@ -123,10 +125,10 @@ def screen(watched: bool):
 
 
 class _Refreshing:
-    def __init__(self, live):
+    def __init__(self, live: Any):
         self.live = live
 
-    def update(self, what) -> None:
+    def update(self, what: Any) -> None:
         self.live.update(what, refresh=True)
 
 
@@ -136,7 +138,7 @@ def pressed() -> str:
     return os.read(sys.stdin.fileno(), 1).decode(errors="replace") if ready else ""
 
 
-def picture(swarm, now):
+def picture(swarm: "Swarm", now: "View") -> Any:
     """The network at a glance: one sign for each member, and what happened."""
     from rich.console import Group
     from rich.text import Text
@@ -163,12 +165,12 @@ def picture(swarm, now):
     return Group(signs, *(Text(line) for line in lines))
 
 
-def told(recovery) -> str:
+def told(recovery: Any) -> str:
     who = ", ".join(map(str, recovery.struck[:8])) + (" …" if len(recovery.struck) > 8 else "")
     return who + (": not one leader yet" if recovery.healed is None else f": one leader after {recovery.healed:.1f} s")
 
 
-def summary(swarm, protocol: "Protocol", topology: "Topology") -> dict:
+def summary(swarm: "Swarm", protocol: "Protocol", topology: "Topology") -> dict:
     now = swarm.look()
     return {
         "protocol": protocol.id,
@@ -216,7 +218,7 @@ def print_summary(content: dict) -> None:
     console().print(facts(rows))
 
 
-def run_agent(context: typer.Context):
+def run_agent(context: typer.Context) -> None:
     """Be one member of a network of machines: `hegemon agent PROTOCOL --peers FILE --key FILE --listen HOST:PORT`."""
     from hegemon.cli.agent import main
 

@@ -23,7 +23,7 @@ OUTPUT = "Output"
 def refusing(read: Callable[[str], Any]) -> Callable[[str], Any]:
     """A reader for Typer: what it refuses stays its own sentence."""
 
-    def parse(text):
+    def parse(text: Any) -> Any:
         try:
             return read(text)
         except InvalidInput as error:
@@ -35,7 +35,7 @@ def refusing(read: Callable[[str], Any]) -> Callable[[str], Any]:
 def between(what: str, low: int, high: int) -> Callable[[Any], int]:
     """Reads a whole number that may be negative."""
 
-    def read(text) -> int:
+    def read(text: Any) -> int:
         try:
             value = int(str(text))
         except ValueError:
@@ -50,7 +50,7 @@ def between(what: str, low: int, high: int) -> Callable[[Any], int]:
 def positive(what: str, high: float) -> Callable[[Any], float]:
     """Reads a positive number."""
 
-    def read(text) -> float:
+    def read(text: Any) -> float:
         try:
             value = float(text)
         except (TypeError, ValueError):
@@ -73,7 +73,10 @@ def level(text: str) -> float:
     return value
 
 
-def option(*names: str, help: str, read=None, metavar: str | None = None, panel: str | None = None, **more):
+def option(
+    *names: str, help: str, read: Callable[[str], Any] | None = None, metavar: str | None = None,
+    panel: str | None = None, **more: Any,
+) -> Any:  # fmt: skip
     """An option of a command; numbers are shown as such in --help."""
     parser = None if read is None else refusing(read)
     return typer.Option(*names, help=help, parser=parser, metavar=metavar, rich_help_panel=panel, **more)
@@ -85,7 +88,7 @@ def run_option(name: str, as_written: bool = False) -> Any:
     if not one.metavar:
         return Annotated[bool, option(one.flag, help=one.help, panel=one.panel)]
 
-    def check(word):
+    def check(word: Any) -> Any:
         value = one.read([word] if one.is_list else word)
         return word if as_written else value
 
@@ -125,7 +128,7 @@ def of_run(*names: str) -> Callable[[Callable], Callable]:
             return {name: value for name, value in asked.items() if value not in (None, [], (), False)}
 
         @wraps(command)
-        def parsed(**given):
+        def parsed(**given: Any) -> Any:
             return command(asked_by(given), **given)
 
         parsed.asked_by = asked_by  # type: ignore[attr-defined]
@@ -150,7 +153,7 @@ def of_study(command: Callable) -> Callable:
     ours = [inspect.Parameter(name, NAMED, default=None, annotation=one) for name, one in shown.items()]
 
     @wraps(command)
-    def parsed(**given):
+    def parsed(**given: Any) -> Any:
         found = {name: given.pop(name) for name in shown}
         axes = {"n": found.pop("n"), **read_parameters(found.pop("set_")), **found}
         return command({name: values for name, values in axes.items() if values}, **given)
@@ -174,31 +177,31 @@ def read_parameters(texts: list[str] | None) -> dict[str, str]:
     return found
 
 
-def integer(name: str, help: str, low: int = 0, high: int = MOST_STEPS, panel: str | None = None):
+def integer(name: str, help: str, low: int = 0, high: int = MOST_STEPS, panel: str | None = None) -> Any:
     return option(name, help=help, read=whole(name.lstrip("-"), low, high), metavar="INTEGER", panel=panel)
 
 
-def decimal(name: str, help: str, high: float, panel: str | None = None):
+def decimal(name: str, help: str, high: float, panel: str | None = None) -> Any:
     return option(name, help=help, read=positive(name, high), metavar="NUMBER", panel=panel)
 
 
-def integers(name: str, help: str, low: int = 0, high: int = MOST_STEPS, panel: str | None = None):
+def integers(name: str, help: str, low: int = 0, high: int = MOST_STEPS, panel: str | None = None) -> Any:
     read = several(whole(name.lstrip("-"), low, high), name)
     return option(name, help=help, read=read, metavar="INTEGER,…", panel=panel)
 
 
-def text(name: str, help: str, metavar: str, panel: str | None = None):
+def text(name: str, help: str, metavar: str, panel: str | None = None) -> Any:
     return option(name, help=help, metavar=metavar, panel=panel)
 
 
-def path(name: str, help: str):
+def path(name: str, help: str) -> Any:
     return option(name, help=help, metavar="FILE", panel=OUTPUT)
 
 
-def argument(metavar: str, help: str, complete: Callable[[str], list[str]] | None = None):
+def argument(metavar: str, help: str, complete: Callable[[str], list[str]] | None = None) -> Any:
     """What stands without an option; --help calls it a text, where Typer would say <str>."""
 
-    def read(word):
+    def read(word: Any) -> Any:
         return word if complete is None else protocol_name(word)
 
     read.__name__ = "text"

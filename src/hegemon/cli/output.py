@@ -4,7 +4,13 @@ import io
 import json
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
 
 GAP = 2  # between two columns of a table
 
@@ -12,7 +18,7 @@ GAP = 2  # between two columns of a table
 class Sheet(io.TextIOBase):
     """Standard output that remembers: when a disk is full, what was to be printed is not lost."""
 
-    def __init__(self, under):
+    def __init__(self, under: Any):
         self._under = under
         self._written: list[str] = []
         self.failure: OSError | None = None
@@ -25,7 +31,7 @@ class Sheet(io.TextIOBase):
     def flush(self) -> None:
         self._try(self._under.flush)
 
-    def _try(self, action) -> None:
+    def _try(self, action: Callable) -> None:
         if self.failure is None:
             try:
                 action()
@@ -37,7 +43,7 @@ class Sheet(io.TextIOBase):
         return "".join(self._written)
 
     @property
-    def encoding(self):
+    def encoding(self) -> str:  # type: ignore[override]
         return getattr(self._under, "encoding", "utf-8")
 
     def isatty(self) -> bool:
@@ -50,12 +56,12 @@ class Sheet(io.TextIOBase):
         return True
 
 
-def print_json(content) -> None:
+def print_json(content: Any) -> None:
     json.dump(plain(content), sys.stdout, indent=2, allow_nan=False)
     print()
 
 
-def plain(value):
+def plain(value: Any) -> Any:
     """As JSON can say it: what is no finite number is null, numbers of libraries are plain ones."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
@@ -70,7 +76,7 @@ def plain(value):
     return str(value)
 
 
-def console():
+def console() -> "Console":
     """Tables as wide as they need to be when nobody looks at a terminal and COLUMNS says nothing."""
     import os
 
@@ -80,18 +86,20 @@ def console():
     return Console(highlight=False, width=wide, markup=False, emoji=False)
 
 
-def new_table(*columns, **options):
+def new_table(*columns: Any, **options: Any) -> "Table":
     """A table without a frame; a column is its heading, or a heading and the options of rich."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, **options)
     for column in columns:
-        heading, more = (column, {}) if isinstance(column, str) else column
+        heading, more = (column, dict[str, Any]()) if isinstance(column, str) else column
         table.add_column(heading, **more)
     return table
 
 
-def figures(width: int, names: Sequence[str], rows: list[list[str]], left: tuple[str, ...] = ()):
+def figures(
+    width: int, names: Sequence[str], rows: list[list[str]], left: tuple[str, ...] = ()
+) -> "tuple[Table, list]":
     """A table of figures, none of which is cut: columns for which there is no room are left out, and returned."""
     headings = [name.replace("_", " ") for name in names]
     widths = [
@@ -111,7 +119,7 @@ def figures(width: int, names: Sequence[str], rows: list[list[str]], left: tuple
     return table, [heading for k, heading in enumerate(headings) if k not in shown]
 
 
-def print_figures(screen, names: Sequence[str], rows: list[list[str]], left: tuple[str, ...] = ()) -> None:
+def print_figures(screen: "Console", names: Sequence[str], rows: list[list[str]], left: tuple[str, ...] = ()) -> None:
     """A table of figures; columns for which there is no room are named below."""
     table, missing = figures(screen.width, names, rows, left)
     screen.print(table)
@@ -119,7 +127,7 @@ def print_figures(screen, names: Sequence[str], rows: list[list[str]], left: tup
         screen.print(f"no room for {', '.join(missing)}: --json has all, and so has a wider terminal")
 
 
-def facts(rows: dict):
+def facts(rows: dict) -> "Table":
     """A two-column table of names and values."""
     table = new_table(("", {"style": "bold"}), ("", {"overflow": "fold"}), show_header=False)
     for name, value in rows.items():

@@ -4,7 +4,7 @@ import sys
 import threading
 import time
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -25,7 +25,7 @@ class Progress:
         self._ended = threading.Event()
         self._bar: Bar | None = None
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         if not self._quiet and sys.stderr.isatty():
             self._begin_bar()
         else:
@@ -33,7 +33,7 @@ class Progress:
             threading.Thread(target=self._speak, daemon=True).start()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self._ended.set()
         if self._bar:
             self._bar.stop()

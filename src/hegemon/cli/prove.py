@@ -36,7 +36,7 @@ def prove_protocol(
     certificate: Annotated[str | None, path("--certificate", "write the proof (.json)")] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
-):
+) -> None:
     """Prove for every n at once, where states do not grow with n. Exit code 1: something asked is not proved."""
     outputs(certificate=(certificate, (".json",)))
     with Progress(quiet=quiet) as shown:

@@ -6,7 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
 import typer
 from rich.console import Console
@@ -16,7 +16,7 @@ from rich.text import Text
 
 from hegemon.claims.coverage import GRADES, MEANING, about, counts, full_adds
 from hegemon.claims.laboratory import SEED
-from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED, choose, tally
+from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED, Claim, choose, tally
 from hegemon.claims.report import draw_ahead
 from hegemon.claims.reproduce import (
     ClaimsListener,
@@ -60,7 +60,7 @@ def reproduce_claims(
     seed: options.Seed = SEED,
     json: options.Json = False,
     quiet: options.Quiet = False,
-):  # fmt: skip
+) -> None:  # fmt: skip
     """Check the papers' claims on this machine, or your own. Run again to go on.
 
     The exit code is 1 when a claim is violated, or when a claim of yours has no broken twin or does not catch it.
@@ -101,7 +101,7 @@ def reproduce_claims(
     raise typer.Exit(failures.NO if violated or untested else failures.YES)
 
 
-def list_own(claims, json: bool) -> None:
+def list_own(claims: list[Claim], json: bool) -> None:
     """What a user's file states: each claim with its twin, and the sizes of both scales."""
     rows = [{"id": one.id, "statement": one.statement, "twin": one.twin and one.twin.__name__, "quick": one.quick,
              "full": one.full} for one in claims]  # fmt: skip
@@ -115,7 +115,7 @@ def list_own(claims, json: bool) -> None:
     console().print(table)
 
 
-def list_statements(claims, json: bool) -> None:
+def list_statements(claims: list[Claim], json: bool) -> None:
     """Every statement with its grade and its claims, the numbers per paper, and what `--full` adds to each claim."""
     chosen, adds = about(claims), {claim.id: full_adds(claim) for claim in claims}
     if json:
@@ -141,16 +141,17 @@ def list_statements(claims, json: bool) -> None:
 class LiveClaims(ClaimsListener):
     """The live table, on the error stream; where that is no terminal, a line per finished claim and in long silence."""
 
-    def __init__(self, claims, scale: str, seed: int, quiet: bool = False):
+    def __init__(self, claims: list[Claim], scale: str, seed: int, quiet: bool = False):
         self.claims, self.scale, self.seed = claims, scale, seed
         self.records: dict[str, dict] = {}
         self.notes: dict[str, str] = {}
         self._begin = self._said = time.monotonic()
         self._screen = Console(stderr=True, highlight=False, quiet=quiet)
-        self._live, self._ended = None, threading.Event()
+        self._live: Live | None = None
+        self._ended = threading.Event()
         self._drawing = ThreadPoolExecutor(1)  # one: Matplotlib has settings that threads share
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         if self._screen.is_terminal and not self._screen.quiet:
             self._live = Live(get_renderable=self._picture, console=self._screen, refresh_per_second=4, transient=True)
             self._live.start()
@@ -158,20 +159,20 @@ class LiveClaims(ClaimsListener):
             threading.Thread(target=self._break_silence, daemon=True).start()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         guard.answered()
         self._ended.set()
         self._drawing.shutdown(cancel_futures=True)
         if self._live:
             self._live.stop()
 
-    def started(self, claim) -> None:
+    def started(self, claim: Claim) -> None:
         self.notes[claim.id] = "…"
 
-    def noted(self, claim, text: str) -> None:
+    def noted(self, claim: Claim, text: str) -> None:
         self.notes[claim.id] = text
 
-    def finished(self, claim, record: dict, again: bool) -> None:
+    def finished(self, claim: Claim, record: dict, again: bool) -> None:
         self.records[claim.id] = record
         self._drawing.submit(draw_ahead, record)
         self.notes.pop(claim.id, None)

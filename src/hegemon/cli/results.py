@@ -3,7 +3,7 @@
 import csv as csv_writer
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from hegemon.analysis.pictures import check_picture_path
 from hegemon.cli import options
@@ -22,6 +22,10 @@ from hegemon.experiments.results import (
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.provenance import drivers
 from hegemon.experiments.sweep import StudyOutcome, case_states
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
 
 SHOWN_CASES = 40
 INTERVAL = "Student's on the scale of its logarithm: independent trials, finite variance, their number fixed beforehand"
@@ -59,7 +63,7 @@ def report(outcome: StudyOutcome, json: bool) -> None:
     screen.print(f"\n{outcome.trials:,} trials are in {outcome.folder.table}")
 
 
-def say_method(screen, precision, rows: list[dict], measure: str) -> None:
+def say_method(screen: "Console", precision: Any, rows: list[dict], measure: str) -> None:
     """What the intervals are and assume, and what censored trials mean for the rest."""
     if precision is not None:
         what = precision.label if precision.what == "share" else f"{precision.label} of {measure}"
@@ -84,7 +88,7 @@ def study_results(
     plot: options.Plot = None,
     csv: Annotated[bool, option("--csv", help="print the table as CSV", panel=OUTPUT)] = False,
     json: options.Json = False,
-):  # fmt: skip
+) -> None:  # fmt: skip
     """The trials of a study in groups, with intervals, fitted laws and a picture."""
     if plot:
         check_picture_path(plot)
@@ -109,7 +113,7 @@ def study_results(
             screen.print(fit_sentence(fit, found.of), markup=False)
 
 
-def fit_sentence(fit, measure: str) -> str:
+def fit_sentence(fit: Any, measure: str) -> str:
     """`tau = 1: steps ≈ 12.3 · n log n, …` with what speaks for it."""
     name = ", ".join(f"{key} = {value}" for key, value in fit.series.items())
     text = (
@@ -139,7 +143,7 @@ def write_csv(rows: list[dict]) -> None:
     writer.writerows(flat)
 
 
-def print_rows(screen, rows: list[dict]) -> None:
+def print_rows(screen: "Console", rows: list[dict]) -> None:
     names = [name for name in (rows[0] if rows else ()) if name != "share_reached_ci95"]
     names = [name for name in names if any(row.get(name) is not None for row in rows)]
     if not any(row.get("censored") for row in rows):

@@ -1,9 +1,13 @@
 """A long run kept in a file, and gone on with: what `hegemon run --checkpoint` writes and `--resume` reads."""
 
 import os
+from typing import TYPE_CHECKING
 
 from hegemon.errors import InvalidInput
 from hegemon.runs.record import RunRecord
+
+if TYPE_CHECKING:
+    from hegemon.runs.checkpoint import Checkpoint
 
 
 def resumed(resume: str, asked: dict) -> tuple[dict, dict | None]:
@@ -48,7 +52,7 @@ def _agreed(resume: str, kept: str, digest: str | None, protocol: str | None) ->
     return asked
 
 
-def make_keeper(path: str, record: RunRecord, state):
+def make_keeper(path: str, record: RunRecord, state: dict | None) -> "Checkpoint":
     from hegemon.protocols.loading import digest_of, file_of
     from hegemon.runs.checkpoint import Checkpoint
 

@@ -17,7 +17,9 @@ from hegemon.runs.option import MESSAGES, RECORDING
 from hegemon.runs.record import RunRecord
 
 if TYPE_CHECKING:  # they load NumPy, which --help does not need
+    from hegemon.cli.progress import Progress
     from hegemon.graphs.topology import Topology
+    from hegemon.runs.trials import Trials
 
 LONG = 10.0  # seconds until a wait for a rare event names what estimates it
 RARE = "a lost leader may be too rare to wait for: `hegemon holding` estimates the time without waiting"
@@ -48,7 +50,7 @@ def run(
     each: Annotated[bool, option("--each", help="print every trial too", panel=OUTPUT)] = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
-):  # fmt: skip
+) -> None:  # fmt: skip
     """Simulate a protocol exactly, from a start until a stop, as many times as asked."""
     for name, value in {"variant": variant, "mixing_time": mixing_time}.items():
         if value is not None:
@@ -96,7 +98,7 @@ def is_rare(record: RunRecord) -> bool:
     return record.protocol.model.has_configurations and record.until == "broken"
 
 
-def prepared(record: RunRecord, topology: "Topology", trials: int, trace: int | None, **files: Any):
+def prepared(record: RunRecord, topology: "Topology", trials: int, trace: int | None, **files: Any) -> RunRecord:
     """The record with what its output files need; whatever cannot be had is refused before any work."""
     from hegemon.runs.record import unmeant
 
@@ -118,7 +120,9 @@ def prepared(record: RunRecord, topology: "Topology", trials: int, trace: int | 
     return record if trace is None else tracing.traceable(record)
 
 
-def run_with_progress(record: RunRecord, topology: "Topology", trials: int, shown, **making):
+def run_with_progress(
+    record: RunRecord, topology: "Topology", trials: int, shown: "Progress", **making: Any
+) -> "Trials":
     """Run the trials and show how many are finished."""
     from hegemon.runs.trials import run_trials
 
@@ -133,7 +137,7 @@ def run_with_progress(record: RunRecord, topology: "Topology", trials: int, show
     return run_trials(trials=trials, report=report_progress, **vars(record) | {"graph": topology}, **making)
 
 
-def number_or_text(word: str):
+def number_or_text(word: str) -> Any:
     from hegemon.models.expressions import number_or_text as read
 
     return read(word)

@@ -1,14 +1,18 @@
 """The output of `hegemon run`: the content of its JSON, its tables, and the files that were asked for."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hegemon.cli.common import censored_trials, console, counted, facts, figure
 from hegemon.cli.output import print_figures
 from hegemon.runs.record import RunRecord
 
 if TYPE_CHECKING:  # they load NumPy, which --help does not need
+    from rich.console import Console
+
     from hegemon.graphs.topology import Topology
     from hegemon.models.protocol import Protocol
+    from hegemon.runs.run import Run
+    from hegemon.runs.trials import Trials
 
 SHOWN_TRIALS = 1000
 HISTOGRAM, BINS, BAR = 10, 8, 40  # the fewest trials that are drawn, and how many bars of which length
@@ -18,7 +22,7 @@ STATISTICS = {
 }  # fmt: skip
 
 
-def report(record: RunRecord, topology: "Topology", finished) -> dict:
+def report(record: RunRecord, topology: "Topology", finished: "Trials") -> dict:
     """Everything that is printed, as JSON has it."""
     from hegemon.analysis.statistics import summarize_runs
 
@@ -99,7 +103,7 @@ def print_report(content: dict, each: bool = False) -> None:
         screen.print(stop + censored_trials(missed))
 
 
-def print_summary(screen, content: dict) -> None:
+def print_summary(screen: "Console", content: dict) -> None:
     """What the trials say together: how often, how long with a histogram, and what message passing measures."""
     summary, trials = content["summary"], content["summary"]["trials"]
     shares = [f"{summary['reached']:,} of {counted(trials, 'trial')} met the stop"]
@@ -118,7 +122,7 @@ def print_summary(screen, content: dict) -> None:
         screen.print(line)
 
 
-def _keys(found) -> set[str]:
+def _keys(found: dict) -> set[str]:
     return set(found) if isinstance(found, dict) else set()
 
 
@@ -155,7 +159,7 @@ def interruption(done: int, trials: int, protocol: str, checkpoint: str | None) 
     return f"interrupted after {done:,} of {trials:,} trials{shown}; nothing else is kept: {keeping}"
 
 
-def print_trials(screen, rows: list[dict]) -> None:
+def print_trials(screen: "Console", rows: list[dict]) -> None:
     if not rows:
         return
     columns = [name for name in dict.fromkeys(name for row in rows for name in row) if name not in common_texts(rows)]
@@ -174,27 +178,30 @@ def common_texts(rows: list[dict]) -> dict[str, str]:
     }
 
 
-def drawn_title(protocol: "Protocol", topology: "Topology", run) -> str:
+def drawn_title(protocol: "Protocol", topology: "Topology", run: "Run") -> str:
     """What a drawn graph is of; a protocol that elects nobody has no leaders to be counted."""
     led = "" if run.leaders is None else f"; leaders: {run.leaders}"
     return f"{protocol.id} on {topology.name} after {run.steps:,} {run.unit}{led}"
 
 
-def writers(protocol: "Protocol", topology: "Topology", finished, *, plot, history, final, draw) -> dict:
+def writers(
+    protocol: "Protocol", topology: "Topology", finished: "Trials", *, plot: str | None, history: str | None,
+    final: str | None, draw: str | None,
+) -> dict:  # fmt: skip
     """How each output file that was asked for is written."""
     if not finished.runs:
         return {}
     from hegemon.analysis.graph_pictures import draw_graph
     from hegemon.files import publish
 
-    first = finished.runs[0]
+    first: Any = finished.runs[0]  # with its configuration and history, if they were asked for
     title = drawn_title(protocol, topology, first)
 
-    def write_history(place) -> None:
+    def write_history(place: str) -> None:
         with publish(place) as file:
             first.history.to_csv(file, index=False)
 
-    def write_plot(place) -> None:
+    def write_plot(place: str) -> None:
         finished.plot().save(place)
 
     return {

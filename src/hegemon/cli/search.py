@@ -26,7 +26,7 @@ def search_worst_start(
     out: Annotated[str | None, path("--out", "write the start found (.json)")] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
-):  # fmt: skip
+) -> None:  # fmt: skip
     """Search for a starting configuration with large expected convergence time."""
     outputs(out=(out, (".json",)))
     with Progress(quiet=quiet) as shown:

@@ -4,7 +4,7 @@ import math
 import sys
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Self
 
 import typer
 from rich.console import Console, Group
@@ -58,7 +58,7 @@ def sweep_study(
     cluster: options.Cluster = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
-):  # fmt: skip
+) -> None:  # fmt: skip
     """Run a study: every case of a grid, many trials of each. The same command again goes on where it was."""
     if status is not None:
         show_status(Path(status), json)
@@ -77,10 +77,17 @@ def sweep_study(
         folder = Path(out or "study")
         asked = ask(study, axes, zip, cases, trials, seed, relative)
     board = LiveStudy(quiet)
-    place = {"workers": workers, "cluster": cluster}
     try:
         with board:
-            outcome = run_study(asked, folder, **place, extend=extend is not None, listener=board, command=sys.argv)
+            outcome = run_study(
+                asked,
+                folder,
+                workers=workers,
+                cluster=cluster,
+                extend=extend is not None,
+                listener=board,
+                command=sys.argv,
+            )
     except KeyboardInterrupt:
         raise failures.Interrupted(
             f"interrupted; {board.finished} is kept in {folder}; the same command continues from there"
@@ -90,7 +97,10 @@ def sweep_study(
         raise typer.Exit(1)
 
 
-def ask(given: list[str] | None, axes: dict, zip, cases, trials, seed, relative) -> Study:
+def ask(
+    given: list[str] | None, axes: dict, zip: list[str] | None, cases: str | None, trials: int | None,
+    seed: int | None, relative: Any,
+) -> Study:  # fmt: skip
     """The study that the arguments describe: a file's, or the command line's own."""
     files = [name for name in given or () if name.endswith(".toml")]
     if files:
@@ -100,8 +110,8 @@ def ask(given: list[str] | None, axes: dict, zip, cases, trials, seed, relative)
             )
         return read_study(files[0])
     study = given or None
-    zip = [[name.strip() for name in names.split(",")] for names in zip or ()]
-    return make_study(study, axes=axes, zip=zip, cases=cases or (), trials=trials, seed=seed or 0, relative=relative)
+    zipped = [[name.strip() for name in names.split(",")] for names in zip or ()]
+    return make_study(study, axes=axes, zip=zipped, cases=cases or (), trials=trials, seed=seed or 0, relative=relative)
 
 
 class LiveStudy(StudyListener):
@@ -113,18 +123,18 @@ class LiveStudy(StudyListener):
         self._driver: StudyDriver | None = None
         self._begin = self._said = time.monotonic()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         if self._screen.is_terminal and not self._screen.quiet:
             self._live = Live(get_renderable=self._picture, console=self._screen, refresh_per_second=2, transient=True)
             self._live.start()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         guard.answered()
         if self._live:
             self._live.stop()
 
-    def planned(self, estimate, pool) -> None:
+    def planned(self, estimate: Any, pool: Any) -> None:
         work = "an unknown time" if estimate.seconds is None else f"about {duration(estimate.seconds)}"
         self._screen.print(
             f"… {estimate.trials:,} trials of {counted(estimate.cases, 'case')} to make; {work} of one worker's time "
@@ -155,7 +165,7 @@ class LiveStudy(StudyListener):
             f"{pace(driver.measured / max(seconds, 0.1))}, {'?' if left is None else duration(left)} left"
         )
 
-    def _picture(self):
+    def _picture(self) -> Any:
         driver = self._driver
         if driver is None:
             return Text("first trials …")

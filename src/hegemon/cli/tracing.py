@@ -22,7 +22,7 @@ MOST = 10_000  # interactions that are printed
 FAR = 10**6  # steps that are looked at one by one
 
 
-def traceable(record: RunRecord):
+def traceable(record: RunRecord) -> Any:
     """The record with an engine that can be followed; what cannot be traced is refused before the run."""
     model = record.protocol.model
     engine = "daemon" if model.has_rounds and record.protocol.time_unit == "steps" else model.follower
@@ -58,14 +58,14 @@ def trace(record: RunRecord, topology: "Topology", end: int, wanted: int) -> lis
 
 
 def trace_messages(
-    protocol: "MessageProtocol", topology: "Topology", wake, seed: int, end: int, wanted: int
+    protocol: "MessageProtocol", topology: "Topology", wake: Any, seed: int, end: int, wanted: int
 ) -> list[str]:
     """Lines about trial 0, which ended in the round `end`: its first messages and decisions, or its last."""
     lines = told_messages(protocol, topology, wake, seed, end)
     return list(islice(lines, wanted)) if wanted >= 0 else list(deque(lines, -wanted))
 
 
-def told_messages(protocol: "MessageProtocol", topology: "Topology", wake, seed: int, end: int) -> Iterator[str]:
+def told_messages(protocol: "MessageProtocol", topology: "Topology", wake: Any, seed: int, end: int) -> Iterator[str]:
     from hegemon.engines.messages.initiators import WakeUp
     from hegemon.engines.messages.nodes import Nodes
 
@@ -82,7 +82,7 @@ def told_messages(protocol: "MessageProtocol", topology: "Topology", wake, seed:
                 yield f"round {engine.round:,}: node {v} is {node.status}"
 
 
-def first_changes(world, end: int, wanted: int) -> Iterator[str]:
+def first_changes(world: Any, end: int, wanted: int) -> Iterator[str]:
     """One line per step that changes a state, from here to the step `end`."""
     rounds = getattr(world, "is_rounds", False)
     last = min(end, world.step + FAR)
@@ -97,7 +97,7 @@ def first_changes(world, end: int, wanted: int) -> Iterator[str]:
             yield f"{world.protocol.time_unit[:-1]} {world.step:,}: {text}"
 
 
-def told_round(world) -> str:
+def told_round(world: Any) -> str:
     """All nodes move at once: those that changed."""
     import numpy as np
 
@@ -111,6 +111,6 @@ def told_round(world) -> str:
     return Round(tuple((int(v), mapping(before[v]), mapping(after[v])) for v in changed)).sentence()
 
 
-def to_step(world, goal: int) -> None:
+def to_step(world: Any, goal: int) -> None:
     while world.step < goal:
         world.advance(goal)

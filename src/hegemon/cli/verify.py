@@ -1,7 +1,7 @@
 """`hegemon verify`: exact results as tables or JSON, and counterexamples."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,6 +10,10 @@ from hegemon.cli.common import build, console, facts, figure, maker, new_table, 
 from hegemon.cli.options import integer, option, path
 from hegemon.cli.progress import Progress
 from hegemon.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
 
 MOST_AGENTS = 12  # of a configuration that are printed
 MEMORY = 4.0  # GiB
@@ -63,7 +67,7 @@ def verify_protocol(
     export_: Annotated[str | None, option("--export", help="moved", metavar="FORMAT", hidden=True)] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
-):  # fmt: skip
+) -> None:  # fmt: skip
     """Exact results on small instances: certain properties and expectations.
 
     The exit code is 1 when a claim of the protocol is refuted, or the property asked for does not hold.
@@ -127,7 +131,7 @@ def verify_protocol(
     raise typer.Exit(failures.YES if answer.ok and not asked_in_vain else failures.NO)
 
 
-def check_every_graph(protocol: str, most: int, settings, name: str, json: bool, quiet: bool) -> None:
+def check_every_graph(protocol: str, most: int, settings: list[str] | None, name: str, json: bool, quiet: bool) -> None:
     """Closure of a listed set on every connected graph, all coins and all leader positions."""
     from hegemon.exact.closure import closure_everywhere
     from hegemon.models.expressions import assignments
@@ -156,20 +160,20 @@ def check_every_graph(protocol: str, most: int, settings, name: str, json: bool,
     raise typer.Exit(failures.NO if broken else failures.YES)
 
 
-def write_strategy(answer, worst: bool, place) -> Path:
+def write_strategy(answer: Any, worst: bool, place: str) -> Path:
     if answer.schedules is None:
         raise InvalidInput("--worst and --best need a daemon that chooses; give --scheduler central, for instance")
     answer.schedules.strategy(worst).save(place)
     return Path(place)
 
 
-def write_times(answer, place) -> Path:
+def write_times(answer: Any, place: str) -> Path:
     from hegemon.exact.hitting import write_distribution
 
     return write_distribution(answer, place)
 
 
-def first_counterexample(answer):
+def first_counterexample(answer: Any) -> Any:
     """Of a refuted claim if there is one, otherwise of whatever does not hold."""
     failing = [*answer.refuted, *(finding for finding in answer.findings if not finding.holds)]
     found = [finding.counterexample for finding in failing if finding.counterexample]
@@ -217,7 +221,7 @@ def transitions(content: dict) -> str:
     return f"{figure(content['transitions'])}, probabilities in 1/{content['denominator']}"
 
 
-def print_schedules(screen, found: dict) -> None:
+def print_schedules(screen: "Console", found: dict) -> None:
     """The extremes over all schedules, one row each."""
     screen.print(f"\nall schedules of the daemon {found['daemon']}, coins {found['coins']}", style="bold")
     named = list(found["probability"]["least"]["from"])
@@ -235,7 +239,7 @@ def print_schedules(screen, found: dict) -> None:
         screen.print(f"note: {note}")
 
 
-def print_findings(screen, findings: list[dict]) -> None:
+def print_findings(screen: "Console", findings: list[dict]) -> None:
     headings = ("set", "question", "holds", "claimed", "because")
     table = new_table(*((heading, {"overflow": "fold"}) for heading in headings))
     for row in findings:
@@ -250,7 +254,7 @@ def print_findings(screen, findings: list[dict]) -> None:
                 screen.print(f"  {line}")
 
 
-def print_expected(screen, times: dict, unit: str) -> None:
+def print_expected(screen: "Console", times: dict, unit: str) -> None:
     screen.print(f"\nexpected {unit} to reach {times['set']}", style="bold")
     rows = {"worst": exact(times["worst"]), "mean over the starts": exact(times["mean"])}
     rows |= {f"from {name}": exact(value) for name, value in times["from"].items()}
@@ -263,7 +267,7 @@ def print_expected(screen, times: dict, unit: str) -> None:
     screen.print(facts(rows))
 
 
-def print_within(screen, found: dict, unit: str) -> None:
+def print_within(screen: "Console", found: dict, unit: str) -> None:
     screen.print(f"\nprobability of having reached {found['set']} within {found['steps']:,} {unit}", style="bold")
     rows = {"worst": found["worst"], "mean over the starts": found["mean"]}
     rows |= {f"from {name}": value for name, value in found["from"].items()}
@@ -274,7 +278,7 @@ def print_within(screen, found: dict, unit: str) -> None:
     screen.print(facts(shown | {"error": error}))
 
 
-def print_holding(screen, times: dict, unit: str) -> None:
+def print_holding(screen: "Console", times: dict, unit: str) -> None:
     screen.print(f"\nexpected {unit} from {times['set']} until the leader is not the same unique one", style="bold")
     rows = {"worst": exact(times["worst"]), "best": exact(times["best"])}
     rows |= {f"from {name}": exact(value) for name, value in times["from"].items()}

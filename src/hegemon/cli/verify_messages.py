@@ -14,13 +14,13 @@ if TYPE_CHECKING:  # they load NumPy, which --help does not need
 LONGEST = 40  # characters of a fraction that is printed beside its value
 
 
-def refuse_files(protocol: "Protocol", **given) -> None:
+def refuse_files(protocol: "Protocol", **given: Any) -> None:
     for name, value in given.items():
         if value is not None:
             raise InvalidInput(f"--{name} is for chains, and {protocol.id} sends messages; use --json")
 
 
-def report(answer, json: bool, asked: bool) -> NoReturn:
+def report(answer: Any, json: bool, asked: bool) -> NoReturn:
     """Print it; the exit code is 1 if one leader was asked for and is not certain."""
     content = answer.record()
     deliver(lambda: print_json(content) if json else print_report(content))

@@ -1,5 +1,7 @@
 """`hegemon verify --rate …`: the exact long run of a population with events, as a table or JSON."""
 
+from typing import Any
+
 import typer
 
 from hegemon.cli import failures
@@ -10,7 +12,10 @@ from hegemon.errors import InvalidInput
 QUESTION = "availability"
 
 
-def report(protocol: str, n, set_, graph, rates, property_, others: dict, json: bool, quiet: bool, **asked) -> None:
+def report(
+    protocol: str, n: Any, set_: list[str] | None, graph: str | None, rates: Any, property_: str | None, others: dict,
+    json: bool, quiet: bool, **asked: Any,
+) -> None:  # fmt: skip
     """Prints the answer and ends the command; `others` are options that have no meaning here, by name."""
     if property_ not in (None, QUESTION):
         raise InvalidInput(f"with --rate, verify answers availability; drop --property {property_}, or use run")
@@ -19,6 +24,7 @@ def report(protocol: str, n, set_, graph, rates, property_, others: dict, json: 
     with Progress(quiet=quiet) as shown:
         from hegemon.exact.rates import availability
 
+        chosen: Any
         chosen, topology = build(protocol, n, graph, set_, 0)
         given = [one for several in rates or () for one in several]
         found = availability(chosen, rates=given, graph=topology, progress=shown.show, **asked)

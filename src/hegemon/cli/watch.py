@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from hegemon.cli import options
 from hegemon.cli.common import console
@@ -23,7 +23,7 @@ def watch_protocol(
     host: Annotated[str, option("--host", help="beyond loopback, others can connect", metavar="HOST")] = "127.0.0.1",
     port: Annotated[int, integer("--port", "0 takes a free one", high=65535)] = 0,
     quiet: options.Quiet = False,
-):  # fmt: skip
+) -> None:  # fmt: skip
     """Watch a run in the browser: play, step, go back, disturb; or save it as a film without one."""
     from hegemon.experiments.request import NAMING, make_record, with_story
     from hegemon.hosts import is_loopback
@@ -48,11 +48,11 @@ def watch_protocol(
     serve_page(Watching(builder, host, port), is_loopback(host), no_browser)
 
 
-def serve_page(page, is_private: bool, no_browser: bool) -> None:
+def serve_page(page: Any, is_private: bool, no_browser: bool) -> None:
     """Say where the page is, open it, and stay until the terminal ends."""
     import webbrowser
 
-    def announce():
+    def announce() -> None:
         print(f"watch at {page.url}")
         if not is_private:
             print(f"listening on {page.host}: whoever has this address, token included, can watch and steer the run; "

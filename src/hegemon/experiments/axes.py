@@ -21,7 +21,7 @@ MOST_CASES = 100_000
 RANGE_HELP = "write A..B:log, A..B:xFACTOR or A..B:+STEP, for example 1e2..1e6:log"
 
 
-def parse_axis(name: str, given) -> list:
+def parse_axis(name: str, given: Any) -> list:
     """The values of an axis: a list as it is, a text by the rules above; numbers become numbers."""
     if isinstance(given, str):
         values: list = []
@@ -45,7 +45,7 @@ def parse_axis(name: str, given) -> list:
     return values
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     """A number of NumPy's as Python's own, which a file can hold."""
     return value.item() if isinstance(value, np.generic) else value
 
@@ -139,7 +139,7 @@ def combine(axes: dict[str, list], together: Sequence[Sequence[str]] = (), table
     return cases
 
 
-def read_cases(path) -> list[dict]:
+def read_cases(path: str | Path) -> list[dict]:
     """An explicit table of cases: a CSV file with one column per axis; an empty cell leaves the axis out."""
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:

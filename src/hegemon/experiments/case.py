@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from hegemon.engines.stopping import parse_stop
 from hegemon.errors import InvalidInput, meant
@@ -44,7 +45,7 @@ class Case:
         return make_record(known | {"graph": self.graph, "parameters": parameters}, lambda option: option.written)
 
     @property
-    def protocol(self):
+    def protocol(self) -> Any:
         return self.record.protocol
 
     @property
@@ -130,12 +131,12 @@ def absolute(settings: dict) -> dict:
     return result
 
 
-def _content(value):
+def _content(value: Any) -> Any:
     """A file stands for what is in it."""
     if isinstance(value, str) and Path(value).suffix and os.path.isfile(value):
         return f"file {file_digest(value)}"
     return value
 
 
-def _digest(content) -> str:
+def _digest(content: Any) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True, allow_nan=False).encode()).hexdigest()

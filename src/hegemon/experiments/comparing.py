@@ -2,7 +2,7 @@
 
 import math
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -62,16 +62,10 @@ class ProtocolComparison:
 
 
 def compare(
-    *protocols: Any,
-    n: Any,
-    trials: int = 20,
-    seed: Any = 0,
-    max_steps: int | float = MAX_STEPS,
-    starts: str = "worst",
-    out: str | Path | None = None,
-    workers: int | None = None,
+    *protocols: Any, n: Any, trials: int = 20, seed: Any = 0, max_steps: int | float = MAX_STEPS,
+    starts: str = "worst", out: str | Path | None = None, workers: int | None = None,
     listener: StudyListener | None = None,
-) -> ProtocolComparison:
+) -> ProtocolComparison:  # fmt: skip
     """Compare protocols, one's own included, at the same n, with the same clock and seeds.
 
     protocols  ids, classes, or "your_file.py:YourClass".
@@ -128,7 +122,7 @@ def _cases(name: str, instance: Any, starts: str, max_steps: Any) -> list[dict]:
     return [{**case, "start": start} for start in (instance.starts if several else [instance.default_start])]
 
 
-def _slowest(table: "pandas.DataFrame"):
+def _slowest(table: "pandas.DataFrame") -> Iterator[Any]:
     """Of every protocol and n the trials of the start with the largest mean; censored ones count as far as they ran."""
     clocks = [name for name in ("steps", "rounds") if name in table]  # a trial has one of them
     starts = table["start"].fillna("") if "start" in table else ""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,14 +24,10 @@ COMPARED_SIZES = (100, 300, 10**3, 3000, 10**4, 30_000, 10**5, 10**6, 10**7)
 
 
 def lower_bound(
-    n: Sizes = (10**4, 10**6, 10**8),
-    *,
-    exponents: str | Sequence[float] = EXPONENTS,
-    candidates: str | Sequence[float | str] = CANDIDATES,
-    trials: int = 200,
-    seed: Any = 0,
+    n: Sizes = (10**4, 10**6, 10**8), *, exponents: str | Sequence[float] = EXPONENTS,
+    candidates: str | Sequence[float | str] = CANDIDATES, trials: int = 200, seed: Any = 0,
     workers: int | None = None,
-) -> list[dict]:
+) -> list[dict]:  # fmt: skip
     """Theorem 3 as an experiment: `referees` with n^a messages, and how often it elects one leader; a row per point.
 
     n           sizes, one or several.
@@ -49,7 +46,10 @@ def compare_messages(
     return list(compared_points(sizes_of(n), trials, seed_of(seed), workers))
 
 
-def lower_bound_points(sizes, exponents, candidates, trials: int, seed: int = 0, workers=None) -> Iterator[dict]:
+def lower_bound_points(
+    sizes: Sequence[int], exponents: Sequence[float], candidates: Sequence[str], trials: int, seed: int = 0,
+    workers: int | None = None,
+) -> Iterator[dict]:  # fmt: skip
     """The points of `lower_bound`, one by one."""
     for expected in candidates:
         for n in sizes:
@@ -85,7 +85,10 @@ def read_exponents(given: str | Sequence[float]) -> tuple[float, ...]:
         ) from None
 
 
-def budget_points(n: int, exponents, trials: int, seed: int = 0, candidates=None, workers=None) -> Iterator[dict]:
+def budget_points(
+    n: int, exponents: Sequence[float], trials: int, seed: int = 0, candidates: Any = None,
+    workers: int | None = None,
+) -> Iterator[dict]:  # fmt: skip
     """`referees` with a budget of n^a messages for every exponent a: how often it succeeds, and the clouds.
 
     Point by point; an interrupt ends it between two of them.
@@ -115,7 +118,7 @@ def budget_points(n: int, exponents, trials: int, seed: int = 0, candidates=None
         )
 
 
-def draw_budget(points: list[dict], path) -> None:
+def draw_budget(points: list[dict], path: str | Path) -> None:
     """The success rate, and how often the clouds are disjoint, against the exponent."""
     figure, (left, right) = new_figure(2, height=5.2)
     for _, sweep in groupby(points, lambda row: (row["n"], row["expected_candidates"])):
@@ -152,7 +155,7 @@ COMPARED = {
 }
 
 
-def compared_points(sizes, trials: int, seed: int = 0, workers=None) -> Iterator[dict]:
+def compared_points(sizes: Sequence[int], trials: int, seed: int = 0, workers: int | None = None) -> Iterator[dict]:
     """Messages and rounds of every compared algorithm on complete graphs of the given sizes, point by point."""
     for name, (make, most) in COMPARED.items():
         for n in sizes:
@@ -174,7 +177,7 @@ def compared_points(sizes, trials: int, seed: int = 0, workers=None) -> Iterator
             )
 
 
-def draw_comparison(rows: list[dict], path) -> None:
+def draw_comparison(rows: list[dict], path: str | Path) -> None:
     """Messages and rounds over n, both axes logarithmic."""
     figure, (left, right) = new_figure(2, height=5.2)
     for colour, name in zip(COLOURS, dict.fromkeys(row["algorithm"] for row in rows), strict=False):
@@ -213,6 +216,6 @@ def _fresh(seed: int, *point: int) -> int:
     return int(generator(seed, *point).integers(2**63))
 
 
-def _mean(runs, name: str) -> float | None:
+def _mean(runs: list, name: str) -> float | None:
     values = [run.measures[name] for run in runs]
     return None if None in values else float(np.mean(values))  # clouds are not followed when there are thousands

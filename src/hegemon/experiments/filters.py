@@ -5,8 +5,13 @@ Columns, numbers, quoted texts, true and false; == != < <= > >= and `in (…)`; 
 
 import ast
 import operator
+from typing import TYPE_CHECKING, Any
 
 from hegemon.errors import InvalidInput, meant
+
+if TYPE_CHECKING:
+    import pandas
+
 
 LONGEST = 1_000
 COMPARISONS = {
@@ -16,7 +21,7 @@ COMPARISONS = {
 HELP = "write comparisons such as n >= 1000 and start == 'random'"
 
 
-def choose_rows(table, text: str):
+def choose_rows(table: "pandas.DataFrame", text: str) -> Any:
     """The rows of a dataframe that satisfy the text."""
     if len(text) > LONGEST:
         raise InvalidInput(f"--where has {len(text):,} characters; {LONGEST:,} are enough")
@@ -27,7 +32,7 @@ def choose_rows(table, text: str):
     return table[_truth(tree, table, text)]
 
 
-def _truth(node, table, text):
+def _truth(node: Any, table: "pandas.DataFrame", text: str) -> Any:
     if isinstance(node, ast.BoolOp):
         parts = [_truth(value, table, text) for value in node.values]
         combined = parts[0]
@@ -46,7 +51,7 @@ def _truth(node, table, text):
     raise InvalidInput(f"--where {text!r}: {ast.unparse(node)!r} is not understood; {HELP}")
 
 
-def _comparison(node, table, text):
+def _comparison(node: Any, table: "pandas.DataFrame", text: str) -> Any:
     result, left = None, node.left
     for op, right in zip(node.ops, node.comparators, strict=True):
         part = _compare(left, op, right, table, text)
@@ -55,7 +60,7 @@ def _comparison(node, table, text):
     return result
 
 
-def _compare(left, op, right, table, text):
+def _compare(left: Any, op: ast.cmpop, right: Any, table: "pandas.DataFrame", text: str) -> Any:
     if isinstance(op, ast.In | ast.NotIn) and isinstance(right, ast.Tuple | ast.List):
         found = _column(left, table, text).isin([_value(item, table, text) for item in right.elts])
         return ~found if isinstance(op, ast.NotIn) else found
@@ -70,7 +75,7 @@ def _compare(left, op, right, table, text):
         raise InvalidInput(f"--where {text!r}: {names} cannot be compared; is one a text and one a number?") from None
 
 
-def _value(node, table, text):
+def _value(node: Any, table: "pandas.DataFrame", text: str) -> Any:
     if isinstance(node, ast.Name) and node.id.lower() in ("true", "false") and node.id not in table.columns:
         return node.id.lower() == "true"
     if isinstance(node, ast.Name):
@@ -83,7 +88,7 @@ def _value(node, table, text):
     raise InvalidInput(f"--where {text!r}: {ast.unparse(node)!r} is neither a column nor a value; {HELP}")
 
 
-def _column(node, table, text):
+def _column(node: Any, table: "pandas.DataFrame", text: str) -> Any:
     if not isinstance(node, ast.Name) or node.id not in table.columns:
         known, word = ", ".join(table.columns), ast.unparse(node)
         raise InvalidInput(

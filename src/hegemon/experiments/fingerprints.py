@@ -56,7 +56,7 @@ def _digest(name: str, modules: list[ModuleType | None]) -> str:
     return digest.hexdigest()[:32]
 
 
-def _collect(module, files: set[Path]) -> None:
+def _collect(module: ModuleType | None, files: set[Path]) -> None:
     name = getattr(module, "__file__", None)
     if not name or not name.endswith(".py"):
         return
@@ -71,7 +71,7 @@ def _collect(module, files: set[Path]) -> None:
             _collect(other, files)
 
 
-def _imported(module, path: Path) -> Iterator[ModuleType | None]:
+def _imported(module: ModuleType | None, path: Path) -> Iterator[ModuleType | None]:
     """The modules that a module holds, and those that its text names: a number does not say where it is from."""
     for value in list(vars(module).values()):
         yield value if inspect.ismodule(value) else sys.modules.get(getattr(value, "__module__", None) or "")
@@ -84,5 +84,5 @@ def _imported(module, path: Path) -> Iterator[ModuleType | None]:
             yield sys.modules.get(resolve_name(name, package) if node.level and package else name)
 
 
-def file_digest(path) -> str:
+def file_digest(path: str | Path) -> str:
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:32]

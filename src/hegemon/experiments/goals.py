@@ -5,6 +5,7 @@ fast, and trials beyond it do not enter the table.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -93,6 +94,6 @@ class UntilPrecise:
         case.values, case.reached = np.concatenate(values), np.concatenate(reached)
 
 
-def goals_of(relative: str | None, trials: int):
+def goals_of(relative: str | None, trials: int) -> Any:
     """The goals of a study."""
     return Fixed(trials) if relative is None else UntilPrecise(parse_precision(relative), trials)

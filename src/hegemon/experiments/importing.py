@@ -38,7 +38,7 @@ def imported(
     return table, protocol_text(table, name, f"Written by `hegemon import {file}`.", arbitrary_start)
 
 
-def _start(text: str | None, named) -> Any:
+def _start(text: str | None, named: Any) -> Any:
     """A state, shares such as A=51,B=49, or what the script calls by that name."""
     if text is None:
         return None

@@ -7,6 +7,7 @@ with them, and says so.
 import math
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +41,7 @@ class Precision:
     def label(self) -> str:
         return f"q{100 * self.level:g}" if self.what == "quantile" else self.what
 
-    def look(self, values: np.ndarray, reached: np.ndarray, trials: int):
+    def look(self, values: np.ndarray, reached: np.ndarray, trials: int) -> Any:
         """What the first `trials` trials say; None if a cut-off trial leaves the mean unknown."""
         from hegemon.analysis import sequences  # with SciPy, which takes long to load
 

@@ -4,6 +4,7 @@ import math
 import threading
 import time
 from dataclasses import dataclass
+from typing import Any
 
 from hegemon.errors import InvalidInput
 from hegemon.experiments import worker
@@ -28,7 +29,7 @@ class StudyEstimate:
     memory: int
 
 
-def probe(folder: Folder, waiting: list[tuple[Case, str]], goals, slots: int) -> StudyEstimate:
+def probe(folder: Folder, waiting: list[tuple[Case, str]], goals: Any, slots: int) -> StudyEstimate:
     """Make one trial of as many cases as a short time allows, small ones first, and extrapolate in n."""
     missing = {key: (goal := goals.goal(key, folder)) - folder.done[key].count(goal) for _, key in waiting}
     trials = sum(missing.values())
@@ -57,7 +58,7 @@ def probe(folder: Folder, waiting: list[tuple[Case, str]], goals, slots: int) ->
     return StudyEstimate(len(waiting), trials, _total(waiting, cost, missing), memory)
 
 
-def _total(waiting, cost: dict[str, float], missing: dict[str, int]) -> float | None:
+def _total(waiting: Any, cost: dict[str, float], missing: dict[str, int]) -> float | None:
     """Seconds of all trials that are missing."""
     costs = Costs((case, cost[key]) for case, key in waiting if key in cost)
     each = [costs.of(case) for case, _ in waiting]
@@ -66,7 +67,7 @@ def _total(waiting, cost: dict[str, float], missing: dict[str, int]) -> float | 
     return sum((seconds or 0) * missing[key] for seconds, (_, key) in zip(each, waiting, strict=True))
 
 
-def _one_trial(folder: Folder, case: Case, key: str, goals, seconds: float) -> tuple[dict, float]:
+def _one_trial(folder: Folder, case: Case, key: str, goals: Any, seconds: float) -> tuple[dict, float]:
     """The first trial that is missing; given up when it takes too long."""
     gap = folder.done[key].gap(goals.goal(key, folder))
     assert gap is not None  # a case that waits lacks a trial

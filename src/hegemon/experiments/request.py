@@ -69,7 +69,7 @@ def size(n: Any, graph: str | None, seed: int = 0) -> tuple[int, Topology | None
     return topology.n, topology
 
 
-def build(name: str, n: int | str | None, graph: str | None, settings, seed: int) -> tuple[Any, Topology]:
+def build(name: str, n: int | str | None, graph: str | None, settings: Any, seed: int) -> tuple[Any, Topology]:
     """The protocol and the topology that a command's arguments describe."""
     from hegemon.runs.setting import topology_for
 

@@ -1,5 +1,8 @@
 """The picture of a study: a measure over n (or another axis), one line per series, with bands and the fitted law."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 
 from hegemon.analysis.pictures import COLOURS, INK, legend_below, logarithmic, new_figure, save
@@ -7,7 +10,7 @@ from hegemon.errors import InvalidInput
 from hegemon.experiments.results import LAWS, Fit
 
 
-def draw_results(rows: list[dict], by: list[str], of: str, fits: list[Fit], title: str, path) -> None:
+def draw_results(rows: list[dict], by: list[str], of: str, fits: list[Fit], title: str, path: str | Path) -> None:
     """The first numeric axis goes along the picture; a light band holds eight trials of ten, a dark one the mean's
     interval; a broken line is the law that fits best."""
     across = next((name for name in by if _is_number(rows, name)), None)
@@ -61,6 +64,6 @@ def _is_number(rows: list[dict], name: str) -> bool:
     return len(values) > 1 and all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
 
 
-def _interval(row: dict):
+def _interval(row: dict) -> Any:
     found = row.get("ci95") or next((row[name] for name in row if name == "mean_sequence95"), None)
     return tuple(found) if found and None not in found else None

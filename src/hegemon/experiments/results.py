@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +30,10 @@ from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.table import read_table
 from hegemon.experiments.study import Study, study_from
 
+if TYPE_CHECKING:
+    import pandas
+
+
 QUANTILES = (0.1, 0.9)
 GROWING = ("messages", "bits")  # which a trial that is stopped has not all of
 CONSTANT = Law("1", lambda n: np.ones_like(n))
@@ -37,7 +42,7 @@ SQUARE_LOG = Law("n² log n", lambda n: n**2 * np.log2(n))
 LAWS = (CONSTANT, LOG, LOG_SQUARED, ROOT, LINEAR, N_LOG, N_LOG_SQUARED, SQUARE, SQUARE_LOG, CUBE)  # ever faster
 
 
-def measured_columns(table) -> list[str]:
+def measured_columns(table: "pandas.DataFrame") -> list[str]:
     """The columns that were measured: those after `trial`."""
     return list(table.columns)[list(table.columns).index("trial") + 1 :]
 
@@ -50,15 +55,16 @@ def axes_of(study: Study) -> list[str]:
     return ["engine_asked" if name == "engine" else name for name in varying] or ["n"]
 
 
-def default_measure(table, precision: Precision | None = None) -> str:
+def default_measure(table: "pandas.DataFrame", precision: Precision | None = None) -> str:
     """What a study is about: the measure that was to be known precisely, or else the time."""
     time = "steps" if "steps" in table.columns else "rounds"
     return time if precision is None else precision.measure or time
 
 
 def summarize_table(
-    table, by: list[str], of: str | None = None, where: str | None = None, precision: Precision | None = None
-) -> list[dict]:
+    table: "pandas.DataFrame", by: list[str], of: str | None = None, where: str | None = None,
+    precision: Precision | None = None,
+) -> list[dict]:  # fmt: skip
     """One row per group: trials, how many met the stop, and the measure.
 
     Trials that did not meet their stop are `censored`: see `summarize_times`. With a
@@ -95,19 +101,19 @@ def summarize_table(
     return rows
 
 
-def _censored(table, of: str):
+def _censored(table: "pandas.DataFrame", of: str) -> Any:
     """The trials whose value is not known, because they were stopped first: no time to the stop, not all messages."""
     if of in (*TIMES, "parallel_time"):
         return ~table["reached"]
     return table["cause"].eq(ROUND_LIMIT) if "cause" in table.columns and of in GROWING else table["reached"] & False
 
 
-def _quantiles(values) -> dict:
+def _quantiles(values: Any) -> dict:
     """The middle eight of ten of values some of which may be infinite: None, where it is."""
     return {f"q{round(100 * p)}": finite(sample_quantile(values, p)) if len(values) else None for p in QUANTILES}
 
 
-def _sequence(precision: Precision, group, of: str) -> dict:
+def _sequence(precision: Precision, group: Any, of: str) -> dict:
     """The interval of a case whose trials went on until it was narrow."""
     measure = default_measure(group, precision)
     if precision.what != "share" and measure != of:
@@ -135,7 +141,7 @@ class Fit:
     rivals: list[dict]
 
 
-def fit_laws(table, by: list[str], of: str | None = None, where: str | None = None) -> list[Fit]:
+def fit_laws(table: "pandas.DataFrame", by: list[str], of: str | None = None, where: str | None = None) -> list[Fit]:
     """For every series (the groups without n), over at least three sizes: which law its means follow.
 
     A series with censored trials has no means that could follow one.
@@ -173,11 +179,11 @@ def _fit(series: dict, samples: dict) -> Fit:
     return Fit(series, (power.estimate, *power.interval(CONFIDENCE)), LAWS[best].name, constant, spread, rivals)
 
 
-def _numbers(table) -> list[str]:
+def _numbers(table: "pandas.DataFrame") -> list[str]:
     return [name for name in measured_columns(table) if table[name].dtype.kind in "iuf"]
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     value = value.item() if hasattr(value, "item") else value
     return None if value != value else value
 
@@ -185,7 +191,7 @@ def _plain(value):
 ALWAYS = ("case", "protocol", "n", "n_given", "trial", "steps", "rounds", "reached", "cause")
 
 
-def load_table(root, wanted=None):
+def load_table(root: str | Path, wanted: Any = None) -> "pandas.DataFrame":
     """The table of a study's folder; with `wanted`, only these columns and those that every summary needs."""
     names = _schema(root).names
     if wanted is not None and all(name in names or f"{name}_given" in names for name in wanted):
@@ -242,14 +248,14 @@ def precision_of(study: Study) -> Precision | None:
     return None if study.relative is None else parse_precision(study.relative)
 
 
-def study_of_table(root) -> Study:
+def study_of_table(root: str | Path) -> Study:
     """The study that the table is of: the folder's own, or, while an extension of it has not ended, the one before."""
     schema = _schema(root)
     with _readable(root):
         return study_from(json.loads(schema.metadata[b"hegemon.study"]))
 
 
-def _schema(root):
+def _schema(root: str | Path) -> Any:
     from pyarrow.parquet import read_schema
 
     folder = Folder(root)
@@ -261,7 +267,7 @@ def _schema(root):
 
 
 @contextmanager
-def _readable(root) -> Iterator[None]:
+def _readable(root: str | Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, KeyError, TypeError) as error:

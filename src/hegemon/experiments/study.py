@@ -96,8 +96,9 @@ class Study:
 
 
 def make_study(
-    protocol: Any = None, *, trials=None, seed=0, axes: dict | None = None, zip=(), cases=(), relative=None
-) -> Study:
+    protocol: Any = None, *, trials: int | None = None, seed: Any = 0, axes: dict | None = None, zip: Any = (),
+    cases: Any = (), relative: Any = None,
+) -> Study:  # fmt: skip
     """A study from values as a user gives them: strings, lists, names or classes of protocols, a table or its file."""
     axes = axes or {}
     for old in RENAMED.keys() & axes:
@@ -124,7 +125,7 @@ def make_study(
     return Study(parsed, number, seed_of(seed), together, tuple(table), relative)
 
 
-def read_study(path) -> Study:
+def read_study(path: str | Path) -> Study:
     """A study from a TOML file: protocol, trials, seed, [axes], zip, cases (a CSV file, or tables), relative."""
     try:
         content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
@@ -148,11 +149,11 @@ def read_study(path) -> Study:
     return make_study(content.get("protocol"), axes=axes, zip=zip, cases=cases, **options)
 
 
-def _are_names(value) -> bool:
+def _are_names(value: Any) -> bool:
     return isinstance(value, str) or isinstance(value, list) and all(isinstance(name, str) for name in value)
 
 
-def _are_lists(value) -> bool:
+def _are_lists(value: Any) -> bool:
     return _are_names(value) or isinstance(value, list) and all(map(_are_names, value))
 
 

@@ -7,7 +7,9 @@ import math
 import queue
 import time
 from collections import Counter, deque
+from concurrent.futures import Future
 from dataclasses import dataclass, field
+from typing import Any
 
 from hegemon.errors import InvalidInput, Unfinished
 from hegemon.experiments.case import Case
@@ -56,7 +58,7 @@ class Chunk:
 class StudyListener:
     """Hears what happens, several times a second; the command line draws it."""
 
-    def planned(self, estimate, pool: Pool) -> None: ...
+    def planned(self, estimate: Any, pool: Pool) -> None: ...
 
     def moved(self, driver: "StudyDriver") -> None: ...
 
@@ -65,8 +67,9 @@ class StudyDriver:
     """`goals` says how many trials each case needs, as far as the store can tell (see `goals`)."""
 
     def __init__(
-        self, folder: Folder, cases: list[tuple[Case, str]], goals, pool: Pool, listener=None, backwards=False
-    ):
+        self, folder: Folder, cases: list[tuple[Case, str]], goals: Any, pool: Pool,
+        listener: StudyListener | None = None, backwards: bool = False,
+    ):  # fmt: skip
         self.folder, self.goals, self.pool = folder, goals, pool
         self.listener = listener or StudyListener()
         self.states = [CaseState(case, key, 0) for case, key in cases]
@@ -183,7 +186,7 @@ class StudyDriver:
 
     # -- hearing ------------------------------------------------------------------------------------------
 
-    def _hear(self, future) -> None:
+    def _hear(self, future: Future) -> None:
         chunk = self._running.pop(future, None)
         if chunk is None:
             return  # it was taken back when its pool broke

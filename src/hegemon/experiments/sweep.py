@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hegemon import display
 from hegemon.errors import InvalidInput, Unfinished
@@ -20,6 +20,10 @@ from hegemon.experiments.store.table import compact, read_table
 from hegemon.experiments.study import Study, make_study, protocol_name
 from hegemon.experiments.study_driver import StudyDriver, StudyListener
 from hegemon.protocols.loading import Unnamed, name_protocol
+
+if TYPE_CHECKING:
+    import pandas
+
 
 NONE = {name: one.none for name, one in AXES.items() if one.none is not None}
 ROUNDS = 5  # how often what is missing in the end is measured again before giving up
@@ -36,19 +40,10 @@ class StudyOutcome:
 
 
 def sweep(
-    protocol: Any = None,
-    *,
-    trials: int | None = None,
-    seed: Any = 0,
-    out: str | Path | None = None,
-    workers: int | None = None,
-    cluster: str | None = None,
-    relative: float | str | None = None,
-    zip=(),
-    cases=(),
-    extend: bool = False,
-    **axes,
-):
+    protocol: Any = None, *, trials: int | None = None, seed: Any = 0, out: str | Path | None = None,
+    workers: int | None = None, cluster: str | None = None, relative: float | str | None = None, zip: Any = (),
+    cases: Any = (), extend: bool = False, **axes: Any,
+) -> "pandas.DataFrame":  # fmt: skip
     """Run every case of a study and answer all trials as a dataframe, one row per trial.
 
     protocol: an id such as "time-optimal", "your_file.py:YourClass", a class, or a list of these.
@@ -88,8 +83,9 @@ def sweep(
 
 
 def run_study(
-    study: Study, out, *, workers=None, cluster=None, extend=False, listener: StudyListener | None = None, command=None
-) -> StudyOutcome:
+    study: Study, out: str | Path, *, workers: int | None = None, cluster: str | None = None, extend: bool = False,
+    listener: StudyListener | None = None, command: list[str] | None = None,
+) -> StudyOutcome:  # fmt: skip
     """Make or go on with the study in the folder `out`, to the end or to an interrupt."""
     folder = Folder(out)
     if extend and folder.exists:
@@ -171,13 +167,13 @@ def says_all(cases: list[Case]) -> list[dict]:
     return [{**said, **{name: said.get(name, none) for name, none in NONE.items() if name in names}} for said in told]
 
 
-def _goals(study: Study):
+def _goals(study: Study) -> Any:
     from hegemon.experiments.goals import goals_of  # with SciPy, which takes long to load
 
     return goals_of(study.relative, study.trials)
 
 
-def _missing(folder: Folder, key: str, goals) -> bool:
+def _missing(folder: Folder, key: str, goals: Any) -> bool:
     goal = goals.goal(key, folder)
     return folder.done[key].count(goal) < goal
 

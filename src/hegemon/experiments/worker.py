@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import astuple
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -98,7 +99,7 @@ def row_of(run: Run) -> dict:
     return {name: plain(value) for name, value in row.items()}
 
 
-def plain(value):
+def plain(value: Any) -> Any:
     """The value as a record can say it: nothing for what is not a number, a text for what has parts."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -114,7 +115,7 @@ def _progress(step: int) -> bool:
 
 
 @lru_cache(maxsize=4)
-def _prepare(settings: str, seed: int, key: str):
+def _prepare(settings: str, seed: int, key: str) -> Any:
     case = Case(json.loads(settings), seed)
     name_protocol(str(case.settings.get("protocol")))  # the driver has imported it: somebody named it there
     if case.key != key:

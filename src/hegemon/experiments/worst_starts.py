@@ -6,6 +6,7 @@ until it is clearly worse than the champion or has as many runs as the champion 
 estimate comes from fresh runs, so that luck in the search does not count.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -97,7 +98,7 @@ class Candidate:
 class Simulator:
     """Many short runs from given codes on one engine."""
 
-    def __init__(self, protocol: Protocol, topology: Topology, until, seed: int, max_steps: int):
+    def __init__(self, protocol: Protocol, topology: Topology, until: Any, seed: int, max_steps: int):
         stop = parse_stop(until, protocol)
         if stop.watch or stop.limit is not None:
             raise InvalidInput(f"until {until!r} is not a set; search-worst needs one to be reached, such as safe")
@@ -124,19 +125,10 @@ class Simulator:
 
 @display.with_progress
 def search_worst(
-    protocol: Protocol,
-    *,
-    graph: Graph = None,
-    until: str = "safe",
-    evaluations: int = 1000,
-    trials: int = 256,
-    final: int = 2000,
-    seed: Any = 0,
-    max_steps: int = 10**7,
-    budget: int = 2 * 10**9,
-    exact: bool = False,
+    protocol: Protocol, *, graph: Graph = None, until: str = "safe", evaluations: int = 1000, trials: int = 256,
+    final: int = 2000, seed: Any = 0, max_steps: int = 10**7, budget: int = 2 * 10**9, exact: bool = False,
     progress: display.Show | None = None,
-) -> WorstStart:
+) -> WorstStart:  # fmt: skip
     """Look for a start with large expected time: `evaluations` candidates, at most about `trials` runs each
     (a champion collects more), and `final` fresh runs from the best. The search ends after about `budget`
     simulated steps, and at an interrupt from the keyboard; what it has found by then is returned.
@@ -230,7 +222,7 @@ def exact_comparison(found: WorstStart, topology: Topology, progress: display.Sh
     }
 
 
-def first_candidates(protocol: Protocol, topology: Topology, rng) -> list[np.ndarray]:
+def first_candidates(protocol: Protocol, topology: Topology, rng: Any) -> list[np.ndarray]:
     """The named starts, uniformly random ones, and ones in which all agents are alike."""
     found = []
     for name in protocol.starts:
@@ -244,7 +236,7 @@ def first_candidates(protocol: Protocol, topology: Topology, rng) -> list[np.nda
     return found
 
 
-def best_of(pool: list[Candidate], simulator: Simulator, trials: int, tell) -> list[Candidate]:
+def best_of(pool: list[Candidate], simulator: Simulator, trials: int, tell: Callable) -> list[Candidate]:
     """Halve the field again and again, with twice the runs for those that remain."""
     number = DOSE
     while True:
@@ -268,7 +260,9 @@ def beats(challenger: Candidate, champion: Candidate, simulator: Simulator, tria
     return challenger.mean > champion.mean
 
 
-def fresh_winner(champions: list[Candidate], simulator: Simulator, final: int, tell) -> tuple[Candidate, list[int]]:
+def fresh_winner(
+    champions: list[Candidate], simulator: Simulator, final: int, tell: Callable
+) -> tuple[Candidate, list[int]]:
     """The champions once more with runs that the search has not seen; then the best alone, anew."""
     for place, champion in enumerate(champions):
         tell(f"{final} fresh runs from each of the best:", place, len(champions) + 1)
@@ -279,7 +273,7 @@ def fresh_winner(champions: list[Candidate], simulator: Simulator, final: int, t
     return winner, simulator.times(winner.codes, final)
 
 
-def neighbour(space, codes: np.ndarray, rng) -> np.ndarray:
+def neighbour(space: Any, codes: np.ndarray, rng: Any) -> np.ndarray:
     """Another configuration nearby."""
     codes = codes.copy()
     n = len(codes)
@@ -301,7 +295,7 @@ def neighbour(space, codes: np.ndarray, rng) -> np.ndarray:
     return codes
 
 
-def change_field(space, code: int, rng) -> int:
+def change_field(space: Any, code: int, rng: Any) -> int:
     """Another value of one field that the state has; a change of class begins it with random values."""
     state = space.namespace(int(code))
     name = rng.choice(sorted(space.present(vars(state))))
@@ -316,7 +310,7 @@ def change_field(space, code: int, rng) -> int:
     return space.code(state)
 
 
-def _everywhere(space, codes, rng) -> np.ndarray:
+def _everywhere(space: Any, codes: Any, rng: Any) -> np.ndarray:
     """One field takes the same value in every agent that has it."""
     name = rng.choice(space.names)
     low, high = space.bounds[name]

@@ -27,7 +27,7 @@ WRITE_SECONDS = 60.0
 class Checkpoint:
     """`about` says what is run; `state` is where to go on from, None at the beginning."""
 
-    def __init__(self, path, about: dict, state: dict | None = None):
+    def __init__(self, path: str | Path, about: dict, state: dict | None = None):
         self.path, self.about, self.state = Path(path), about, state
         self.unkept: str | None = None  # why the last snapshot was none
         self._due = time.monotonic() + 1.0
@@ -62,7 +62,7 @@ class Checkpoint:
         write_bytes(self.path, out.getvalue())
 
 
-def read_checkpoint(path) -> tuple[dict, dict | None]:
+def read_checkpoint(path: str | Path) -> tuple[dict, dict | None]:
     """What was run, and where to go on from; whatever is not as it was written is refused."""
     try:
         content = read_arrays(path)
@@ -93,7 +93,7 @@ def _digest(content: dict) -> str:
     return digest.hexdigest()
 
 
-def _encode(value: Any, arrays: list[np.ndarray]):
+def _encode(value: Any, arrays: list[np.ndarray]) -> Any:
     if value is None or isinstance(value, bool | str | float):
         return value
     if isinstance(value, int):
@@ -110,7 +110,7 @@ def _encode(value: Any, arrays: list[np.ndarray]):
     raise InvalidInput(f"a {type(value).__name__} cannot be kept in a checkpoint; run without --checkpoint")
 
 
-def _decode(value, content: dict):
+def _decode(value: Any, content: dict) -> Any:
     if not isinstance(value, dict):
         return value
     if "int" in value:

@@ -7,7 +7,7 @@ What does not depend on the trial is made once. Short trials are made many at a 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,6 +36,10 @@ from hegemon.runs.run import Fault, Run
 from hegemon.runs.schedules import read_interactions, read_rounds
 from hegemon.runs.setting import Starts, topology_for
 from hegemon.runs.trial import Trial
+
+if TYPE_CHECKING:
+    from hegemon.runs.checkpoint import Checkpoint
+
 
 FIRST_STEPS = 1 << 16  # that trials make together; before the driver first asks whether a run can still meet its stop
 MOST_CODES = 1 << 22  # of all agents of the trials that are made together
@@ -133,7 +137,9 @@ class StateCourse:
         run = self._record(trial, driver, met, None)
         return replace(run, measures=run.measures | more | events.measures(driver.engine))
 
-    def _driver(self, trial: Trial, configuration: Configuration, key, history: History | None = None) -> Driver:
+    def _driver(
+        self, trial: Trial, configuration: Configuration, key: np.ndarray, history: History | None = None
+    ) -> Driver:
         chosen = self.chosen
         return Driver(
             self.protocol, self.topology, chosen.engine, configuration, self.stop, key, history, trial.progress,
@@ -210,7 +216,10 @@ class StateCourse:
             return run
         return replace(run, watched=watched, interrupted=driver.interrupted, ended=driver.ended)
 
-    def _run(self, trial: Trial, steps: int, met: bool, leaders, engine: str, final, measures: dict) -> Run:
+    def _run(
+        self, trial: Trial, steps: int, met: bool, leaders: int | None, engine: str, final: Configuration | None,
+        measures: dict,
+    ) -> Run:  # fmt: skip
         protocol = self.protocol
         return Run(
             protocol=protocol.id,
@@ -259,7 +268,9 @@ def _depends_on_n(asked: MadeRecord) -> bool:
     return any(one.bounds(values) != one.bounds(values | {"n": protocol.n + 1}) for one in chosen.counts)
 
 
-def _suffer(driver: Driver, faults: Sequence[Fault], limit: int | None, rng, checkpoint) -> tuple[bool, int | None]:
+def _suffer(
+    driver: Driver, faults: Sequence[Fault], limit: int | None, rng: Any, checkpoint: "Checkpoint | None"
+) -> tuple[bool, int | None]:
     """Run to every fault within the limit and let it strike; whether a leader was lost, and the last one's step.
 
     What stops a run is looked for after the last fault: recovery is what is measured. Only a lost leader counts

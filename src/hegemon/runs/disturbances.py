@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from hegemon.errors import InvalidInput
 from hegemon.models.expressions import number_or_text, whole_number
@@ -34,7 +35,7 @@ def parse_fault(text: str) -> Fault:
     return Fault(step, agents, given, kind=KINDS[words[0]])
 
 
-def read_disturbances(path) -> tuple[Fault, ...]:
+def read_disturbances(path: str | Path) -> tuple[Fault, ...]:
     """The faults of a JSON file: a list, or an object whose `disturbances` is one."""
     try:
         content = json.loads(Path(path).read_text())
@@ -46,7 +47,7 @@ def read_disturbances(path) -> tuple[Fault, ...]:
     return tuple(as_fault(row, f"{path}, entry {index}") for index, row in enumerate(rows))
 
 
-def as_fault(row, place: str) -> Fault:
+def as_fault(row: Any, place: str) -> Fault:
     """A fault as a file has it; `place` says where that is."""
     words = [word for word in KINDS if isinstance(row, dict) and word in row] or ["agents"]
     word = words[0]

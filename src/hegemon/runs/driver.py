@@ -3,7 +3,7 @@
 import random
 import time
 from collections.abc import Callable
-from typing import cast
+from typing import TYPE_CHECKING, Any, cast
 
 from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
@@ -20,6 +20,10 @@ from hegemon.runs.history import History
 from hegemon.runs.run import Fault
 from hegemon.runs.schedules import carry_out
 
+if TYPE_CHECKING:
+    import numpy as np
+
+
 FIRST_REVIEW = 1 << 20  # steps after which a run is first asked whether it can still meet its stop; then twice as many
 LOOKS = 8  # a closed set is evaluated whenever a run is longer by one part in LOOKS
 REPLAY = 2  # a new snapshot is taken after as many times what one costs
@@ -32,17 +36,10 @@ class GivenUp(Exception):
 
 class Driver:
     def __init__(
-        self,
-        protocol: Protocol,
-        topology: Topology,
-        chosen: type[Engine],
-        configuration: Configuration,
-        stop: Stop,
-        rng,
-        history: History | None = None,
-        progress: Callable[[int], object] | None = None,
-        **options,
-    ):
+        self, protocol: Protocol, topology: Topology, chosen: type[Engine], configuration: Configuration, stop: Stop,
+        rng: "np.ndarray", history: History | None = None, progress: Callable[[int], object] | None = None,
+        **options: Any,
+    ):  # fmt: skip
         self.protocol, self.topology, self.stop = protocol, topology, stop
         self.history, self.progress = history, progress
         looks_now_and_then = stop.whole and not chosen.checks_whole
@@ -155,7 +152,7 @@ class Driver:
                 return True
         return bool(prescribed) and self._inside()
 
-    def corrupt(self, fault: Fault, rng) -> bool:
+    def corrupt(self, fault: Fault, rng: "np.random.Generator") -> bool:
         """Let a fault strike now; whether it changes an output that is watched."""
         protocol = self.protocol
         output = (lambda state: protocol.holds(protocol.output, state)) if self.stop.watch else None
@@ -213,7 +210,7 @@ class Driver:
             now = time.perf_counter()
             self._next_snapshot = now + REPLAY * (now - begin)
 
-    def _rewind_to_entry(self, outside) -> None:
+    def _rewind_to_entry(self, outside: Any) -> None:
         """From a snapshot outside the closed set and the present inside it, go back to the step of entry."""
         start, end = outside[0], self.engine.step
         while end - start > 1:

@@ -5,7 +5,7 @@ Transient ones replace states. Bursts change the number of agents: some join, or
 
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from hegemon.models.configuration import Configuration, Group
 from hegemon.models.protocol import Protocol
 from hegemon.runs.run import Fault
 
+if TYPE_CHECKING:
+    from hegemon.models.state import StateSpace
+
 FEWEST = 2  # agents that never leave
 
 
@@ -26,7 +29,7 @@ class Damage(NamedTuple):
     is_seen: bool  # the output of at least one victim has changed
 
 
-def strike(fault: Fault, engine: Engine, rng, output: Callable | None = None) -> Damage:
+def strike(fault: Fault, engine: Engine, rng: np.random.Generator, output: Callable | None = None) -> Damage:
     """Replace the states of the victims; `output(state)`, if given, is compared before and after."""
     configuration = engine.configuration()
     leads = _Leads(configuration.space, output)
@@ -39,12 +42,12 @@ def strike(fault: Fault, engine: Engine, rng, output: Callable | None = None) ->
     return (_strike_counts if engine.as_multiset else _strike_agents)(fault, configuration, leads, rng)
 
 
-def corrupted(fault: Fault, engine: Engine, rng) -> Configuration:
+def corrupted(fault: Fault, engine: Engine, rng: np.random.Generator) -> Configuration:
     """The engine's configuration after a fault."""
     return strike(fault, engine, rng).configuration
 
 
-def _strike_agents(fault: Fault, configuration: Configuration, leads, rng) -> Damage:
+def _strike_agents(fault: Fault, configuration: Configuration, leads: Any, rng: np.random.Generator) -> Damage:
     space, agents = configuration.space, configuration.agents
     victims = _victims(fault, space, agents, rng)
     before = space.encode_array(agents[victims])
@@ -55,7 +58,7 @@ def _strike_agents(fault: Fault, configuration: Configuration, leads, rng) -> Da
     return Damage(Configuration(space, agents=agents), bool(np.any(leads(before) != leads(after))))
 
 
-def _victims(fault: Fault, space, agents, rng) -> np.ndarray:
+def _victims(fault: Fault, space: "StateSpace", agents: Any, rng: np.random.Generator) -> np.ndarray:
     if not isinstance(fault.agents, int):
         if len(set(fault.agents)) < fault.size or not all(0 <= agent < len(agents) for agent in fault.agents):
             raise InvalidInput(
@@ -76,7 +79,7 @@ def _require_enough(fault: Fault, present: int) -> None:
         )
 
 
-def _strike_counts(fault: Fault, configuration: Configuration, leads, rng) -> Damage:
+def _strike_counts(fault: Fault, configuration: Configuration, leads: Any, rng: np.random.Generator) -> Damage:
     """The same for a multiset, at a cost that does not depend on the number of agents."""
     space = configuration.space
     codes, counts = configuration.multiset
@@ -158,7 +161,7 @@ def agents_left(faults: Sequence[Fault], protocol: Protocol, limit: int | None) 
     return number
 
 
-def _random_groups(space, codes, victims) -> list[Group]:
+def _random_groups(space: "StateSpace", codes: np.ndarray, victims: np.ndarray) -> list[Group]:
     """The victims in random states; their inputs stay."""
     if not space.inputs:
         return [Group(int(victims.sum()), {}, random=True)]
@@ -170,7 +173,7 @@ def _random_groups(space, codes, victims) -> list[Group]:
     ]
 
 
-def _matched_anew(before: int, after: int, agents: int, rng) -> bool:
+def _matched_anew(before: int, after: int, agents: int, rng: np.random.Generator) -> bool:
     """Whether some output changes when `before` of the victims were leaders and a random set of `after` are now."""
     if before != after:
         return True
@@ -180,7 +183,7 @@ def _matched_anew(before: int, after: int, agents: int, rng) -> bool:
     return bool(rng.random() >= 1 / ways)
 
 
-def fault_codes(fault: Fault, space, codes: np.ndarray, rng) -> np.ndarray:
+def fault_codes(fault: Fault, space: "StateSpace", codes: np.ndarray, rng: Any) -> np.ndarray:
     """What the victims' codes become: random states, or their own with the given values written in."""
     if not fault.values:
         after = rng.integers(space.size, size=len(codes))
@@ -190,8 +193,8 @@ def fault_codes(fault: Fault, space, codes: np.ndarray, rng) -> np.ndarray:
                 agents[name] = told[name]
             after = space.encode_array(agents)
         return after
-    if told := set(fault.values) & set(space.inputs):
-        raise InvalidInput(f"a fault writes {sorted(told)[0]}, an input: no fault changes what agents are told")
+    if written := set(fault.values) & set(space.inputs):
+        raise InvalidInput(f"a fault writes {sorted(written)[0]}, an input: no fault changes what agents are told")
     changed = {}
     for code in np.unique(codes):
         state = space.namespace(code)
@@ -208,7 +211,7 @@ def fault_codes(fault: Fault, space, codes: np.ndarray, rng) -> np.ndarray:
 class _Leads:
     """Which states are leaders', each different one looked at once; nobody's if nobody asks."""
 
-    def __init__(self, space, output: Callable | None):
+    def __init__(self, space: "StateSpace", output: Callable | None):
         self._space, self._output = space, output
 
     def __call__(self, codes: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ import bisect
 from array import array
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,8 @@ LARGE = 100_000  # agents, whose steps are so fast that watching them closely wo
 
 if TYPE_CHECKING:
     import pandas
+
+    from hegemon.engines.membership import Watcher
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class History:
     it doubles too, so that memory is bounded; the column `step` always says where a row belongs.
     """
 
-    def __init__(self, watcher, n: int, at=None, every: int | None = None, most: int = MOST_ROWS):
+    def __init__(self, watcher: "Watcher", n: int, at: Any = None, every: int | None = None, most: int = MOST_ROWS):
         self._watcher, self._n = watcher, n
         self._at = sorted(set(at)) if at else None
         if self._at and len(self._at) > most:
@@ -109,7 +111,7 @@ class History:
         return Watched(columns, self._watcher.units)
 
 
-def _fits(value, kind: str) -> bool:
+def _fits(value: float, kind: str) -> bool:
     """Whether a column of doubles or of words of 64 bits holds this number exactly."""
     if kind == "d":
         return isinstance(value, float) or abs(value) <= EXACT

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 from hegemon.compute.randomness import START, generator
@@ -66,7 +66,7 @@ def course_of_objects(asked: MadeRecord) -> Course:
     return one
 
 
-def _stop(until, protocol: ObjectProtocol, max_steps: int | None):
+def _stop(until: Any, protocol: ObjectProtocol, max_steps: int | None) -> tuple[Callable, int | None]:
     """Whether agents meet the stop, and the step that ends the run at the latest."""
     if isinstance(until, ConfigurationSet):
         return lambda agents: protocol.holds(until, agents), max_steps

@@ -22,7 +22,7 @@ RECORDING = "Recording"
 def whole(what: str, low: int = 0, high: int = MOST_STEPS) -> Callable[[Any], int]:
     """Reads a whole number as people write it (1000, 1e6, 2^20), within bounds."""
 
-    def read(text) -> int:
+    def read(text: Any) -> int:
         from hegemon.models.expressions import whole_number
 
         shown = str(text)
@@ -50,7 +50,7 @@ def seed_of(given: Any) -> int:
 def several(read: Callable[[Any], Any], what: str) -> Callable[[Any], tuple]:
     """Reads a list such as 0,100,1e4."""
 
-    def parse(given) -> tuple:
+    def parse(given: Any) -> tuple:
         parts = given if isinstance(given, list | tuple) else str(given).split(",")
         if len(parts) > MOST_POINTS:
             raise InvalidInput(f"{what} has {len(parts)} entries; give at most {MOST_POINTS}")

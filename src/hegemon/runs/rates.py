@@ -10,7 +10,7 @@ average. An event hits one agent, drawn uniformly:
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from hegemon.models.grammar import short
 from hegemon.models.protocol import Protocol
 from hegemon.runs.faults import FEWEST, fault_codes
 from hegemon.runs.run import Fault
+
+if TYPE_CHECKING:
+    from hegemon.models.state import StateSpace
+
 
 KINDS = ("corrupt", "leave", "join")
 FAR = 2**62
@@ -112,7 +116,9 @@ class EventProcess:
         return {"events": self.number} | ({"agents": int(engine.occupancy()[1].sum())} if churns(self.rates) else {})
 
 
-def _in_agents(rate: Rate, configuration: Configuration, capacity: int, rng) -> tuple[Configuration, tuple[int, int]]:
+def _in_agents(
+    rate: Rate, configuration: Configuration, capacity: int, rng: np.random.Generator
+) -> tuple[Configuration, tuple[int, int]]:
     space, agents = configuration.space, configuration.agents
     if rate.kind == "join":
         if len(agents) >= capacity:
@@ -131,7 +137,9 @@ def _in_agents(rate: Rate, configuration: Configuration, capacity: int, rng) -> 
     return Configuration(space, agents=agents), (before, after)
 
 
-def _in_counts(rate: Rate, configuration: Configuration, capacity: int, rng) -> tuple[Configuration, tuple[int, int]]:
+def _in_counts(
+    rate: Rate, configuration: Configuration, capacity: int, rng: np.random.Generator
+) -> tuple[Configuration, tuple[int, int]]:
     space = configuration.space
     codes, counts = (part.copy() for part in configuration.multiset)
     n = int(counts.sum())
@@ -154,6 +162,6 @@ def _in_counts(rate: Rate, configuration: Configuration, capacity: int, rng) -> 
     return Configuration(space, codes=codes[counts > 0], counts=counts[counts > 0]), (before, after)
 
 
-def _joining(rate: Rate, space, rng) -> int:
+def _joining(rate: Rate, space: "StateSpace", rng: np.random.Generator) -> int:
     """The state of an agent that joins: the fields that the rate names, and the lowest values otherwise; or random."""
     return int(fault_codes(rate.fault, space, np.zeros(1, np.int64), rng)[0])

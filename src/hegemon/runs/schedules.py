@@ -14,7 +14,7 @@ from hegemon.models.rounds import RoundsProtocol
 from hegemon.models.start_files import StartFile
 
 
-def read_rounds(start, protocol: Protocol, topology: Topology) -> list[list[tuple[int, int]]]:
+def read_rounds(start: Any, protocol: Protocol, topology: Topology) -> list[list[tuple[int, int]]]:
     """The `rounds` of a JSON start file: in each, the nodes that change, with the codes of their next states.
 
     In the file a round is a list of [node, state]. Whether a node may become that is seen when it is followed.
@@ -45,7 +45,7 @@ def after_round(
     return space.decode_array(codes)
 
 
-def read_interactions(start, protocol: PopulationProtocol, topology: Topology) -> list[tuple[int, int, int]]:
+def read_interactions(start: Any, protocol: PopulationProtocol, topology: Topology) -> list[tuple[int, int, int]]:
     """The `interactions` of a JSON start file: initiator, responder, and the number of what their coins show.
 
     In the file an interaction is an arc [initiator, responder] of the graph, or [initiator, responder, {"coin": value}]
@@ -67,7 +67,7 @@ def read_interactions(start, protocol: PopulationProtocol, topology: Topology) -
 
 
 def carry_out(
-    prescribed, protocol: Any, topology: Topology, engine: Engine
+    prescribed: Any, protocol: Any, topology: Topology, engine: Engine
 ) -> tuple[list[int], np.ndarray, np.ndarray]:
     """Make a prescribed interaction or round; returns who acted, and their codes before and after.
 

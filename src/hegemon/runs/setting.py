@@ -26,7 +26,7 @@ SMALL = 1 << 16  # agents, or states, of a start that may be kept for all trials
 _fitting: WeakKeyDictionary = WeakKeyDictionary()  # topologies, and the protocols they were checked for
 
 
-def topology_for(protocol: Protocol, graph=None, seed: int = 0) -> Topology:
+def topology_for(protocol: Protocol, graph: Any = None, seed: int = 0) -> Topology:
     """The topology of a run: given, named, or the protocol's own; a random graph depends on the seed only.
 
     Whether it fits the protocol is checked once.
@@ -42,7 +42,7 @@ def topology_for(protocol: Protocol, graph=None, seed: int = 0) -> Topology:
 
 
 def initial_configuration(
-    protocol: Protocol, start, seed, trial, as_multiset=False, topology: Topology | None = None
+    protocol: Protocol, start: Any, seed: int, trial: int, as_multiset: bool = False, topology: Topology | None = None
 ) -> Configuration:
     """A named start, a file, a Configuration, or a list of states as mappings."""
     return next(Starts(protocol, start, seed, as_multiset, topology).of(range(trial, trial + 1)))
@@ -52,14 +52,14 @@ class Starts:
     """The initial configurations of trials. One that draws nothing is made once; nobody writes to it."""
 
     def __init__(
-        self, protocol: Protocol, start, seed: int, as_multiset: bool = False, topology: Topology | None = None
+        self, protocol: Protocol, start: Any, seed: int, as_multiset: bool = False, topology: Topology | None = None
     ):
         self.protocol, self.seed, self._as_multiset, self._topology = protocol, seed, as_multiset, topology
         self._name = start or protocol.default_start
         self.fixed = None if start is None or isinstance(start, str) else self._given(start)
         self._seen: Configuration | None = None  # of a trial before, for which nothing was drawn
 
-    def _given(self, start) -> Configuration | None:
+    def _given(self, start: Any) -> Configuration | None:
         """The start, if it is a configuration or a list of states."""
         protocol = self.protocol
         if isinstance(start, Configuration):
@@ -87,7 +87,7 @@ class Starts:
         return made
 
 
-def _drew(rng: np.random.Generator, before) -> bool:
+def _drew(rng: np.random.Generator, before: Any) -> bool:
     """Whether anything was drawn since the generator's state was `before`, or other generators were made of it."""
     sown: Any = rng.bit_generator.seed_seq
     return rng.bit_generator.state != before or sown.is_used

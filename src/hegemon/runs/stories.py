@@ -78,7 +78,7 @@ class Trace:
         }
         return {name: value for name, value in content.items() if value is not None}
 
-    def save(self, path) -> None:
+    def save(self, path: str | Path) -> None:
         path = Path(path)
         if path.suffix.lower() != ".json":
             raise InvalidInput(f"a counterexample is saved as JSON, not as {path.name!r}; name the file *.json")

@@ -76,7 +76,7 @@ class Trials:
         return display.heading(first.protocol) + display.facts(content) + drawn + rows
 
 
-def interval(value):
+def interval(value: Any) -> Any:
     """A pair of numbers as one text; anything else as it is."""
     return " to ".join(display.figure(one) for one in value) if isinstance(value, list) else value
 
@@ -137,7 +137,9 @@ class _Team:
     no interrupt can come between a trial and its record.
     """
 
-    def __init__(self, course: Course, details: Callable[..., Trial], trials: range, size: int, cancel):
+    def __init__(
+        self, course: Course, details: Callable[..., Trial], trials: range, size: int, cancel: threading.Event
+    ):
         self.finished: dict[int, Run] = {}
         self._course, self._details, self._trials, self._cancel = course, details, trials, cancel
         self._rest: list[tuple[int, Callable[[], Run]]] = []  # long trials, whose first steps are made

@@ -83,12 +83,12 @@ class Dask(Pool):
 
 
 class PrivateScheduler(Scheduler):
-    def start_http_server(self, *_, **__) -> None:
+    def start_http_server(self, *_: object, **__: object) -> None:
         """Dask would serve pages about its work to every network that this machine is in."""
 
 
 class PrivateWorker(Worker):
-    def start_http_server(self, *_, **__) -> None:
+    def start_http_server(self, *_: object, **__: object) -> None:
         """The same."""
 
 

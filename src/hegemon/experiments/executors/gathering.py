@@ -4,7 +4,9 @@ import queue
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from typing import Any
 
 
 class Gathering(Executor, ABC):
@@ -18,7 +20,7 @@ class Gathering(Executor, ABC):
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
 
-    def submit(self, function, /, *args, **kwargs) -> Future:
+    def submit(self, function: Callable, /, *args: Any, **kwargs: Any) -> Future:
         future: Future = Future()
         self._unanswered.add(future)
         future.add_done_callback(self._unanswered.discard)

@@ -8,6 +8,7 @@ import signal
 import threading
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing.connection import Connection
+from typing import Any
 
 import numba
 
@@ -88,7 +89,7 @@ def _track_quietly() -> None:
         os.close(nowhere)
 
 
-def _begin(lifeline, threads: int) -> None:
+def _begin(lifeline: Any, threads: int) -> None:
     """A worker lives as long as its driver holds the other end of the line, and no longer, however the driver ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver decides when to stop
     gc.set_threshold(100_000)  # as commands do
@@ -96,7 +97,7 @@ def _begin(lifeline, threads: int) -> None:
     threading.Thread(target=_follow, args=(lifeline,), daemon=True).start()
 
 
-def _follow(lifeline) -> None:
+def _follow(lifeline: Any) -> None:
     try:
         lifeline.recv()
     except (EOFError, OSError):

@@ -1,6 +1,7 @@
 """Slurm, through submitit: tasks are gathered and sent as job arrays; results come back through its folder."""
 
 from concurrent.futures import Executor, Future
+from typing import Any
 
 import submitit
 
@@ -91,7 +92,7 @@ class JobArrays(Gathering):
         self._running |= dict(zip(futures, jobs, strict=True))
 
 
-def _answer(future: Future, job) -> None:
+def _answer(future: Future, job: Any) -> None:
     try:
         future.set_result(job.result())
     except submitit.core.utils.UncompletedJobError as error:

@@ -105,13 +105,9 @@ def table() -> tuple[Known, ...]:
 
 
 def advise(
-    hold: float | str,
-    *,
-    n: int | None = None,
-    n_at_most: int | None = None,
-    interactions_per_second: float | None = None,
-    risk: float | None = None,
-) -> Advice:
+    hold: float | str, *, n: int | None = None, n_at_most: int | None = None,
+    interactions_per_second: float | None = None, risk: float | None = None,
+) -> Advice:  # fmt: skip
     """Of all that hold long enough, the protocol and parameters with the fastest convergence, then the fewest states.
 
     hold       parallel time, such as 1e12; or, with `interactions_per_second` (of each agent), a time by the clock such

@@ -12,6 +12,7 @@ Unlike levels of one number, cells lead along all ways at once: none has to be f
 
 import math
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -85,7 +86,7 @@ def dense(record: dict) -> np.ndarray:
     return values
 
 
-def replicate(crowd: Crowd, plan: Plan, seed: int, branch: int, number: int, follow=None) -> Replication:
+def replicate(crowd: Crowd, plan: Plan, seed: int, branch: int, number: int, follow: Any = None) -> Replication:
     """One estimate, unbiased once the ensemble has settled (`settling`). It begins late in a plain run; on the branch
     FRESH, at the start. On the branch EXPLORING no walkers are guided to losses: it scatters more, and reaches more.
 

@@ -151,20 +151,12 @@ def _exp(logarithm: float | None) -> float | None:
 
 
 def holding(
-    protocol: Protocol,
-    *,
-    graph: Topology | str | None = None,
-    start: str | Path | Configuration | Sequence[Mapping] = "safe",
-    relative: float | str = 0.1,
-    importance: str = "auto",
-    seed: Any = 0,
-    budget: int = BUDGET,
-    workers: int | None = None,
-    cluster: str | None = None,
-    checkpoint: str | Path | None = None,
-    path: bool = False,
+    protocol: Protocol, *, graph: Topology | str | None = None,
+    start: str | Path | Configuration | Sequence[Mapping] = "safe", relative: float | str = 0.1,
+    importance: str = "auto", seed: Any = 0, budget: int = BUDGET, workers: int | None = None,
+    cluster: str | None = None, checkpoint: str | Path | None = None, path: bool = False,
     progress: Tell | None = None,
-) -> Holding:
+) -> Holding:  # fmt: skip
     """The expected number of steps from a start until the leader is no longer the same unique one.
 
     protocol    a population protocol, such as hegemon.TimeOptimal(n=1000, tau=2).
@@ -254,7 +246,7 @@ def agree(first: Holding, second: Holding) -> bool:
     return first.answer.log_low <= high[1] and second.answer.log_low <= high[0]
 
 
-def _refuse_for_ever(protocol: Protocol, start) -> None:
+def _refuse_for_ever(protocol: Protocol, start: Any) -> None:
     safe = protocol.sets.get("safe")
     if (
         safe is not None

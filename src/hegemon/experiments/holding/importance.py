@@ -4,13 +4,17 @@ A weighted ensemble is unbiased whatever its cells are; good ones make it precis
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from hegemon.compute.compilation import part
 from hegemon.errors import InvalidInput, meant
 from hegemon.experiments.holding import sketch
+
+if TYPE_CHECKING:
+    from hegemon.experiments.holding.process import Process
+
 
 NAMES = ("rarity", "surprise")
 LEVELS = 256  # degrees of rarity, one for every factor of e
@@ -41,36 +45,36 @@ class Rarity:
 
     cell: ClassVar = staticmethod(cell_of_rarity)
 
-    def compiled(self, process) -> tuple:
+    def compiled(self, process: "Process") -> tuple:
         noted = part(sketch.note, allocates=False, added=sketch.added)
         rarest = part(sketch.rarest_trait, allocates=False, note=noted)
         return part(self.cell, allocates=False, rarest_trait=rarest), sketch.blank(process)
 
-    def keys(self, cells) -> int:
+    def keys(self, cells: Any) -> int:
         """How many cells there can be."""
         return cells.rarity.size
 
-    def moments(self, cells, keys: np.ndarray, knots: int) -> np.ndarray:
+    def moments(self, cells: Any, keys: np.ndarray, knots: int) -> np.ndarray:
         """Of cells: the moment, with its clock divided into this many parts."""
         crowd, knot = np.divmod(keys // (self.keys(cells) // cells.rarity.shape[0]), sketch.KNOTS)
         return crowd * knots + knot * knots // sketch.KNOTS
 
-    def begin(self, cells) -> None:
+    def begin(self, cells: Any) -> None:
         cells.seen[:] = sketch.NOTHING
         self.refresh(cells)
 
-    def refresh(self, cells) -> None:
+    def refresh(self, cells: Any) -> None:
         cells.rarity[:] = sketch.rarity_of(cells.seen)
 
-    def forget(self, cells, share: float) -> None:
+    def forget(self, cells: Any, share: float) -> None:
         """Let what was seen so far count little beside what will be."""
         cells.seen[cells.seen > sketch.NOTHING] += np.log(share)
 
-    def record(self, cells) -> dict:
+    def record(self, cells: Any) -> dict:
         places = np.flatnonzero(cells.seen.ravel() > sketch.NOTHING)
         return {"places": places.tolist(), "seen": np.round(cells.seen.ravel()[places], 3).tolist()}
 
-    def restore(self, cells, record: dict) -> None:
+    def restore(self, cells: Any, record: dict) -> None:
         cells.seen[:] = sketch.NOTHING
         cells.seen.ravel()[np.array(record["places"], np.int64)] = record["seen"]
         self.refresh(cells)
@@ -95,7 +99,7 @@ class Surprise(Rarity):
     each: ClassVar[int] = 32
     cell: ClassVar = staticmethod(cell_of_surprise)
 
-    def keys(self, cells) -> int:
+    def keys(self, cells: Any) -> int:
         return cells.rarity.shape[0] * len(cells.sizes) * LEVELS
 
 

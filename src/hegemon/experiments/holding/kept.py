@@ -16,7 +16,7 @@ from hegemon.models.protocol import Protocol
 class KeptReplications:
     """The plan and the replications so far, in one JSON file that belongs to one question."""
 
-    def __init__(self, path, protocol: Protocol, process: Process, importance: str, seed: int):
+    def __init__(self, path: str | Path | None, protocol: Protocol, process: Process, importance: str, seed: int):
         self.path, self.scouted, self.replications = path, None, []
         what = [protocol.id, protocol.values, process.topology.name, process.start.tolist(), importance, seed]
         self._digest = hashlib.sha256(repr(what).encode()).hexdigest()

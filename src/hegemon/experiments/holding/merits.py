@@ -9,7 +9,7 @@ chain on cells would be less noisy and wrong: what a cell does not tell matters,
 Shares change how much an estimate scatters, never what it is on average.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ class Generation(NamedTuple):
     parents: np.ndarray  # of the next generation: whose clone each one is
 
     @classmethod
-    def of(cls, crowd, weights: np.ndarray) -> "Generation":
+    def of(cls, crowd: Any, weights: np.ndarray) -> "Generation":
         """After an iteration of the crowd, which had walkers of these weights."""
         sorting, size = crowd.sorting, len(weights)
         cells = sorting.names[sorting.keys[:size]]
@@ -76,7 +76,7 @@ def tamed(losses: np.ndarray) -> float:
     return largest
 
 
-def _chances(generations, weights, losses, cells: int) -> np.ndarray:
+def _chances(generations: Any, weights: Any, losses: Any, cells: int) -> np.ndarray:
     """Of a loss from every cell, as far as the generations reach: what descendants lost, over the weight."""
     lost, weight = np.zeros(cells), np.zeros(cells)
     later = np.zeros(len(generations[-1].parents))

@@ -35,7 +35,7 @@ class Process:
 
     protocol: PopulationProtocol
 
-    def __init__(self, asked: Protocol, graph=None, start: object = "safe"):
+    def __init__(self, asked: Protocol, graph: Any = None, start: object = "safe"):
         protocol = cast(PopulationProtocol, asked)
         if not protocol.model.has_interactions:
             raise InvalidInput(f"{protocol.id} has the model {protocol.model}; holding is for population protocols")
@@ -70,7 +70,7 @@ class Process:
         return stream(seed, *path)[0]
 
 
-def no_losses(kept: int, rng, timed: int = 0) -> Losses:
+def no_losses(kept: int, rng: Any, timed: int = 0) -> Losses:
     """Room for this many meetings, and for the steps of this many losses."""
     numbers, first, clock = np.zeros((3, 1), np.int64)
     return Losses(
@@ -81,7 +81,7 @@ def no_losses(kept: int, rng, timed: int = 0) -> Losses:
 class Crowd:
     """The walkers of one ensemble of a process; not to be shared by threads."""
 
-    def __init__(self, process: Process, importance):
+    def __init__(self, process: Process, importance: Any):
         self.process, self.importance = process, importance
         protocol, topology = process.protocol, process.topology
         records = protocol.record_types
@@ -145,7 +145,7 @@ class Crowd:
         self.starters = self._now.populations[:STARTERS].copy()
         self.losses = no_losses(KEPT, stream(int(key), 0))
 
-    def scatter(self, rng, before: int, gap: int, populations: np.ndarray, losses: Losses) -> None:
+    def scatter(self, rng: Any, before: int, gap: int, populations: np.ndarray, losses: Losses) -> None:
         """Configurations of one plain run, `gap` steps apart, the first after `before` and `gap` steps."""
         self.run(self._scatter, self.start.copy(), self.model, rng, before, gap, populations, losses)
         self.steps += before + len(populations) * gap
@@ -222,7 +222,7 @@ class Crowd:
         self.work += size * (look + self.cost_of_look - self.model.look)
         return self.sorting.keys[:size]
 
-    def run(self, kernel, *arguments) -> None:
+    def run(self, kernel: Any, *arguments: Any) -> None:
         self.heartbeat()
         tried = self.model.tried
         try:

@@ -9,7 +9,7 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -141,7 +141,7 @@ def scout(crowd: Crowd, seed: int, party: int, budget: float, tell: Callable) ->
     return Party(plan, relative(late)[0] if late else -math.inf)
 
 
-def together(importance, plans: list[Plan]) -> Plan:
+def together(importance: Any, plans: list[Plan]) -> Plan:
     """What several parties found, in one plan."""
     found = [dense(one.merits) for one in plans if one.merits]
     return dataclasses.replace(
@@ -168,7 +168,7 @@ def unseen(first: float, second: float, both: float) -> float:
     return missed / (both + missed)
 
 
-def explore(team, seed: int, budget: int, precision: float, tell: Callable) -> Scouted:
+def explore(team: Any, seed: int, budget: int, precision: float, tell: Callable) -> Scouted:
     """The plan of a measurement, with ensembles that are large and long enough for the precision."""
     pilot, importance = team.crowd(), team.importance
     plain_steps = int(min(max(budget / 20, PLAIN[0]), PLAIN[1]))

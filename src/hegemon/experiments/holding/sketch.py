@@ -10,9 +10,13 @@ fallen behind, or a class that should be empty by now each have cells of their o
 """
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from hegemon.experiments.holding.process import Process
+
 
 SMALL = 4  # a field with at most this many values is small
 KNOTS = 32  # of the clock
@@ -97,7 +101,7 @@ def rarest_trait(population, sketch, weight, learns):
     return moment, rarest
 
 
-def classes_of(space, most: int = MOST_CLASSES) -> tuple[np.ndarray, np.ndarray]:
+def classes_of(space: Any, most: int = MOST_CLASSES) -> tuple[np.ndarray, np.ndarray]:
     """The class of every state and, from 0 to 1, its widest field."""
     states = space.decode_array(np.arange(space.size))
     classes, values = np.zeros(space.size, np.int64), np.zeros(space.size)
@@ -120,7 +124,7 @@ def classes_of(space, most: int = MOST_CLASSES) -> tuple[np.ndarray, np.ndarray]
     return np.concatenate([np.full(one.size, place) for place, one in enumerate(space.variants)]), values
 
 
-def blank(process) -> Sketch:
+def blank(process: "Process") -> Sketch:
     """A sketch of the process's states that has seen nothing."""
     space, n = process.space, process.protocol.n
     classes, values = classes_of(space)

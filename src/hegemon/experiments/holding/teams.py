@@ -5,7 +5,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,7 +43,7 @@ _prepared: dict[str, "Team"] = {}  # on a worker, for the question of late
 class Team:
     """One crowd for each thread: kernels hold no lock, and the table of pairs is shared."""
 
-    def __init__(self, process: Process, importance, workers: int | None = None):
+    def __init__(self, process: Process, importance: Any, workers: int | None = None):
         self._process, self.importance = process, importance
         self._workers = workers or os.cpu_count() or 1
         self._crowds: list[Crowd] = []
@@ -87,7 +87,7 @@ class Team:
         """Replications in order of their numbers, whatever the number of threads."""
         return self._map(lambda number: replicate(self.crowd(plan), plan, seed, branch, number), numbers)
 
-    def _map(self, function, numbers: Iterable[int]) -> Iterator:
+    def _map(self, function: Callable, numbers: Iterable[int]) -> Iterator:
         pool = ThreadPoolExecutor(self._workers)
         try:
             futures = [pool.submit(function, number) for number in numbers]
@@ -106,7 +106,7 @@ class Team:
 class Cluster(Team):
     """The same through an executor. What parties and replications need travels as plain values."""
 
-    def __init__(self, process: Process, importance, cluster: str, workers: int | None = None):
+    def __init__(self, process: Process, importance: Any, cluster: str, workers: int | None = None):
         super().__init__(process, importance, 1)
         protocol = process.protocol
         parameters = {name: protocol.values[name] for name in protocol.parameter_declarations}
@@ -130,11 +130,11 @@ class Cluster(Team):
     def work(self) -> int:
         return super().work + self._work
 
-    def scout(self, seed, parties, budget, tell):
+    def scout(self, seed: int, parties: Iterable[int], budget: float, tell: Callable) -> Iterator[Any]:
         tell(f"scouts out ({self._pool.name})", 0)
         return self._gather([("scout", seed, party, budget) for party in parties])
 
-    def replicate(self, plan, seed, branch, numbers):
+    def replicate(self, plan: Any, seed: int, branch: int, numbers: Iterable[int]) -> Iterator[Any]:
         return self._gather([("replicate", plan, seed, branch, number) for number in numbers])
 
     def _gather(self, tasks: list[tuple]) -> Iterator:
@@ -167,7 +167,7 @@ class Cluster(Team):
         self._pool.close() if finished else self._pool.abandon()
 
 
-def work(question: Question, kind: str, *given) -> tuple:
+def work(question: Question, kind: str, *given: Any) -> tuple:
     """On a worker: a party of scouts or a replication, with the steps and the work that it took."""
     team = _team_of(question)
     crowd = team.crowd()

@@ -3,6 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from hegemon.runs.stories import Interaction, Trace
 MOST_STEPS = 50_000  # of a path that is written down: a longer one begins later
 
 
-def ways(space, found: Sequence[Replication]) -> list[dict]:
+def ways(space: Any, found: Sequence[Replication]) -> list[dict]:
     """Meetings that lost the leader, alike ones together, with their shares of all losses; the commonest first."""
     classes, _ = classes_of(space, space.size)
     top = max((one.rate for one in found), default=-math.inf)
@@ -32,7 +33,7 @@ def ways(space, found: Sequence[Replication]) -> list[dict]:
     return sorted(rows, key=lambda row: -row["share"])
 
 
-def _range(space, codes) -> dict:
+def _range(space: Any, codes: Any) -> dict:
     """The fields of states that are alike: a value, or the range of those that differ."""
     states = [space.mapping_of(code) for code in sorted(set(codes))]
     seen = {name: sorted({state[name] for state in states}) for name in states[0]}

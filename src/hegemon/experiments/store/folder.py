@@ -32,7 +32,7 @@ class Damaged(InvalidInput):
 
 
 class Folder:
-    def __init__(self, root):
+    def __init__(self, root: str | Path):
         self.root = Path(root)
         self.records, self.drivers = self.root / "records", self.root / "drivers"
         self.table = self.root / "table.parquet"

@@ -10,6 +10,7 @@ import time
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from hegemon.errors import InvalidInput
 from hegemon.files import write_text
@@ -39,7 +40,7 @@ class Provenance:
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
         }
 
-    def beat(self, ended: str | None = None, **progress) -> None:
+    def beat(self, ended: str | None = None, **progress: Any) -> None:
         """Say how far the work is; `ended` says how it ended. A disk that is full now is met by the records."""
         if ended is None and time.monotonic() - self._last < BEAT_SECONDS:
             return

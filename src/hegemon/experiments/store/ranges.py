@@ -1,18 +1,20 @@
 """Sets of trial numbers as disjoint ranges."""
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from typing import Any
 
 
 class Ranges:
     """Whole numbers, held as sorted disjoint ranges begin … end - 1 that do not touch."""
 
-    def __init__(self, ranges=()):
+    def __init__(self, ranges: Any = ()):
         self._begins: list[int] = []
         self._ends: list[int] = []
         for begin, end in ranges:
             self.add(begin, end)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[tuple[int, int]]:
         return iter(zip(self._begins, self._ends, strict=True))
 
     def add(self, begin: int, end: int) -> None:

@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from hegemon.errors import Unfinished
 
@@ -45,7 +46,7 @@ def decode_record(line: bytes) -> dict | None:
     return record if is_sound(record) else None
 
 
-def is_sound(record) -> bool:
+def is_sound(record: Any) -> bool:
     """Whether a record has the form that the reader relies on."""
     if not isinstance(record, dict) or record.get("schema") != SCHEMA or not isinstance(record.get("case"), str):
         return False

@@ -7,11 +7,17 @@ the same study gives the same bytes. Records are read one at a time, so a millio
 import json
 from collections.abc import Iterator
 from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from hegemon.errors import InvalidInput
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.record_files import column, read_record
 from hegemon.files import check_fits, write_with
+
+if TYPE_CHECKING:
+    import pandas
+
 
 SCHEMA = 1
 ROWS = 65_536  # of a row group
@@ -59,11 +65,11 @@ def compact(folder: Folder, cases: list[tuple[dict, str, int]], study: dict) -> 
     schema = pyarrow.schema([(name, types[kind]) for name, kind in kinds.items()], metadata=about)
     total = 0
 
-    def write(path) -> None:  # whole: Arrow would take a name with a colon for an address
+    def write(path: Path) -> None:  # whole: Arrow would take a name with a colon for an address
         nonlocal total
         waiting: dict[str, list] = {name: [] for name in kinds}
 
-        def flush(writer, size: int) -> None:
+        def flush(writer: Any, size: int) -> None:
             arrays = [pyarrow.array(_fit(waiting[name][:size], kinds[name]), schema.field(name).type) for name in kinds]
             writer.write_table(pyarrow.table(arrays, schema=schema), row_group_size=ROWS)
             for name in kinds:
@@ -89,7 +95,7 @@ def compact(folder: Folder, cases: list[tuple[dict, str, int]], study: dict) -> 
     return total
 
 
-def read_table(folder: Folder, columns: list[str] | None = None):
+def read_table(folder: Folder, columns: list[str] | None = None) -> "pandas.DataFrame":
     """The table as a dataframe. A few bytes can say that a value stands in a billion rows: sizes are summed first."""
     import pandas
     from pyarrow.parquet import read_metadata
@@ -115,7 +121,7 @@ def _measured(record: dict, name: str, begin: int, end: int, says: dict) -> list
     return column(record, name, begin, end)
 
 
-def _columns(folder: Folder, cases) -> tuple[dict, dict]:
+def _columns(folder: Folder, cases: Any) -> tuple[dict, dict]:
     """The names and kinds of what is given and of what was measured, from the trials that count and no others."""
     given: dict[str, str] = {}
     measured: dict[str, str] = {}
@@ -135,7 +141,7 @@ def _columns(folder: Folder, cases) -> tuple[dict, dict]:
     return {name: stored.get(kind, kind) for name, kind in given.items()}, kept
 
 
-def _kind(values, begin: int, end: int) -> str:
+def _kind(values: Any, begin: int, end: int) -> str:
     """The widest kind among the values of a record's column."""
     if not isinstance(values, list):
         return kind_of(values)
@@ -151,7 +157,7 @@ def wider(one: str, other: str) -> str:
     return "string" if upper == "double" and lower in ("int64", "decimal") else upper
 
 
-def kind_of(value) -> str:
+def kind_of(value: Any) -> str:
     if value is None:
         return "null"
     if isinstance(value, bool):
