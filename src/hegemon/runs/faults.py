@@ -105,7 +105,9 @@ def _strike_counts(fault: Fault, configuration: Configuration, leads: Any, rng: 
     return Damage(_together(space, (codes, spared), (changed, numbers)), is_seen)
 
 
-def _joined(fault: Fault, configuration: Configuration, leads, rng, as_multiset: bool) -> Damage:
+def _joined(
+    fault: Fault, configuration: Configuration, leads: Any, rng: np.random.Generator, as_multiset: bool
+) -> Damage:
     """More agents: with the fault's values and the lowest ones otherwise, or each in a uniformly random state."""
     space = configuration.space
     if fault.values:
@@ -120,7 +122,7 @@ def _joined(fault: Fault, configuration: Configuration, leads, rng, as_multiset:
     return Damage(_together(space, configuration.multiset, arrived), is_seen)
 
 
-def _together(space, first: tuple, second: tuple) -> Configuration:
+def _together(space: "StateSpace", first: tuple, second: tuple) -> Configuration:
     """Two multisets as one configuration."""
     codes, places = np.unique(np.concatenate([first[0], second[0]]), return_inverse=True)
     merged = np.zeros(len(codes), np.int64)
