@@ -14,6 +14,7 @@ import hegemon as hg
 from hegemon.cli.main import main
 from hegemon.engines.schedulers.reading import run_names
 from hegemon.errors import InvalidInput
+from hegemon.protocols import CATALOGUE
 from hegemon.runs.record import RunRecord
 from hegemon.web.choosing import prescribed, story, successors
 from hegemon.web.repeating import command_of
@@ -122,13 +123,20 @@ def test_rounds_are_chosen_whole_or_node_by_node(tmp_path):
         successors(Session(hg.Herman(n=31), start="random"))
 
 
-def test_rounds_of_a_daemon_are_not_listed_with_the_probabilities_of_synchronous_ones():
-    daemon = next(name for name in run_names(hg.Herman) if name != "synchronous")
-    session = Session(hg.Herman(n=3), start="random", seed=5)
-    session.record = RunRecord(session.protocol, scheduler=daemon)
-    with pytest.raises(InvalidInput, match="decides who moves"):
-        successors(session)
-    assert successors(session, node=0)["successors"]
+def test_under_a_daemon_every_node_that_would_change_is_listed_and_nothing_is_called_likely(tmp_path):
+    session = Session(CATALOGUE["beauquier"](n=7), seed=3)
+    assert session.world.engine.name == "daemon"
+    for _ in range(3):
+        rows = successors(session)["successors"]
+        assert len(rows) > 1 and all(row["changes"] and row["probability"] is None for row in rows)
+        assert all(len(row["choose"]["changes"]) == 1 for row in rows)
+        session.choose(prescribed(session, rows[-1]["choose"]))
+    file = tmp_path / "story.json"
+    story(session).save(file)
+    assert repeated(session, file) == codes(session)
+    asked = Session(hg.Herman(n=3), start="random", seed=5)
+    asked.record = RunRecord(asked.protocol, scheduler=next(n for n in run_names(hg.Herman) if n != "synchronous"))
+    assert not any(row["probability"] for row in successors(asked)["successors"])
 
 
 @pytest.mark.parametrize(

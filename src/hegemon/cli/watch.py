@@ -11,7 +11,7 @@ from hegemon.cli.progress import Progress
 from hegemon.errors import InvalidInput
 
 
-@options.of_run("graph", "start", "wake", "seed", "engine", "scheduler")
+@options.of_run("graph", "start", "wake", "seed", "engine", "scheduler", "rates")
 def watch_protocol(
     asked: dict,
     save: Annotated[str | None, path("--save", "no page: a film (.html, .gif, .mp4, .png)")] = None,

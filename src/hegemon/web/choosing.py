@@ -14,19 +14,23 @@ from hegemon.runs.stories import Interaction, Round, Trace
 MOST_TRIED = 20_000  # outcomes: arcs times coins, or coins of a node
 MOST_JOINT = 256  # configurations that may follow a round
 SHOWN = 40  # of them on the page
+FOLLOWS = ("agents", "rounds", "daemon")  # engines in which a step can be chosen
 
 
 def can_choose(session) -> bool:
     """Whether single steps can be prescribed: agents with fields, each one kept, in an engine that follows."""
     world, model = session.world, session.protocol.model
-    return model.has_configurations and world.kind != "bands" and world.engine.name in ("agents", "rounds")
+    follows = world.kind != "bands" and world.engine.name in FOLLOWS
+    return model.has_configurations and follows and not session.events.rates
 
 
 def require_choice(session) -> None:
+    if session.events.rates:
+        raise InvalidInput("no step of this run can be chosen: it has rates; leave them out to choose")
     if not can_choose(session):
         raise InvalidInput(
             f"no step of this run can be chosen: {session.protocol.id} is watched with engine "
-            f"{session.world.engine.name}, and agents or rounds follow what is chosen"
+            f"{session.world.engine.name}, and {', '.join(FOLLOWS)} follow what is chosen"
         )
 
 
@@ -123,14 +127,13 @@ def _of_node(session, node: int) -> list[dict]:
 
 
 def _of_round(session) -> list[dict]:
-    if session.record.scheduler is not None:
-        raise InvalidInput(
-            f"the scheduler {session.record.scheduler} decides who moves, so whole rounds are not listed; click a "
-            "node, which then moves alone"
-        )
     codes = _codes(session)
     nodes = [session.protocol.space.namespace(code) for code in codes]
     found = [_outcomes(session, v, nodes) for v in range(len(nodes))]
+    if session.record.scheduler is not None or session.world.engine.name == "daemon":
+        # Who moves, a daemon decides: every node that would change, alone; of that there are no probabilities.
+        moves = [(v, code) for v, outcomes in enumerate(found) for code in outcomes if code != codes[v]]
+        return [_round_row(session, codes, {v: code}, None, "") for v, code in moves]
     if (joint := math.prod(map(len, found))) > MOST_JOINT:
         raise InvalidInput(
             f"{short_number(joint)} configurations may follow, and at most {MOST_JOINT} are listed; click a node, "
@@ -146,7 +149,7 @@ def short_number(value: int) -> str:
     return f"{value:,}" if value < 10**9 else f"{value:.1e}"
 
 
-def _round_row(session, codes, after: dict[int, int], share: Fraction, who: str) -> dict:
+def _round_row(session, codes, after: dict[int, int], share: Fraction | None, who: str) -> dict:
     space = session.protocol.space
     changes = [(v, code) for v, code in after.items() if code != codes[v]]
     told = Round(tuple((v, space.mapping_of(codes[v]), space.mapping_of(code)) for v, code in changes))

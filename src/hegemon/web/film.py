@@ -24,7 +24,10 @@ MOST_MESSAGES = 300  # per frame
 LONGEST_FILM = 10_000  # rounds, where nobody gave a length
 FAR = 1 << 62  # steps
 TAIL = 0.1  # of the film goes on after its end is reached
-HEAD = ("step", "last", "note", "silent", "values", "lamps", "healing", "bands", "messages", "disturbances", "command")
+HEAD = (
+    "step", "last", "note", "silent", "values", "lamps", "healing", "events", "bands", "messages", "disturbances",
+    "command", "texts",
+)  # fmt: skip
 LIVE = ("setup", "choices", "protocols")  # what only a live page uses
 MODULES = (
     "look.js",

@@ -26,6 +26,7 @@ def greeting(session) -> dict:
         "protocol": protocol.id,
         "name": session.protocol.id,
         "summary": protocol.summary(),
+        "manner": manner(protocol),
         "reference": protocol.reference,
         "model": protocol.model.name,
         "unit": protocol.time_unit,
@@ -49,10 +50,12 @@ def greeting(session) -> dict:
         "observables": _observables(protocol),
         "listing": world.listing.record(),
         "canChoose": can_choose(session),
-        "canDisturb": world.can_disturb,
-        "undisturbed": world.undisturbed,
+        "canDisturb": not session.undisturbed,
+        "undisturbed": session.undisturbed,
+        "hasEvents": bool(session.events.rates),
         "hasOutput": world.has_output,
         "kinds": list(getattr(world.look, "kinds", ())),
+        "writable": world.writable(),
         "story": len(session.schedule),
         "rows": [[step, values] for step, values in session.rows],
     }
@@ -62,6 +65,16 @@ def greeting(session) -> dict:
     elif world.kind == "raster":
         content["width"] = raster_width(topology)
     return content
+
+
+def manner(protocol: Protocol) -> str:
+    """How time passes in the model, in one sentence."""
+    model = protocol.model
+    if model.wakes:
+        return "In a round, nodes receive messages, compute and send."
+    if model.has_rounds:
+        return "In a round, nodes read their neighbours and change their states."
+    return "A step is a meeting of two agents, initiator and responder."
 
 
 def raster_width(topology: Topology) -> int:
@@ -86,6 +99,8 @@ def frame(session, **head) -> tuple[dict, bytes]:
     if world.kind == "bands":
         head["bands"] = [[byte, str(count)] for byte, count in world.bands()]
         return head, b""
+    if session.writing:
+        head |= {"writing": session.writing, "texts": world.written(session.writing)}
     messages = world.messages()
     if messages:
         head["messages"] = messages

@@ -13,6 +13,7 @@ LARGEST_DRAWN = 3000  # nodes drawn one by one; beyond, a raster
 LARGEST_RASTER = 1_000_000  # agents in a raster; beyond, counts
 MOST_EDGES = 12_000
 LARGEST_SPRING = 600
+LARGEST_CIRCLE = 30  # agents of a complete graph; more of them fill a disc, where each has more room
 
 
 def require_watchable(protocol: Protocol, graph, engine: str = "auto") -> None:
@@ -36,7 +37,7 @@ def places(topology: Topology) -> np.ndarray:
     """Two coordinates per node."""
     family = topology.name.partition(":")[0]
     n = topology.n
-    if family.endswith("ring") or (family == "complete" and n <= 60):
+    if family.endswith("ring") or (family == "complete" and n <= LARGEST_CIRCLE):
         return _circle(n)
     if family == "complete":
         return _sunflower(n)

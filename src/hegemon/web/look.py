@@ -137,6 +137,8 @@ class Look:
                 (chosen,),
                 [((chosen, k + space.bounds[chosen][0]),) for k in range(width[chosen])],
             )
+        if not elects and self._is_told_by_class():  # a majority's opinion is its output: no star besides
+            self.channels.clear()
         if self._variants:
             labels = [" ".join(self._label(name, value) for name, value in fixed) for fixed in self._variants]
             most = MOST_LOOKS // (self.channels[0].size if self.channels else 1)
@@ -177,6 +179,17 @@ class Look:
             if high == low + 1 and (np.array_equal(upper, output) or np.array_equal(upper, ~output)):
                 found.add(name)
         return found
+
+    def _is_told_by_class(self) -> bool:
+        """Whether all states of a class have the same output."""
+        if self._output is None or not self._variants:
+            return False
+        size = self.space.size
+        codes = np.arange(size) if size <= FEW_STATES else np.random.default_rng(0).integers(0, size, FEW_STATES)
+        agents = self.space.decode_array(codes)
+        output = self._output(agents).astype(bool).reshape(-1)
+        chosen = [np.all([agents[name] == wanted for name, wanted in fixed], axis=0) for fixed in self._variants]
+        return all(len(np.unique(output[one])) <= 1 for one in chosen)
 
     def _classes(self) -> list:
         seen = []

@@ -137,6 +137,14 @@ class MessageWorld(World):
             shown[name] = shortened(getattr(node, name))
         return shown
 
+    def parts(self) -> list[str]:
+        return ["status", *self.look.variables]
+
+    def labels(self) -> list[str | None]:
+        label, p = self.protocol.label, self.protocol.p  # type: ignore[attr-defined]
+        nodes = (self.engine.nodes.get(v) for v in range(self.protocol.n))
+        return [None if node is None else label(node, p) for node in nodes]
+
     def messages(self) -> list:
         """The messages of the last round as [from, to, kind]."""
         kinds = self.look.kinds

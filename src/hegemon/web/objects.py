@@ -85,6 +85,12 @@ class ObjectWorld(World):
             values |= {f"{name} {label}": sum(getattr(a, name, None) == label for a in agents) for label in labels}
         return values, {name: protocol.holds(chosen, agents) for name, chosen in protocol.sets.items()}
 
+    def parts(self) -> list[str]:
+        return list(vars(self.engine.agents[0]))
+
+    def labels(self) -> list[str | None]:
+        return [self.protocol.label(a, self.protocol.p) for a in self.engine.agents]  # type: ignore[attr-defined]
+
     def state(self, agent: int) -> dict:
         return _shown(self.engine.agents[agent])
 

@@ -22,6 +22,8 @@ def plain(value):
 class PlainReadings:
     """Every agent as a plain object, and the author's functions called as they stand."""
 
+    unread: frozenset[str] = frozenset()
+
     def __init__(self, protocol: Protocol, topology: Topology):
         self.protocol, self.observables = protocol, protocol.watched()
         self._topology = topology
@@ -32,7 +34,7 @@ class PlainReadings:
         agents = [space.namespace(code) for code in space.encode_array(configuration.agents)]
         values = {name: self._measure(observable, agents, p) for name, observable in self.observables.items()}
         lamps = {
-            name: bool(chosen.contains(agents, p, self.protocol.values, *self._graph))
+            name: None if name in self.unread else bool(chosen.contains(agents, p, self.protocol.values, *self._graph))
             for name, chosen in self.protocol.sets.items()
         }
         return values, lamps
@@ -51,6 +53,8 @@ class PlainReadings:
 class CompiledReadings:
     """The same, compiled, on arrays or on counts of states."""
 
+    unread: frozenset[str] = frozenset()
+
     def __init__(self, protocol: Protocol, topology: Topology):
         self.protocol = protocol
         self._watcher = Watcher(protocol, protocol.watched(), topology)
@@ -60,7 +64,10 @@ class CompiledReadings:
         """`agents` returns the array of all agents, where there is one, for whole predicates."""
         values = {name: plain(value) for name, value in self._watcher.measure(configuration).items()}
         records, weights = configuration.weighted()
-        return values, {name: self._inside(lamp, records, weights, agents) for name, lamp in self._lamps.items()}
+        return values, {
+            name: None if name in self.unread else self._inside(lamp, records, weights, agents)
+            for name, lamp in self._lamps.items()
+        }
 
     def _inside(self, membership, records, weights, agents) -> bool | None:
         stop = membership.stop

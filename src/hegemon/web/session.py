@@ -11,10 +11,11 @@ from collections.abc import Generator
 from typing import Any
 
 from hegemon.compute.randomness import FAULT, generator
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, choose
 from hegemon.models.protocol import Protocol
 from hegemon.models.start_files import opened
 from hegemon.runs.disturbances import record
+from hegemon.runs.rates import read_rates
 from hegemon.runs.record import RunRecord
 from hegemon.runs.run import Fault
 from hegemon.runs.schedules import read_interactions, read_rounds
@@ -22,6 +23,7 @@ from hegemon.runs.setting import topology_for
 from hegemon.web.chunks import Chunks
 from hegemon.web.healing import Healing
 from hegemon.web.layout import require_watchable
+from hegemon.web.watched_events import UNDISTURBED, WatchedEvents
 from hegemon.web.world import World
 
 MOST_SNAPSHOTS = 64
@@ -30,7 +32,7 @@ POINTS = 400  # of the curves
 BETWEEN = 0.25  # seconds of work between two snapshots
 LARGEST_MURDER = 10_000  # leaders that may be named in one disturbance
 PATIENCE = 5.0  # seconds that the search for a change may take
-NOT_WATCHED = ("faults", "disturbances", "rates", "availability", "loss", "one_sided")  # options of runs alone
+NOT_WATCHED = ("faults", "disturbances", "availability", "loss", "one_sided")  # options of runs alone
 FAR = 1 << 62  # steps: nobody goes beyond
 LONGEST_JUMP = 30.0  # seconds that any other jump may take
 SLICE = 0.02  # seconds of a jump, after which it comes back
@@ -50,6 +52,7 @@ class Session:
         require_watchable(protocol, self.record.graph, self._engine)
         self.topology = topology_for(protocol, self.record.graph, self.seed)
         self.focus: int | None = None
+        self.writing = ""  # what is written on every agent
         self.rate, self.rate_agents = 0.0, 1
         self.branch = 0  # how often a new future has begun
         self.start_over(self.record.start)
@@ -62,7 +65,7 @@ class Session:
             start = opened(start, self.protocol.starts)
             read: Any = read_rounds if model.has_rounds else read_interactions
             schedule = read(start, self.protocol, self.topology)
-        if schedule and self._engine not in ("auto", "agents", "rounds"):
+        if schedule and self._engine not in ("auto", "agents", "rounds", "daemon"):
             raise InvalidInput(f"{start} prescribes interactions, which only engine agents follows")
         begin = self.record.wake if model.wakes else start
         more = {"scheduler": self.record.scheduler} if model.scheduler else {}
@@ -76,6 +79,7 @@ class Session:
         self.start = shown or (named if isinstance(named, str) else None) or self.protocol.default_start
         self.faults: list[Fault] = []
         self._applied, self._rng = 0, generator(self.seed, 0, FAULT)
+        self.events = WatchedEvents(read_rates(self.record.rates), world, self._rng, self.record.scheduler)
         self._chance = random.Random(self.seed)
         self._snapshots: list[tuple[int, int, Any, tuple]] = []
         self._worked = 0.0
@@ -96,7 +100,13 @@ class Session:
     @property
     def is_over(self) -> bool:
         """Nothing will ever change again, and no fault is to come."""
-        return self.world.is_silent and self._applied == len(self.faults) and not self.rate
+        more = self.rate or self.events.rates
+        return self.world.is_silent and self._applied == len(self.faults) and not more
+
+    @property
+    def undisturbed(self) -> str:
+        """Why nothing can be disturbed by hand; nothing where it can."""
+        return UNDISTURBED if self.events.rates else "" if self.world.can_disturb else self.world.undisturbed
 
     def advance(self, target: int, deadline: float | None = None, tell: bool = False) -> None:
         """To the step `target` through all disturbances on the way; the clock may cut it short."""
@@ -105,8 +115,10 @@ class Session:
         self.last = {}
         while self.step < target:
             self._plan_fault()
-            goal = min(target, self._next_fault(), self._next_chosen())
-            if self.step in self.chosen:
+            goal = min(target, self._next_fault(), self._next_chosen(), self.events.due)
+            if self.step == self.events.due:
+                self.last = self.events.strike()
+            elif self.step in self.chosen:
                 self.last = self.world.follow(self.chosen[self.step])
                 self._healing.follow()
             elif tell and self.step == goal - 1:
@@ -135,8 +147,8 @@ class Session:
             raise InvalidInput(f"there is no {self.moment(target)[:80]} to go to; the last one is {FAR:,}")
         if target < self.step:
             index = bisect.bisect_right(self._snapshots, target, key=lambda kept: kept[0]) - 1
-            _, self._applied, state, snapshot = self._snapshots[index]
-            self._rng.bit_generator.state = state
+            _, self._applied, (self._rng.bit_generator.state, events), snapshot = self._snapshots[index]
+            self.events.restore(events)
             self.world.restore(snapshot)
             self.last = {}
             self._healing.recall(max([f.step for f in self.faults[: self._applied]], default=0))
@@ -155,9 +167,14 @@ class Session:
             yield from self.jump(end)
         self._plan_fault()
         deadline, begin, limit, met = time.monotonic() + PATIENCE, self.step, self._next_fault(), False
-        while not met and self.step < limit and time.monotonic() < deadline and not self.world.is_silent:
+        while not met and self.step < limit and time.monotonic() < deadline:
             before = time.monotonic()
-            met = self.world.advance_to_change(limit, before + 5 * SLICE)
+            if self.step == self.events.due:
+                met = self.events.changes_output(self.events.strike())
+            elif self.world.is_silent and not self.events.rates:
+                break
+            else:
+                met = self.world.advance_to_change(min(limit, self.events.due), before + 5 * SLICE)
             self._worked += time.monotonic() - before
             if self._worked > BETWEEN and not met:
                 self._keep()
@@ -228,7 +245,8 @@ class Session:
         self._snapshots = [kept for kept in self._snapshots if kept[0] != step or kept[1] != self._applied]
         place = bisect.bisect_right(self._snapshots, (step, self._applied), key=lambda kept: kept[:2])
         snapshot = self.world.snapshot()
-        self._snapshots.insert(place, (step, self._applied, self._rng.bit_generator.state, snapshot))
+        chance = self._rng.bit_generator.state, self.events.state()
+        self._snapshots.insert(place, (step, self._applied, chance, snapshot))
         size = sum(getattr(part, "nbytes", 64) for part in snapshot)
         if len(self._snapshots) > max(4, min(MOST_SNAPSHOTS, MOST_BYTES // size)):
             self._snapshots = self._snapshots[:1] + self._snapshots[2::2]
@@ -258,8 +276,7 @@ class Session:
 
     def disturb(self, *faults: Fault) -> None:
         """Here and now; what had been recorded for later is gone."""
-        if not self.world.can_disturb:
-            self.world.corrupt(None, None)  # says why not
+        self._require_disturbable()
         future = self.faults, self.chosen, self.story_start
         before = self.world.snapshot(), self._applied, self._rng.bit_generator.state
         try:
@@ -273,6 +290,10 @@ class Session:
             raise
         self.last, self.note = {}, ""
         self.branch += 1
+
+    def _require_disturbable(self) -> None:
+        if self.undisturbed:
+            raise InvalidInput(self.undisturbed)
 
     def set_field(self, agent: int, field: str, value) -> None:
         self.require_agent(agent)
@@ -308,10 +329,16 @@ class Session:
             raise InvalidInput("there is no leader to kill")
         self.disturb(*faults)
 
+    def write(self, name: str) -> None:
+        """From now on, write this on every agent: one of the names that its world offers, or nothing."""
+        known = self.world.writable()
+        if name and name not in known:
+            raise InvalidInput(f"nothing called {name[:60]!r} can be written on agents; {choose(known)}")
+        self.writing = name
+
     def set_rate(self, rate: float, agents: int) -> None:
         """The mean number of faults per round (per n interactions) and the agents that each hits; 0: none."""
-        if not self.world.can_disturb:
-            self.world.corrupt(None, None)  # says why not
+        self._require_disturbable()
         if not 0 <= rate <= 1000 or not 1 <= agents <= self.protocol.n:
             raise InvalidInput(f"a rate of {rate} faults of {agents} agents is out of range 0..1000 and 1..n")
         self.rate, self.rate_agents = float(rate), agents
@@ -335,8 +362,10 @@ class Session:
     def readings(self) -> dict:
         """The curves' values, the lamps and the healing, of now."""
         values, lamps = self.world.readings()
-        self.note = self._healing.watch(lamps.get("safe"), self._applied) or self.note
         self._note_row(values)
+        if self.events.rates:  # one fault follows the other, so there is no time of healing
+            return {"values": values, "lamps": lamps, "healing": {}, "events": self.events.measures()}
+        self.note = self._healing.watch(lamps.get("safe"), self._applied) or self.note
         return {"values": values, "lamps": lamps, "healing": self._healing.record(self._applied)}
 
     def _note_row(self, values: dict) -> None:

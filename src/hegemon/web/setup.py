@@ -17,11 +17,12 @@ from hegemon.models.protocol import Protocol
 from hegemon.protocols import CATALOGUE
 from hegemon.protocols.listing import entries
 from hegemon.runs.option import MOST_AGENTS, MOST_SEED, whole
+from hegemon.runs.rates import read_rates
 from hegemon.runs.record import RunRecord
 
 LONGEST = 200  # characters of a value
 CODE = ("function", "recorded", "strategy")  # schedulers that are read from a file
-NAMED = ("protocol", "n", "graph", "start", "wake", "scheduler", "engine", "seed")
+NAMED = ("protocol", "n", "graph", "start", "wake", "scheduler", "engine", "rates", "seed")
 FILES = "a page gives values, not files or code; name it on the command line of `hegemon watch`"
 
 
@@ -77,6 +78,7 @@ def choices(kind: type[Protocol]) -> dict:
         "wakes": SCHEDULES if model.wakes else (),
         "schedulers": schedulers(kind),
         "engines": ["auto", *engines],
+        "rates": model.has_interactions,
     }
 
 
@@ -97,6 +99,7 @@ def shown(record: RunRecord) -> dict:
         "wake": record.wake if isinstance(record.wake, str) else "",
         "scheduler": str(record.scheduler or protocol.usual_scheduler),
         "engine": record.engine,
+        "rates": "; ".join(map(str, record.rates)),
         "seed": str(record.seed),
     }
 
@@ -152,6 +155,8 @@ def _read(name: str, word: str, kind: type[Protocol]) -> Any:
     offers = choices(kind)
     if name == "seed":
         return whole("seed", high=MOST_SEED)(word)
+    if name == "rates":
+        return read_rates(word) if word else ()
     if name == "graph":
         if word and word.partition(":")[0] not in FAMILIES:
             known = ", ".join(offers["graphs"])

@@ -37,6 +37,7 @@ AT_ONCE = {
     "speed",
     "focus",
     "stop_at_safe",
+    "write",
 }  # even in a jump
 
 
@@ -103,7 +104,7 @@ class Simulation:
                 self._send_frame()
                 if not self._is_prepared:  # while somebody looks at the first picture
                     self.session.world.prepare()
-                    self._is_prepared = True
+                    self._is_prepared = self.changed = True
             if self._jump is not None:
                 self._jump_on()
             elif self.playing:
@@ -179,6 +180,7 @@ class Simulation:
             rate=[session.rate, session.rate_agents],
             stopsAtSafe=self.stops_at_safe,
             jump=self._course if self._jump else None,
+            preparing=not self._is_prepared,
             **self._readings,
         )
         self.recorder.add(head, picture)
@@ -302,6 +304,8 @@ class Simulation:
         elif do == "speed":
             unlimited = command["value"] is None
             self.speed = math.inf if unlimited else number_in(command, "value", 0.1, 10**18, is_whole=False)
+        elif do == "write":
+            session.write(str(command["name"]))
         elif do == "stop_at_safe":
             self.stops_at_safe = command["value"] is True
         elif do == "rate":
@@ -357,6 +361,8 @@ class Simulation:
         if states is None:
             before, session = self.session, Session(**vars(changed(self.session.record, command["values"])))
             session.branch += before.branch
+            if before.writing in session.world.writable():
+                session.writing = before.writing
             if (type(session.protocol), session.world.kind) != (type(before.protocol), before.world.kind):
                 self.speed = default_speed(session)
             self.session = session

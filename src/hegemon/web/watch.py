@@ -6,6 +6,7 @@ import secrets
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from multiprocessing import Pipe, get_context
 from multiprocessing.process import BaseProcess
 from typing import Any
@@ -223,7 +224,8 @@ def save_film(content: dict, path) -> None:
 
 
 def watch(
-    protocol: Protocol, *, graph=None, start=None, wake="all", seed: Any = 0, engine: str = "auto", film: bool = False,
+    protocol: Protocol, *, graph=None, start=None, wake="all", seed: Any = 0, engine: str = "auto",
+    scheduler: Any = None, rates: Sequence[Any] = (), film: bool = False,
     until: str | None = None, max_steps: int | None = None, host: str = "127.0.0.1", port: int = 0,
     browser: bool = True,
 ):  # fmt: skip
@@ -232,7 +234,8 @@ def watch(
     In a notebook the answer shows itself. With `film=True` nothing is served: the run is made to its end (or
     `until` a set or `steps:K`, or `max_steps`) and the answer is a film that can be saved or shown.
     """
-    builder = Builder(RunRecord(protocol, graph=graph, start=start, wake=wake, seed=seed, engine=engine))
+    options = {"graph": graph, "start": start, "wake": wake, "seed": seed, "engine": engine}
+    builder = Builder(RunRecord(protocol, **options, scheduler=scheduler, rates=rates))
     if film:
         return Film(shoot(builder(), until, max_steps))
     page = Watching(builder, host, port).start()

@@ -13,6 +13,9 @@ from hegemon.runs.run import Fault
 from hegemon.web.explaining import Listing
 
 SEARCH_SECONDS = 2.0  # of the processor, for an exact first step inside a set
+MOST_WRITTEN = 400  # agents with a text on each
+NUMBER, LABEL = "number", "label"  # what may be written besides the parts of a state
+LONGEST_TEXT = 24  # characters
 
 
 class Patience:
@@ -32,6 +35,7 @@ class World(ABC):
     keeps_its_past = True  # whether a snapshot is of now; else restoring one leads back to the beginning
     is_rounds = False  # whether a step is a round of all
     has_output = True
+    unread: frozenset[str] = frozenset()  # sets that say nothing here, since agents come and go
     kind: str  # graph, raster or bands: how it is drawn
     reason: str  # why this engine
     protocol: Protocol
@@ -103,6 +107,29 @@ class World(ABC):
     @abstractmethod
     def state(self, agent: int) -> dict:
         """One agent, as people read it."""
+
+    def writable(self) -> list[str]:
+        """What can be written on every agent: its number, the author's label, a part of its state."""
+        if self.kind != "graph" or self.protocol.n > MOST_WRITTEN:
+            return []
+        label = [LABEL] if callable(getattr(self.protocol, "label", None)) else []
+        return [*label, NUMBER, *(name for name in self.parts() if name not in (NUMBER, LABEL))]
+
+    def parts(self) -> list[str]:
+        """The parts of a state by name."""
+        return list(self.fields())
+
+    def written(self, name: str) -> list[str]:
+        """The text on every agent."""
+        agents = range(len(self.picture()))
+        if name == NUMBER:
+            return [str(v) for v in agents]
+        texts = self.labels() if name == LABEL else [self.state(v).get(name) for v in agents]
+        return ["" if text is None else str(text)[:LONGEST_TEXT] for text in texts]
+
+    def labels(self) -> list[str | None]:
+        """What the author's `label` says of every agent."""
+        return []
 
     def neighbours(self, agent: int) -> list[int]:
         return [] if self.topology.is_complete else self.topology.neighbours(agent)[:64].tolist()

@@ -219,6 +219,7 @@ class AgentWorld(World):
         return self.engine.configuration()
 
     def readings(self) -> tuple[dict, dict]:
+        self._readings.unread = self.unread
         if isinstance(self._readings, PlainReadings):
             return self._readings.read(self.engine.configuration())
         whole = None if self.engine.as_multiset else lambda: self.engine.configuration().agents
@@ -233,6 +234,10 @@ class AgentWorld(World):
         if self.kind == "bands":
             raise InvalidInput("beyond a million agents only counts are kept, and no single agent can be looked at")
         return {name: plain(v) for name, v in self.space.mapping(self.engine.configuration().agents[agent]).items()}
+
+    def labels(self) -> list[str | None]:
+        codes = self.space.encode_array(self.engine.configuration().agents)
+        return [self.protocol.label(self.space.namespace(code), self.protocol.p) for code in codes]
 
     def fields(self) -> dict:
         described = {}

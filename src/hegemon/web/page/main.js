@@ -23,6 +23,7 @@ const isDark = () => (theme ? theme === "dark" : darkly.matches);
 
 function applyTheme() {
   document.documentElement.dataset.theme = isDark() ? "dark" : "light";
+  byId("themename").textContent = isDark() ? "light" : "dark"; // what a click makes of it
   if (!state.greeting) return;
   stage.restyle(new Look(state.greeting, isDark()));
   if (state.greeting.kind !== "bands") showLegend(stage);
@@ -36,7 +37,9 @@ applyTheme();
 
 const BESIDE = 200; // milliseconds between two looks at what stands beside the agents, while it plays
 const READABLE = 10; // steps per second up to which every one of them is told
+const PREPARING = "Compiling what the first step needs. The first time this takes some seconds; commands wait until it is done.";
 let beside = -Infinity;
+let patience;
 
 function showBeside(head, before) {
   if (head.values) curves.draw();
@@ -45,6 +48,9 @@ function showBeside(head, before) {
   const isMoving = head.playing || Boolean(head.jump);
   byId("playicon").setAttribute("d", isMoving ? "M6 4h4.5v16H6zM13.5 4H18v16h-4.5z" : "M7 4v16l13-8z");
   byId("play").setAttribute("aria-label", isMoving ? "pause" : "play");
+  byId("playword").textContent = isMoving ? "pause" : "play";
+  clearTimeout(patience);
+  if (head.preparing) patience = setTimeout(() => { byId("happened").textContent = PREPARING; }, 400);
   byId("happened").textContent = head.jump ? jumping(head) : [head.last?.text, head.note].filter(Boolean).join(" · ");
   if (head.last?.lines || !head.playing) markSource(head.last?.lines);
   if (head.command) byId("command").textContent = head.command;
@@ -52,6 +58,7 @@ function showBeside(head, before) {
   byId("chosen").textContent = head.chosen ? `${head.chosen} chosen` : "nothing chosen yet";
   choosing.frame(head);
   byId("stopsafe").checked = Boolean(head.stopsAtSafe);
+  byId("write").value = head.writing || "";
   if (state.film) byId("scrub").value = head.index;
   else showSpeed(head.speed);
   stage.canvas.setAttribute("aria-label", `${state.greeting.protocol} at ${state.greeting.unit.slice(0, -1)} ${figure(head.step)}`);
@@ -86,7 +93,7 @@ const take = {
     byId("change").hidden = !greeting.hasOutput;
     byId("change").title = `to the next change of ${what} (n)`;
     byId("change").setAttribute("aria-label", `to the next change of ${what}`);
-    byId("safebox").hidden = state.film || !("safe" in greeting.sets);
+    byId("safebox").hidden = state.film || greeting.hasEvents || !("safe" in greeting.sets);
     byId("disturbbox").hidden = state.film;
     byId("disturbing").hidden = !greeting.canDisturb;
     byId("undisturbed").hidden = greeting.canDisturb;
@@ -98,6 +105,8 @@ const take = {
     setup.greet(greeting);
     choosing.greet(greeting);
     byId("victims").max = greeting.n;
+    byId("writebox").hidden = state.film || !greeting.writable.length;
+    byId("write").replaceChildren(...["", ...greeting.writable].map((name) => new Option(name ? name.replaceAll("_", " ") : "nothing", name)));
     byId("killing").hidden = !greeting.fields.leader;
     byId("scrub").hidden = !state.film;
     byId("scrub").max = (greeting.film || 1) - 1;
@@ -160,6 +169,7 @@ byId("speed").oninput = () => {
   tell({ do: "speed", value: exponent === 7 ? null : unitSpeed() * 10 ** exponent });
 };
 
+byId("write").onchange = () => { tell({ do: "write", name: byId("write").value }); byId("write").blur(); };
 byId("stopsafe").onchange = () => tell({ do: "stop_at_safe", value: byId("stopsafe").checked });
 
 // What was clicked does not keep the keys: space plays, also after a click on a button.

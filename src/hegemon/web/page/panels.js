@@ -11,6 +11,11 @@ export function element(kind, text, name) {
   return made;
 }
 
+// A text in which names stand between backticks.
+function worded(text) {
+  return text.split("`").map((part, k) => (k % 2 ? element("code", part) : part));
+}
+
 export const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}.` : "");
 
 export function showFacts(greeting) {
@@ -19,7 +24,18 @@ export function showFacts(greeting) {
   const graph = greeting.graph.startsWith("complete") ? "complete graph" : greeting.graph;
   byId("facts").textContent = [`n = ${greeting.n.toLocaleString("en")}`, graph, ...parameters, `seed ${greeting.seed}`, `engine ${greeting.engine}`].join(" · ");
   byId("facts").title = greeting.reason;
-  byId("summary").textContent = byId("summary").title = greeting.summary;
+  const manner = element("span", ` ${greeting.manner}`);
+  manner.id = "manner";
+  byId("summary").replaceChildren(...worded(greeting.summary), manner);
+  byId("helpprotocol").textContent = greeting.protocol;
+  byId("helpabout").replaceChildren(...worded(`${greeting.summary} ${greeting.manner}`));
+  byId("helpsets").replaceChildren(...Object.entries(greeting.sets).map(([name, doc]) => {
+    const row = element("tr");
+    const cell = element("td");
+    cell.append(...worded(doc));
+    row.append(element("td", name), cell);
+    return row;
+  }));
   byId("reference").textContent = greeting.reference;
   document.title = `${greeting.protocol} · hegemon`;
 }
@@ -33,16 +49,22 @@ export function showLamps(greeting, head) {
     box.replaceChildren(...Object.keys(lamps).map((name) => {
       const row = element("div", undefined, "lamp");
       row.dataset.name = name;
-      row.append(element("i"), element("b", name), element("span", greeting.sets[name] || ""));
+      const said = element("span");
+      said.append(...worded(greeting.sets[name] || ""));
+      row.append(element("i"), element("b", name), said);
       return row;
     }));
   }
   for (const row of box.children) {
     const lit = lamps[row.dataset.name];
     row.className = `lamp ${lit === null ? "unknown" : lit ? "on" : ""}`;
-    row.title = lit === null ? "too many agents to be looked at" : lit ? "inside" : "outside";
+    row.title = lit === null ? (greeting.hasEvents ? "agents come and go, and this set is about all n" : "too many agents to be looked at") : lit ? "inside" : "outside";
   }
-  byId("healing").textContent = healing(greeting, head);
+  byId("healing").textContent = head.events ? happened(head.events) : healing(greeting, head);
+}
+
+function happened({ events, agents }) {
+  return `${figure(events)} event${events === 1 ? "" : "s"}` + (agents === undefined ? "" : `, ${figure(agents)} agents`);
 }
 
 function healing(greeting, head) {

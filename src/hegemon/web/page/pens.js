@@ -25,6 +25,21 @@ export class CanvasPen {
     points.forEach(([x, y], k) => (k ? c.lineTo(x, y) : c.moveTo(x, y)));
     c.closePath(); c.fillStyle = fill; c.fill();
   }
+  texts(texts, places, size, ink, halo) {
+    const c = this.c;
+    c.font = `600 ${size}px system-ui, sans-serif`;
+    [c.textAlign, c.textBaseline, c.lineJoin, c.lineWidth] = ["center", "middle", "round", Math.max(2, size / 4)];
+    [c.fillStyle, c.strokeStyle] = [ink, halo];
+    texts.forEach((text, v) => {
+      for (const [part, x, y] of lines(text, places[v], size)) { c.strokeText(part, x, y); c.fillText(part, x, y); }
+    });
+  }
+}
+
+// A text in lines, around its place.
+function lines(text, [x, y], size) {
+  const parts = text.split("\n").filter(Boolean);
+  return parts.map((part, k) => [part, x, y + (k - (parts.length - 1) / 2) * size * 1.05]);
 }
 
 export class SvgPen {
@@ -45,6 +60,14 @@ export class SvgPen {
   }
   polygon(points, fill) {
     this.parts.push(`<polygon points="${points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" ")}" fill="${fill}"/>`);
+  }
+  texts(texts, places, size, ink, halo) {
+    const escape = (text) => text.replace(/[&<>]/g, (letter) => `&#${letter.charCodeAt(0)};`);
+    this.parts.push(`<g font-family="sans-serif" font-weight="600" font-size="${size.toFixed(1)}" text-anchor="middle" dominant-baseline="central" fill="${ink}" stroke="${halo}" stroke-width="${Math.max(2, size / 4).toFixed(1)}" stroke-linejoin="round" paint-order="stroke">`);
+    texts.forEach((text, v) => {
+      for (const [part, x, y] of lines(text, places[v], size)) this.parts.push(`<text x="${x.toFixed(1)}" y="${y.toFixed(1)}">${escape(part)}</text>`);
+    });
+    this.parts.push("</g>");
   }
   image(canvas, x, y, width, height) {
     this.parts.push(`<image href="${canvas.toDataURL()}" x="${x}" y="${y}" width="${width}" height="${height}" style="image-rendering:pixelated"/>`);

@@ -191,11 +191,22 @@ export class Stage {
   // The last interaction or node, and the agent that was chosen.
   paintMarks(pen) {
     const { points, radius, look, head } = this;
+    this.paintTexts(pen);
     if (head.last?.pair) this.paintMeeting(pen, head.last.pair);
     if (head.last?.node !== undefined) pen.circles([points[head.last.node]], radius * 1.45, null, look.ink, 1.5);
     if (this.selected !== null && points[this.selected]) {
       pen.circles([points[this.selected]], radius * 1.75, null, look.dark ? "#6cb6f0" : "#0b62a4", 2.5);
     }
+  }
+
+  // What the visitor wants written, as large as the room between the agents allows.
+  paintTexts(pen) {
+    const texts = this.head.texts;
+    if (!texts) return;
+    const longest = Math.max(1, ...texts.flatMap((text) => text.split("\n").map((part) => part.length)));
+    const tall = Math.max(1, ...texts.map((text) => text.split("\n").filter(Boolean).length));
+    const size = Math.max(6, Math.min(14, (this.radius * 3.6) / longest, (this.radius * 2.2) / tall));
+    pen.texts(texts, this.points, size, this.look.ink, this.look.ground);
   }
 
   paintAgents(pen, seen, places, radius) {
@@ -278,7 +289,7 @@ export class Stage {
       let [best, least] = [null, (Math.max(9, this.radius * 1.6)) ** 2];
       this.points.forEach(([a, b], v) => {
         const d = (a - x) ** 2 + (b - y) ** 2;
-        if (d < least) [best, least] = [v, d];
+        if (d < least && v < this.picture.length) [best, least] = [v, d];
       });
       return best;
     }

@@ -1,0 +1,92 @@
+"""The events of a watched run (`--rate`): they happen as `run` makes them, from the same stream of the same seed."""
+
+from typing import Any
+
+import numpy as np
+
+from hegemon.engines.schedulers.reading import scheduler_for
+from hegemon.errors import InvalidInput
+from hegemon.models.protocol import Protocol
+from hegemon.runs.faults import require_churn
+from hegemon.runs.rates import FAR, EventProcess, Rate, churns
+from hegemon.web.world import World
+
+FOLLOWS = ("agents", "batch")  # the engines that go back to a moment with other agents
+UNDISTURBED = "this run has rates, which disturb it; a run has rates or disturbances, not both"
+
+
+class WatchedEvents:
+    """`due` is the last step before the next event, which takes the step after it."""
+
+    def __init__(self, rates: tuple[Rate, ...], world: World, rng: np.random.Generator, scheduler: Any = None):
+        self._world, self.rates = world, rates
+        self._process: EventProcess | None = None
+        if not rates:
+            return
+        if world.engine.name not in FOLLOWS:
+            raise InvalidInput(
+                f"events are watched with engine {' or '.join(FOLLOWS)}, not with {world.engine.name}; "
+                "leave the engine or the rates out"
+            )
+        if churns(rates):
+            law = scheduler_for(scheduler, world.protocol, world.topology)
+            require_churn(world.protocol, world.topology, law)
+            world.unread = about_n(world.protocol)
+        self._process = EventProcess(rates, world.protocol, rng)
+
+    @property
+    def due(self) -> int:
+        return self._process.step - 1 if self._process else FAR
+
+    def strike(self) -> dict:
+        """Let the event happen that is due; what is told of it."""
+        process: Any = self._process
+        hit = process.strike(self._world.engine)
+        before, after = (self._world.protocol.space.mapping_of(code) if code >= 0 else None for code in hit)
+        return {"text": _told(before, after), "lines": [], "changed": hit[0] != hit[1], "hit": hit}
+
+    def changes_output(self, told: dict) -> bool:
+        """Whether the event that was told changed an output, or the number of agents that have one."""
+        protocol = self._world.protocol
+
+        def leads(code: int) -> bool:
+            return code >= 0 and bool(protocol.holds(protocol.output, protocol.space.namespace(code)))
+
+        return leads(told["hit"][0]) != leads(told["hit"][1])
+
+    def state(self) -> tuple[int, int]:
+        """What a snapshot keeps of it, besides the state of the generator."""
+        return (self._process.step, self._process.number) if self._process else (FAR, 0)
+
+    def restore(self, state: tuple[int, int]) -> None:
+        if self._process:
+            self._process.step, self._process.number = state
+
+    def measures(self) -> dict:
+        return self._process.measures(self._world.engine) if self._process else {}
+
+
+def about_n(protocol: Protocol) -> frozenset[str]:
+    """The sets that speak of all n agents: with fewer of them nobody can say whether they are reached."""
+    values = dict(protocol.values)
+    more = values | {"n": protocol.n + 1}
+    return frozenset(
+        name
+        for name, chosen in protocol.sets.items()
+        if chosen.whole or any(one.bounds(values) != one.bounds(more) for one in chosen.counts)
+    )
+
+
+def _told(before: dict | None, after: dict | None) -> str:
+    def shown(state: dict) -> str:
+        return ", ".join(f"{name}={value}" for name, value in state.items())
+
+    if before is None and after is None:
+        return "an event that changes nothing: nobody can come or go"
+    if before is None:
+        return f"an agent joins: {shown(after or {})}"
+    if after is None:
+        return f"an agent leaves: {shown(before)}"
+    changes = [f"{name} {value}→{after.get(name)}" for name, value in before.items() if after.get(name) != value]
+    changes += [f"{name}={value}" for name, value in after.items() if name not in before]
+    return f"an agent is corrupted: {', '.join(changes) or 'its state stays the same'}"
