@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from hegemon.models import (
         ELECTED as ELECTED,
         NON_ELECTED as NON_ELECTED,
+        Array as Array,
         Assumption as Assumption,
         Bit as Bit,
         Choice as Choice,
@@ -108,9 +109,9 @@ _HOMES = {
     "watch": "hegemon.web.watch",
 }
 _WRITING = (
-    "Assumption", "Bit", "Choice", "Coin", "Configuration", "ELECTED", "Group", "MessageProtocol", "NON_ELECTED",
-    "ObjectProtocol", "Parameter", "PopulationProtocol", "Range", "RoundsProtocol", "at_least", "at_most", "count",
-    "everywhere", "exactly", "maximum", "mean", "minimum", "nowhere", "overall", "whole",
+    "Array", "Assumption", "Bit", "Choice", "Coin", "Configuration", "ELECTED", "Group", "MessageProtocol",
+    "NON_ELECTED", "ObjectProtocol", "Parameter", "PopulationProtocol", "Range", "RoundsProtocol", "at_least",
+    "at_most", "count", "everywhere", "exactly", "maximum", "mean", "minimum", "nowhere", "overall", "whole",
 )  # fmt: skip
 _HOMES |= {"Topology": "hegemon.graphs.topology"} | dict.fromkeys(_WRITING, "hegemon.models")
 __all__ = ["InvalidInput", "network", *_HOMES]  # noqa: PLE0604 - the names are strings

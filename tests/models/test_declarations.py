@@ -68,7 +68,7 @@ def test_fields_that_records_could_not_have_are_refused(name):
         (0, None, "None is no bound"),
         (0, "9**9**9", "digits"),
         (0, "k", "no parameter 'k'"),
-        (0, 2**70, "states per agent"),
+        (0, 2**70, "64 bits"),
         (3, 2, "empty range"),
     ],
 )

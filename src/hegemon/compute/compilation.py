@@ -25,6 +25,9 @@ lean = ingredient(**LEAN)
 CHECKS = hashlib.sha256(Path(checked.__file__).read_bytes()).hexdigest()
 
 
+ARRAYS = "'offsets'"  # in the text of records that have arrays, whose elements have a second name
+
+
 _compiled: dict = {}  # plain functions as ingredients, shared by the kernels that know the same records
 
 
@@ -34,7 +37,8 @@ def compiled(function, records: str = ""):
         return function
     if (function, records) not in _compiled:
         scope = dict(function.__globals__)
-        _compiled[function, records] = ingredient(checked.is_authored(function), forceinline=True)(
+        options = {"boundscheck": True} if ARRAYS in records else {}  # a.clock[40] would read whatever is there
+        _compiled[function, records] = ingredient(checked.is_authored(function), forceinline=True, **options)(
             _rebind(function, scope)
         )
         for name, value in free_variables(function).items():

@@ -12,11 +12,27 @@ import numpy as np
 
 def widened(dtype: np.dtype) -> np.dtype:
     """The same fields in 64 bits: what a transition writes is seen as it is, before it is stored in fewer."""
-    return np.dtype([(name, np.int64) for name in dtype.names or ()])
+    fields = {name: dtype[name] for name in dtype.names or ()}
+    plain = [name for name, kind in fields.items() if not kind.shape]
+    place = {dtype.fields[name][1]: 8 * number for number, name in enumerate(plain)}  # type: ignore[index]
+    return np.dtype(
+        {
+            "names": list(fields),
+            "formats": [(np.int64, kind.shape) if kind.shape else np.int64 for kind in fields.values()],
+            "offsets": [place[dtype.fields[name][1]] for name in fields],  # type: ignore[index]
+            "itemsize": 8 * len(plain),
+        }
+    )
+
+
+def layout_of(space) -> np.ndarray:
+    """The numbers that `settle` and `clear` read; those of `codec` begin with them."""
+    return np.array(space.layout, dtype=np.int64)
 
 
 def codec(space):
     """`encode(a, layout)` and `decode(code, a, layout)` to bind in kernels, and the layout to pass them."""
+    space.require_codes("this cannot number them; use engine agents or events, or a shorter array")
     text, layout = space.source()
     encode, decode = _functions(text, "encode", "decode")
     return encode, decode, np.array(layout, dtype=np.int64)

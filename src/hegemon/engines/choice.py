@@ -71,7 +71,7 @@ def choose_watched(
         return engine_named(name, protocol), "as asked"
     if follows_nodes(name, protocol, scheduler):
         return engine_named("daemon", protocol), f"the scheduler {scheduler} is followed node by node"
-    if model.has_interactions and protocol.n > most and topology.is_complete:
+    if model.has_interactions and protocol.n > most and topology.is_complete and protocol.space.has_codes:
         return engine_named("batch", protocol), "more agents than can be seen one by one: counts"
     if name not in ("auto", model.follower):
         engine_named(name, protocol)
@@ -138,6 +138,8 @@ def unhonoured(engine: type[Engine], scheduler: Scheduler) -> list[str]:
 
 
 def _automatic(protocol: Any, topology: Topology) -> tuple[type[Engine], str]:
+    if topology.is_complete and not protocol.space.has_codes:
+        return engine_named("agents", protocol), "one by one: its states have more values than a number of 64 bits"
     if topology.is_complete:
         from hegemon.engines.population.adaptive_complete import SMALL, AdaptiveComplete, AdaptiveSmall
 

@@ -3,7 +3,6 @@
 import math
 from abc import ABC, abstractmethod
 from functools import cached_property
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -56,11 +55,11 @@ def transition_tables(protocol: PopulationProtocol) -> tuple[np.ndarray, np.ndar
         )
     first, second = np.empty((values * q, q), np.int32), np.empty((values * q, q), np.int32)
     if q <= PLAIN_STATES:
-        states = [vars(protocol.space.namespace(code)) for code in range(q)]
+        states, kind = [vars(protocol.space.namespace(code)) for code in range(q)], protocol.space.namespace_class
         codes: dict = {}  # by the values of all fields: the same results come again and again
         for row in range(values * q):
             for b in range(q):
-                pair = SimpleNamespace(**states[row % q]), SimpleNamespace(**states[b])
+                pair = kind(**states[row % q]), kind(**states[b])
                 protocol.meet(*pair, row // q)
                 for table, state in zip((first, second), pair, strict=True):
                     content = tuple(vars(state).values())

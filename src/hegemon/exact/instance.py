@@ -42,6 +42,8 @@ class Instance:
         daemon=None,
     ):
         build = protocol.model.home("chain")
+        if protocol.fields:
+            protocol.space.require_codes("not all of them can be followed; simulate it, or take a shorter array")
         protocol.require_sound()
         self.protocol = protocol
         self.topology = topology_for(protocol, graph)

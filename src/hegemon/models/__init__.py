@@ -2,7 +2,7 @@
 
 from hegemon.models.assumptions import Assumption
 from hegemon.models.configuration import Configuration, Group
-from hegemon.models.domains import Bit, Choice, Coin, Range
+from hegemon.models.domains import Array, Bit, Choice, Coin, Range
 from hegemon.models.messages import ELECTED, NON_ELECTED, MessageProtocol
 from hegemon.models.objects import ObjectProtocol
 from hegemon.models.observables import count, maximum, mean, minimum, overall
@@ -12,6 +12,7 @@ from hegemon.models.rounds import RoundsProtocol
 from hegemon.models.sets import at_least, at_most, everywhere, exactly, nowhere, whole
 
 __all__ = [
+    "Array",
     "Assumption",
     "Bit",
     "Choice",

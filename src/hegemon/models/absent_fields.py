@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from hegemon.models.state import random_numbers
+
 ALL_STATES = 20_000  # up to here every state is tried
 SAMPLED = 4_000  # beyond, this many, evenly over the classes of agents
 ALL_VALUES = 100  # up to here every value of an absent field is tried
@@ -26,7 +28,7 @@ def tried_states(space: Any) -> Iterator[tuple[set[str], SimpleNamespace]]:
         absent = set(space.names) - {name for name, _ in variant.fixed} - set(variant.free)
         if absent:
             few = variant.size <= share
-            for rest in range(variant.size) if few else rng.integers(variant.size, size=share).tolist():
+            for rest in range(variant.size) if few else random_numbers(rng, variant.size, share).tolist():
                 yield absent, space.namespace_in(variant, rest)
 
 
@@ -34,13 +36,14 @@ def fields_read_where_absent(function: Callable, protocol: Any) -> set[str]:
     """The fields on which the answer of `function(a, p)` depends in some state that does not have them."""
     space = protocol.space
     found: set[str] = set()
-    conditional = {name for name in space.names if space.domains[name].condition}
+    conditional = {field.name for field in space.declared if field.domain.condition}
+    conditional |= {name for name in space.names if space.domains[name].condition}
     if not conditional & mentioned(function):
         return found
     for absent, state in tried_states(space):
         if not absent - found:
             continue
-        bare = SimpleNamespace(**{name: value for name, value in vars(state).items() if name not in absent})
+        bare = type(state)(**{name: value for name, value in vars(state).items() if name not in absent})
         try:
             function(bare, protocol.p)
         except AttributeError as error:
@@ -78,7 +81,7 @@ def _matters(function: Callable, protocol: Any, state: SimpleNamespace, name: st
     """Whether the answer depends on what an absent field holds."""
     answer = function(state, protocol.p)
     for value in values_to_try(protocol, name, function):
-        changed = SimpleNamespace(**vars(state))
+        changed = type(state)(**vars(state))
         setattr(changed, name, value)
         if function(changed, protocol.p) != answer:
             return True

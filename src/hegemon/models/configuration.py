@@ -104,7 +104,7 @@ class Configuration:
         )
         with publish(path) as file:
             if path.suffix.lower() == ".csv":
-                writer = csv.DictWriter(file, (() if ordered else ("count",)) + self.space.names)
+                writer = csv.DictWriter(file, (() if ordered else ("count",)) + self.space.columns)
                 writer.writeheader()
                 writer.writerows(rows)
             else:
@@ -118,12 +118,13 @@ class Configuration:
         if self._agents is not None:
             return Configuration(space, agents=_checked_agents(space, self._agents, n, what))
         codes, counts = np.asarray(self._codes), np.asarray(self._counts)
-        if codes.dtype.kind not in "iu" or counts.dtype.kind not in "iu" or codes.shape != counts.shape:
+        kinds = "iu" if space.has_codes else "iuO"
+        if codes.dtype.kind not in kinds or counts.dtype.kind not in "iu" or codes.shape != counts.shape:
             raise InvalidInput(f"{what} needs codes and counts as whole numbers, one count for each code")
         if len(codes) and (codes.min() < 0 or codes.max() >= space.size or counts.min() < 0):
             raise InvalidInput(f"{what} has a code outside 0..{space.size - 1} or a negative count")
         require_agents(sum(counts.tolist()), n, what)
-        codes, inverse = np.unique(codes[counts > 0].astype(np.int64), return_inverse=True)
+        codes, inverse = np.unique(space.code_array(codes[counts > 0].tolist()), return_inverse=True)
         merged = np.zeros(len(codes), dtype=np.int64)
         np.add.at(merged, inverse, counts[counts > 0].astype(np.int64))
         return Configuration(space, codes=codes, counts=merged)
@@ -203,18 +204,18 @@ def _checked_agents(space: StateSpace, agents: np.ndarray, n: int, what: str) ->
 def _draw(space, group: Group, rng, as_multiset: bool):
     """Codes and counts of one group. Random fields: each agent uniform over all states with these values."""
     if not group.random:
-        return np.array([space.code(space.parse(group.values))]), np.array([group.count], dtype=np.int64)
+        return space.code_array([space.code(space.parse(group.values))]), np.array([group.count], dtype=np.int64)
     if as_multiset and space.size <= group.count:
         counts = rng.multinomial(group.count, np.full(space.size, 1 / space.size))
         codes = np.flatnonzero(counts)
         counts = counts[codes]
     else:
         _require_room(space, group.count)
-        codes = rng.integers(space.size, size=group.count)
+        codes = space.random_codes(rng, group.count)
         counts = np.ones(group.count, dtype=np.int64)
     if group.values:
         agents = space.decode_array(codes)
-        for name, value in group.values.items():
+        for name, value in space.spread(group.values).items():
             space.require_field(name)
             if name in space.discriminators or space.domains[name].condition:
                 raise InvalidInput(

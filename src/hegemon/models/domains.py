@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from hegemon.errors import InvalidInput
+from hegemon.models.arrays import LONGEST
 from hegemon.models.expressions import evaluate
 
 
@@ -19,7 +20,8 @@ class Domain:
 
     `chance` is the probability of 1 of a coin that need not be fair. `names` gives the values of a Choice their names;
     `condition` says in which classes of agents the
-    variable exists: each other variable with the values of which it has one.
+    variable exists: each other variable with the values of which it has one. `length` makes it an array of that many
+    elements, each with this domain.
     """
 
     low: int | str = 0
@@ -27,6 +29,7 @@ class Domain:
     names: tuple[str, ...] = ()
     condition: tuple[tuple[str, tuple[str | int, ...]], ...] = ()
     chance: str | float | Fraction | None = None
+    length: int | str | None = None
 
     def when(self, **condition: str | int | Iterable[str | int]) -> "Domain":
         """The same domain for a variable that only exists where other variables have the given values.
@@ -49,8 +52,18 @@ class Domain:
                 raise InvalidInput(f"{bound!r} is no bound of a range; give a number, or a text over the parameters")
         return math.ceil(low), math.floor(high)
 
+    def elements(self, values: Mapping[str, Any]) -> int:
+        """How many elements an array has."""
+        length = evaluate(self.length, values)
+        whole = isinstance(length, int | float | np.number) and not isinstance(length, bool) and length == int(length)
+        if not whole or not 1 <= length <= LONGEST:
+            raise InvalidInput(f"an array of {length} elements; give a whole number in 1..{LONGEST}")
+        return int(length)
+
     def describe(self, values: Mapping[str, Any]) -> str:
         low, high = self.bounds(values)
+        if self.length is not None:
+            return f"{self.elements(values)} times {low}..{high}"
         if self.chance is not None:
             return f"{low}..{high}, 1 with probability {simplest(evaluate(self.chance, values))}"
         return "{" + ", ".join(self.names) + "}" if self.names else f"{low}..{high}"
@@ -81,6 +94,15 @@ def Choice(*names: str) -> Domain:  # noqa: N802
     if len(names) < 2 or len(set(names)) < len(names) or not all(isinstance(name, str) and name for name in names):
         raise InvalidInput(f"Choice{names} needs at least two different names, as strings")
     return Domain(0, len(names) - 1, tuple(names))
+
+
+def Array(length: int | str, domain: Domain) -> Domain:  # noqa: N802
+    """An array of numbers, `clock: Array(39, Range(0, 156))`; the length may be an expression over the parameters."""
+    if not isinstance(domain, Domain) or domain.names or domain.chance is not None or domain.length is not None:
+        raise InvalidInput("an Array has elements that are Bit or Range(low, high), such as Array(39, Range(0, 156))")
+    if isinstance(length, bool) or not isinstance(length, int | str):
+        raise InvalidInput(f"Array({length!r}, …) needs its length: a whole number, or a text over the parameters")
+    return dataclasses.replace(domain, length=length)
 
 
 def _listed(name: str, value: str | int | Iterable[str | int]) -> tuple[str | int, ...]:

@@ -36,14 +36,19 @@ def declared_fields(state_class, owner: str, what: str = "State") -> tuple[Field
         require_name(name, f"{owner}.{what}", "field")
         if not isinstance(domain, Domain):
             raise InvalidInput(
-                f"{owner}.{what}.{name} is annotated with {domain!r}; use Bit, Range(low, high) or Choice(names)"
+                f"{owner}.{what}.{name} is annotated with {domain!r}; use Bit, Range(low, high), Choice(names) or "
+                "Array(length, Range(low, high))"
             )
         if domain.chance is not None and what != "Coins":
             raise InvalidInput(f"{owner}.{what}.{name} is a Coin, which is drawn; declare it in `class Coins:`")
+        if domain.length is not None and what != "State":
+            raise InvalidInput(f"{owner}.{what}.{name} is an Array, which only `class State:` may have")
         for other, values in domain.condition:
             earlier = {field.name: field for field in fields}.get(other)
             if earlier is None:
                 raise InvalidInput(f"{owner}.{what}.{name} depends on {other!r}, which is not an earlier field")
+            if earlier.domain.length is not None:
+                raise InvalidInput(f"{owner}.{what}.{name} depends on {other!r}, which is an array; use another field")
             for value in values:
                 if value not in earlier.domain.names if earlier.domain.names else not isinstance(value, int):
                     raise InvalidInput(f"{owner}.{what}.{name}: {other} has no value {value!r}")

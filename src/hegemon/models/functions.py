@@ -187,7 +187,7 @@ class SyntaxBuilder:
         if name in self.fields:
             return Part(_attribute("a", name), *self.protocol.space.bounds[name])
         if name not in values:
-            known = ", ".join([*self.fields, *values])
+            known = ", ".join([*self.protocol.space.columns, *values])
             raise InvalidInput(
                 f"a condition speaks of {name!r}; {self.protocol.id} knows {known}"
                 f"{meant(name, (*self.fields, *values))}"

@@ -24,6 +24,8 @@ class Number:
 
 @dataclass(frozen=True)
 class Name:
+    """A field or a parameter; one element of an array is called `clock[3]`."""
+
     name: str
 
 
@@ -70,7 +72,7 @@ TOKEN = re.compile(
     r"(?P<number>(?:[0-9][0-9_]*(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
     r"|(?P<name>[^\W\d]\w*)"
     r"|(?P<quoted>\"[^\"]*\"|'[^']*')"
-    r"|(?P<operator>\*\*|//|<=|>=|==|!=|[-+*/%^()<>,−])"
+    r"|(?P<operator>\*\*|//|<=|>=|==|!=|[-+*/%^()<>,\[\]−])"
     r"|(?P<space>\s+)"
 )
 
@@ -205,6 +207,8 @@ class _Reader:
             return Number(exact(word))
         if kind == "quoted":
             return Quoted(word[1:-1])
+        if self.takes("["):
+            return Name(f"{word}[{self.index()}]")
         if not self.takes("("):
             return Name(word)
         operands: list[Tree] = []
@@ -213,6 +217,16 @@ class _Reader:
                 raise self.unexpected()
             operands.append(self.within(self.disjunction))
         return Call(word, tuple(operands))
+
+    def index(self) -> int:
+        """Which element of an array is meant: a whole number."""
+        kind, word, _ = self.tokens[self.place]
+        if kind != "number" or not word.isdecimal() or not word.isascii() or len(word) > 6:
+            raise InvalidInput(f"the text {shown(self.text)} needs a whole number between [ and ], such as clock[3]")
+        self.place += 1
+        if not self.takes("]"):
+            raise self.unexpected()
+        return int(word)
 
     def close(self) -> None:
         if not self.takes(")"):

@@ -102,7 +102,8 @@ class PopulationProtocol(CoinProtocol):
         if values * len(pairs) <= MOST_TRIED:
             situations = [(*pair, coin) for pair in pairs for coin in range(values)]
         else:
-            drawn = rng.integers(values, size=(len(pairs), 6)).tolist()
+            some_of = 1 if self.space.arrays else 6  # a call takes long where loops go over arrays
+            drawn = rng.integers(values, size=(len(pairs), some_of)).tolist()
             chosen = [{0, values - 1, *some} for some in drawn]
             situations = [(*pair, coin) for pair, some in zip(pairs, chosen, strict=True) for coin in sorted(some)]
 

@@ -322,9 +322,9 @@ class Protocol:
             return self.observables
         chosen = {}
         for field in self.fields:
-            low, high = self.space.bounds[field.name]
-            if field.domain.condition:
+            if field.domain.condition or field.name in self.space.arrays:
                 continue
+            low, high = self.space.bounds[field.name]
             if high - low <= 7:
                 for value in range(low, high + 1):
                     label = f"{field.name}={field.domain.label(value)}"

@@ -52,6 +52,8 @@ class RoundsProtocol(CoinProtocol):
         for name in cls.private:
             if name not in fields or fields[name].domain.condition:
                 raise InvalidInput(f"{cls.__name__}: private names {name!r}, which is not a field of every state")
+            if fields[name].domain.length is not None:
+                raise InvalidInput(f"{cls.__name__}: private names {name!r}, which is an array; make it public")
         cls.public = cls.public or tuple(name for name in fields if name not in cls.private)
         for name in cls.public:
             if name not in fields or name in cls.private:
@@ -77,6 +79,11 @@ class RoundsProtocol(CoinProtocol):
     @property
     def compiled_values(self) -> dict[str, Any]:
         return self.values | self.coins.layout
+
+    @property
+    def public_names(self) -> tuple[str, ...]:
+        """The public fields, arrays element by element."""
+        return tuple(one for name in self.public for one in self.space.elements(name))
 
     def check_topology(self, topology: Topology) -> None:
         super().check_topology(topology)
@@ -221,7 +228,7 @@ class RoundsProtocol(CoinProtocol):
 
     def _disguised(self, states):
         for state in states[1:]:
-            for name in set(self.space.names) - set(self.public):
+            for name in set(self.space.names) - set(self.public_names):
                 low, high = self.space.bounds[name]
                 setattr(state, name, low + high - getattr(state, name))
         return states

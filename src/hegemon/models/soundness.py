@@ -130,11 +130,12 @@ def _line_that_writes(protocol: Any, field: str, states: list, situation: tuple,
     low, high = protocol.space.bounds.get(field, (1, 0))  # nothing fits what is not a field
     lines: list[int] = []
 
-    class Watched(SimpleNamespace):
+    class Watched(protocol.space.namespace_class):  # type: ignore[misc,name-defined]
         def __setattr__(self, name: str, value: Any) -> None:
             object.__setattr__(self, name, value)
             if name == field and not (isinstance(value, int | np.integer) and low <= value <= high):
-                lines.append(sys._getframe(1).f_lineno)
+                frame: Any = sys._getframe(1)
+                lines.append((frame.f_back if "[" in name else frame).f_lineno)  # an element is written by its array
 
     call([Watched(**vars(state)) for state in states], situation)
     return lines[0] if lines else None
@@ -208,7 +209,7 @@ def check_functions(protocol: Any) -> None:
 def _check_functions_of_one_state(protocol: Any) -> None:
     space, rng = protocol.space, np.random.default_rng(0)
     few = space.size <= TRIED_ANSWERS
-    codes = range(space.size) if few else rng.integers(space.size, size=TRIED_ANSWERS).tolist()
+    codes = range(space.size) if few else space.random_codes(rng, TRIED_ANSWERS).tolist()
     states = [space.namespace(code) for code in codes]
     for owner, function in functions_of_one_state(protocol):
         what = f"{protocol.id}: the function of {owner}" if " " in owner else f"{protocol.id}: {owner}"

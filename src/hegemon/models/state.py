@@ -16,10 +16,13 @@ from types import SimpleNamespace
 import numpy as np
 
 from hegemon.errors import InvalidInput, meant
+from hegemon.models.arrays import element, namespace_with
+from hegemon.models.expressions import number_or_text
 from hegemon.models.fields import Field, signed_type
 from hegemon.models.grammar import shown
 
 MOST_DECODED = 5000  # states that are remembered as fields
+LARGEST_SIZE = 2**62  # states whose codes are numbers of 64 bits
 
 
 class WrongField(InvalidInput):
@@ -40,33 +43,78 @@ class Variant:
     size: int
 
 
+def record_type(kinds: dict, arrays: dict[str, int]) -> np.dtype:
+    """A record with fields of these types; an array and its elements, which come one after another, share memory."""
+    plain = np.dtype(list(kinds.items()), align=bool(arrays))  # kernels reach into arrays by address
+    if not arrays:
+        return plain
+    first = {name: element(name, 0) for name in arrays if element(name, 0) in kinds}
+    offsets = [plain.fields[name][1] for name in (*kinds, *first.values())]  # type: ignore[index]
+    formats = [*kinds.values(), *((kinds[begin], (arrays[name],)) for name, begin in first.items())]
+    names = [*kinds, *first]
+    return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": plain.itemsize})
+
+
 class StateSpace:
     """All states of one agent for given parameter values."""
 
     def __init__(self, fields: tuple[Field, ...], values: dict, owner: str, inputs: tuple[str, ...] = ()):
-        self.fields = fields
+        self.declared = fields
         self.owner = owner
         self.inputs = inputs  # fields that nothing changes: see models/inputs.py
-        self.names = tuple(field.name for field in fields)
-        self.domains = {field.name: field.domain for field in fields}
+        self.arrays = self._lengths(values)  # how many elements, for every field that is an array
+        self.fields = tuple(
+            Field(name, field.domain, field.default)
+            for field in fields
+            for name in self.elements(field.name)
+        )  # fmt: skip
+        self.names = tuple(field.name for field in self.fields)
+        self.domains = {field.name: field.domain for field in self.fields}
         self.bounds = {}
-        for field in fields:
+        for field in self.fields:
             try:
                 low, high = field.domain.bounds(values)
             except InvalidInput as error:
                 raise WrongField(f"{owner}: the range of {field.name}: {error}", field.name) from None
             if high < low:
                 raise WrongField(f"{owner}: field {field.name} has the empty range {low}..{high}", field.name)
+            if high - low >= LARGEST_SIZE or max(abs(low), abs(high)) >= 2 * LARGEST_SIZE:
+                raise WrongField(
+                    f"{owner}: field {field.name} has the range {shown(f'{low}..{high}')}, which does not fit in 64 "
+                    "bits; use smaller bounds",
+                    field.name,
+                )
             self.bounds[field.name] = (low, high)
         self.size = sum(variant.size for variant in self.variants)
-        if self.size >= 2**62:
-            raise InvalidInput(f"{owner} has {self.size} states per agent; at most 2**62 can be encoded")
+        self.has_codes = self.size < LARGEST_SIZE  # of 64 bits, which kernels can calculate with
+        self.namespace_class = namespace_with(tuple(self.arrays.items()))
+
+    def _lengths(self, values: dict) -> dict[str, int]:
+        found = {}
+        for field in self.declared:
+            if field.domain.length is not None:
+                try:
+                    found[field.name] = field.domain.elements(values)
+                except InvalidInput as error:
+                    raise WrongField(f"{self.owner}: {field.name}: {error}", field.name) from None
+        return found
+
+    def elements(self, name: str) -> tuple[str, ...]:
+        """The names of an array's elements; for every other field its own."""
+        if name not in self.arrays:
+            return (name,)
+        return tuple(element(name, index) for index in range(self.arrays[name]))
+
+    def require_codes(self, why: str) -> None:
+        """For whatever counts states or keeps them as numbers of 64 bits: one sentence."""
+        if not self.has_codes:
+            raise InvalidInput(f"{self.owner} has about 10^{len(str(self.size)) - 1} states per agent, so {why}")
 
     @cached_property
     def dtype(self) -> np.dtype:
         """One agent as a record, fields packed as narrowly as their ranges allow."""
         varies = {name: isinstance(d.low, str) or isinstance(d.high, str) for name, d in self.domains.items()}
-        return np.dtype([(name, signed_type(*self.bounds[name], varies[name])) for name in self.names])
+        return record_type({name: signed_type(*self.bounds[name], varies[name]) for name in self.names}, self.arrays)
 
     @cached_property
     def discriminators(self) -> tuple[str, ...]:
@@ -147,8 +195,8 @@ class StateSpace:
 
     def parse(self, mapping) -> SimpleNamespace:
         """A state from a mapping of names to values (integers, or the names of a Choice), validated."""
-        values = {}
-        for name, value in mapping.items():
+        values: dict[str, int] = {}
+        for name, value in self.spread(mapping).items():
             self.require_field(name)
             value = self.domains[name].index(value)
             low, high = self.bounds[name]
@@ -158,20 +206,46 @@ class StateSpace:
             if not whole or not low <= int(value) <= high:
                 names = self.domains[name].names
                 allowed = "{" + ", ".join(names) + "}" if names else f"{low}..{high}"
-                raise InvalidInput(f"{self.owner}: {name} = {shown(mapping[name])} is out of range {allowed}")
+                raise InvalidInput(f"{self.owner}: {name} = {shown(value)} is out of range {allowed}")
             values[name] = int(value)
         complete = {name: values.get(name, self.bounds[name][0]) for name in self.names}
         present = self.present(complete)
         missing = [name for name in self.names if name in present and name not in values]
         if missing:
             raise InvalidInput(f"{self.owner}: the state {dict(mapping)} has no value for {', '.join(missing)}")
-        return SimpleNamespace(**{n: complete[n] if n in present else self.bounds[n][0] for n in self.names})
+        return self.namespace_class(**{n: complete[n] if n in present else self.bounds[n][0] for n in self.names})
+
+    def spread(self, mapping) -> dict:
+        """The same mapping, every array element by element: it may be a list, a text, or one value for all."""
+        if not self.arrays.keys() & mapping.keys():
+            return dict(mapping)
+        spread = {}
+        for name, value in mapping.items():
+            if isinstance(value, str) and name in self.arrays:
+                value = [number_or_text(word) for word in value.strip("[] ").replace(",", " ").split()]
+                value = value[0] if len(value) == 1 else value
+            elements = self.elements(name)
+            several = name in self.arrays and not isinstance(value, int | float | np.number)
+            values = list(value) if several else [value] * len(elements)
+            if len(values) != len(elements):
+                raise InvalidInput(
+                    f"{self.owner}: {name} has {len(elements)} elements, and {len(values)} are given; give one for "
+                    "each, or one value for all"
+                )
+            spread |= dict(zip(elements, values, strict=True))
+        return spread
 
     def require_field(self, name) -> None:
         if name not in self.names:
             raise InvalidInput(
-                f"{self.owner} has no field {name!r}; its fields are {', '.join(self.names)}{meant(name, self.names)}"
+                f"{self.owner} has no field {name!r}; its fields are {', '.join(self.columns)}"
+                f"{meant(name, self.columns)}"
             )
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The fields as they are declared and shown: an array is one of them."""
+        return tuple(field.name for field in self.declared)
 
     def values(self, state) -> dict:
         """Every field of a record or a namespace, absent ones included, as plain integers."""
@@ -212,7 +286,16 @@ class StateSpace:
         """The fields that exist in this state (a record or a namespace), Choices by name."""
         values = self.values(state)
         present = self.present(values)
-        return {name: self.domains[name].label(values[name]) for name in self.names if name in present}
+        found = {name: self.domains[name].label(values[name]) for name in self.names if name in present}
+        return self.gathered(found) if self.arrays else found
+
+    def gathered(self, values: dict) -> dict:
+        """The opposite of `spread`: arrays as lists."""
+        return {
+            name: values[name] if name not in self.arrays else [values[one] for one in self.elements(name)]
+            for name in self.columns
+            if self.elements(name)[0] in values
+        }
 
     def mapping_of(self, code: int) -> dict:
         """The same for the state with this code."""
@@ -228,7 +311,7 @@ class StateSpace:
             fields = vars(self.namespace_in(variant, int(code) - variant.offset))
             if len(self._decoded) < MOST_DECODED:
                 self._decoded[code] = fields
-        return SimpleNamespace(**fields)
+        return self.namespace_class(**fields)
 
     @cached_property
     def _decoded(self) -> dict[int, dict[str, int]]:
@@ -245,7 +328,7 @@ class StateSpace:
             low, high = self.bounds[name]
             rest, digit = divmod(rest, high - low + 1)
             values[name] = low + digit
-        return SimpleNamespace(**values)
+        return self.namespace_class(**values)
 
     @cached_property
     def _lowest(self) -> dict[str, int]:
@@ -266,12 +349,20 @@ class StateSpace:
     def _by_class(self) -> dict[tuple, Variant]:
         return {variant.fixed: variant for variant in self.variants}
 
+    def code_array(self, codes: list[int]) -> np.ndarray:
+        """Codes as NumPy holds them: Python's own numbers where they do not fit in 64 bits."""
+        return np.array(codes, dtype=np.int64 if self.has_codes else object)
+
+    def random_codes(self, rng, number: int) -> np.ndarray:
+        """Uniform codes."""
+        return random_numbers(rng, self.size, number)
+
     def telling_states(self, rng, number: int) -> list[int]:
         """Codes of states to try a function on: uniform ones, ones of every class of agents, and extreme ones."""
-        codes = rng.integers(self.size, size=number).tolist()
+        codes = random_numbers(rng, self.size, number).tolist()
         for index in range(0, number, 3):
             variant = self.variants[rng.integers(len(self.variants))]
-            codes[index] = variant.offset + int(rng.integers(variant.size))
+            codes[index] = variant.offset + int(random_numbers(rng, variant.size, 1)[0])
             for other in range(index + 1, min(index + 2, number)):
                 rest = 0
                 for name in variant.free:
@@ -312,27 +403,28 @@ class StateSpace:
         return result
 
     def encode_array(self, agents: np.ndarray) -> np.ndarray:
-        """The codes of an array of records, whose values are in their ranges."""
-        codes = np.full(len(agents), -1, dtype=np.int64)
+        """The codes of an array of records, whose values are in their ranges; beyond 64 bits Python's own numbers."""
+        kind = np.int64 if self.has_codes else object
+        codes = np.full(len(agents), -1, dtype=kind)
         for variant in self.variants:
             chosen = np.ones(len(agents), dtype=bool)
             for name, value in variant.fixed:
                 chosen &= agents[name] == value
-            rest = np.zeros(int(chosen.sum()), dtype=np.int64)
+            rest = np.zeros(int(chosen.sum()), dtype=kind)
             for name in variant.free:
                 low, high = self.bounds[name]
-                rest = rest * (high - low + 1) + (agents[name][chosen].astype(np.int64) - low)
+                rest = rest * (high - low + 1) + (agents[name][chosen].astype(kind) - low)
             codes[chosen] = variant.offset + rest
         return codes
 
     def decode_array(self, codes: np.ndarray) -> np.ndarray:
         """The records with the given codes; fields that a state does not have hold their lowest value."""
-        codes = np.asarray(codes, dtype=np.int64)
-        agents = np.empty(len(codes), dtype=self.dtype)
+        codes = np.asarray(codes, dtype=np.int64 if self.has_codes else object)
+        agents = np.zeros(len(codes), dtype=self.dtype)
         for name in self.names:
             agents[name] = self.bounds[name][0]
         for variant in self.variants:
-            chosen = (codes >= variant.offset) & (codes < variant.offset + variant.size)
+            chosen = np.asarray((codes >= variant.offset) & (codes < variant.offset + variant.size), bool)
             rest = codes[chosen] - variant.offset
             for name, value in variant.fixed:
                 agents[name][chosen] = value
@@ -341,6 +433,11 @@ class StateSpace:
                 agents[name][chosen] = low + rest % (high - low + 1)
                 rest //= high - low + 1
         return agents
+
+    @property
+    def layout(self) -> list[int]:
+        """The lowest value of every field and how many it has: the numbers that functions on records read."""
+        return [word for low, high in self.bounds.values() for word in (low, high - low + 1)]
 
     def source(self) -> tuple[str, list[int]]:
         """`encode(a, layout)`, `decode(code, a, layout)` and `canonical(a, layout)` as Python text, and the
@@ -352,11 +449,7 @@ class StateSpace:
         The text depends on the fields alone and the layout holds the bounds, so that one compiled set
         serves every choice of parameters.
         """
-        layout: list[int] = []
-        slot: dict[str, int] = {}
-        for name in self.names:
-            slot[name] = len(layout)
-            layout += [self.bounds[name][0], self.bounds[name][1] - self.bounds[name][0] + 1]
+        layout, slot = self.layout, {name: 2 * place for place, name in enumerate(self.names)}
         encode, decode = ["def encode(a, layout):"], ["def decode(code, a, layout):"]
         decode += [f"    a.{name} = layout[{slot[name]}]" for name in self.names]
         for variant in self.variants:
@@ -383,3 +476,14 @@ class StateSpace:
             if exists := self.existence_test(name):
                 canonical += [f"    if not ({exists}):", f"        a.{name} = layout[{slot[name]}]"]
         return "\n".join(encode + decode + canonical) + "\n", layout
+
+
+def random_numbers(rng, below: int, number: int) -> np.ndarray:
+    """Uniform whole numbers below a bound, which may be beyond 64 bits."""
+    if below <= 2**63:
+        return rng.integers(below, size=number)
+    bits, found = (below - 1).bit_length(), []
+    while len(found) < number:
+        drawn = int.from_bytes(rng.bytes((bits + 7) // 8), "big") >> (-bits % 8)
+        found += [drawn] if drawn < below else []
+    return np.array(found, dtype=object)

@@ -45,7 +45,7 @@ class Word(int):
 
 def checked(state: SimpleNamespace) -> SimpleNamespace:
     """A copy of a state whose fields are such numbers."""
-    return SimpleNamespace(**{name: Word(value) for name, value in vars(state).items()})
+    return type(state)(**{name: Word(value) for name, value in vars(state).items()})
 
 
 def check_fields(state: SimpleNamespace) -> None:

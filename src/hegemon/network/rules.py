@@ -42,6 +42,7 @@ class MemberRules:
                 f"{protocol.id} gives some agents an input ({', '.join(protocol.inputs)}), which members of a "
                 "network do not have"
             )
+        protocol.space.require_codes("they do not fit into the 64 bits of a datagram; take a shorter array")
         protocol.require_sound()
         self.protocol, self.size = protocol, protocol.space.size
         self.is_leader = lru_cache(REMEMBERED)(self._is_leader) if protocol.elects_leader else lambda code: False

@@ -188,7 +188,7 @@ def _matched_anew(before: int, after: int, agents: int, rng: np.random.Generator
 def fault_codes(fault: Fault, space: "StateSpace", codes: np.ndarray, rng: Any) -> np.ndarray:
     """What the victims' codes become: random states, or their own with the given values written in."""
     if not fault.values:
-        after = rng.integers(space.size, size=len(codes))
+        after = space.random_codes(rng, len(codes))
         if space.inputs:
             told, agents = space.decode_array(codes), space.decode_array(after)
             for name in space.inputs:
@@ -200,14 +200,14 @@ def fault_codes(fault: Fault, space: "StateSpace", codes: np.ndarray, rng: Any) 
     changed = {}
     for code in np.unique(codes):
         state = space.namespace(code)
-        for name, value in fault.values.items():
+        for name, value in space.spread(fault.values).items():
             space.require_field(name)
             index = space.domains[name].index(value)
             if not isinstance(index, int | np.integer):
                 raise InvalidInput(f"a fault writes {name} = {value!r}, which is not a value of {name}")
             setattr(state, name, index)
         changed[code] = space.code(state)
-    return np.array([changed[code] for code in codes])
+    return space.code_array([changed[code] for code in codes])
 
 
 class _Leads:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hegemon.compute.compilation import specialize
-from hegemon.compute.records import codec, meeting, record_functions, recounter, settler, widened
+from hegemon.compute.records import layout_of, meeting, record_functions, recounter, settler, widened
 from hegemon.engines.engine import Engine, kept
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
@@ -87,6 +87,8 @@ def require_array(protocol: PopulationProtocol, engine: str) -> None:
 
 def few_states(space, agents: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray] | None:
     """The codes of these agents' states, ascending, with their numbers; None if there are more than `most`."""
+    if not space.has_codes:  # which take long to make
+        return None
     if (
         len(np.unique(space.encode_array(agents[: 8 * most]))) > most
     ):  # what the first agents show need not be sorted out
@@ -145,7 +147,7 @@ class Agents(Engine):
         draw, self._chance = draws_of(scheduler, topology, protocol.coins.size, self.rng)
         self._tried = np.zeros(3, np.int64)
         copy, _ = record_functions(space)
-        self._given = Given(protocol.compiled_p, codec(space)[2], np.zeros(2, widened(space.dtype)), self._tried)
+        self._given = Given(protocol.compiled_p, layout_of(space), np.zeros(2, widened(space.dtype)), self._tried)
         bound = {
             "meet": meeting(protocol.interact, protocol.coins.names, protocol.coins.biased),
             "recount": recounter(self.stop.conditions),

@@ -14,7 +14,7 @@ from numba import uint64
 from hegemon.compute.compilation import part, specialize
 from hegemon.compute.intrinsics import prefetch
 from hegemon.compute.randomness import next_below, next_index, next_word
-from hegemon.compute.records import clearer, codec, meeting, record_functions, recounter, settler, widened
+from hegemon.compute.records import clearer, layout_of, meeting, record_functions, recounter, settler, widened
 from hegemon.compute.waiting import FOREVER, null_run
 from hegemon.engines.engine import Engine, kept, within_clock
 from hegemon.engines.membership import Membership
@@ -241,7 +241,7 @@ class Events(Engine):
         bound |= {"recount": recounter(stop.conditions), "foretell": foretell}
         self._kernel = specialize(run_events, records, allocates=False, **bound)
         scratch = np.zeros(4, widened(self.space.dtype))
-        self._rules = Rules(protocol.compiled_p, codec(self.space)[2], protocol.coins.size, scratch)
+        self._rules = Rules(protocol.compiled_p, layout_of(self.space), protocol.coins.size, scratch)
         self.load(configuration)
 
     @property

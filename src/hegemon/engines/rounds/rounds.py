@@ -43,6 +43,7 @@ from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.packing import Packing
 from hegemon.models.rounds import RoundsProtocol
+from hegemon.models.state import record_type
 
 LARGE = 40_000  # nodes and arcs: from here on a round is worth more than one thread
 FIRST_CALL = 4_000_000  # nodes and arcs read before the first look at the clock
@@ -69,7 +70,7 @@ class Rounds(Engine):
         self.private = self.packing.private_mask
         self.key = key  # words for coins, departures and landings
         self._skipped = 0  # rounds that fast-forward did not make
-        self._face = np.dtype([(name, self.space.dtype[name]) for name in protocol.public])
+        self._face = record_type({name: self.space.dtype[name] for name in protocol.public_names}, self.space.arrays)
         self._membership = Membership(protocol, stop, topology)
         self._compile(topology)
         n, size = topology.n, topology.n + topology.arcs
@@ -91,7 +92,7 @@ class Rounds(Engine):
     def _compile(self, topology: Topology) -> None:
         pack, unpack, layout = packer(self.packing)
         records = self.protocol.record_types
-        show = copier(self.protocol.public)
+        show = copier(self.protocol.public_names)
         self.author = {  # what the kernels of this engine and of fast-forward are bound to
             "pack": pack,
             "unpack": unpack,
