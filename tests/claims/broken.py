@@ -386,6 +386,13 @@ class TrainsThatAlwaysMark(Trains):
         Trains.update(me, neighbours, 0, p)
 
 
+class TrainsThatNeverMark(Trains):
+    """A leader's rand is always 0."""
+
+    def update(me, neighbours, coins, p):
+        Trains.update(me, neighbours, 1, p)
+
+
 class TrainsWithMemory(Trains):
     """One more bit than the paper lists."""
 

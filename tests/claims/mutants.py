@@ -318,6 +318,13 @@ class LateTrainsWithoutErrors(Trains):
             trains(me, neighbours, coins, p)
 
 
+class LateTrainsThatNeverMark(Trains):
+    since = Parameter(5)
+
+    def update(me, neighbours, coins, p):
+        trains(me, neighbours, 1 if p.n >= p.since else coins, p)
+
+
 # -- messages: success is decided at n = 50 and 100 -----------------------------------------------------------------
 
 

@@ -29,6 +29,8 @@ BEYOND = {
     "ring.lemma11": [mutants.EndlessRing],
     "ring.lemma11.claim1": [mutants.LeapingRing, mutants.CreatingRing],
     "ring.lemma11.claim2.repaired": [mutants.LeapingRing],
+    "ring.lemma12": [mutants.MissingRing],
+    "ring.lemma13.claim3": [mutants.MissingRing],
     "ring.lemma13": [mutants.MissingRing],
     "ring.thm1": [mutants.FreezingRing, mutants.ForgettingRing, mutants.EndlessRing],
     **{
@@ -50,6 +52,7 @@ BEYOND = {
     "trains.lemma4.5.repaired": [mutants.LateTrainsThatDoNotCount],
     "trains.lemma4.6": [mutants.LateTrainsWithoutErrors],
     "trains.lemma4.7": [mutants.LateTrainsWithoutErrors],
+    "trains.lemma4.8": [mutants.LateTrainsThatNeverMark],
     "trains.thm1.2": [mutants.LateTrainsWithoutElimination],
     "sub.thm1": [mutants.LateFewReferees],
     "sub.cor1": [mutants.LateFewReferees],

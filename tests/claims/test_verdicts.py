@@ -37,15 +37,19 @@ CASES = {
         [{"protocol": broken.TimerWithoutTimeout}, {"protocol": broken.ImpatientTimer}],
     ),
     "lemma2": (
-        toolbox.epidemic, {"sizes": (50, 400), "trials": 150, "most": 150, "tail": (20, 400)},
+        toolbox.epidemic, {"sizes": (50, 400), "trials": 150, "most": 150, "tails": ((1, 20, 400), (2, 6, 500))},
         [{"protocol": broken.OneWayEpidemic}],
     ),
     "lemma3": (
         toolbox.countdown,
-        {"sizes": (50, 200, 800), "trials": 10, "n_fixed": 100, "falls": (16, 64, 256), "tail": (20, 300)},
+        {"sizes": (50, 200, 800), "trials": 10, "n_fixed": 100, "falls": (16, 64, 256),
+         "tails": ((1, 20, 300), (2, 6, 400))},
         [{"protocol": broken.ShyCountdown}],
     ),
-    "lemma4": (toolbox.spread, {"sizes": (32,), "trials_per_agent": 12}, [{"protocol": broken.LonelyCountdown}]),
+    "lemma4": (
+        toolbox.spread, {"sizes": (32,), "trials_per_agent": 12, "tails": ((2, 6, 400),)},
+        [{"protocol": broken.LonelyCountdown}],
+    ),
     "lemma5": (toolbox.quick_elimination, {"sizes": (16, 64), "trials": 160}, [{"protocol": broken.FlatLottery}]),
     "thm17": (
         time_optimal.convergence,
@@ -60,11 +64,11 @@ CASES = {
         [{"protocol": broken.BlindTimeOptimal}],
     ),
     **{
-        f"to.{name}": (claimed(f"to.{name}"), {"sizes": sizes, "trials": 20}, [{"protocol": wrong}])
-        for name, sizes, wrong in (
+        f"to.{name}": (claimed(f"to.{name}"), {"sizes": sizes, "trials": 20}, [{"protocol": one} for one in wrong])
+        for name, sizes, *wrong in (
             ("lemma6", (16, 64, 256), broken.EndlessElection),
             ("lemma7", (16, 32), broken.HastyCheck),
-            ("lemma8", (16, 32), broken.HastyElection),
+            ("lemma8", (16, 32), broken.HastyElection, broken.HastyCheck),
             ("lemma9", (16, 64, 256), broken.UndecidedElection),
             ("lemma10", (16, 64, 256), broken.UndecidedElection),
             ("lemma11", (16, 64, 256), broken.EndlessElection),
@@ -112,6 +116,15 @@ CASES = {
     "ring.lemma11.claim1": (
         ring.claim1, {"cases": ((3, 3, 500), (5, 6, 500)), "steps": 50}, [{"protocol": broken.RingOfLongSteps}],
     ),
+    "ring.lemma12": (
+        claimed("ring.lemma12"),
+        {"exact": ((2, 2), (2, 3)), "n": 64, "gaps": (4, 16), "sizes": (64, 256), "gap": 4, "trials": 80},
+        [{"protocol": broken.RingThatMisses}],
+    ),
+    "ring.lemma13.claim3": (
+        claimed("ring.lemma13.claim3"), {"n": 64, "numbers": (6, 24), "sizes": (24, 48, 96), "few": 3, "trials": 80},
+        [{"protocol": broken.RingThatMisses}],
+    ),
     "ring.lemma13": (
         claimed("ring.lemma13"), {"sizes": (8, 16, 32), "trials": 20}, [{"protocol": broken.RingThatMisses}],
     ),
@@ -135,6 +148,10 @@ CASES = {
     "trains.lemma4.2": (
         trains.closed, {"tiny": (("path:3", 5),), "graphs": ("path:7", "star:5"), "trials": 2, "rounds": 20},
         [{"protocol": broken.TrainsThatDoNotCount}],
+    ),
+    "trains.lemma4.8": (
+        claimed("trains.lemma4.8"), {"cases": (("path:2", 5),), "starts": ("random",)},
+        [{"protocol": broken.TrainsThatNeverMark}, {"protocol": broken.TrainsThatAlwaysMark}],
     ),
     "trains.lemma4.3": (
         trains.growth(repaired=False), {"lengths": (5,), "graphs": ("path:5", "grid:2x3"), "trials": 10}, [],

@@ -183,6 +183,15 @@ def test_a_signal_is_answered_within_a_second(number, arguments, tmp_path):
         assert json.loads(out)["interrupted"]
 
 
+def test_a_signal_that_comes_with_the_fork_is_passed_on():
+    """Between the fork and the first handler a signal would end the parent alone."""
+    work = "import os, time; from hegemon.cli import guard\nreal = os.fork\n"
+    work += "def fork():\n    child = real()\n    child and os.kill(os.getpid(), 15)\n    return child\n"
+    work += "os.fork = fork\ncode = guard.split()\nif code is None:\n    time.sleep(60)\nraise SystemExit(code)"
+    process = subprocess.run([sys.executable, "-c", work], capture_output=True, timeout=30)
+    assert process.returncode not in (-15, 0) and b"KeyboardInterrupt" in process.stderr  # the child heard it
+
+
 def test_a_child_that_hears_nothing_is_ended_and_one_that_crashes_is_told(tmp_path):
     deaf = "import signal, time; from hegemon.cli import guard\n"
     deaf += "code = guard.split()\nif code is None:\n    ACTION\nraise SystemExit(code)"

@@ -61,16 +61,18 @@ def split() -> int | None:
     heard, _answer = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # a signal waits until both sides can hear it
     child = os.fork()
     if child == 0:
         os.close(alive)
         os.close(heard)
-        threading.Thread(target=_end_with_parent, args=(alive_end,), daemon=True).start()
         listen()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        threading.Thread(target=_end_with_parent, args=(alive_end,), daemon=True).start()
         return None
     os.close(alive_end)
     os.close(_answer)
-    return _watch(child, heard)
+    return _watch(child, heard, before)
 
 
 def listen() -> None:
@@ -97,8 +99,9 @@ def _end_with_parent(pipe: int) -> None:
     _kill(os.getpid(), signal.SIGKILL)
 
 
-def _watch(child: int, heard: int) -> int:
-    """Wait for the child, pass the first signal on, and end the child if it does not answer in time."""
+def _watch(child: int, heard: int, mask: set) -> int:
+    """Wait for the child, pass the first signal on, and end the child if it does not answer in time. Signals are
+    blocked until they can be passed on; then `mask` is in force again."""
     first: list[tuple[int, float]] = []
 
     def pass_on(number: int, _frame: FrameType | None) -> None:
@@ -113,6 +116,7 @@ def _watch(child: int, heard: int) -> int:
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, pass_on)
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     patience, killed, ears = GRACE, False, [woken, heard]
     while not (ended := os.waitpid(child, os.WNOHANG))[0]:
         left = max(0.0, first[0][1] + patience - time.monotonic()) if first and not killed else None

@@ -1,9 +1,6 @@
 """P_RL on directed rings: how fast leaders are created and eliminated, and Table 1 measured."""
 
-import math
 from collections.abc import Callable, Sequence
-
-import numpy as np
 
 from hegemon.analysis.scaling import CUBE, SQUARE, Law
 from hegemon.claims.checks import always, follows, number_at_most, number_is
@@ -11,6 +8,7 @@ from hegemon.claims.drawing import laws, means
 from hegemon.claims.laboratory import Definition, Laboratory, Sample, counted
 from hegemon.claims.papers.compared import ENDLESS, Measured, Row, cited_line, every_run_ends, measure, table
 from hegemon.claims.papers.oracle import oracle_ring, with_oracle
+from hegemon.claims.papers.ring_leaders import by_a_twelfth, of_three
 from hegemon.claims.papers.ring_lemmas import (
     becomes_secure,
     claim1,
@@ -24,7 +22,7 @@ from hegemon.claims.papers.ring_lemmas import (
     stays,
     stays_modest,
 )
-from hegemon.claims.papers.ring_small import SmallRing, small_ring
+from hegemon.claims.papers.ring_small import small_ring, worst_time
 from hegemon.claims.registry import Check, Claim, Outcome, Plot
 from hegemon.claims.settling import settles
 from hegemon.exact.verification import verify
@@ -55,25 +53,6 @@ def creation(
     ]
     checks.append(follows("no-leader: steps to a leader, N = n", sizes, samples, SQUARE, CUBE))
     return Outcome(checks, f"at most {max(found):.2f}·nN expected steps from the worst start of small rings")
-
-
-def worst_time(world: SmallRing, rows: np.ndarray) -> float:
-    """The largest expected number of steps in which any of these configurations leaves them; by value iteration, from
-    below."""
-    weights = len(world.states) ** np.arange(world.n, dtype=np.int64)
-    numbers = (rows * weights).sum(axis=1)
-    order = np.argsort(numbers)
-    following = []
-    for arc in range(world.n):
-        after = (world.step(rows, arc) * weights).sum(axis=1)
-        place = np.searchsorted(numbers[order], after).clip(max=len(rows) - 1)
-        following.append(np.where(numbers[order][place] == after, order[place], len(rows)))
-    expected, change = np.zeros(len(rows) + 1), 1.0
-    while change > 1e-9 and expected.max() < 1e6:
-        later = 1 + sum(expected[one] for one in following) / world.n
-        change = float(np.max(later - expected[:-1]))
-        expected[:-1] = later
-    return float(expected.max()) if change <= 1e-9 else math.inf
 
 
 def to_c_ni(
@@ -311,6 +290,31 @@ CLAIMS = (
     _one_step("lemma11.claim2.repaired", "Lemma 11, Claim 2, repaired", "… unless it carries a bullet",
               "In Ξ′, an insecure agent that carries no bullet becomes secure when it meets its secure left neighbour.",
               one_step(becomes_secure(repaired=True), "C_prime", "secure")),
+    Claim(
+        "ring.lemma12",
+        "ring",
+        "Lemma 12",
+        "Of three neighbouring leaders one yields in O(n(d1 + d2)) steps",
+        "From every configuration of C_NI one of three neighbouring leaders, at distances d1 and d2, becomes a "
+        "follower within O(n(d1 + d2)) expected steps.",
+        of_three,
+        quick={"exact": ((2, 2), (2, 3), (3, 3)), "n": 256, "gaps": (4, 16, 64), "sizes": (64, 256, 1024), "gap": 4,
+               "trials": 48},
+        full={"exact": ((2, 2), (2, 3), (2, 8), (3, 3), (3, 4)), "n": 1024, "gaps": (4, 8, 16, 32, 64, 128, 256),
+              "sizes": (64, 256, 1024, 4096), "gap": 4, "trials": 200},
+    ),
+    Claim(
+        "ring.lemma13.claim3",
+        "ring",
+        "Lemma 13, Claim 3",
+        "Leaders fall by a factor 12/11 in O(n²/α^k) steps",
+        "From every configuration of C_NI with at most α^(k+1) leaders, α = 12/11, at most α^k are left within "
+        "O(n²/α^k) expected steps.",
+        by_a_twelfth,
+        quick={"n": 256, "numbers": (6, 24, 96), "sizes": (96, 192, 384), "few": 12, "trials": 48},
+        full={"n": 1536, "numbers": (6, 12, 24, 48, 96, 192, 384, 768), "sizes": (96, 192, 384, 768, 1536),
+              "few": 12, "trials": 200},
+    ),
     Claim(
         "ring.lemma13",
         "ring",

@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -155,3 +156,22 @@ class SmallRing:
         for field, values in agents.items():
             flat[field] = values.ravel()
         return self.case.space.encode_array(flat).reshape(number, self.n).astype(np.int32)
+
+
+def worst_time(world: SmallRing, rows: np.ndarray) -> float:
+    """The largest expected number of steps in which any of these configurations leaves them; by value iteration, from
+    below."""
+    weights = len(world.states) ** np.arange(world.n, dtype=np.int64)
+    numbers = (rows * weights).sum(axis=1)
+    order = np.argsort(numbers)
+    following = []
+    for arc in range(world.n):
+        after = (world.step(rows, arc) * weights).sum(axis=1)
+        place = np.searchsorted(numbers[order], after).clip(max=len(rows) - 1)
+        following.append(np.where(numbers[order][place] == after, order[place], len(rows)))
+    expected, change = np.zeros(len(rows) + 1), 1.0
+    while change > 1e-9 and expected.max() < 1e6:
+        later = 1 + sum(expected[one] for one in following) / world.n
+        change = float(np.max(later - expected[:-1]))
+        expected[:-1] = later
+    return float(expected.max()) if change <= 1e-9 else math.inf

@@ -26,16 +26,16 @@ def harmonic(k: int) -> float:
     return math.log(k) + np.euler_gamma + 1 / (2 * k) - 1 / (12 * k * k)
 
 
-def tail_check(what: str, steps: Any, limit: float, n: int) -> Check:
-    """With probability at least 1 - 1/n (k = 1) a run ends within the limit."""
-    within = int(np.sum(np.asarray(steps) <= limit))
-    claimed = f"probability ≥ 1 − 1/n = {1 - 1 / n:.4g}"
-    return share_at_least(what, within, len(steps), 1 - 1 / n, claimed)
+def tail_check(what: str, rows: list[dict], limit: float, n: int, k: int) -> Check:
+    """With probability at least 1 - n^-k a run ends within the limit."""
+    within = sum(row["reached"] and row["steps"] <= limit for row in rows)
+    claimed = f"probability ≥ 1 − n^−{k} = {1 - n**-k:.6g}" if k > 1 else f"probability ≥ 1 − 1/n = {1 - 1 / n:.4g}"
+    return share_at_least(f"{what} (k = {k})", within, len(rows), 1 - n**-k, claimed)
 
 
 def epidemic(
     lab: Laboratory, protocol: Definition = Epidemic, *, sizes: Sequence[int], trials: int, most: int,
-    tail: Sequence[int],
+    tails: Sequence[tuple],
 ) -> Outcome:  # fmt: skip
     samples, checks = [], []
     for n in sizes:
@@ -44,11 +44,13 @@ def epidemic(
         what = f"n = {n:,}: mean steps, against (n−1)·H(n−1)"
         checks.append(mean_is(what, samples[-1], (n - 1) * harmonic(n - 1), 0.05, first=trials))
     checks.append(follows("growth of the mean", sizes, samples, N_LOG, N_LOG_SQUARED))
-    n, number = tail
-    within = 3 * n * math.log(n)
-    rows = lab.trials(protocol(n=n), number, max_steps=10 * int(within), label="one-source, tail")
-    steps = [row["steps"] if row["reached"] else math.inf for row in rows]
-    checks.append(tail_check(f"n = {n}: everyone has the maximum within 3 n ln n steps (k = 1)", steps, within, n))
+    for k, n, number in tails:
+        limit = (k + 2) * n * math.log(n)
+        for start in ("one-source", "random"):
+            options = {"start": start, "max_steps": 10 * int(limit), "label": f"{start}, tail"}
+            rows = lab.trials(protocol(n=n, top=1 if start == "one-source" else 4), number, **options)
+            what = f"n = {n}, {start}: everyone has the maximum within {k + 2} n ln n steps"
+            checks.append(tail_check(what, rows, limit, n, k))
     rival = law_line(f"∝ {N_LOG_SQUARED.name} (rival)", N_LOG_SQUARED, sizes, samples)
     plot = Plot(
         "Until everyone has the largest value",
@@ -81,7 +83,7 @@ def epidemic(
 
 def countdown(
     lab: Laboratory, protocol: Definition = Countdown, *, sizes: Sequence[int], trials: int, n_fixed: int,
-    falls: Sequence[int], tail: Sequence[int],
+    falls: Sequence[int], tails: Sequence[tuple],
 ) -> Outcome:  # fmt: skip
     def time(n: int, top: int, number: int, **options: Any) -> Sample:
         limit = 50 * n * (top + math.ceil(math.log2(n)))
@@ -93,13 +95,14 @@ def countdown(
     together = Law("l1−l2 + log n", lambda fall: fall + math.log2(n_fixed))
     faster = Law("(l1−l2) log(l1−l2)", lambda fall: fall * np.log2(fall))
     checks.append(follows(f"growth with l1 − l2 at n = {n_fixed:,}", falls, by_fall, together, faster))
-    n, number = tail
-    fall = 8 * math.ceil(math.log2(n))
-    limit = 2 * n * (fall + math.log2(n))
-    rows = lab.trials(protocol(n=n, top=fall), number, start="full", max_steps=10 * int(limit), label="full, tail")
-    steps = [row["steps"] if row["reached"] else math.inf for row in rows]
-    what = f"n = {n}: from {fall} to 0 within 2n(l1−l2 + log n) steps (k = 1)"
-    checks.append(tail_check(what, steps, limit, n))
+    for k, n, number in tails:
+        fall = 8 * math.ceil(math.log2(n))
+        for start, bottom in (("full", 0), ("one-full", 0), ("random", fall // 2)):
+            limit = 2 * n * (fall - bottom + k * math.log2(n))
+            options = {"start": start, "max_steps": 10 * int(limit), "label": f"{start}, tail"}
+            rows = lab.trials(protocol(n=n, top=fall, bottom=bottom), number, **options)
+            what = f"n = {n}, {start}: from {fall} to {bottom} within 2n(l1−l2 + {k} log n) steps"
+            checks.append(tail_check(what, rows, limit, n, k))
     plots = [
         Plot(
             "Falling by 8 log n",
@@ -124,9 +127,21 @@ def countdown(
 
 
 def spread(
-    lab: Laboratory, protocol: Definition = Countdown, *, sizes: Sequence[int], trials_per_agent: int, factor: int = 4
+    lab: Laboratory,
+    protocol: Definition = Countdown,
+    *,
+    sizes: Sequence[int],
+    trials_per_agent: int,
+    tails: Sequence[tuple] = (),
+    factor: int = 4,
 ) -> Outcome:
     checks, shares, times = [], [], []
+    for k, n, number in tails:
+        log = math.ceil(math.log2(n))
+        limit, case = factor * k * n * log, protocol(n=n, top=3 * factor * k * log, spread=factor * k * log)
+        rows = lab.trials(case, number, start="one-full", until="close", max_steps=limit, label=f"one-full, k = {k}")
+        what = f"n = {n}: min ≥ l − {factor}·{k} log n within {factor}·{k} n log n steps"
+        checks.append(tail_check(what, rows, limit, n, k))
     for n in sizes:
         log = math.ceil(math.log2(n))
         limit = factor * n * log
@@ -213,9 +228,10 @@ CLAIMS = (
         "Epidemic in O(n log n) steps",
         "The largest value reaches every agent within O(kn log n) steps with probability 1 − O(n^−k).",
         epidemic,
-        quick={"sizes": (100, 1000, 10_000), "trials": 50, "most": 400, "tail": (100, 1200)},
+        quick={"sizes": (100, 1000, 10_000), "trials": 50, "most": 400,
+               "tails": ((1, 100, 1200), (2, 10, 1200), (3, 6, 2600))},
         full={"sizes": (100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 1_000_000_000), "trials": 60, "most": 300,
-              "tail": (1000, 12_000)},
+              "tails": ((1, 1000, 12_000), (2, 50, 30_000), (3, 16, 50_000))},
     ),
     Claim(
         "to.lemma3",
@@ -226,9 +242,10 @@ CLAIMS = (
         "O(n(l1 − l2 + k log n)) steps with probability 1 − O(n^−k).",
         countdown,
         quick={"sizes": (100, 1000, 10_000), "trials": 20, "n_fixed": 1000, "falls": (16, 64, 256),
-               "tail": (100, 1200)},
+               "tails": ((1, 100, 1200), (2, 10, 1200), (3, 6, 2600))},
         full={"sizes": (100, 1000, 10_000, 100_000), "trials": 40, "n_fixed": 1000,
-              "falls": (16, 32, 64, 128, 256, 512, 1024), "tail": (300, 4000)},
+              "falls": (16, 32, 64, 128, 256, 512, 1024),
+              "tails": ((1, 300, 4000), (2, 50, 30_000), (3, 16, 50_000))},
     ),
     Claim(
         "to.lemma4",
@@ -238,8 +255,8 @@ CLAIMS = (
         "From a largest value l, within O(kn log n) steps every value is at least l − ck log n, for a constant c, "
         "with probability 1 − O(n^−k).",
         spread,
-        quick={"sizes": (16, 64, 128), "trials_per_agent": 10},
-        full={"sizes": (16, 64, 256, 1024), "trials_per_agent": 12},
+        quick={"sizes": (16, 64, 128), "trials_per_agent": 10, "tails": ((2, 10, 1200), (3, 6, 2600))},
+        full={"sizes": (16, 64, 256, 1024), "trials_per_agent": 12, "tails": ((2, 50, 30_000), (3, 16, 50_000))},
     ),
     Claim(
         "to.lemma5",

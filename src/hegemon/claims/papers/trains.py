@@ -13,6 +13,7 @@ from hegemon.claims.checks import always, brief, follows
 from hegemon.claims.drawing import laws, means
 from hegemon.claims.laboratory import Definition, Laboratory, Sample, counted
 from hegemon.claims.papers.trains_counting import leader_comes, marks_vanish, values_grow
+from hegemon.claims.papers.trains_favourable import favourable
 from hegemon.claims.papers.trains_late import late, marks, no_local_errors, states
 from hegemon.claims.papers.trains_lemmas import Bench, closed, growth, nodes_of
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Table
@@ -229,6 +230,20 @@ CLAIMS = (
         marks_vanish,
         quick={"lengths": (6,), "graphs": ("ring:10", *GRAPHS), "trials": 4},
         full={"lengths": (5, 6, 7, 8), "graphs": ("ring:10", *GRAPHS), "trials": 100},
+    ),
+    Claim(
+        "trains.lemma4.8",
+        "trains",
+        "Lemma 4.8",
+        "The favourable event has probability at least e^−16 · 4^−N",
+        "With probability at least e^−16 · 4^−N nobody marks a train for 2^(N+2) + N rounds, then a single leader does "
+        "within 2^N + 2N rounds, and no other until 2D rounds later.",
+        favourable,
+        quick={"cases": (("path:2", 5), ("ring:6", 5), ("star:6", 6)),
+               "starts": ("random", "all-leaders", "no-leader")},
+        full={"cases": (*((graph, N) for graph in ("path:2", "ring:6", "star:6", "grid:3x3") for N in (5, 6, 7)),
+                        ("lollipop:5,3", 5), ("complete:12", 5), ("ring:16", 5)),
+              "starts": ("random",) * 6 + ("all-leaders", "no-leader", "safe", "corrupted")},
     ),
     Claim(
         "trains.marks",
