@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ KINDS = ("calm", "armed", "mixed")
 MIXED = 8  # starts
 
 
-def with_leaders(case: Ring, places: list[int], kind: str, rng: np.random.Generator) -> Configuration:
+def with_leaders(case: Any, places: list[int], kind: str, rng: np.random.Generator) -> Configuration:
     """A member of C_NI with leaders at these places. `calm`: nothing on the way, nobody shielded. `armed`: every leader
     is shielded and its live bullet is about to reach the next one. `mixed`: each leader's stretch is armed, or has
     signals and dummy bullets at random, and every distL is as small or as large as security and modesty allow."""
@@ -51,7 +52,10 @@ def fall(lab: Laboratory, protocol: Definition, n: int, places: list[int], left:
     samples = []
     for number in range(starts):
         rng = generator(lab.seed_for(protocol.id, n, places, kind, number))
-        options = {"start": with_leaders(case, places, kind, rng), "until": f"count(leader == 1) <= {left}"}
+        options: dict[str, Any] = {
+            "start": with_leaders(case, places, kind, rng),
+            "until": f"count(leader == 1) <= {left}",
+        }
         label = f"{kind} {number}, leaders {' '.join(map(str, places))}"
         samples.append(lab.times(case, trials // starts, label=label, max_steps=400 * n * n, **options))
     return pooled(samples)

@@ -47,7 +47,7 @@ def epidemic(
     for k, n, number in tails:
         limit = (k + 2) * n * math.log(n)
         for start in ("one-source", "random"):
-            options = {"start": start, "max_steps": 10 * int(limit), "label": f"{start}, tail"}
+            options: dict[str, Any] = {"start": start, "max_steps": 10 * int(limit), "label": f"{start}, tail"}
             rows = lab.trials(protocol(n=n, top=1 if start == "one-source" else 4), number, **options)
             what = f"n = {n}, {start}: everyone has the maximum within {k + 2} n ln n steps"
             checks.append(tail_check(what, rows, limit, n, k))
@@ -99,7 +99,7 @@ def countdown(
         fall = 8 * math.ceil(math.log2(n))
         for start, bottom in (("full", 0), ("one-full", 0), ("random", fall // 2)):
             limit = 2 * n * (fall - bottom + k * math.log2(n))
-            options = {"start": start, "max_steps": 10 * int(limit), "label": f"{start}, tail"}
+            options: dict[str, Any] = {"start": start, "max_steps": 10 * int(limit), "label": f"{start}, tail"}
             rows = lab.trials(protocol(n=n, top=fall, bottom=bottom), number, **options)
             what = f"n = {n}, {start}: from {fall} to {bottom} within 2n(l1−l2 + {k} log n) steps"
             checks.append(tail_check(what, rows, limit, n, k))
