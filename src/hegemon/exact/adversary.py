@@ -4,7 +4,9 @@ Then nothing is left to chance, and a schedule is a story: who acts, step by ste
 follows. A *move* is an interaction, or a node's action, that changes something.
 """
 
+from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -56,7 +58,7 @@ class Adversary:
             return [goal]
         return self._way([start for start in self.chain.starts if not self.inside[start]], lambda index: index == goal)
 
-    def _way(self, sources, is_goal, label=None, among=None) -> list[int]:
+    def _way(self, sources: Any, is_goal: Callable, label: Any = None, among: Any = None) -> list[int]:
         """A shortest way of moves from the sources to a goal, outside the set (and inside one component)."""
         before: dict[int, int | None] = dict.fromkeys(sources)
         queue = list(sources)
@@ -109,9 +111,9 @@ class Adversary:
         process, chain, label = self.process, self.chain, found.label
         component = label[start]
         before = trace(chain, self._to(start))
-        place, steps = start, []
+        place, steps = start, list[Any]()
 
-        def walk(is_goal):
+        def walk(is_goal: Callable) -> None:
             nonlocal place
             path = self._way([place], is_goal, label, component)
             steps.extend(trace(chain, path).interactions)

@@ -8,9 +8,11 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from hegemon.display import Show
 from hegemon.errors import InvalidInput
 from hegemon.exact import kernels
 from hegemon.exact.configurations import Configurations, ConfigurationSpace
@@ -111,7 +113,7 @@ class Chain:
         """Offsets and sources of the arcs into every configuration."""
         return transposed(self.offsets, self.targets)
 
-    def probabilities(self):
+    def probabilities(self) -> Any:
         """The transition matrix in floating point."""
         return matrix(self.weights / self.denominator, self.targets, self.offsets)
 
@@ -119,7 +121,7 @@ class Chain:
     def _order(self) -> np.ndarray:
         return np.argsort(self.keys)
 
-    def index(self, codes) -> int | None:
+    def index(self, codes: Any) -> int | None:
         """Where the configuration with these codes is; None if it was not reached."""
         key = self.space.key(codes)
         place = int(np.searchsorted(self.keys, key, sorter=self._order))
@@ -127,7 +129,7 @@ class Chain:
         return int(found) if found >= 0 and self.keys[found] == key else None
 
 
-def matrix(values, targets, offsets):
+def matrix(values: np.ndarray, targets: np.ndarray, offsets: np.ndarray) -> Any:
     """A square sparse matrix from its rows."""
     from scipy.sparse import csr_array  # only here: it takes as long to load as a small chain takes altogether
 
@@ -145,13 +147,13 @@ def transposed(offsets: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np
     return before, sources[np.argsort(targets, kind="stable")]
 
 
-def whole_chain(space: Configurations, memory: float = MEMORY, progress=None) -> Chain:
+def whole_chain(space: Configurations, memory: float = MEMORY, progress: Show | None = None) -> Chain:
     """Every configuration: the chain that self-stabilization quantifies over."""
     require_memory(space, estimate(space).bytes, memory, "the chain of all configurations", space.size)
     model, keys = space.model, space.all_keys()
     arcs = None if space.multiset else space.arc_table
 
-    def expand(first):
+    def expand(first: Any) -> tuple:
         sources = keys[first : first + ROWS]
         room = len(sources) * space.width + space.width
         lengths = np.empty(len(sources), np.int64)
@@ -172,7 +174,7 @@ def whole_chain(space: Configurations, memory: float = MEMORY, progress=None) ->
     return Chain(space, keys, offsets, targets, weights, keeps)
 
 
-def _places(keys, found, space) -> np.ndarray:
+def _places(keys: Any, found: Any, space: Any) -> np.ndarray:
     """Where the keys are that were found."""
     places = np.searchsorted(keys, found)
     if space.protocol.inputs and not np.array_equal(keys[np.minimum(places, len(keys) - 1)], found):
@@ -180,7 +182,7 @@ def _places(keys, found, space) -> np.ndarray:
     return places
 
 
-def reachable_chain(space: Configurations, starts, memory: float = MEMORY, progress=None) -> Chain:
+def reachable_chain(space: Configurations, starts: Any, memory: float = MEMORY, progress: Show | None = None) -> Chain:
     """What can be reached from the given arrays of codes, numbered breadth-first."""
     if space.q > LARGE_TABLE:  # it is made before anything is found
         require_memory(space, 10 * space.q**2 * space.coins, memory, "the table of all pairs of states", len(starts))

@@ -5,14 +5,20 @@ every coin, must stay inside and keep its leader.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hegemon.display import Show
 from hegemon.errors import InvalidInput
 from hegemon.exact.containment import contains_rows
 from hegemon.exact.rounds import RoundConfigurations
 from hegemon.graphs.topology import Topology
 from hegemon.models.rounds import RoundsProtocol
+
+if TYPE_CHECKING:
+    pass
+
 
 LARGEST_ATLAS = 7
 ROWS = 1 << 15
@@ -46,7 +52,9 @@ def connected_graphs(most: int) -> list[Topology]:
     return found
 
 
-def closure_everywhere(protocol_class, most: int, name: str = "safe", progress=None, **parameters) -> list[Closure]:
+def closure_everywhere(
+    protocol_class: type[Any], most: int, name: str = "safe", progress: Show | None = None, **parameters: Any,
+) -> list[Closure]:  # fmt: skip
     """The set on every connected graph of up to `most` nodes."""
     graphs = connected_graphs(most)
     sizes = {n: protocol_class(n=n, **parameters) for n in range(protocol_class.smallest_n, most + 1)}

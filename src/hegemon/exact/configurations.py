@@ -3,6 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,7 @@ LARGEST_DENOMINATOR = 2**31 - 1
 # ruff: noqa: F821 - in kernels, `meet`, `encode` and `decode` are bound by specialize
 
 
-def fill_table(parameters, layout, scratch, first, second):
+def fill_table(parameters, layout, scratch, first, second):  # type: ignore[no-untyped-def]
     """Both codes after the interaction of every pair of codes, for every value of the coins."""
     q = first.shape[1]
     for row in range(first.shape[0]):
@@ -136,11 +137,11 @@ class ConfigurationSpace(ABC):
         namespace, holds, output = self.protocol.space.namespace, self.protocol.holds, self.protocol.output
         return np.array([holds(output, namespace(code)) for code in range(self.q)], np.int64)
 
-    def mappings(self, codes) -> list[dict]:
+    def mappings(self, codes: Any) -> list[dict]:
         space = self.protocol.space
         return [space.mapping_of(code) for code in codes]
 
-    def shares(self, keys) -> np.ndarray:
+    def shares(self, keys: Any) -> np.ndarray:
         """The share of all arrays of agents that each key stands for."""
         weights = self.labelled(keys)
         return weights / weights.sum()
@@ -150,19 +151,21 @@ class ConfigurationSpace(ABC):
         """The keys of all configurations, ascending."""
 
     @abstractmethod
-    def key(self, codes) -> int:
+    def key(self, codes: Any) -> int:
         """The key of an array of codes."""
 
     @abstractmethod
-    def codes(self, keys) -> np.ndarray:
+    def codes(self, keys: Any) -> np.ndarray:
         """The representative arrays of codes, one row per key."""
 
     @abstractmethod
-    def labelled(self, keys) -> np.ndarray:
+    def labelled(self, keys: Any) -> np.ndarray:
         """How many arrays of agents each key stands for (exact below 2^53)."""
 
     @abstractmethod
-    def step(self, codes, key: int, change: bool | None, memory: int = 0) -> tuple[Interaction | Round, np.ndarray]:
+    def step(
+        self, codes: Any, key: int, change: bool | None, memory: int = 0
+    ) -> tuple[Interaction | Round, np.ndarray]:
         """How a step leads from these codes to the configuration with this key, and the codes it leads to; `change`
         says whether an output must change, and `memory` what the scheduler remembers before."""
 
@@ -272,25 +275,25 @@ class Configurations(ConfigurationSpace):
         ]
         return np.concatenate(pieces)
 
-    def key(self, codes) -> int:
+    def key(self, codes: Any) -> int:
         codes = np.asarray(codes, np.int64)
         if self.multiset:
             return numbering.rank(codes, self.model.choose)
         key = sum(int(code) * self.q**place for place, code in enumerate(codes))
         return numbering.smallest_rotation(key, self.q, self.n) if self.rotations else key * self.memories
 
-    def codes(self, keys) -> np.ndarray:
+    def codes(self, keys: Any) -> np.ndarray:
         keys = np.asarray(keys, np.int64) // self.memories
         if self.multiset:
             return numbering.codes_of_multisets(keys, self.model.choose)
         return numbering.codes_of_arrays(keys, self.q, self.n)
 
-    def labelled(self, keys) -> np.ndarray:
+    def labelled(self, keys: Any) -> np.ndarray:
         if self.multiset:
             return numbering.orderings(self.codes(keys))
         return numbering.periods(self.codes(keys)) if self.rotations else np.ones(len(keys))
 
-    def shares(self, keys) -> np.ndarray:
+    def shares(self, keys: Any) -> np.ndarray:
         weights = self.labelled(keys)  # these numbers themselves may be beyond floats
         if not np.isfinite(weights.sum()):
             codes = self.codes(keys)
@@ -301,7 +304,7 @@ class Configurations(ConfigurationSpace):
             weights = np.exp(logarithms - logarithms.max())
         return weights / weights.sum()
 
-    def step(self, codes, key: int, change: bool | None, memory: int = 0) -> tuple[Interaction, np.ndarray]:
+    def step(self, codes: Any, key: int, change: bool | None, memory: int = 0) -> tuple[Interaction, np.ndarray]:
         first, second, changes = self.model.first, self.model.second, self.model.changes
         for i, j, row, weight, remembered in self.arc_table[self.places[memory] : self.places[memory + 1]].tolist():
             a, b = codes[i] + row, codes[j]
@@ -313,7 +316,7 @@ class Configurations(ConfigurationSpace):
                 return self.interaction(codes, after, i, j, row // self.q), after
         raise AssertionError("the path is not one of the chain")
 
-    def interaction(self, codes, after, i: int, j: int, coin: int = 0) -> Interaction:
+    def interaction(self, codes: Any, after: Any, i: int, j: int, coin: int = 0) -> Interaction:
         """What agents i and j looked like before and after they met, and what their coins showed."""
         a, b, a_after, b_after = self.mappings([codes[i], codes[j], after[i], after[j]])
         return Interaction(i, j, (a, b), (a_after, b_after), self.protocol.coins.mapping(coin) or None)

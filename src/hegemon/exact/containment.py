@@ -1,7 +1,9 @@
 """Which configurations of a chain are in a set: counts by state, whole predicates on the arrays themselves."""
 
 import dataclasses
+from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -22,18 +24,18 @@ ROWS = 1 << 16
 # ruff: noqa: F821 - in kernels, `predicate` is bound by specialize
 
 
-def check_rows(agents, parameters, n, result):
+def check_rows(agents, parameters, n, result):  # type: ignore[no-untyped-def]
     """The predicate on every n consecutive records."""
     for row in range(len(result)):
         result[row] = predicate(agents[row * n : (row + 1) * n], parameters[0])
 
 
-def check_rows_on_graph(agents, offsets, targets, parameters, n, result):
+def check_rows_on_graph(agents, offsets, targets, parameters, n, result):  # type: ignore[no-untyped-def]
     for row in range(len(result)):
         result[row] = predicate(agents[row * n : (row + 1) * n], offsets, targets, parameters[0])
 
 
-def check_turns(codes, states, agents, parameters, turns, result):
+def check_turns(codes, states, agents, parameters, turns, result):  # type: ignore[no-untyped-def]
     """The predicate on every row of codes and its rotations: 1 in all of them, 0 in none, -1 if they differ."""
     n = codes.shape[1]
     for row in range(len(codes)):
@@ -119,13 +121,13 @@ def leaders(chain: Chain) -> np.ndarray | None:
 
 
 @lru_cache(maxsize=64)
-def _marked(protocol: Protocol, condition) -> np.ndarray:
+def _marked(protocol: Protocol, condition: Callable) -> np.ndarray:
     """A condition on one agent, evaluated at every state."""
     states = map(protocol.space.namespace, range(protocol.space.size))
     return np.array([protocol.holds(condition, state) for state in states], np.int64)
 
 
-def _evaluate(protocol: Protocol, predicate, codes: np.ndarray, topology: Topology | None) -> np.ndarray:
+def _evaluate(protocol: Protocol, predicate: Callable, codes: np.ndarray, topology: Topology | None) -> np.ndarray:
     space = protocol.space
     graph = rows_of(topology) if protocol.reads_graph else ()
     if len(codes) <= PLAIN_EVALUATIONS:
@@ -143,7 +145,7 @@ def _evaluate(protocol: Protocol, predicate, codes: np.ndarray, topology: Topolo
     return result
 
 
-def _require_invariance(space, chosen, codes, expected) -> None:
+def _require_invariance(space: Any, chosen: Any, codes: Any, expected: np.ndarray) -> None:
     """Representatives may stand for all their rotations only if the predicates do not see the difference."""
     for turn in range(1, space.n):
         turned = np.roll(codes, turn, axis=1)

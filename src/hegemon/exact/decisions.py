@@ -8,9 +8,11 @@ change something (`adversary`), or an initiator whose partner is then drawn amon
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from hegemon.display import Show
 from hegemon.engines.schedulers.daemons import Daemon
 from hegemon.engines.schedulers.nodes import NodeScheduler
 from hegemon.errors import InvalidInput
@@ -53,7 +55,7 @@ class DecisionProcess:
         return np.repeat(np.arange(self.choices), np.diff(self.offsets))
 
     @cached_property
-    def matrix(self):
+    def matrix(self) -> Any:
         """The probabilities of each choice, in floating point."""
         from scipy.sparse import csr_array  # only here: it takes long to load
 
@@ -102,7 +104,9 @@ class Decisions(DecisionProcess):
         )  # fmt: skip
 
 
-def decide(space, daemon: Daemon | str, starts, memory: float = MEMORY, progress=None) -> Decisions:
+def decide(
+    space: Any, daemon: Daemon | str, starts: Any, memory: float = MEMORY, progress: Show | None = None
+) -> Decisions:
     """The decision process of a daemon from the given arrays of codes (None: everything)."""
     if isinstance(space, RoundConfigurations):
         assert isinstance(daemon, Daemon)
@@ -133,7 +137,7 @@ def decide(space, daemon: Daemon | str, starts, memory: float = MEMORY, progress
     )
 
 
-def _of_nodes(space: RoundConfigurations, daemon: Daemon):
+def _of_nodes(space: RoundConfigurations, daemon: Daemon) -> Any:
     """Any of the sets of enabled nodes that the daemon allows."""
     subsets = daemon.together(space.topology)
     most = max(mask.bit_count() for mask in subsets)
@@ -141,7 +145,7 @@ def _of_nodes(space: RoundConfigurations, daemon: Daemon):
     require_countable(space, denominator)
     powers = [space.q**place for place in range(space.n)]
 
-    def expand(codes: np.ndarray):
+    def expand(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
         locals_ = [space.local(codes, node) for node in range(space.n)]
         able = np.zeros(len(codes), np.int64)
         for node, local in enumerate(locals_):
@@ -166,7 +170,13 @@ def _of_nodes(space: RoundConfigurations, daemon: Daemon):
     return expand, denominator, len(subsets)
 
 
-def law_chain(space: RoundConfigurations, scheduler: NodeScheduler, starts, memory=MEMORY, progress=None) -> Chain:
+def law_chain(
+    space: RoundConfigurations,
+    scheduler: NodeScheduler,
+    starts: Any,
+    memory: float = MEMORY,
+    progress: Show | None = None,
+) -> Chain:
     """The chain of a daemon that chooses by chance."""
     expand, coins, number = _of_nodes(space, scheduler.daemon)
     common = scheduler.denominator(space.n)
@@ -183,7 +193,7 @@ def law_chain(space: RoundConfigurations, scheduler: NodeScheduler, starts, memo
             laws[able] = {mask: int(chance * common) for mask, chance in law.items()}
         return laws[able].get(acting, 0)
 
-    def weighted(codes: np.ndarray):
+    def weighted(codes: np.ndarray) -> Any:
         rows, keys, (labels, weights, kept) = expand(codes)
         able = np.zeros(len(codes), np.int64)
         np.bitwise_or.at(able, rows, labels)
@@ -201,7 +211,7 @@ def law_chain(space: RoundConfigurations, scheduler: NodeScheduler, starts, memo
     return Chain(space, found.keys, offsets, found.targets, weights, keeps, found.parents, found.starts, total)
 
 
-def _of_pairs(space: Configurations, picks_pair: bool):
+def _of_pairs(space: Configurations, picks_pair: bool) -> Any:
     """Any arc whose meeting can change something; or any initiator that has such an arc, whose partner is drawn."""
     model, arcs = space.model, space.topology.arcs
     ends = list(zip(space.topology.sources.tolist(), space.topology.targets.tolist(), strict=True))
@@ -209,7 +219,7 @@ def _of_pairs(space: Configurations, picks_pair: bool):
     degrees = space.topology.degrees.tolist()
     common = 1 if picks_pair else math.lcm(*(degree for degree in degrees if degree))
 
-    def expand(codes: np.ndarray):
+    def expand(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
         before, pieces = codes @ model.powers, []
         for place, (i, j, base) in enumerate(table):
             a, b = codes[:, i], codes[:, j]
@@ -234,7 +244,7 @@ def _joined(pieces: list[tuple]) -> tuple:
     return tuple(np.concatenate(column) for column in zip(*pieces, strict=True))
 
 
-def _merged(rows, targets, labels, weights, kept):
+def _merged(rows: np.ndarray, targets: np.ndarray, labels: np.ndarray, weights: Any, kept: Any) -> tuple:
     """Entries of one choice and target added up, in the order of rows, labels and targets."""
     if not len(rows):
         return rows, targets, labels, weights, kept
@@ -246,7 +256,7 @@ def _merged(rows, targets, labels, weights, kept):
     return rows[begins], targets[begins], labels[begins], np.add.reduceat(weights, begins), together
 
 
-def _support(space, found, kept) -> Chain:
+def _support(space: Any, found: Any, kept: Any) -> Chain:
     """Whatever can follow, whoever acts; a configuration in which nobody can act stays. Weights are numbers of ways."""
     size = len(found.keys)
     idle = np.setdiff1d(np.arange(size), found.rows)

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from hegemon.display import Show
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import PER_CONFIGURATION, PER_ENTRY, require_memory
 from hegemon.exact.configurations import ConfigurationSpace
@@ -25,14 +27,9 @@ class Exploration:
 
 
 def explore(
-    space: ConfigurationSpace,
-    starts,
-    expand: Callable[[np.ndarray], Expansion],
-    merge: Callable[..., tuple],
-    batch: int,
-    memory: float,
-    progress=None,
-) -> Exploration:
+    space: ConfigurationSpace, starts: Any, expand: Callable[[np.ndarray], Expansion], merge: Callable[..., tuple],
+    batch: int, memory: float, progress: Show | None = None,
+) -> Exploration:  # fmt: skip
     """What can be reached from the given arrays of codes (None: everything).
 
     `expand(codes)` returns the successors of many configurations at once; `merge` joins entries of one row that mean

@@ -1,8 +1,10 @@
 """How long until a set is reached: expected steps from everywhere, and the distribution."""
 
 import csv
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -103,7 +105,9 @@ def reach_probability(chain: Chain, inside: np.ndarray, able: np.ndarray) -> np.
     return system.refined(into * (able & ~inside))[0] + inside
 
 
-def survival(chain: Chain, inside: np.ndarray, views: dict[str, np.ndarray], enough, steps: int | None = None):
+def survival(
+    chain: Chain, inside: np.ndarray, views: dict[str, np.ndarray], enough: Callable, steps: int | None = None
+) -> np.ndarray:
     """P(not yet inside after t steps), t = 0, 1, …, in every view (a distribution over configurations).
 
     All starts are followed at once by stepping backwards: v_t = P v_(t-1). Stops when `enough(row)`.
@@ -128,7 +132,7 @@ def survival(chain: Chain, inside: np.ndarray, views: dict[str, np.ndarray], eno
 def views_of(chain: Chain, times: HittingTimes, starts: dict[str, int]) -> dict[str, np.ndarray]:
     """The starts that a distribution is shown for: the mean, the worst, and the named ones."""
 
-    def single(index):
+    def single(index: Any) -> np.ndarray:
         weights = np.zeros(chain.size)
         weights[index] = 1.0
         return weights
@@ -139,7 +143,7 @@ def views_of(chain: Chain, times: HittingTimes, starts: dict[str, int]) -> dict[
     return {"mean": weights, "worst": single(worst)} | {name: single(index) for name, index in starts.items()}
 
 
-def quantiles(chain: Chain, inside: np.ndarray, times: HittingTimes, starts, levels) -> dict:
+def quantiles(chain: Chain, inside: np.ndarray, times: HittingTimes, starts: Any, levels: Sequence[float]) -> dict:
     """The least t with P(reached within t steps) >= level, for each view and level."""
     for level in levels:
         if not 0 < level < 1:
@@ -156,7 +160,7 @@ def quantiles(chain: Chain, inside: np.ndarray, times: HittingTimes, starts, lev
     }
 
 
-def write_distribution(answer, path) -> Path:
+def write_distribution(answer: Any, path: str | Path) -> Path:
     """P(not yet reached) after every step, until at most one in 10^9 is left; one column per start."""
     times, case = answer.hitting, answer.case
     if not np.isfinite(times.worst):

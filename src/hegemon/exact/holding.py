@@ -1,6 +1,8 @@
 """How long a leader is kept: expected steps from the safe configurations, and how it ends."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +50,7 @@ class HoldingTimes:
         }
 
 
-def holding_times(chain: Chain, name: str, inside: np.ndarray, leaders, starts: dict[str, int]) -> HoldingTimes:
+def holding_times(chain: Chain, name: str, inside: np.ndarray, leaders: Any, starts: dict[str, int]) -> HoldingTimes:
     """Only steps that change no output are followed; what is missing from a row is the loss of the leader."""
     everywhere = np.ones(chain.size, bool)
     safe = np.flatnonzero(inside & (leaders == 1))
@@ -97,7 +99,9 @@ def visits(chain: Chain, start: int, active: np.ndarray) -> tuple[np.ndarray, fl
     return often, residual * np.count_nonzero(active)
 
 
-def break_interactions(chain: Chain, start: int, active: np.ndarray, number: int = 3):
+def break_interactions(
+    chain: Chain, start: int, active: np.ndarray, number: int = 3
+) -> Iterator[tuple[float, Interaction]]:
     """How holding from this configuration ends: the pairs of states whose meeting ends it, most likely first."""
     space = chain.space
     if not isinstance(space, Configurations):  # in a round no single pair ends it

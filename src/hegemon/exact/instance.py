@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from hegemon.compute.randomness import generator
+from hegemon.display import Show
 from hegemon.engines.schedulers.daemons import DAEMONS
 from hegemon.engines.schedulers.nodes import All, NodeScheduler
 from hegemon.engines.schedulers.reading import scheduler_for
@@ -31,16 +32,9 @@ class Instance:
     decisions: Decisions | None = None
 
     def __init__(
-        self,
-        protocol: Protocol,
-        graph=None,
-        start=None,
-        symmetry=True,
-        memory=MEMORY,
-        progress=None,
-        scheduler: Any = None,
-        daemon=None,
-    ):
+        self, protocol: Protocol, graph: Any = None, start: Any = None, symmetry: bool = True, memory: float = MEMORY,
+        progress: Show | None = None, scheduler: Any = None, daemon: Any = None,
+    ):  # fmt: skip
         build = protocol.model.home("chain")
         if protocol.fields:
             protocol.space.require_codes("not all of them can be followed; simulate it, or take a shorter array")
@@ -94,7 +88,10 @@ class Instance:
         return found
 
 
-def rounds_chain(protocol: RoundsProtocol, topology: Topology, starts, symmetry, memory, progress, scheduler: Any):
+def rounds_chain(
+    protocol: RoundsProtocol, topology: Topology, starts: Any, symmetry: bool, memory: float, progress: Show | None,
+    scheduler: Any,
+) -> Any:  # fmt: skip
     """The configurations of a rounds protocol, and their chain."""
     space = RoundConfigurations(protocol, topology)
     if isinstance(scheduler, NodeScheduler) and not isinstance(scheduler, All):
@@ -103,8 +100,9 @@ def rounds_chain(protocol: RoundsProtocol, topology: Topology, starts, symmetry,
 
 
 def population_chain(
-    protocol: PopulationProtocol, topology: Topology, starts, symmetry, memory, progress, scheduler: Any
-):
+    protocol: PopulationProtocol, topology: Topology, starts: Any, symmetry: bool, memory: float,
+    progress: Show | None, scheduler: Any,
+) -> Any:  # fmt: skip
     """The configurations of a population protocol up to symmetry, and their chain.
 
     Storing pays where it is possible: many results are then much faster.
@@ -123,7 +121,7 @@ def population_chain(
     return space, whole_chain(space, memory, progress)
 
 
-def fixed_start(protocol: Protocol, start, topology: Topology) -> np.ndarray:
+def fixed_start(protocol: Protocol, start: Any, topology: Topology) -> np.ndarray:
     """The codes of a start that is one configuration, not a distribution over many."""
     if isinstance(start, str) and start in protocol.starts:
         drawn = [protocol.initial(start, generator(seed), topology=topology) for seed in range(3)]

@@ -1,23 +1,29 @@
 """Quantiles of the steps to a set, decided exactly where floating point cannot tell a tie from a near miss."""
 
+from collections.abc import Callable
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hegemon.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from hegemon.exact.chain import Chain
+
 
 LONGEST = 10**9  # steps
 LARGEST_EXACT_WORK = 5_000_000  # products of whole numbers while one survival probability is computed exactly
 ROUNDING = float(np.finfo(float).eps)
 
 
-def relative_rounding(chain, steps):
+def relative_rounding(chain: "Chain", steps: Any) -> float | np.ndarray:
     """How wrong, relatively, the survival after that many steps can be: only positive terms are added."""
     widest = int(np.diff(chain.offsets).max()) if chain.size else 1
     return (steps * (widest + 3) + chain.size + 3) * ROUNDING
 
 
-def least_step(chain, inside: np.ndarray, survival: np.ndarray, weights: np.ndarray, level: float) -> int:
+def least_step(chain: "Chain", inside: np.ndarray, survival: np.ndarray, weights: np.ndarray, level: float) -> int:
     """The least t with P(reached within t steps) >= level, for the decimal that `level` is written as."""
     left = 1 - Fraction(repr(float(level)))
     rounding = relative_rounding(chain, np.arange(len(survival)))
@@ -29,7 +35,7 @@ def least_step(chain, inside: np.ndarray, survival: np.ndarray, weights: np.ndar
     return surely
 
 
-def beyond_doubt(chain, level: float):
+def beyond_doubt(chain: "Chain", level: float) -> Callable:
     """Whether every survival in a row is below 1 - level, whatever rounding did to it: one may stop there.
 
     Rounding grows with the steps, and the steps with the work, which is bounded: LONGEST is far beyond it.
@@ -38,7 +44,7 @@ def beyond_doubt(chain, level: float):
     return lambda row: max(row) <= left
 
 
-def exact_survival(chain, inside: np.ndarray, weights: np.ndarray, steps: int, level: float) -> Fraction:
+def exact_survival(chain: "Chain", inside: np.ndarray, weights: np.ndarray, steps: int, level: float) -> Fraction:
     """P(not yet inside after that many steps) in whole numbers: every probability is one over the arcs' number."""
     if chain.transitions * steps > LARGEST_EXACT_WORK:
         raise InvalidInput(

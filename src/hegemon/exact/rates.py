@@ -7,7 +7,7 @@ whose residuals bound their error (see `solving`), so the share has a proved err
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from hegemon import display
+from hegemon.display import Show
 from hegemon.engines.schedulers.reading import scheduler_for
 from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.errors import InvalidInput
@@ -69,16 +70,10 @@ class LongRun:
 
 @display.with_progress
 def availability(
-    protocol: PopulationProtocol,
-    *,
-    rates: "Sequence[Rate | str]",
-    graph: Graph = None,
-    scheduler: "str | Scheduler | None" = None,
-    loss: float | str = 0,
-    one_sided: float | str = 0,
-    memory: float = MEMORY,
-    progress: display.Show | None = None,
-) -> LongRun:
+    protocol: PopulationProtocol, *, rates: "Sequence[Rate | str]", graph: Graph = None,
+    scheduler: "str | Scheduler | None" = None, loss: float | str = 0, one_sided: float | str = 0,
+    memory: float = MEMORY, progress: display.Show | None = None,
+) -> LongRun:  # fmt: skip
     """The exact long-run share of steps with exactly one leader, and the mean length of the gaps, under events.
 
     The options are those of `simulate`; `memory` is in GiB.
@@ -116,7 +111,12 @@ class LongRunChain:
     """All configurations of all numbers of agents, one after the other, and the transitions between them."""
 
     def __init__(
-        self, protocol: Protocol, spaces: dict[int, Configurations], rates: tuple[Rate, ...], memory: float, progress
+        self,
+        protocol: Protocol,
+        spaces: dict[int, Configurations],
+        rates: tuple[Rate, ...],
+        memory: float,
+        progress: Show | None,
     ):
         self.protocol, self.spaces, self.rates, self.progress = protocol, spaces, rates, progress
         sizes = [space.size for space in spaces.values()]
@@ -166,7 +166,7 @@ class LongRunChain:
         sources = np.repeat(np.arange(chain.size), np.diff(chain.offsets)) + self.first[m]
         return sources, chain.targets.astype(np.int64) + self.first[m], chain.weights.astype(np.int64) * int(scale)
 
-    def _events(self, m: int):
+    def _events(self, m: int) -> Iterator[Any]:
         codes, q = self.codes[m], self.protocol.space.size
         sources = np.arange(len(codes)) + self.first[m]
         for rate in self.rates:

@@ -10,11 +10,15 @@ file of earlier values is only a better beginning.
 import hashlib
 import os
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from hegemon import files
+from hegemon.display import Show
 from hegemon.errors import InvalidInput
 from hegemon.exact import recomputed_kernels as kernels
 from hegemon.exact.chain import GIB
@@ -48,7 +52,7 @@ class RecomputedChain:
     is_whole = True
     starts: tuple[int, ...] = ()
 
-    def __init__(self, space: Configurations, progress=None):
+    def __init__(self, space: Configurations, progress: Show | None = None):
         self.space, self.progress = space, progress
         self.threads = os.cpu_count() or 1
         turns = space.labelled_size - 1 if space.rotations else 0
@@ -76,7 +80,7 @@ class RecomputedChain:
     def denominator(self) -> int:
         return self.space.arcs
 
-    def each(self, stage: str, work, backwards: bool = False, prepare=None) -> list:
+    def each(self, stage: str, work: Callable, backwards: bool = False, prepare: Any = None) -> list:
         """`work(first, last)` for ranges of words, on all cores, in the order of the keys or against it.
 
         With `prepare`, only TOGETHER ranges at a time, after `prepare(first, last)` for all of them.
@@ -100,7 +104,7 @@ class RecomputedChain:
                 raise
         return found
 
-    def index(self, codes) -> int:
+    def index(self, codes: Any) -> int:
         return int(kernels.rank_of(self.space.key(codes), self.words, self.before))
 
     def key_at(self, rank: int) -> int:
@@ -117,7 +121,7 @@ class RecomputedChain:
         inside = np.zeros(self.size, bool)
         turned = self.space.rotations and chosen.whole
 
-        def fill(first, last):
+        def fill(first: Any, last: int) -> None:
             codes = self.space.codes(kernels.representatives(first, last, self.words))
             part = contains_turned_rows(protocol, chosen, codes) if turned else (
                 contains_rows(protocol, chosen, codes, topology)
@@ -132,7 +136,7 @@ class RecomputedChain:
         """Which representatives have exactly that many agents in marked states."""
         inside = np.zeros(self.size, bool)
 
-        def fill(first, last):
+        def fill(first: Any, last: int) -> None:
             codes = self.space.codes(kernels.representatives(first, last, self.words))
             inside[self.before[first] : self.before[first] + len(codes)] = marked[codes].sum(axis=1) == number
 
@@ -178,7 +182,9 @@ class RecomputedChain:
             path.append(next(key for key in found if key != kernels.DONE))
         return path[::-1]
 
-    def expected_steps(self, active: np.ndarray, checkpoint=None, name: str = "safe") -> tuple[np.ndarray, float]:
+    def expected_steps(
+        self, active: np.ndarray, checkpoint: str | Path | None = None, name: str = "safe"
+    ) -> tuple[np.ndarray, float]:
         """Expected steps until the active configurations are left, and a proved bound on the relative error."""
         store = KeptValues(self, checkpoint, name) if checkpoint else None
         values = store.values() if store else np.zeros(self.size)
@@ -196,7 +202,7 @@ class RecomputedChain:
         self._iterate(values, able & ~inside, 0, None)
         return values
 
-    def _iterate(self, values, active, cost, store) -> None:
+    def _iterate(self, values: np.ndarray, active: np.ndarray, cost: Any, store: Any) -> None:
         precise = PRECISE if cost else 0.0  # no residual proves a probability: it is iterated to its last digits
         saved, best, order, leap = time.monotonic(), np.inf, Direction(), Extrapolation(self.size)
         for number in range(1, MOST_PASSES):
@@ -210,7 +216,9 @@ class RecomputedChain:
                 store.save(values)
                 saved = time.monotonic()
 
-    def _sweep(self, stage: str, backwards: bool, active, cost, values, moves) -> float:
+    def _sweep(
+        self, stage: str, backwards: bool, active: np.ndarray, cost: Any, values: np.ndarray, moves: Any
+    ) -> float:
         """One pass; the largest change of a value."""
         low, frozen = 0, values
 
@@ -235,7 +243,7 @@ class RecomputedChain:
 class KeptValues:
     """Values on disk between runs. A file of another question is refused; what it holds is never believed."""
 
-    def __init__(self, chain: RecomputedChain, path, name: str):
+    def __init__(self, chain: RecomputedChain, path: str | Path, name: str):
         self.chain, self.path = chain, files.reserve(path)
         files.discard_unfinished(path)
         space = chain.space

@@ -1,6 +1,9 @@
 """The questions of `verify`, answered on a chain whose successors are recomputed."""
 
+from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +22,9 @@ STORED_ONLY = "needs the chain to be stored; raise the memory (--memory), or tak
 class RecomputedAnswers:
     """The same findings, times and sentences as on a stored chain; quantiles and finite holding times are refused."""
 
-    def __init__(self, case: Instance, name: str, questions, everything: bool, checkpoint=None):
+    def __init__(
+        self, case: Instance, name: str, questions: Any, everything: bool, checkpoint: str | Path | None = None
+    ):
         self.case, self.chain, self.name, self.questions = case, case.chain, name, questions
         self.everything, self.checkpoint = everything, checkpoint
         self._inside: dict[str, np.ndarray] = {}
@@ -46,7 +51,7 @@ class RecomputedAnswers:
                 self._inside.pop(name, None)  # only one at a time is kept
         return tuple(found)
 
-    def hitting(self, levels) -> HittingTimes | None:
+    def hitting(self, levels: Sequence[float]) -> HittingTimes | None:
         if "time" not in self.questions:
             return None
         if levels:
@@ -151,7 +156,7 @@ class RecomputedAnswers:
         sentence = f"never reached from {int((~able).sum())} of {self.chain.size} configurations"
         return Finding("reached", name, False, claimed, sentence, self._configuration(self.chain.codes_at(trapped)))
 
-    def _configuration(self, codes) -> Trace:
+    def _configuration(self, codes: Any) -> Trace:
         return Trace(self.case.protocol.id, self.chain.space.mappings(codes))
 
     def _story(self, path: list[int], arc: int) -> Trace:
@@ -165,7 +170,7 @@ class RecomputedAnswers:
         steps.append(self._last(codes, path[-1], arc))
         return Trace(self.case.protocol.id, start, tuple(steps))
 
-    def _last(self, codes, key: int, arc: int):
+    def _last(self, codes: Any, key: int, arc: int) -> Any:
         """The last interaction: the path may have arrived at a rotation of the representative that was looked at."""
         space = self.chain.space
         arcs, first, second = space.arc_table, space.model.first, space.model.second

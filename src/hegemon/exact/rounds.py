@@ -6,9 +6,11 @@ situation; a configuration's successors are the products over all nodes, weighte
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from hegemon.display import Show
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import MEMORY, Chain
 from hegemon.exact.configurations import ConfigurationSpace, require_numberable
@@ -67,17 +69,17 @@ class RoundConfigurations(ConfigurationSpace):
         """Few nodes have a choice in a round: an allowance, not a bound."""
         return 4
 
-    def key(self, codes) -> int:
+    def key(self, codes: Any) -> int:
         return sum(int(code) * self.q**place for place, code in enumerate(codes))
 
     def keys(self, codes: np.ndarray) -> np.ndarray:
         return codes @ np.array([self.q**place for place in range(self.n)], np.int64)
 
-    def codes(self, keys) -> np.ndarray:
+    def codes(self, keys: Any) -> np.ndarray:
         keys = np.asarray(keys, np.int64)
         return np.stack([keys // self.q**place % self.q for place in range(self.n)], axis=1)
 
-    def labelled(self, keys) -> np.ndarray:
+    def labelled(self, keys: Any) -> np.ndarray:
         return np.ones(len(keys))
 
     def all_keys(self) -> np.ndarray:
@@ -128,18 +130,18 @@ class RoundConfigurations(ConfigurationSpace):
             after = np.column_stack([np.repeat(after, copies, axis=0), local.states[chosen]])
         return rows, after, weights
 
-    def step(self, codes, key: int, change: bool | None, memory: int = 0) -> tuple[Round, np.ndarray]:
+    def step(self, codes: Any, key: int, change: bool | None, memory: int = 0) -> tuple[Round, np.ndarray]:
         goal = self.codes([key])[0]
         moved = [v for v in range(self.n) if goal[v] != codes[v]]
         before, after = self.mappings(codes), self.mappings(goal)
         return Round(tuple((v, before[v], after[v]) for v in moved)), goal
 
 
-def round_chain(space: RoundConfigurations, starts, memory: float = MEMORY, progress=None) -> Chain:
+def round_chain(space: RoundConfigurations, starts: Any, memory: float = MEMORY, progress: Show | None = None) -> Chain:
     """What can be reached from the given arrays of codes (None: everything), breadth-first."""
     require_countable(space, space.arcs)
 
-    def expand(codes):
+    def expand(codes: Any) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]:
         rows, after, weights = space.successors(codes)
         kept = (space.outputs[after] == space.outputs[codes][rows]).all(axis=1)
         return rows, space.keys(after), (weights, weights * kept)
@@ -160,7 +162,7 @@ def require_countable(space: RoundConfigurations, denominator: int) -> None:
         )
 
 
-def merged(rows, targets, weights, keeps):
+def merged(rows: np.ndarray, targets: np.ndarray, weights: Any, keeps: Any) -> tuple:
     """Entries of one row and target added up, in the order of rows and targets."""
     order = np.lexsort((targets, rows))
     rows, targets, weights, keeps = rows[order], targets[order], weights[order], keeps[order]

@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from hegemon.display import Show
 from hegemon.engines.schedulers.reading import run_names
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.exact.adversary import Adversary
 from hegemon.exact.chain import Chain
 from hegemon.exact.counted_rounds import with_rounds
 from hegemon.exact.decisions import Decisions
-from hegemon.exact.end_components import every, fair_components, forced, reaching
+from hegemon.exact.end_components import EndComponents, every, fair_components, forced, reaching
 from hegemon.exact.findings import Finding
 from hegemon.exact.hitting import average, finite, first_largest, first_smallest, start_weights
 from hegemon.exact.instance import Instance
@@ -66,8 +67,9 @@ class Schedules:
     """Every schedule of one daemon, for one set. `fairness` is empty, `weak` or `strong`."""
 
     def __init__(
-        self, process: Decisions, inside: np.ndarray, named: dict[str, int], daemon: str, fairness="", coins="fair"
-    ):
+        self, process: Decisions, inside: np.ndarray, named: dict[str, int], daemon: str, fairness: str = "",
+        coins: str = "fair",
+    ):  # fmt: skip
         self.process, self.inside, self.named = process, inside, named
         self.daemon, self.fairness, self.coins = daemon, fairness, coins
         self.outside = ~inside
@@ -85,7 +87,7 @@ class Schedules:
         return self.outside & (np.diff(self.process.first) == 0)
 
     @cached_property
-    def _ends(self):
+    def _ends(self) -> EndComponents:
         return fair_components(self.process, self.outside, self.fairness)
 
     @cached_property
@@ -257,8 +259,9 @@ class ScheduledAnswers(StoredAnswers):
     """The questions of `verify` about every schedule of a daemon."""
 
     def __init__(
-        self, case: Instance, name: str, questions, everything: bool, fairness: str, coins: str, progress=None
-    ):
+        self, case: Instance, name: str, questions: Any, everything: bool, fairness: str, coins: str,
+        progress: Show | None = None,
+    ):  # fmt: skip
         super().__init__(case, name, questions, everything, progress)
         assert case.decisions is not None
         self.process = case.decisions.determined() if coins == "adversary" else case.decisions

@@ -1,9 +1,11 @@
 """What a notebook shows of a verification: findings, expectations, and counterexamples step by step."""
 
+from typing import Any
+
 from hegemon import display
 
 
-def as_html(verification) -> str:
+def as_html(verification: Any) -> str:
     protocol, chain, unit = verification.protocol, verification.chain, verification.protocol.time_unit
     about = {"n": protocol.n, **protocol.parameters, "graph": verification.case.topology.name}
     about |= {"covers": verification.covers, "configurations": chain.labelled_size, "up to symmetry": chain.size}

@@ -6,6 +6,7 @@ the largest residual, computed in doubled precision, is a bound on the relative 
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +56,10 @@ class LinearSystem:
     The rows of W sum to at most the denominator; of a `transposed` system its columns do.
     """
 
-    def __init__(self, offsets, targets, weights, denominator: int, active: np.ndarray, transposed: bool = False):
+    def __init__(
+        self, offsets: np.ndarray, targets: np.ndarray, weights: Any, denominator: int, active: np.ndarray,
+        transposed: bool = False,
+    ):  # fmt: skip
         self.transposed = transposed
         self.offsets, self.targets, self.weights, self.active = offsets, targets, weights, active
         self.denominator = float(denominator)
@@ -125,7 +129,7 @@ class LinearSystem:
                 component += 1
         return x
 
-    def _solve_component(self, component: int, right, x) -> None:
+    def _solve_component(self, component: int, right: np.ndarray, x: Any) -> None:
         """By elimination without subtractions, or for a large component by GMRES after Gauss-Seidel.
 
         What makes sweeps slow is one eigenvalue close to 1, the rare escape from the component: Krylov
@@ -160,15 +164,15 @@ class LinearSystem:
         if self._triangles[component] is not None:
             x[members] = self._triangles[component].solve(known)
 
-    def _inner(self, members):
+    def _inner(self, members: np.ndarray) -> Any:
         """The weights within a component."""
         return self._rows(members).tocsc()[:, members].tocsr()
 
-    def _rows(self, members):
+    def _rows(self, members: np.ndarray) -> Any:
         return matrix(self.weights, self.targets, self.offsets)[members].astype(float)
 
 
-def _triangles(block):
+def _triangles(block: Any) -> Any:
     """Triangular factors that fill at most their share of memory, which makes them inexact; None where that is too
     little to be of use. What they solve badly, refinement shows."""
     from scipy.sparse.linalg import spilu

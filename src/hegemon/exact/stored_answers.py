@@ -1,9 +1,12 @@
 """The questions of `verify`, answered on a chain that is stored."""
 
 import dataclasses
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from hegemon.display import Show
 from hegemon.errors import InvalidInput
 from hegemon.exact import findings as ask
 from hegemon.exact.containment import leaders, members, named_set
@@ -17,7 +20,7 @@ from hegemon.exact.within import Within, reached_within
 class StoredAnswers:
     """The questions that apply, answered on one chain."""
 
-    def __init__(self, case: Instance, name: str, questions, everything: bool, progress=None):
+    def __init__(self, case: Instance, name: str, questions: Any, everything: bool, progress: Show | None = None):
         self.case, self.chain, self.name, self.questions = case, case.chain, name, questions
         self.everything, self.progress = everything, progress
         self.leaders = leaders(self.chain)
@@ -55,7 +58,7 @@ class StoredAnswers:
         inside = self.inside(name)
         return asked or bool(inside.any()) and bool((self.leaders[inside] == 1).all())
 
-    def hitting(self, levels) -> HittingTimes | None:
+    def hitting(self, levels: Sequence[float]) -> HittingTimes | None:
         if "time" not in self.questions:
             return None
         if self.progress:

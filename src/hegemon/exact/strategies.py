@@ -8,6 +8,7 @@ fulfils it after division by 1 - e or 1 + e.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -57,7 +58,7 @@ class Optimizer:
             raise unreliable(residual * steps, f"on {int(self.active.sum()):,} configurations")
         return Optimum(values, chosen, residual * steps)
 
-    def _improved(self, costs, largest: bool, first) -> tuple[np.ndarray, np.ndarray, float]:
+    def _improved(self, costs: np.ndarray, largest: bool, first: Any) -> tuple[np.ndarray, np.ndarray, float]:
         sign = 1.0 if largest else -1.0
         if not self.active.any():
             return np.zeros(self.process.size), np.full(self.process.size, -1, np.int64), 0.0
@@ -79,7 +80,7 @@ class Optimizer:
         chosen = np.where(self.active, chosen, -1)
         return values, chosen, float(max(wrong, residual))
 
-    def _looks(self, costs, values) -> np.ndarray:
+    def _looks(self, costs: np.ndarray, values: np.ndarray) -> np.ndarray:
         """What each choice costs if everything after it has these values; what is not allowed is never best."""
         return costs + self.process.matrix @ values
 
@@ -96,7 +97,7 @@ class Optimizer:
             best[process.owners[places[::-1]]] = places[::-1]
         return best
 
-    def _greedy(self, costs, sign: float) -> np.ndarray:
+    def _greedy(self, costs: np.ndarray, sign: float) -> np.ndarray:
         values = np.zeros(self.process.size)
         best = np.zeros(self.process.size, np.int64)
         for _ in range(SWEEPS):
@@ -107,7 +108,7 @@ class Optimizer:
                 break
         return best
 
-    def _evaluated(self, costs, chosen) -> tuple[np.ndarray, float]:
+    def _evaluated(self, costs: np.ndarray, chosen: Any) -> tuple[np.ndarray, float]:
         """The costs of a strategy, and by how much they miss their equations."""
         process, active = self.process, self.active
         lengths = np.where(active, np.diff(process.offsets)[chosen], 0)

@@ -11,8 +11,9 @@ class Direction:
 
     TRIED = 4  # passes each; the first of them still shows the order before
 
-    def __init__(self):
-        self.backwards, self._changes = True, []
+    def __init__(self) -> None:
+        self.backwards = True
+        self._changes: list[float] = []
 
     def learn(self, change: float) -> bool:
         """From the largest change of a pass; whether the direction is settled."""

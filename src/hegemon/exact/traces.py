@@ -1,13 +1,17 @@
 """The counterexample along a path of configurations, as a story."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from hegemon.runs.stories import Trace
 
+if TYPE_CHECKING:
+    from hegemon.exact.chain import Chain
 
-def trace(chain, path: list[int], changes: Sequence[bool | None] | None = None) -> Trace:
+
+def trace(chain: "Chain", path: list[int], changes: Sequence[bool | None] | None = None) -> Trace:
     """The story along a path of configurations; `changes` says of each step whether an output must change."""
     space = chain.space
     codes = chain.codes[path[0]].copy()
@@ -19,9 +23,9 @@ def trace(chain, path: list[int], changes: Sequence[bool | None] | None = None) 
     return Trace(protocol.id, start, tuple(interactions), protocol.parameters, space.topology.name)
 
 
-def path_from_start(chain, index: int) -> list[int]:
+def path_from_start(chain: "Chain", index: int) -> list[int]:
     """The shortest path from a start to a configuration; every configuration is one in a whole chain."""
-    return [index] if chain.is_whole else walked(chain.parents, index)
+    return [index] if chain.is_whole else walked(cast(np.ndarray, chain.parents), index)
 
 
 def walked(parents: np.ndarray, index: int) -> list[int]:

@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast, overload
+from typing import Any, cast, overload
 
 import numpy as np
 
@@ -151,23 +151,12 @@ def verify(
 ) -> Verification | MessageVerification: ...  # fmt: skip
 @display.with_progress
 def verify(
-    protocol: Protocol,
-    *,
-    graph: Graph = None,
-    start: Start = None,
-    property: str | None = None,
-    quantiles: tuple[float, ...] = (),
-    within: int | None = None,
-    scheduler: "str | Scheduler | None" = None,
-    coins: str = "fair",
-    loss: float | str = 0,
-    one_sided: float | str = 0,
-    memory: float = MEMORY,
-    symmetry: bool = True,
-    checkpoint: str | Path | None = None,
-    wake: Wake = "all",
+    protocol: Protocol, *, graph: Graph = None, start: Start = None, property: str | None = None,
+    quantiles: tuple[float, ...] = (), within: int | None = None, scheduler: "str | Scheduler | None" = None,
+    coins: str = "fair", loss: float | str = 0, one_sided: float | str = 0, memory: float = MEMORY,
+    symmetry: bool = True, checkpoint: str | Path | None = None, wake: Wake = "all",
     progress: display.Show | None = None,
-) -> Verification | MessageVerification:
+) -> Verification | MessageVerification:  # fmt: skip
     """Exact results about a protocol at one size: certain properties and expectations.
 
     protocol    an instance, such as hegemon.Timer(n=4, s=8).
@@ -283,7 +272,9 @@ def parse_property(text: str | None, protocol: Protocol) -> tuple[tuple[str, ...
     return (question,), name if colon else "safe"
 
 
-def _verify_predicate(protocol: Protocol, name, graph, memory, symmetry, progress, begin) -> Verification:
+def _verify_predicate(
+    protocol: Protocol, name: str, graph: Any, memory: float, symmetry: bool, progress: display.Show | None, begin: Any
+) -> Verification:
     """The right output from every input: one chain per value of the input parameter."""
     found = []
     for value in range(protocol.n + 1):
@@ -294,7 +285,10 @@ def _verify_predicate(protocol: Protocol, name, graph, memory, symmetry, progres
     return Verification(case, "every input", inside, tuple(found), None, None, time.perf_counter() - begin)
 
 
-def _verify_daemon(protocol: Protocol, daemon, coins, asked, graph, start, memory, progress, begin) -> Verification:
+def _verify_daemon(
+    protocol: Protocol, daemon: Any, coins: str, asked: Any, graph: Any, start: Any, memory: float,
+    progress: display.Show | None, begin: Any,
+) -> Verification:  # fmt: skip
     """All schedules of a daemon. Agents have names, because a schedule speaks of them."""
     (who, fairness), (questions, name, everything) = daemon, asked
     if "holding" in questions and len(questions) == 1:

@@ -3,6 +3,7 @@ floating point with a bound on the error."""
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -68,7 +69,7 @@ def reached_within(chain: Chain, name: str, inside: np.ndarray, starts: dict[str
     )
 
 
-def _exactly(chain: Chain, name, inside, starts, steps) -> Within:
+def _exactly(chain: Chain, name: str, inside: np.ndarray, starts: Any, steps: Any) -> Within:
     """The same with whole numbers over denominator ** steps."""
     alive = np.array([int(not one) for one in inside], object)
     outside = alive.copy()

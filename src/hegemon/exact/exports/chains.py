@@ -6,6 +6,7 @@ number of steps. Under a daemon it is a Markov decision process, in DRN alone: a
 reward `moves` counts the nodes that act.
 """
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,12 @@ LARGEST_PICTURE = 2000  # configurations: beyond, no layout program draws a DOT 
 
 
 def write_chain(
-    chain: Chain, form: str, path, labels: dict[str, np.ndarray], target: str, decisions: Decisions | None = None
+    chain: Chain,
+    form: str,
+    path: str | Path,
+    labels: dict[str, np.ndarray],
+    target: str,
+    decisions: Decisions | None = None,
 ) -> list[Path]:
     """Write the chain, or the decisions of a daemon on it; returns the files written.
 
@@ -51,7 +57,7 @@ def _word(name: str) -> str:
     return "".join(c if c.isalnum() or c == "_" else "_" for c in name)
 
 
-def _rows(chain: Chain):
+def _rows(chain: Chain) -> Iterator[tuple[int, list[int], list[float]]]:
     """Configuration by configuration: its number, successors and probabilities, exact to the last bit."""
     for state in range(chain.size):
         row = slice(chain.offsets[state], chain.offsets[state + 1])
@@ -65,36 +71,36 @@ def _describe(chain: Chain, state: int) -> str:
     return " | ".join(" ".join(f"{name}={value}" for name, value in agent.items()) for agent in agents)
 
 
-def _write(path: Path, lines) -> Path:
+def _write(path: Path, lines: Iterable[str]) -> Path:
     with files.publish(path) as file:
         file.writelines(f"{line}\n" for line in lines)
     return path
 
 
-def _explicit(chain: Chain, path: Path, labels, reward) -> list[Path]:
+def _explicit(chain: Chain, path: Path, labels: dict[str, np.ndarray], reward: np.ndarray) -> list[Path]:
     """.tra (transitions), .sta (agents' codes), .lab (labels) and .rew (state rewards), beside each other."""
     numbers = {name: index for index, name in enumerate(labels)}
     names = ",".join(f"agent{i}" for i in range(chain.space.n))
 
-    def transitions():
+    def transitions() -> Iterator[str]:
         yield f"{chain.size} {chain.transitions}"
         for state, targets, chances in _rows(chain):
             for target, chance in zip(targets, chances, strict=True):
                 yield f"{state} {target} {chance!r}"
 
-    def states():
+    def states() -> Iterator[str]:
         yield f"({names})"
         for state, codes in enumerate(chain.codes.tolist()):
             yield f"{state}:({','.join(map(str, codes))})"
 
-    def label_lines():
+    def label_lines() -> Iterator[str]:
         yield " ".join(f'{index}="{name}"' for name, index in numbers.items())
         for state in range(chain.size):
             held = [str(numbers[name]) for name, inside in labels.items() if inside[state]]
             if held:
                 yield f"{state}: {' '.join(held)}"
 
-    def rewards():
+    def rewards() -> Iterator[str]:
         rewarded = np.flatnonzero(reward)
         yield f"{chain.size} {len(rewarded)}"
         for state in rewarded:
@@ -104,8 +110,8 @@ def _explicit(chain: Chain, path: Path, labels, reward) -> list[Path]:
     return [_write(path.with_suffix(ending), lines) for ending, lines in contents.items()]
 
 
-def _drn(chain: Chain, path: Path, labels, reward) -> list[Path]:
-    def lines():
+def _drn(chain: Chain, path: Path, labels: dict[str, np.ndarray], reward: np.ndarray) -> list[Path]:
+    def lines() -> Iterator[str]:
         yield f"// {chain.space.protocol.id}, n = {chain.space.n}, {chain.space.topology.name}"
         yield from ("@type: DTMC", "@parameters", "", "@reward_models", "steps")
         yield from ("@nr_states", str(chain.size), "@nr_choices", str(chain.size), "@model")
@@ -119,7 +125,7 @@ def _drn(chain: Chain, path: Path, labels, reward) -> list[Path]:
     return [_write(path.with_suffix(".drn"), lines())]
 
 
-def _decision_lines(process: Decisions, labels, reward):
+def _decision_lines(process: Decisions, labels: dict[str, np.ndarray], reward: np.ndarray) -> Iterator[str]:
     """Rewards `steps` and `moves` of each choice; where nobody can act, the configuration stays."""
     chain, space = process.chain, process.chain.space
     idle = int((np.diff(process.first) == 0).sum())
@@ -141,14 +147,14 @@ def _decision_lines(process: Decisions, labels, reward):
                 yield f"\t\t{target} : {weight / process.denominator!r}"
 
 
-def _dot(chain: Chain, path: Path, labels, reward) -> list[Path]:
+def _dot(chain: Chain, path: Path, labels: dict[str, np.ndarray], reward: np.ndarray) -> list[Path]:
     if chain.size > LARGEST_PICTURE:
         raise InvalidInput(
             f"a picture of {chain.size} configurations cannot be read; at most {LARGEST_PICTURE} are written as "
             "dot: take a smaller n, a fixed start, or the format drn"
         )
 
-    def lines():
+    def lines() -> Iterator[str]:
         yield "digraph chain {"
         yield "  node [shape=box, style=filled, fillcolor=white];"
         for state, targets, _ in _rows(chain):

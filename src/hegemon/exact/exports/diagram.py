@@ -53,7 +53,7 @@ class Diagram:
         return said + (f"; a node is all states with the same {', '.join(self.merged_by)}" if self.merged_by else "")
 
 
-def diagram(protocol: Any, start=None) -> Diagram:
+def diagram(protocol: Any, start: Any = None) -> Diagram:
     """The diagram of a population protocol."""
     if not hasattr(protocol, "transition_codes"):
         raise InvalidInput(
@@ -90,7 +90,7 @@ def diagram(protocol: Any, start=None) -> Diagram:
     return Diagram(f"{protocol.id}, n = {protocol.n}", nodes, found, q - len(occurring), merged_by)
 
 
-def _start_codes(protocol: Any, start) -> set[int]:
+def _start_codes(protocol: Any, start: Any) -> set[int]:
     start = start if start is not None else protocol.default_start
     if start in ("all", "random") and protocol.starts.get("random") in (None, Protocol.start_random):
         return set(range(protocol.states))
@@ -221,7 +221,7 @@ def _place(position: int, count: int) -> tuple[float, float]:
     return math.cos(angle), math.sin(angle)
 
 
-def _arrow(axis, begin, end, ends: dict, text: str, colour: str, number: int) -> None:
+def _arrow(axis: Any, begin: Any, end: Any, ends: dict, text: str, colour: str, number: int) -> None:
     style = {"arrowstyle": "-|>", "color": colour, "connectionstyle": "arc3,rad=0.15", "mutation_scale": 14, **ends}
     axis.annotate("", xy=end, xytext=begin, arrowprops=style, zorder=1)
     if text:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from hegemon import files
+from hegemon.display import Show
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.models.protocol import Protocol
 
@@ -21,16 +22,9 @@ ENDINGS = {"latex": ".tex", "svg": ".svg", "chain": ".dot"}
 
 
 def export(
-    protocol: Any,
-    to: str,
-    out: Any,
-    *,
-    graph: Any = None,
-    start: Any = None,
-    scheduler: Any = None,
-    memory: float = 4.0,
-    progress: Any = None,
-) -> list[Path]:
+    protocol: Any, to: str, out: Any, *, graph: Any = None, start: Any = None, scheduler: Any = None,
+    memory: float = 4.0, progress: Any = None,
+) -> list[Path]:  # fmt: skip
     """Write a protocol for a paper or for another tool; returns the files that were written.
 
     to     latex, dot, svg, prism, drn, tra or chain.
@@ -64,7 +58,14 @@ def export(
 
 
 def _chain(
-    protocol: Protocol, to: str, place: Path, graph, start, scheduler: Any, memory: float, progress
+    protocol: Protocol,
+    to: str,
+    place: Path,
+    graph: Any,
+    start: Any,
+    scheduler: Any,
+    memory: float,
+    progress: Show | None,
 ) -> list[Path]:
     from hegemon.exact.containment import members
     from hegemon.exact.exports.chains import write_chain

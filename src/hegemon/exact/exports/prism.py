@@ -6,7 +6,7 @@ its own coins. The reward `steps` is 1 in every state; each set is a label.
 """
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -26,7 +26,7 @@ MOST_SITUATIONS = 50_000  # of a node and its neighbours
 MOST_LISTED = 20_000  # configurations that are tried for a set that is no sum of counts
 
 
-def prism(protocol: Any, graph=None, start=None, scheduler: Any = None) -> str:
+def prism(protocol: Any, graph: Any = None, start: Any = None, scheduler: Any = None) -> str:
     """The text of the model."""
     protocol.model.require("chain")
     daemon = parse_daemon(scheduler, protocol)
@@ -50,7 +50,7 @@ class _Model:
 
     form = "dtmc"
 
-    def __init__(self, protocol: Any, topology: Topology, start):
+    def __init__(self, protocol: Any, topology: Topology, start: Any):
         self.protocol, self.topology, self.q, self.n = protocol, topology, protocol.states, protocol.n
         start = start if start is not None else protocol.default_start
         uniform = protocol.starts.get("random") is Protocol.start_random
@@ -84,7 +84,7 @@ class _Model:
     def body(self) -> Iterator[str]:
         raise NotImplementedError
 
-    def inside(self, chosen) -> str:
+    def inside(self, chosen: Any) -> str:
         """That the configuration is in the set, as a condition; empty if it cannot be written."""
         if chosen.whole:
             return self.listed(chosen)
@@ -97,14 +97,14 @@ class _Model:
             parts += [f"{total} <= {high}"] if high < self.n else []
         return " & ".join(parts) or "true"
 
-    def _holds(self, condition, code: int) -> bool:
+    def _holds(self, condition: Callable, code: int) -> bool:
         return self.protocol.holds(condition, self.protocol.space.namespace(code))
 
     def total(self, codes: list[int]) -> str:
         """How many agents are in one of the states."""
         raise NotImplementedError
 
-    def listed(self, chosen) -> str:
+    def listed(self, chosen: Any) -> str:
         """The configurations of a set one by one."""
         if self.q**self.n > MOST_LISTED:
             return ""

@@ -119,15 +119,9 @@ def number(value: Fraction) -> dict:
 
 
 def verify_messages(
-    protocol: MessageProtocol,
-    *,
-    graph: Any = None,
-    wake: Wake = "all",
-    property: str | None = None,
-    within: int | None = None,
-    memory: float,
-    progress: Callable[[str, int, int | None], None] | None = None,
-) -> MessageVerification:
+    protocol: MessageProtocol, *, graph: Any = None, wake: Wake = "all", property: str | None = None,
+    within: int | None = None, memory: float, progress: Callable[[str, int, int | None], None] | None = None,
+) -> MessageVerification:  # fmt: skip
     """All runs of a protocol on one graph, over all outcomes of all coins."""
     begin = time.perf_counter()
     if property not in (None, QUESTION):

@@ -10,8 +10,9 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from hegemon.display import Show
 from hegemon.engines.messages.initiators import WakeUp
 from hegemon.engines.messages.ports import ports_of
 from hegemon.errors import InvalidInput
@@ -78,8 +79,9 @@ class Tally:
 
 
 def enumerate_runs(
-    protocol: MessageProtocol, topology: Topology, wake: WakeUp, least: int | None, memory: float, progress=None
-) -> Tally:
+    protocol: MessageProtocol, topology: Topology, wake: WakeUp, least: int | None, memory: float,
+    progress: Show | None = None,
+) -> Tally:  # fmt: skip
     """Every run, until nothing is left to happen; if `least` rounds are enough, also not further than there is room.
     Wide draws go by their order where that is all that matters, otherwise value by value."""
     try:
@@ -92,8 +94,9 @@ class Enumeration:
     """One enumeration of all runs."""
 
     def __init__(
-        self, protocol: MessageProtocol, topology: Topology, wake: WakeUp, memory: float, progress, ordered: bool
-    ):
+        self, protocol: MessageProtocol, topology: Topology, wake: WakeUp, memory: float, progress: Show | None,
+        ordered: bool,
+    ):  # fmt: skip
         self.protocol, self.topology, self.wake, self.progress = protocol, topology, wake, progress
         self.ports = ports_of(topology)
         self.locals = LocalStates(protocol, ordered)
@@ -208,11 +211,11 @@ class Enumeration:
             inboxes = tuple(post and renumbered(post, places) for post in inboxes)
         return State(nodes, inboxes, outcome.drawn)
 
-    def _begin(self, state: State, round: int, v: int):
+    def _begin(self, state: State, round: int, v: int) -> Any:
         local = state.nodes[v]
         return self.locals.begin(local, round, state.drawn) if self.locals.states[local].begins == round else None
 
-    def _round(self, state: State, round: int, v: int):
+    def _round(self, state: State, round: int, v: int) -> tuple[CallOutcome, ...] | None:
         inbox, local = state.inboxes[v], state.nodes[v]
         if inbox is None and round not in self.locals.states[local].calls:
             return None

@@ -7,12 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hegemon.errors import InvalidInput
 from hegemon.exact.messages.frozen import CHANGEABLE, Freezer, renumbered, thaw
 from hegemon.exact.messages.scripted_coins import NotOrdered, ScriptedCoins, Unenumerable, branches
 from hegemon.models.messages import ELECTED, MessageProtocol
+
+if TYPE_CHECKING:
+    from hegemon.discovery.search import Node
+
 
 Numbers = tuple[tuple[tuple[int, int], int], ...]  # how many different numbers were drawn from each range
 Places = tuple[tuple[tuple[int, int], tuple[int, ...]], ...]  # the new place of each
@@ -97,7 +101,7 @@ class LocalStates:
 
     @cached_property
     def _ended(self) -> type:
-        def forgotten(node):
+        def forgotten(node: Any) -> None:
             raise InvalidInput(f"{self.protocol.id}: measure reads node.round, which verify does not keep")
 
         return type("Node", (self.protocol.node_type,), {"round": property(forgotten)})
@@ -125,7 +129,7 @@ class LocalStates:
         return self._outcomes[key]
 
     def _called(self, function: str, local: int, round: int, drawn: Numbers, inbox: Post | None) -> Iterator[tuple]:
-        def call(coins: ScriptedCoins):
+        def call(coins: ScriptedCoins) -> "tuple[Node, dict[int, Any]]":
             node = self.thawed(local, round)
             if inbox is None:
                 node.sending = {port: thaw(message) for port, message in self.states[local].outbox}
@@ -143,7 +147,7 @@ class LocalStates:
             )
             yield coins.probability, after, numbers, moved
 
-    def _ask(self, function: str, round: int, *arguments):
+    def _ask(self, function: str, round: int, *arguments: Any) -> dict[int, Any]:
         before = dict(vars(self.protocol))
         try:
             answered = getattr(self.protocol, function)(*arguments)
@@ -162,7 +166,7 @@ class LocalStates:
                 raise InvalidInput(f"{self.protocol.id}: {function} changes self.{name}; a node may only change itself")
         return answered
 
-    def _after(self, local: int, function: str, round: int, node, answered, coins: ScriptedCoins) -> int:
+    def _after(self, local: int, function: str, round: int, node: Any, answered: Any, coins: ScriptedCoins) -> int:
         """The node after a call, checked as engine `nodes` checks it."""
         sends = round if function == "begin" else round + 1
         sending = dict(node.sending) if function == "begin" else {}

@@ -10,11 +10,15 @@ enumeration begins again with plain values.
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hegemon.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from hegemon.discovery.search import Node
+
 
 NARROW = 12  # ranges of at most this many values are enumerated value by value
 MOST_OUTCOMES = 1_000_000  # of the coins of one call
@@ -36,59 +40,59 @@ class Drawn:
     __slots__ = ("low", "high", "place")
     __class__ = property(lambda self: int)  # for isinstance; nothing takes it for a real one
 
-    def __init__(self, low: int, high: int, place):
+    def __init__(self, low: int, high: int, place: Any):
         self.low, self.high, self.place = low, high, place
 
-    def _difference(self, other):
+    def _difference(self, other: Any) -> int:
         if (self.low, self.high) != (other.low, other.high):
             raise NotOrdered
         return self.place - other.place
 
-    def _number(self, other) -> bool:
+    def _number(self, other: Any) -> bool:
         return isinstance(other, int | float | Fraction)
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> bool:
         if type(other) is Drawn:
             return self._difference(other) == 0
         if self._number(other) and self.low <= other <= self.high and other == int(other):
             raise NotOrdered
         return False
 
-    def __lt__(self, other):
+    def __lt__(self, other: Any) -> bool:
         if type(other) is Drawn:
             return self._difference(other) < 0
         return self._decided(other, other > self.high, other <= self.low) if self._number(other) else NotImplemented
 
-    def __le__(self, other):
+    def __le__(self, other: Any) -> bool:
         if type(other) is Drawn:
             return self._difference(other) <= 0
         return self._decided(other, other >= self.high, other < self.low) if self._number(other) else NotImplemented
 
-    def __gt__(self, other):
+    def __gt__(self, other: Any) -> bool:
         below = self.__le__(other)
         return below if below is NotImplemented else not below
 
-    def __ge__(self, other):
+    def __ge__(self, other: Any) -> bool:
         below = self.__lt__(other)
         return below if below is NotImplemented else not below
 
     @staticmethod
-    def _decided(other, surely: bool, never: bool) -> bool:
+    def _decided(other: Any, surely: bool, never: bool) -> bool:
         """What a comparison with an ordinary number says, if the range alone decides it."""
         if not surely and not never:
             raise NotOrdered
         return surely
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return self.__ne__(0)
 
-    def __ne__(self, other):
+    def __ne__(self, other: object) -> bool:
         return not self.__eq__(other)
 
-    def __copy__(self):
+    def __copy__(self) -> Any:
         return self
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: Any) -> Any:
         return self
 
 
@@ -110,33 +114,33 @@ class Uniform:
             self.first = middle
         return below
 
-    def __lt__(self, other):
+    def __lt__(self, other: Any) -> bool:
         return self._below(math.ceil(Fraction(_threshold(other)) * UNIT))
 
-    def __le__(self, other):
+    def __le__(self, other: Any) -> bool:
         return self._below(math.floor(Fraction(_threshold(other)) * UNIT) + 1)
 
-    def __gt__(self, other):
+    def __gt__(self, other: Any) -> bool:
         return not self <= other
 
-    def __ge__(self, other):
+    def __ge__(self, other: Any) -> bool:
         return not self < other
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return self > 0
 
 
-def _threshold(other) -> int | float | Fraction:
+def _threshold(other: Any) -> int | float | Fraction:
     if type(other) in (int, float, Fraction) or hasattr(other, "dtype"):
         return float(other) if hasattr(other, "dtype") else other
     raise Unenumerable("compares rng.random() with something that is not a plain number")
 
 
-def _use_as_number(*_):
+def _use_as_number(*_: object) -> Any:
     raise NotOrdered
 
 
-def _use_as_real(*_):
+def _use_as_real(*_: object) -> Any:
     raise Unenumerable("calculates with rng.random(), which has 2^53 outcomes; compare it, or draw rng.randrange(k)")
 
 
@@ -225,10 +229,10 @@ class ScriptedCoins:
     def getrandbits(self, k: int) -> Any:
         return self.randrange(1 << k)
 
-    def choice(self, seq):
+    def choice(self, seq: Any) -> Any:
         return seq[self.chooses(len(seq))]
 
-    def choices(self, population, weights=None, *, cum_weights=None, k=1) -> list:
+    def choices(self, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1) -> list:
         if cum_weights is not None:
             cum_weights = list(cum_weights)
             weights = [b - a for a, b in zip([0, *cum_weights], cum_weights, strict=False)]
@@ -238,7 +242,7 @@ class ScriptedCoins:
         common = math.lcm(*(weight.denominator for weight in exact))
         return [population[self.chooses([int(weight * common) for weight in exact])] for _ in range(k)]
 
-    def sample(self, population, k: int, *, counts=None) -> list:
+    def sample(self, population: Any, k: int, *, counts: Any = None) -> list:
         left = list(population)
         if counts is not None:
             left = [item for item, count in zip(left, counts, strict=True) for _ in range(count)]
@@ -246,10 +250,10 @@ class ScriptedCoins:
             raise ValueError("Sample larger than population or is negative")
         return [left.pop(self.chooses(len(left))) for _ in range(k)]
 
-    def shuffle(self, x) -> None:
+    def shuffle(self, x: Any) -> None:
         x[:] = self.sample(x, len(x))
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         raise Unenumerable(f"calls rng.{name}, and verify can enumerate {KNOWN} alone")
@@ -272,12 +276,14 @@ class ScriptedCoins:
         places.insert(gap, place)
         return Drawn(low, high, place)
 
-    def renumbered(self, low: int, high: int, place) -> int:
+    def renumbered(self, low: int, high: int, place: Any) -> int:
         """The place of a number when this call is over: 1, 2, …"""
         return bisect_left(self.places[low, high], place) + 1
 
 
-def branches(call, drawn: dict[tuple[int, int], int], ordered: bool):
+def branches(
+    call: Any, drawn: dict[tuple[int, int], int], ordered: bool
+) -> "Iterator[tuple[ScriptedCoins, tuple[Node, dict[int, Any]]]]":
     """Every outcome of a call that takes coins: (coins, answer), in the order of the scripts."""
     script: list[int] | None = []
     for _ in range(MOST_OUTCOMES):

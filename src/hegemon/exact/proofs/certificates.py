@@ -1,12 +1,15 @@
 """A proof as a file: the rules, the sets, what was found, and each question as SMT-LIB text for any solver."""
 
+from collections.abc import Iterator
+from typing import Any
+
 from hegemon.exact.proofs.questions import Questions
 from hegemon.exact.proofs.stages import starved
 
 FORMAT = "hegemon proof 1"
 
 
-def certificate(parts, graphs: str) -> dict:
+def certificate(parts: Any, graphs: str) -> dict:
     """All proved statements of all parts; nothing but numbers and names, so that another program can check it."""
     return {
         "format": FORMAT,
@@ -17,7 +20,7 @@ def certificate(parts, graphs: str) -> dict:
     }
 
 
-def _part(part, connected: bool) -> dict:
+def _part(part: Any, connected: bool) -> dict:
     system = part.system
     questions = Questions(system, connected)
     return {
@@ -30,7 +33,7 @@ def _part(part, connected: bool) -> dict:
     }
 
 
-def _statement(questions: Questions, statement) -> dict:
+def _statement(questions: Questions, statement: Any) -> dict:
     return {
         "question": statement.question,
         "set": statement.set,
@@ -54,11 +57,11 @@ def _statement(questions: Questions, statement) -> dict:
     }
 
 
-def _constraints(constraints) -> list[dict]:
+def _constraints(constraints: Any) -> list[dict]:
     return [{"weights": list(one.vector), "at_least": one.low} for one in constraints]
 
 
-def obligations(questions: Questions, statement):
+def obligations(questions: Questions, statement: Any) -> Iterator[Any]:
     """Every formula that must have no solution for the statement to be proved."""
     z3, goal, invariants = questions.z3, statement.goal, statement.invariants
     kept, inside = questions.all_hold(invariants), questions.all_hold(goal)
@@ -82,7 +85,7 @@ def obligations(questions: Questions, statement):
         yield z3.And(context, questions.dead(dead))
 
 
-def _smt_lib(questions: Questions, formula) -> str:
+def _smt_lib(questions: Questions, formula: Any) -> str:
     solver = questions.solver()
     solver.add(formula)
     lines = solver.to_smt2().splitlines()

@@ -18,7 +18,9 @@ import itertools
 import json
 import re
 import sys
+from collections.abc import Iterator
 from importlib.util import find_spec
+from typing import Any
 
 
 def main(arguments: list[str]) -> int:
@@ -51,7 +53,7 @@ MEANING = {
 }
 
 
-def said(certificate: dict):
+def said(certificate: dict) -> Iterator[str]:
     """What is checked, line by line. Names are quoted from the file: what they stand for is what is checked."""
     protocol, parameters = json.dumps(certificate["protocol"]), json.dumps(certificate["parameters"])
     yield f"protocol {protocol}, parameters {parameters}: a name for the states and rules below"
@@ -79,7 +81,7 @@ def said(certificate: dict):
             yield f"    obligations in the file: {len(statement['obligations'])}"
 
 
-def conjunction(constraints) -> str:
+def conjunction(constraints: Any) -> str:
     shown = [
         " + ".join(f"{weight}*c{state}" for state, weight in enumerate(one["weights"]) if weight) or "0"
         for one in constraints
@@ -137,7 +139,7 @@ def require_fields(certificate: dict) -> None:
         require(sorted(content) == sorted(FIELDS[kind]), f"a {kind} has the fields {sorted(content)}")
 
 
-def is_state(state, size: int) -> bool:
+def is_state(state: Any, size: int) -> bool:
     return type(state) is int and 0 <= state < size
 
 
@@ -149,7 +151,7 @@ class Statement:
         self.rules = [tuple(rule) for rule in part["rules"]]
         self.goal, self.invariants = self.read(statement["constraints"]), self.read(statement["invariants"])
 
-    def read(self, constraints) -> list[tuple]:
+    def read(self, constraints: Any) -> list[tuple]:
         require(all(len(one["weights"]) == self.size for one in constraints), "not one weight per state")
         return [(one["weights"], one["at_least"]) for one in constraints]
 
@@ -187,15 +189,15 @@ class Statement:
             dead |= pairs
         return [*formulas, f"(and {context} {self.dead(dead)})"], flaws
 
-    def all_of(self, constraints, rule=None) -> str:
+    def all_of(self, constraints: Any, rule: Any = None) -> str:
         return "(and true true " + " ".join(holds(one, rule) for one in constraints) + ")"
 
-    def breaks(self, constraint):
+    def breaks(self, constraint: Any) -> Iterator[str]:
         for rule in self.rules:
             if change(constraint[0], rule) < 0:
                 yield f"{present(rule[:2])} (not {holds(constraint, rule)})"
 
-    def dead(self, pairs, rule=None) -> str:
+    def dead(self, pairs: Any, rule: Any = None) -> str:
         if not self.connected:
             return "(and true true " + " ".join(f"(not {present(pair, rule)})" for pair in sorted(pairs)) + ")"
         label = list(range(self.size))
@@ -226,7 +228,7 @@ class Statement:
         return f"(and {' '.join(terms)} true)"
 
 
-def change(weights, rule) -> int:
+def change(weights: Any, rule: Any) -> int:
     return weights[rule[2]] + weights[rule[3]] - weights[rule[0]] - weights[rule[1]] if rule else 0
 
 
@@ -235,16 +237,18 @@ def text_of(number: int) -> str:
     return str(number) if number >= 0 else f"(- {-number})"
 
 
-def linear(weights, shift: int = 0) -> str:
+def linear(weights: Any, shift: int = 0) -> str:
     terms = [f"(* {text_of(weight)} c{state})" for state, weight in enumerate(weights) if weight]
     return f"(+ {text_of(shift)} 0 {' '.join(terms)})"
 
 
-def holds(constraint, rule=None) -> str:  # before, or after, an interaction
+def holds(constraint: Any, rule: Any = None) -> str:  # before, or after, an interaction
     return f"(>= {linear(constraint[0], change(constraint[0], rule))} {text_of(constraint[1])})"
 
 
-def present(pair, rule=None) -> str:  # two agents in these states are present, before or after an interaction
+def present(
+    pair: tuple[int, int], rule: Any = None
+) -> str:  # two agents in these states are present, before or after an interaction
     more = [rule[2:].count(state) - rule[:2].count(state) if rule else 0 for state in pair]
     terms = [f"(>= (+ c{x} {text_of(plus)}) {pair.count(x)})" for x, plus in zip(pair, more, strict=True)]
     return f"(and {' '.join(terms)})"

@@ -1,7 +1,10 @@
 """Where no proof is found: the smallest population on which the statement is false, from its exact chain."""
 
 import dataclasses
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
+from hegemon.display import Show
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import estimate
 from hegemon.exact.configurations import Configurations
@@ -9,11 +12,19 @@ from hegemon.exact.verification import verify
 from hegemon.graphs.families import path
 from hegemon.runs.setting import topology_for
 
+if TYPE_CHECKING:
+    from hegemon.exact.proofs.prover import Statement
+    from hegemon.exact.proofs.system import System
+
+
 LARGEST = 5  # agents, by default
 LARGEST_CHAIN = 200_000  # configurations: beyond, a size is passed over
 
 
-def smallest_counterexample(statement, system, start, given: dict, connected: bool, largest: int, progress=None):
+def smallest_counterexample(
+    statement: Any, system: "System", start: Any, given: dict, connected: bool, largest: int,
+    progress: Show | None = None,
+) -> "Statement":  # fmt: skip
     """The statement refuted by a concrete run, or as it was, with the sizes on which it is true."""
     if start and "(" in start:
         return statement  # exact chains start at configurations, not at conditions
@@ -42,7 +53,7 @@ def smallest_counterexample(statement, system, start, given: dict, connected: bo
     return dataclasses.replace(statement, sentence=statement.sentence + sizes)
 
 
-def instances(system, given: dict, n: int):
+def instances(system: "System", given: dict, n: int) -> Iterator[Any]:
     """The protocol at one size, once for every input that belongs to the system."""
     protocol_class = type(system.protocol)
     name = protocol_class.input_parameter

@@ -8,6 +8,7 @@ the set asks, where that is less. Those that some interaction can break are stru
 
 from fractions import Fraction
 from math import gcd, lcm
+from typing import Any
 
 from hegemon.exact.proofs.questions import Questions
 from hegemon.exact.proofs.system import Linear, Start, System
@@ -15,7 +16,7 @@ from hegemon.exact.proofs.system import Linear, Start, System
 MOST_VALUES = 12  # of a field, each of which is counted
 
 
-def candidate_vectors(system: System, *sets) -> list[tuple[int, ...]]:
+def candidate_vectors(system: System, *sets: Any) -> list[tuple[int, ...]]:
     space = system.protocol.space
     states = [vars(space.namespace(code)) for code in range(system.size)]
     vectors = [constraint.vector for chosen in sets for constraint in chosen]
@@ -61,14 +62,14 @@ def conserved(system: System) -> list[tuple[int, ...]]:
     return found
 
 
-def _effect(rule, size: int) -> list[int]:
+def _effect(rule: Any, size: int) -> list[int]:
     effect = [0] * size
     for state, sign in ((rule.a, -1), (rule.b, -1), (rule.c, 1), (rule.d, 1)):
         effect[state] += sign
     return effect
 
 
-def inductive(questions: Questions, start: Start, *sets) -> list[Linear]:
+def inductive(questions: Questions, start: Start, *sets: Any) -> list[Linear]:
     """The candidates that hold at the start and that no interaction breaks while all of them hold."""
     if start.is_everything:
         return []
@@ -95,7 +96,7 @@ def inductive(questions: Questions, start: Start, *sets) -> list[Linear]:
     return list(switches)
 
 
-def needed(questions: Questions, invariants: list[Linear], formulas) -> list[Linear]:
+def needed(questions: Questions, invariants: list[Linear], formulas: Any) -> list[Linear]:
     """Of the invariants, some that already refute these formulas and keep each other (by unsatisfiable cores)."""
     z3, solver = questions.z3, questions.solver()
     switches = {f"keep{number}": candidate for number, candidate in enumerate(invariants)}

@@ -1,8 +1,11 @@
 """The front door of proofs: questions about sets, for every n; what is found is a certificate, and it is checked."""
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
+from hegemon.display import Show
 from hegemon.errors import InvalidInput, meant
 from hegemon.exact.proofs import checker
 from hegemon.exact.proofs.certificates import certificate
@@ -87,15 +90,9 @@ class Proof:
 
 
 def prove(
-    protocol: type[Protocol],
-    *,
-    property: str | None = None,
-    start: str | None = None,
-    graphs: str = "complete",
-    parameters: dict | None = None,
-    largest: int = LARGEST,
-    progress=None,
-) -> Proof:
+    protocol: type[Protocol], *, property: str | None = None, start: str | None = None, graphs: str = "complete",
+    parameters: dict | None = None, largest: int = LARGEST, progress: Show | None = None,
+) -> Proof:  # fmt: skip
     """Look for proofs that hold for every n at once, of a population protocol whose states do not grow with n.
 
     protocol    the class, such as hegemon.Pairwise: n is not given, because it is every n.
@@ -133,7 +130,9 @@ def prove(
     return Proof(protocol, graphs, tuple(parts), made, checked, time.perf_counter() - begin)
 
 
-def _statements(questions: Questions, property, start, given, largest, progress):
+def _statements(
+    questions: Questions, property: str | None, start: Any, given: dict, largest: int, progress: Show | None
+) -> Iterator[Statement]:
     system = questions.system
     begins = system.start(start or system.protocol.default_start or "all")
     own = system.protocol.topology
@@ -147,7 +146,7 @@ def _statements(questions: Questions, property, start, given, largest, progress)
         yield statement
 
 
-def _asked(property: str | None, system: System):
+def _asked(property: str | None, system: System) -> Iterator[tuple[str, str]]:
     """The questions and sets that a text means."""
     protocol = system.protocol
     elects = protocol.elects_leader
@@ -175,12 +174,12 @@ def _asked(property: str | None, system: System):
     yield from (("closed", property), ("reached", property))
 
 
-def _has_one_leader(system: System, goal) -> bool:
+def _has_one_leader(system: System, goal: Any) -> bool:
     """Whether the set itself says that there is exactly one leader."""
     return {Linear(system.outputs, 1), Linear(tuple(-value for value in system.outputs), -1)} <= set(goal)
 
 
-def _closed(questions: Questions, name: str, start: Start, goal, progress) -> Statement:
+def _closed(questions: Questions, name: str, start: Start, goal: Any, progress: Show | None) -> Statement:
     """No interaction leads out of the set, be it on its own or among what can follow the start."""
     formulas = [questions.z3.And(questions.all_hold(goal), f) for each in goal for f, _ in questions.breaks(each)]
     found = _keeping(questions, start, goal, formulas)
@@ -192,7 +191,7 @@ def _closed(questions: Questions, name: str, start: Start, goal, progress) -> St
     return Statement("closed", name, start, goal, PROVED, sentence, tuple(found))
 
 
-def _leader(questions: Questions, name: str, start: Start, goal, progress) -> Statement:
+def _leader(questions: Questions, name: str, start: Start, goal: Any, progress: Show | None) -> Statement:
     """Exactly one leader in the set, and no interaction inside it changes an output; and it is closed."""
     system, z3 = questions.system, questions.z3
     inside = questions.all_hold(goal)
@@ -211,7 +210,7 @@ def _leader(questions: Questions, name: str, start: Start, goal, progress) -> St
     return Statement("leader", name, start, goal, PROVED, sentence, tuple(found))
 
 
-def _keeping(questions: Questions, start: Start, goal, formulas) -> list[Linear] | None:
+def _keeping(questions: Questions, start: Start, goal: Any, formulas: Any) -> list[Linear] | None:
     """Invariants under which none of the formulas can be true, as few as needed; None if there are none."""
     solver = questions.solver()
     if all(questions.refuted(solver, formula) for formula in formulas):
@@ -223,7 +222,7 @@ def _keeping(questions: Questions, start: Start, goal, formulas) -> list[Linear]
     return needed(questions, invariants, formulas)
 
 
-def _reached(questions: Questions, name: str, start: Start, goal, progress) -> Statement:
+def _reached(questions: Questions, name: str, start: Start, goal: Any, progress: Show | None) -> Statement:
     """The set is reached with probability 1: from everywhere if that can be shown, else from the start."""
     begins, invariants = Start("every configuration"), []
     stages, stuck = find_stages(questions, goal, [], progress)
@@ -264,7 +263,7 @@ def _why(system: System, stuck: Stuck) -> str:
     return f"stage {stuck.stage}: no weights fall in {rules}" + " …" * (len(stuck.rules) > 3)
 
 
-def _numbered(things, word: str) -> str:
+def _numbered(things: Any, word: str) -> str:
     return f"{len(things)} {word}{'s' * (len(things) != 1)}"
 
 

@@ -5,6 +5,8 @@ agents whose states are present, so what no counts allow, no graph allows.
 """
 
 from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from hegemon.exact.proofs.symbols import solver_library
 from hegemon.exact.proofs.system import Linear, Rule, Start, System
@@ -22,38 +24,38 @@ class Questions:
         self.total = self.sum(self.counts)
         self.size = self.z3.And(*(count >= 0 for count in self.counts), self.total >= system.smallest)
 
-    def value(self, vector, shift: int = 0):
+    def value(self, vector: Sequence[int], shift: int = 0) -> Any:
         terms = [weight * count for weight, count in zip(vector, self.counts, strict=True) if weight]
         return self.sum([*terms, self.z3.IntVal(shift)])
 
-    def holds(self, constraint: Linear, rule: Rule | None = None):
+    def holds(self, constraint: Linear, rule: Rule | None = None) -> Any:
         """The constraint now, or after an interaction."""
         return self.value(constraint.vector, rule.change(constraint.vector) if rule else 0) >= constraint.low
 
-    def all_hold(self, constraints, rule: Rule | None = None):
+    def all_hold(self, constraints: Any, rule: Rule | None = None) -> Any:
         return self.both(self.holds(constraint, rule) for constraint in constraints)
 
-    def both(self, formulas):
+    def both(self, formulas: Any) -> Any:
         """All of the formulas: plain z3 writes an empty conjunction in a way that other solvers do not read."""
         return self.z3.And([self.z3.BoolVal(True), *formulas])
 
-    def either(self, formulas):
+    def either(self, formulas: Any) -> Any:
         return self.z3.Or([self.z3.BoolVal(False), *formulas])
 
-    def sum(self, terms):
+    def sum(self, terms: Any) -> Any:
         return self.z3.Sum(terms) if len(terms) > 1 else terms[0]
 
-    def outside(self, constraints, rule: Rule | None = None):
+    def outside(self, constraints: Any, rule: Rule | None = None) -> Any:
         return self.z3.Not(self.all_hold(constraints, rule))
 
-    def enabled(self, pair):
+    def enabled(self, pair: tuple[int, int]) -> Any:
         """Two agents in these states are present."""
         a, b = pair
         if a == b:
             return self.counts[a] >= 2
         return self.z3.And(self.counts[a] >= 1, self.counts[b] >= 1)
 
-    def dead(self, pairs, rule: Rule | None = None):
+    def dead(self, pairs: Any, rule: Rule | None = None) -> Any:
         """None of these pairs can meet. On a connected graph neighbours are compatible, that is, not in `pairs` either
         way around; so all states that are present lie in one component of the compatible states."""
         if not self.connected:
@@ -66,7 +68,7 @@ class Questions:
             options.append(self.holds(Linear(tuple(others), 0), rule))
         return self.either(options)
 
-    def _enabled_after(self, pair, rule: Rule | None):
+    def _enabled_after(self, pair: tuple[int, int], rule: Rule | None) -> Any:
         if rule is None:
             return self.enabled(pair)
         a, b = pair
@@ -74,7 +76,7 @@ class Questions:
         after = [self.value(unit, rule.change(unit)) for unit in units]
         return after[0] >= 2 if a == b else self.z3.And(after[0] >= 1, after[1] >= 1)
 
-    def breaks(self, constraint: Linear):
+    def breaks(self, constraint: Linear) -> Iterator[Any]:
         """How an interaction can break a constraint, one formula per amount that its left side falls by."""
         falls = defaultdict(list)
         for rule in self.system.rules:
@@ -85,7 +87,7 @@ class Questions:
             broken = self.value(constraint.vector, change) < constraint.low
             yield self.z3.And(broken, self.either(self.enabled(rule.pair) for rule in rules)), rules
 
-    def begins(self, start: Start):
+    def begins(self, start: Start) -> Any:
         """The counts are those of a start; inputs and groups are further unknowns."""
         z3, formulas = self.z3, [self.all_hold(start.constraints)]
         given = z3.Int("input")
@@ -103,7 +105,7 @@ class Questions:
             formulas += [count == self.sum([z3.IntVal(0), *parts[state]]) for state, count in enumerate(self.counts)]
         return self.both(formulas)
 
-    def lowest(self, vector, start: Start) -> int | None:
+    def lowest(self, vector: Sequence[int], start: Start) -> int | None:
         """The least value of a linear form over all starts; None if there is none."""
         optimizer = self.z3.Optimize()
         optimizer.set("timeout", PATIENCE)
@@ -114,14 +116,14 @@ class Questions:
         bound = optimizer.lower(goal)
         return bound.as_long() if self.z3.is_int_value(bound) else None
 
-    def impossible(self, solver, *assumptions) -> bool:
+    def impossible(self, solver: Any, *assumptions: Any) -> bool:
         """Whether the solver has proved that there is no solution; doubt is no proof."""
         answer = solver.check(*assumptions)
         if answer == self.z3.unknown and "interrupted" in solver.reason_unknown():
             raise KeyboardInterrupt
         return answer == self.z3.unsat
 
-    def refuted(self, solver, formula, *assumptions) -> bool:
+    def refuted(self, solver: Any, formula: Any, *assumptions: Any) -> bool:
         """Whether what the solver knows excludes the formula."""
         solver.push()
         solver.add(formula)
@@ -129,14 +131,14 @@ class Questions:
         solver.pop()
         return answer
 
-    def solver(self):
+    def solver(self) -> Any:
         solver = self.z3.Solver()
         solver.set("timeout", PATIENCE)
         solver.add(self.size)
         return solver
 
 
-def components(size: int, pairs) -> list[list[int]]:
+def components(size: int, pairs: Any) -> list[list[int]]:
     """The components of the states, two states being joined unless they are a pair either way around."""
     left, found = set(range(size)), []
     while left:

@@ -10,9 +10,11 @@ configuration outside the goal is left, the goal has been reached.
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
+from typing import Any
 
 import numpy as np
 
+from hegemon.display import Show
 from hegemon.exact.proofs.questions import PATIENCE, Questions
 from hegemon.exact.proofs.symbols import solver_library
 from hegemon.exact.proofs.system import Linear, Rule
@@ -37,7 +39,7 @@ class Stuck:
 
 
 def find_stages(
-    questions: Questions, goal, invariants: list[Linear], progress=None
+    questions: Questions, goal: Any, invariants: list[Linear], progress: Show | None = None
 ) -> tuple[list[Stage], Stuck | None]:
     """The stages up to the goal, or as far as they go and where they end."""
     solver = questions.solver()
@@ -63,7 +65,9 @@ def find_stages(
         dead |= set(pairs)
 
 
-def _starved(questions: Questions, solver, goal, invariants, rules: list[Rule], dead) -> tuple[tuple[int, int], ...]:
+def _starved(
+    questions: Questions, solver: Any, goal: Any, invariants: Any, rules: list[Rule], dead: Any
+) -> tuple[tuple[int, int], ...]:
     """The pairs that cannot meet any more; if there are none, those whose meetings have no successor."""
     solver.push()
     solver.add(questions.dead(dead))
@@ -73,7 +77,7 @@ def _starved(questions: Questions, solver, goal, invariants, rules: list[Rule], 
     return tuple(sorted(pairs)) or _without_successor(questions, solver, goal, invariants, alive, dead)
 
 
-def _alive(questions: Questions, solver, rules: list[Rule]) -> list[Rule]:
+def _alive(questions: Questions, solver: Any, rules: list[Rule]) -> list[Rule]:
     """The rules whose pair is present in some configuration that the solver allows."""
     waiting, alive = dict.fromkeys(rule.pair for rule in rules), set()
     while waiting:
@@ -90,7 +94,7 @@ def _alive(questions: Questions, solver, rules: list[Rule]) -> list[Rule]:
     return [rule for rule in rules if rule.pair in alive]
 
 
-def _present(questions: Questions, solver, pairs) -> set:
+def _present(questions: Questions, solver: Any, pairs: Any) -> set:
     """The pairs that can meet in the configuration just found: one answer settles many."""
     try:
         model = solver.model()
@@ -100,7 +104,7 @@ def _present(questions: Questions, solver, pairs) -> set:
     return {(a, b) for a, b in pairs if counts[a] >= 1 and counts[b] >= 1 + (a == b)}
 
 
-def _without_successor(questions: Questions, solver, goal, invariants, alive, dead) -> tuple:
+def _without_successor(questions: Questions, solver: Any, goal: Any, invariants: Any, alive: Any, dead: Any) -> tuple:
     """Pairs whose meeting always leads into the goal or revives a dead pair: they meet finitely often too."""
     left: dict = {}
     for rule in alive:
@@ -112,7 +116,7 @@ def _without_successor(questions: Questions, solver, goal, invariants, alive, de
     )
 
 
-def starved(questions: Questions, goal, invariants, dead, rule: Rule):
+def starved(questions: Questions, goal: Any, invariants: Any, dead: Any, rule: Rule) -> Any:
     """The rule can happen outside the goal while the dead pairs are impossible, before and after."""
     before = questions.z3.And(questions.dead(dead), questions.enabled(rule.pair))
     after = questions.z3.And(
@@ -151,21 +155,21 @@ def find_weights(size: int, rules: list[Rule]) -> tuple[tuple[int, ...], list[Ru
     return (weights, [rule for rule in rules if rule.change(weights) < 0]) if weights else ((), [])
 
 
-def _whole(values) -> tuple[int, ...]:
+def _whole(values: np.ndarray) -> tuple[int, ...]:
     """Floating-point weights as whole numbers in the same proportions, if they are simple fractions."""
     fractions = [Fraction(float(value)).limit_denominator(LARGEST_DENOMINATOR) for value in values]
     scale = lcm(*(fraction.denominator for fraction in fractions))
     return tuple(int(fraction * scale) for fraction in fractions)
 
 
-def _lowers(weights, rules, falls) -> bool:
+def _lowers(weights: Any, rules: Any, falls: Any) -> bool:
     """The exact check: no rule raises the weights, and those that should lower them do."""
     return bool(weights) and all(
         rule.change(weights) <= (-1 if fall else 0) for rule, fall in zip(rules, falls, strict=True)
     )
 
 
-def _by_solver(size: int, rules, falls) -> tuple[int, ...]:
+def _by_solver(size: int, rules: Any, falls: Any) -> tuple[int, ...]:
     """The same weights by exact arithmetic, where rounding has failed."""
     z3 = solver_library()
     weights = [z3.Int(f"w{state}") for state in range(size)]

@@ -4,12 +4,17 @@ A protocol is asked for its states, transitions, sets and starts with these in p
 without looking at them holds for every n; where it does look, the operation is refused, and the proof with it.
 """
 
+# `Affine` knows what `Unknown` refuses
+# mypy: disable-error-code="override,assignment"
+
 from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
 
 from hegemon.errors import InvalidInput
 
 
-def solver_library():
+def solver_library() -> ModuleType:
     try:
         import z3  # only here: it is an extra
     except ImportError:
@@ -37,7 +42,7 @@ class Unknown:
     def __init__(self, name: str):
         self.name = name
 
-    def _refuse(self, *_):
+    def _refuse(self, *_: object) -> Any:
         if self.name == "n":
             raise DependsOnSize("n itself is used, so there is not one answer for every n; verify one n at a time")
         raise DependsOnSize(f"{self.name} depends on n; fix it to prove for that value (--set {self.name}=VALUE)")
@@ -49,7 +54,7 @@ class Unknown:
     __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lshift__ = __rlshift__ = _refuse
     __rshift__ = __rrshift__ = __invert__ = __divmod__ = __rdivmod__ = __hash__ = __format__ = _refuse
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.name
 
 
@@ -63,7 +68,7 @@ class Affine(Unknown):
     constant: int = 0
     facts: tuple[Fact, ...] = ()
 
-    def _plus(self, other, sign: int = 1):
+    def _plus(self, other: Any, sign: int = 1) -> "Affine":
         if isinstance(other, Affine):
             size, share, constant, facts = other.size, other.share, other.constant, other.facts
         elif isinstance(other, int) and not isinstance(other, bool):
@@ -73,21 +78,21 @@ class Affine(Unknown):
         sums = self.size + sign * size, self.share + sign * share, self.constant + sign * constant
         return Affine(self.name, *sums, self.facts or facts)
 
-    def __add__(self, other):
+    def __add__(self, other: Any) -> Any:
         return self._plus(other)
 
     __radd__ = __add__
 
-    def __sub__(self, other):
+    def __sub__(self, other: Any) -> "Affine":
         return self._plus(other, -1)
 
-    def __rsub__(self, other):
+    def __rsub__(self, other: Any) -> Any:
         return (-self)._plus(other)
 
-    def __neg__(self):
+    def __neg__(self) -> "Affine":
         return self * -1
 
-    def __mul__(self, other):
+    def __mul__(self, other: Any) -> "Affine":
         if not isinstance(other, int) or isinstance(other, bool):
             return self._refuse()
         other = int(other)  # certificates take nothing else
@@ -95,7 +100,7 @@ class Affine(Unknown):
 
     __rmul__ = __mul__
 
-    def __ge__(self, other):
+    def __ge__(self, other: Any) -> Any:
         """Decided by the facts, or the cases are to be distinguished. Sizes alone never are: they have no limit."""
         difference = self - other
         fact = difference.size, difference.share, difference.constant
@@ -106,19 +111,19 @@ class Affine(Unknown):
             raise Undecided(fact)
         return answer
 
-    def __lt__(self, other):
+    def __lt__(self, other: Any) -> Any:
         return not self >= other
 
-    def __le__(self, other):
+    def __le__(self, other: Any) -> Any:
         return -self >= -other
 
-    def __gt__(self, other):
+    def __gt__(self, other: Any) -> Any:
         return not self <= other
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> Any:
         return self >= other and self <= other
 
-    def __ne__(self, other):
+    def __ne__(self, other: Any) -> Any:
         return not self == other
 
     __hash__ = Unknown._refuse
@@ -129,7 +134,7 @@ def decided(fact: Fact, facts: tuple[Fact, ...]) -> bool | None:
     z3 = solver_library()
     n, share = z3.Ints("n input")
 
-    def formula(of: Fact):
+    def formula(of: Fact) -> Any:
         return of[0] * n + of[1] * share + of[2] >= 0
 
     for answer, excluded in ((True, z3.Not(formula(fact))), (False, formula(fact))):

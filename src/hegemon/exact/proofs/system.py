@@ -4,6 +4,7 @@ import ast
 import dataclasses
 import inspect
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -44,7 +45,7 @@ class Rule:
     def pair(self) -> tuple[int, int]:
         return self.a, self.b
 
-    def change(self, vector) -> int:
+    def change(self, vector: Sequence[int]) -> int:
         return vector[self.c] + vector[self.d] - vector[self.a] - vector[self.b]
 
     @property
@@ -106,7 +107,7 @@ class System:
         self.states = tuple(self._label(code) for code in codes)
 
     @staticmethod
-    def _without_size(protocol_class, given: dict, inputs) -> Protocol:
+    def _without_size(protocol_class: type[Protocol], given: dict, inputs: Any) -> Protocol:
         """An instance whose n, and all that follows from it, is a symbol."""
         unknown = set(given) - set(protocol_class.parameter_declarations)
         if unknown:
@@ -115,7 +116,7 @@ class System:
                 f"{protocol_class.id} has no parameter {word!r}; its parameters are: {known}"
                 f"{meant(word, protocol_class.parameter_declarations)}"
             )
-        protocol = object.__new__(protocol_class)
+        protocol: Any = object.__new__(protocol_class)
         protocol.n = Affine("n", size=1, facts=inputs)
         protocol.values = {"n": protocol.n}
         fixed: dict[str, Any] = {}
@@ -143,12 +144,12 @@ class System:
             pass  # a condition between parameters and n: what is proved holds for every n, allowed or not
         return protocol
 
-    def _require_sound(self, protocol_class, parameters: dict, first, second) -> None:
+    def _require_sound(self, protocol_class: type[Protocol], parameters: dict, first: Any, second: Any) -> None:
         """The author's functions are tried at the smallest size that the parameters allow: there all numbers exist,
         and the rules must be those of that protocol."""
         for n in range(self.smallest, LARGEST_SYSTEM):
             try:
-                protocol = protocol_class(n, **parameters)
+                protocol: Any = protocol_class(n, **parameters)
             except InvalidInput:
                 continue
             protocol.require_sound()
@@ -183,7 +184,7 @@ class System:
         output = getattr(self.protocol, "output", None)
         return self.values_of(output) if output and self.protocol.outputs else (0,) * self.size
 
-    def values_of(self, function) -> tuple[int, ...]:
+    def values_of(self, function: Callable) -> tuple[int, ...]:
         """Of a condition, for every state: 1 where it holds, else 0."""
         namespace = self.protocol.space.namespace
         return tuple(int(self.protocol.holds(function, namespace(code))) for code in range(self.size))
@@ -211,7 +212,7 @@ class System:
                     found.append(Linear(vector, sign * limit.constant))
         return tuple(dict.fromkeys(found))
 
-    def _affine(self, bound) -> Affine:
+    def _affine(self, bound: Any) -> Affine:
         """A bound of a count, which may be a text such as "n - 1"."""
         if isinstance(bound, str):
             bound = _affine_value(ast.parse(bound.replace("^", "**"), mode="eval").body, self.protocol.values, bound)
@@ -245,10 +246,10 @@ class System:
             ) from None
         return Start(name, groups=found)
 
-    def _affine_count(self, count) -> Affine:
+    def _affine_count(self, count: Any) -> Affine:
         return count if isinstance(count, Affine) else self._affine(count)
 
-    def _support(self, group) -> tuple[int, ...]:
+    def _support(self, group: Any) -> tuple[int, ...]:
         """The states that the agents of a group may be in."""
         space = self.protocol.space
         if not group.random:
@@ -258,14 +259,14 @@ class System:
         return tuple(code for code, state in named if all(state[name] == value for name, value in wanted.items()))
 
 
-def _without_bounds_of_size(declaration, fixed: dict):
+def _without_bounds_of_size(declaration: Any, fixed: dict) -> Any:
     """The declaration of a parameter without those of its bounds that mention n."""
     kept = {side: getattr(declaration, side) for side in ("low", "high")}
     kept = {side: None if _mentions_size(bound, fixed) else bound for side, bound in kept.items()}
     return dataclasses.replace(declaration, **kept)
 
 
-def _mentions_size(text, fixed: dict) -> bool:
+def _mentions_size(text: Any, fixed: dict) -> bool:
     """Whether a text speaks of more than the fixed parameters."""
     if not isinstance(text, str):
         return False
@@ -276,7 +277,7 @@ def _mentions_size(text, fixed: dict) -> bool:
     return False
 
 
-def _affine_value(node, values: dict, text: str):
+def _affine_value(node: Any, values: dict, text: str) -> Any:
     if isinstance(node, ast.Constant) and isinstance(node.value, int):
         return node.value
     if isinstance(node, ast.Name) and node.id in values:
