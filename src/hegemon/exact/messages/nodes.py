@@ -7,16 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from hegemon.errors import InvalidInput
 from hegemon.exact.messages.frozen import CHANGEABLE, Freezer, renumbered, thaw
 from hegemon.exact.messages.scripted_coins import NotOrdered, ScriptedCoins, Unenumerable, branches
 from hegemon.models.messages import ELECTED, MessageProtocol
-
-if TYPE_CHECKING:
-    from hegemon.discovery.search import Node
-
 
 Numbers = tuple[tuple[tuple[int, int], int], ...]  # how many different numbers were drawn from each range
 Places = tuple[tuple[tuple[int, int], tuple[int, ...]], ...]  # the new place of each
@@ -129,7 +125,7 @@ class LocalStates:
         return self._outcomes[key]
 
     def _called(self, function: str, local: int, round: int, drawn: Numbers, inbox: Post | None) -> Iterator[tuple]:
-        def call(coins: ScriptedCoins) -> "tuple[Node, dict[int, Any]]":
+        def call(coins: ScriptedCoins) -> tuple[Any, dict[int, Any]]:
             node = self.thawed(local, round)
             if inbox is None:
                 node.sending = {port: thaw(message) for port, message in self.states[local].outbox}

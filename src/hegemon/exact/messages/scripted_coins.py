@@ -12,13 +12,9 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hegemon.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from hegemon.discovery.search import Node
-
 
 NARROW = 12  # ranges of at most this many values are enumerated value by value
 MOST_OUTCOMES = 1_000_000  # of the coins of one call
@@ -283,7 +279,7 @@ class ScriptedCoins:
 
 def branches(
     call: Any, drawn: dict[tuple[int, int], int], ordered: bool
-) -> "Iterator[tuple[ScriptedCoins, tuple[Node, dict[int, Any]]]]":
+) -> "Iterator[tuple[ScriptedCoins, tuple[Any, dict[int, Any]]]]":
     """Every outcome of a call that takes coins: (coins, answer), in the order of the scripts."""
     script: list[int] | None = []
     for _ in range(MOST_OUTCOMES):
