@@ -147,6 +147,9 @@ SENTENCES = {
 }
 
 HIDDEN = ("compare-messages",)  # still there for who knows them; `compare` does more
+# Commands that print tables: each takes --latex and --csv, if it has no such option of its own.
+TABLED = ("list", "show", "run", "check", "sweep", "results", "verify", "prove", "holding", "search-worst", "discover",
+          "mixing-time", "lower-bound", "compare-messages", "advise")  # fmt: skip
 HELPFUL = {"help_option_names": ["-h", "--help"]}
 RAW = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}  # read by argparse
 
@@ -165,6 +168,7 @@ def application(words: list[str]) -> typer.Typer:
     app.callback()(everything)
     for name, (place, examples) in COMMANDS.items():
         command = load(place) if name in words else _unloaded
+        command = tabled(command) if name in words and name in TABLED else command
         epilog = "Examples:\n\n" + "\n\n".join(examples)
         sentence = None if name in words else SENTENCES[name]
         kind, settings = (TyperCommand, RAW) if name == "agent" else (Once, HELPFUL)
@@ -201,6 +205,13 @@ Version = Annotated[
 
 def everything(version: Version = False) -> None:
     """A laboratory for randomized leader election in anonymous networks."""
+
+
+def tabled(command: Callable) -> Callable:
+    """The command with options that write the tables it prints (see `tables`)."""
+    from hegemon.cli.tables import with_files
+
+    return with_files(command)
 
 
 def load(place: str) -> Callable:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 
 GAP = 2  # between two columns of a table
+PRINTED: list[tuple[list[str], list[list[str]]]] = []  # the tables of this command, headings and rows (see `tables`)
 
 
 class Sheet(io.TextIOBase):
@@ -90,10 +91,18 @@ def new_table(*columns: Any, **options: Any) -> "Table":
     """A table without a frame; a column is its heading, or a heading and the options of rich."""
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, **options)
+    rows: list[list[str]] = []
+
+    class Kept(Table):
+        def add_row(self, *cells: Any, **more: Any) -> None:
+            super().add_row(*cells, **more)
+            rows.append([str(cell) for cell in cells])
+
+    table = Kept(box=None, pad_edge=False, **options)
     for column in columns:
         heading, more = (column, dict[str, Any]()) if isinstance(column, str) else column
         table.add_column(heading, **more)
+    PRINTED.append(([str(column.header) for column in table.columns if table.show_header], rows))
     return table
 
 
@@ -116,6 +125,7 @@ def figures(
     )
     for row in rows:
         table.add_row(*(row[k] for k in shown))
+    PRINTED[-1] = headings, rows  # a file has room for all columns
     return table, [heading for k, heading in enumerate(headings) if k not in shown]
 
 

@@ -12,7 +12,7 @@ from hegemon.cli.options import OUTPUT, option, path
 from hegemon.cli.resuming import make_keeper, resumed
 from hegemon.cli.run_report import interruption, print_report, report, writers
 from hegemon.errors import InvalidInput
-from hegemon.files import reserve
+from hegemon.files import reserve, write_text
 from hegemon.runs.option import MESSAGES, RECORDING
 from hegemon.runs.record import RunRecord
 
@@ -47,6 +47,7 @@ def run(
     draw: Annotated[str | None, path("--draw", "draw the graph where trial 0 ended (.png …)")] = None,
     checkpoint: Annotated[str | None, path("--checkpoint", "keep a long run here, every minute and at Ctrl-C")] = None,
     resume: Annotated[str | None, path("--resume", "continue the run of a checkpoint")] = None,
+    csv: Annotated[str | None, path("--csv", "write every trial (.csv)")] = None,
     each: Annotated[bool, option("--each", help="print every trial too", panel=OUTPUT)] = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -61,7 +62,11 @@ def run(
     if checkpoint and (trials != 1 or recorded or history or plot or trace is not None):
         raise InvalidInput("--checkpoint keeps one trial and no records; for many trials use hegemon sweep")
     outputs(
-        plot=(plot, PICTURES), history=(history, (".csv",)), final=(final, (".json", ".csv")), draw=(draw, PICTURES)
+        plot=(plot, PICTURES),
+        history=(history, (".csv",)),
+        final=(final, (".json", ".csv")),
+        draw=(draw, PICTURES),
+        csv=(csv, (".csv",)),
     )
     if checkpoint:
         reserve(checkpoint)
@@ -86,7 +91,8 @@ def run(
             content["trace"] = tracing.trace(record, topology, finished.runs[0].steps, trace)
     deliver(
         lambda: print_json(content) if json else print_report(content, each),
-        writers(record.protocol, topology, finished, plot=plot, history=history, final=final, draw=draw),
+        writers(record.protocol, topology, finished, plot=plot, history=history, final=final, draw=draw)
+        | {csv: lambda place: write_text(place, finished.frame.to_csv(index=False, lineterminator="\n"))},
     )
     if finished.interrupted:
         raise failures.Interrupted(interruption(len(finished.runs), trials, asked.get("protocol", ""), checkpoint))

@@ -1,0 +1,70 @@
+"""`--latex` and `--csv` on every command that prints a table: what was printed, with no column left out."""
+
+import csv
+import re
+
+import pytest
+
+import hegemon as hg
+from hegemon.analysis.pictures import Picture, new_figure
+from hegemon.cli import tables
+from hegemon.cli.application import COMMANDS, HIDDEN, TABLED, application
+from hegemon.cli.main import main
+
+
+def test_every_command_that_prints_tables_has_both(capsys):
+    without = {"reproduce", "compare", "agent", "network", "watch", "new", "import", "export", *HIDDEN}
+    assert set(COMMANDS) - without == set(TABLED) - set(HIDDEN)
+    for name in [*TABLED, "compare"]:
+        (command,) = [one for one in application([name]).registered_commands if one.name == name]
+        assert main([name, "--help"]) == 0
+        shown = capsys.readouterr().out
+        assert command is not None and "--latex" in shown and "--csv" in shown, name
+
+
+def test_a_table_with_all_its_columns(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "40")
+    words = ["run", "pairwise", "--n", "6", "--trials", "4", "--quiet"]
+    assert main([*words, "--latex", "a.tex", "--csv", "trials.csv"]) == 0
+    text = (tmp_path / "a.tex").read_text()
+    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") >= 2
+    for row in text.splitlines():
+        if row.endswith(r"\\"):
+            assert not re.search(r"(?<!\\)[%#]", row)
+    with (tmp_path / "trials.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    runs = hg.run_trials(hg.Pairwise(n=6), 4).runs
+    assert [int(row["steps"]) for row in rows] == [run.steps for run in runs]
+    capsys.readouterr()
+
+
+def test_a_refuted_claim_is_written_too(tmp_path, monkeypatch, capsys):
+    """Exit code 1 is a verdict, and the table stands; a mistake, exit code 2, writes nothing."""
+    monkeypatch.chdir(tmp_path)
+    assert (
+        main(["verify", "stable-ranking", "--n", "2", "--set", "waiting_resets=0", "--quiet", "--latex", "v.tex"]) == 1
+    )
+    assert "never reached" in (tmp_path / "v.tex").read_text()
+    assert main(["verify", "pairwise", "--n", "0", "--latex", "w.tex"]) == 2
+    assert main(["list", "--latex", "list.pdf"]) == 2 and "must end in .tex" in capsys.readouterr().err
+    assert main(["list", "--json", "--latex", "l.tex"]) == 2 and "drop --json" in capsys.readouterr().err
+    assert not (tmp_path / "l.tex").exists()
+
+
+def test_cells_as_latex_shows_them():
+    assert tables.latex("50 % of a_b & ≥ 3") == r"50 \% of a\_b \& $\geq$ 3"
+    assert tables.is_figures(["1,024", "–", "≥ 3.5"]) and not tables.is_figures(["ring:3", "x"])
+
+
+@pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
+def test_figures_are_the_same_bytes_again(tmp_path, ending):
+    """Two figures of the same data; another curve is another file."""
+    made = []
+    for values in ([1, 3, 2], [1, 3, 2], [1, 3, 1]):
+        figure, (axis,) = new_figure(1)
+        axis.plot(values, marker="o", label="a")
+        axis.legend()
+        Picture(figure).save(tmp_path / f"{len(made)}.{ending}")
+        made.append((tmp_path / f"{len(made)}.{ending}").read_bytes())
+    assert made[0] == made[1] != made[2]
