@@ -27,11 +27,12 @@ from hegemon.exact.solving import REQUIRED, ROUNDING, LinearSystem
 from hegemon.exact.solving import unreliable as unsolved
 from hegemon.graphs.families import complete
 from hegemon.graphs.topology import Topology
+from hegemon.models.halting import halting, lasting
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
 from hegemon.models.unreliable import unreliable
-from hegemon.runs.faults import FEWEST, fault_codes, require_churn
-from hegemon.runs.rates import EventProcess, Rate, churns, read_rates
+from hegemon.runs.faults import FEWEST, fault_codes, require_churn, with_kept
+from hegemon.runs.rates import EventProcess, Rate, churns, marks_of, read_rates
 from hegemon.runs.setting import Graph, topology_for
 
 LARGEST_DENOMINATOR = 2**53
@@ -78,7 +79,8 @@ def availability(
 
     The options are those of `simulate`; `memory` is in GiB.
     """
-    protocol, rates = unreliable(protocol, loss, one_sided), read_rates(rates)
+    rates = read_rates(rates)
+    protocol = unreliable(halting(protocol, marks_of(rates)), loss, one_sided)
     topology = topology_for(protocol, graph)
     protocol.require_sound()
     if not protocol.elects_leader:
@@ -157,7 +159,7 @@ class LongRunChain:
 
     def _states(self, rate: Rate) -> int:
         """How many states the agent that is hit may get, each alike."""
-        return 1 if rate.values or rate.kind == "leave" else self.protocol.space.size
+        return self.protocol.space.size if rate.is_random else 1
 
     def _interactions(self, m: int) -> tuple:
         space = self.spaces[m]
@@ -176,22 +178,26 @@ class LongRunChain:
             if not possible:
                 yield sources, sources, np.full(len(codes), int(self.denominator * rate.rate))
             elif rate.kind == "join":
-                for code in self._after(rate, np.zeros(1, np.int64)) if rate.values else range(q):
-                    joined = np.concatenate([codes, np.full((len(codes), 1), code)], axis=1)
+                for code in range(q) if rate.is_random else (0,):
+                    found = self._after(rate, np.zeros(1, np.int64), code)
+                    joined = np.concatenate([codes, np.full((len(codes), 1), found)], axis=1)
                     yield sources, self._places(m + 1, joined), weights
             else:
                 for place in range(m):
                     if rate.kind == "leave":
                         yield sources, self._places(m - 1, np.delete(codes, place, axis=1)), weights
                         continue
-                    for after in [self._after(rate, codes[:, place])] if rate.values else range(q):
+                    for code in range(q) if rate.is_random else (0,):
                         changed = codes.copy()
-                        changed[:, place] = after
+                        changed[:, place] = self._after(rate, codes[:, place], code)
                         yield sources, self._places(m, changed), weights
 
-    def _after(self, rate: Rate, codes: np.ndarray) -> np.ndarray:
-        """What given values make of states."""
-        return fault_codes(rate.fault, self.protocol.space, codes, None)
+    def _after(self, rate: Rate, codes: np.ndarray, code: int) -> np.ndarray:
+        """What given values, or the random state `code`, make of states."""
+        space = self.protocol.space
+        if rate.is_random:
+            return lasting(space, codes, with_kept(space, codes, np.full(len(codes), code)))
+        return fault_codes(rate.fault, space, codes, None)
 
     def _places(self, m: int, codes: np.ndarray) -> np.ndarray:
         space = self.spaces[m]
@@ -209,6 +215,8 @@ class LongRunChain:
         leaves = np.zeros(label.max() + 1, bool)
         sources = np.repeat(np.arange(self.size), np.diff(self.offsets))
         leaves[label[sources[label[sources] != label[self.targets]]]] = True
+        if not np.any(self.inside & ~leaves[label]):  # where the process ends up, there never is one leader
+            return LongRun(0.0, 0.0, None, None, 0.0, self.size, len(self.targets), tuple(self.spaces))
         if np.count_nonzero(~leaves) != 1:
             raise InvalidInput(
                 "the long run depends on the start: some configurations can never be left for others; give a rate such "

@@ -75,6 +75,7 @@ class Protocol:
     input_parameter = ""  # for a predicate: the parameter that says how many agents start with input 1
     inputs: dict[str, int | str] = {}  # fields that never change: how many agents have 1
     outputs: tuple[str, ...] = ("follower", "leader")
+    _halts: ClassVar[Any] = None  # the class whose agents crash and pause here: see models/halting.py
 
     # what its model says
     model: ClassVar[ComputationModel]
@@ -178,7 +179,7 @@ class Protocol:
     @cached_property
     def space(self) -> StateSpace:
         try:
-            return StateSpace(self.fields, self.values, self.id, tuple(self.inputs))
+            return StateSpace(self.fields, self.values, self.id, tuple(self.inputs), self._halts is not None)
         except WrongField as error:
             raise InvalidInput(f"{error}{declared(type(self), 'State', error.field)}") from None
 

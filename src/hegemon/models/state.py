@@ -58,8 +58,11 @@ def record_type(kinds: dict, arrays: dict[str, int]) -> np.dtype:
 class StateSpace:
     """All states of one agent for given parameter values."""
 
-    def __init__(self, fields: tuple[Field, ...], values: dict, owner: str, inputs: tuple[str, ...] = ()):
+    def __init__(
+        self, fields: tuple[Field, ...], values: dict, owner: str, inputs: tuple[str, ...] = (), halts: bool = False
+    ):
         self.declared = fields
+        self.halts = halts  # the last field says whether the agent is halted: see models/halting.py
         self.owner = owner
         self.inputs = inputs  # fields that nothing changes: see models/inputs.py
         self.arrays = self._lengths(values)  # how many elements, for every field that is an array

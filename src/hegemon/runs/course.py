@@ -20,6 +20,7 @@ from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.conditions import is_condition, parse_set
 from hegemon.models.configuration import Configuration
+from hegemon.models.halting import halting, living
 from hegemon.models.naming import asked_observables
 from hegemon.models.protocol import Protocol
 from hegemon.models.sets import ConfigurationSet
@@ -30,7 +31,7 @@ from hegemon.runs.disturbances import read_disturbances
 from hegemon.runs.driver import Driver
 from hegemon.runs.faults import agents_left, require_churn
 from hegemon.runs.history import History
-from hegemon.runs.rates import EventProcess, churns, read_rates
+from hegemon.runs.rates import EventProcess, churns, marks_of, read_rates
 from hegemon.runs.record import MadeRecord
 from hegemon.runs.run import Fault, Run
 from hegemon.runs.schedules import read_interactions, read_rounds
@@ -50,7 +51,8 @@ class StateCourse:
 
     def __init__(self, asked: MadeRecord):
         self.asked = asked
-        protocol: Any = unreliable(asked.protocol, asked.loss, asked.one_sided)
+        marks = marks_of(read_rates(asked.rates))
+        protocol: Any = unreliable(halting(asked.protocol, marks), asked.loss, asked.one_sided)
         protocol.require_sound()
         topology, start = topology_for(protocol, asked.graph, asked.seed), opened(asked.start, protocol.starts)
         stop = parse_stop(asked.until, protocol)
@@ -58,6 +60,8 @@ class StateCourse:
             stop = replace(one_leader(protocol), limit=stop.limit)
         if getattr(protocol, "is_one_sided", False):  # half an interaction may leave a set that whole ones do not leave
             stop = replace(stop, closed=False)
+        if marks:
+            stop = replace(stop, conditions=tuple(living(one, marks) for one in stop.conditions))
         self.protocol, self.topology, self.stop = protocol, topology, stop
         self.limit = min((one for one in (stop.limit, asked.max_steps) if one is not None), default=None)
         self.faults = (*asked.faults, *(read_disturbances(asked.disturbances) if asked.disturbances else ()))
@@ -95,13 +99,16 @@ class StateCourse:
             raise InvalidInput("availability is measured up to a limit; give until steps:K, or max_steps")
         if asked.availability and asked.engine not in ("auto", "agents"):
             raise InvalidInput(f"availability is measured at every step, by engine agents; drop engine {asked.engine}")
-        if not churns((*asked.rates, *self.faults)):
+        loses = churns((*asked.rates, *self.faults))
+        if loses:
+            require_churn(self.protocol, self.topology, self.scheduler)
+        elif not any(one.kind == "crash" for one in read_rates(asked.rates)):
             return
-        require_churn(self.protocol, self.topology, self.scheduler)
         is_whole = agents_left(self.faults, self.protocol, self.limit) == self.protocol.n and not asked.rates
-        if not is_whole and (stop.whole or _depends_on_n(asked)):
+        if not is_whole and (stop.whole or _depends_on_n(asked, self.protocol)):
+            what = "join and leave" if loses else "crash"
             raise InvalidInput(
-                f"agents join and leave, and {stop.name} is about all n of them; give until a condition such as "
+                f"agents {what}, and {stop.name} is about all n of them; give until a condition such as "
                 '"count(leader == 1) == 1", or steps:K'
             )
 
@@ -256,9 +263,8 @@ def _live(driver: Driver, events: EventProcess, limit: int | None) -> bool:
             return True
 
 
-def _depends_on_n(asked: MadeRecord) -> bool:
+def _depends_on_n(asked: MadeRecord, protocol: Protocol) -> bool:
     """Whether the bounds of the set that ends the run are other ones for more agents."""
-    protocol = asked.protocol
     chosen = asked.until if isinstance(asked.until, ConfigurationSet) else protocol.sets.get(str(asked.until))
     if chosen is None and is_condition(str(asked.until)):
         chosen = parse_set(str(asked.until), protocol)

@@ -15,6 +15,7 @@ from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration, Group
+from hegemon.models.halting import HALTED, lasting
 from hegemon.models.protocol import Protocol
 from hegemon.runs.run import Fault
 
@@ -188,13 +189,7 @@ def _matched_anew(before: int, after: int, agents: int, rng: np.random.Generator
 def fault_codes(fault: Fault, space: "StateSpace", codes: np.ndarray, rng: Any) -> np.ndarray:
     """What the victims' codes become: random states, or their own with the given values written in."""
     if not fault.values:
-        after = space.random_codes(rng, len(codes))
-        if space.inputs:
-            told, agents = space.decode_array(codes), space.decode_array(after)
-            for name in space.inputs:
-                agents[name] = told[name]
-            after = space.encode_array(agents)
-        return after
+        return lasting(space, codes, with_kept(space, codes, space.random_codes(rng, len(codes))))
     if written := set(fault.values) & set(space.inputs):
         raise InvalidInput(f"a fault writes {sorted(written)[0]}, an input: no fault changes what agents are told")
     changed = {}
@@ -207,7 +202,17 @@ def fault_codes(fault: Fault, space: "StateSpace", codes: np.ndarray, rng: Any) 
                 raise InvalidInput(f"a fault writes {name} = {value!r}, which is not a value of {name}")
             setattr(state, name, index)
         changed[code] = space.code(state)
-    return space.code_array([changed[code] for code in codes])
+    return lasting(space, codes, space.code_array([changed[code] for code in codes]))
+
+
+def with_kept(space: "StateSpace", codes: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """The codes `after` with what no fault changes: inputs, and whether an agent is halted."""
+    if kept := (*space.inputs, *(HALTED,) * space.halts):
+        told, agents = space.decode_array(codes), space.decode_array(after)
+        for name in kept:
+            agents[name] = told[name]
+        return space.encode_array(agents)
+    return after
 
 
 class _Leads:

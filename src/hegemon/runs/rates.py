@@ -4,7 +4,10 @@ The rate r of an event is its probability in a step: in n steps, a unit of paral
 average. An event hits one agent, drawn uniformly:
   corrupt   it gets given values, or a uniformly random state;
   leave     it is gone; the last two agents stay;
-  join      an agent comes, with given values or in a uniformly random state, unless there are n already.
+  join      an agent comes, with given values or in a uniformly random state, unless there are n already;
+  crash     it never changes again, and whoever meets it does not change either (see `models/halting.py`);
+  pause     the same until it has missed a number of meetings, or until it is woken;
+  wake      it goes on, if it is paused.
 """
 
 from collections.abc import Sequence
@@ -19,6 +22,7 @@ from hegemon.errors import InvalidInput, meant
 from hegemon.models.configuration import Configuration
 from hegemon.models.expressions import number_or_text
 from hegemon.models.grammar import short
+from hegemon.models.halting import CRASHED, HALTED, MOST_MISSED, PAUSED, RUNNING, missing
 from hegemon.models.protocol import Protocol
 from hegemon.runs.faults import FEWEST, fault_codes
 from hegemon.runs.run import Fault
@@ -27,7 +31,9 @@ if TYPE_CHECKING:
     from hegemon.models.state import StateSpace
 
 
-KINDS = ("corrupt", "leave", "join")
+KINDS = ("corrupt", "leave", "join", "crash", "pause", "wake")
+BARE = {"leave": "an agent that leaves", "crash": "an agent that crashes", "wake": "an agent that wakes"}
+MEETINGS = "meetings"  # that a paused agent misses
 FAR = 2**62
 
 
@@ -44,7 +50,17 @@ class Rate:
 
     @property
     def fault(self) -> Fault:
+        """What is written into the agent that is hit; nothing if it gets a random state."""
+        if self.kind == "pause":
+            return Fault(0, 1, {HALTED: missing(dict(self.values)[MEETINGS]) if self.values else PAUSED})
+        if self.kind in ("crash", "wake"):
+            return Fault(0, 1, {HALTED: CRASHED if self.kind == "crash" else RUNNING})
         return Fault(0, 1, dict(self.values) or None)
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the agent gets a uniformly random state."""
+        return self.kind in ("corrupt", "join") and not self.values
 
 
 def parse_rate(text: str) -> Rate:
@@ -61,8 +77,15 @@ def parse_rate(text: str) -> Rate:
     if not 0 < rate < 1:
         raise InvalidInput(f"the rate {short(text)} is out of range; R is above 0 and below 1, such as 1e-4")
     values = tuple((name.strip(), number_or_text(value.strip())) for name, _, value in parts[1:])
-    if kind == "leave" and values:
-        raise InvalidInput(f"the rate {short(text)} gives values to an agent that leaves; write leave={number}")
+    if kind in BARE and values:
+        raise InvalidInput(f"the rate {short(text)} gives values to {BARE[kind]}; write {kind}={number}")
+    if kind == "pause" and values:
+        (name, length), *more = values
+        if more or name != MEETINGS or type(length) is not int or not 1 <= length <= MOST_MISSED:
+            raise InvalidInput(
+                f"the rate {short(text)} is not understood; write pause={number},{MEETINGS}=K for a pause of K "
+                f"meetings (1..{MOST_MISSED}), or pause={number} with a rate wake=R"
+            )
     return Rate(kind, rate, values)
 
 
@@ -75,6 +98,18 @@ def read_rates(given: Any) -> tuple[Rate, ...]:
     if sum(one.rate for one in rates) >= 1:
         raise InvalidInput("the rates add up to 1 or more, so that nobody would ever meet; take smaller ones")
     return rates
+
+
+def marks_of(rates: Sequence[Rate]) -> tuple[str, ...]:
+    """The ways in which agents can be halted under these rates."""
+    lengths = [dict(one.values).get(MEETINGS, 0) for one in rates if one.kind == "pause"]
+    kinds = {one.kind for one in rates}
+    if 0 in lengths and "wake" not in kinds:
+        raise InvalidInput("a pause without an end is a crash; give a rate wake=R too, pause=R,meetings=K, or crash=R")
+    if "wake" in kinds and "pause" not in kinds:
+        raise InvalidInput("wake=R ends pauses, and there is no rate pause=R; give one, or leave wake out")
+    marks = [missing(k) for k in range(1, max(lengths, default=0) + 1)]
+    return (*marks, *(PAUSED,) * (0 in lengths), *(CRASHED,) * ("crash" in kinds))
 
 
 def churns(rates: Sequence[Any]) -> bool:
@@ -113,7 +148,13 @@ class EventProcess:
         """How many events there were, and how many agents are left, where they come and go."""
         if not self.rates:
             return {}
-        return {"events": self.number} | ({"agents": int(engine.occupancy()[1].sum())} if churns(self.rates) else {})
+        found, (codes, counts) = {"events": self.number}, engine.occupancy()
+        if churns(self.rates):
+            found["agents"] = int(counts.sum())
+        if "crash" in (one.kind for one in self.rates):
+            crashed = self.space.domains[HALTED].index(CRASHED)
+            found["crashed"] = int(counts[self.space.decode_array(codes)[HALTED] == crashed].sum())
+        return found
 
 
 def _in_agents(

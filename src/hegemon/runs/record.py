@@ -145,12 +145,12 @@ class RunRecord:
         about="a file of further faults, as the page saves them",
     )  # fmt: skip
     rates: "Sequence[Rate | str]" = option(
-        (), "events in every step with probability R: corrupt, join, leave; repeatable",
+        (), "events in every step with probability R: corrupt, join, leave, crash, pause, wake; repeatable",
         metavar="corrupt=R,field=value", panel=POPULATION, needs="has_interactions", read=read_rates, write=write_rates,
         written="rate", repeats=True, is_list=True, none="none",
         about='events that are part of the process, each a text such as "corrupt=1e-4", "corrupt=1e-4,leader=0", '
-        '"leave=1e-5" or "join=1e-5": with this probability a step is the event, which hits one random agent, and no '
-        "interaction",
+        '"leave=1e-5", "join=1e-5", "crash=1e-5" or "pause=1e-4,meetings=20": with this probability a step is the '
+        "event, which hits one random agent, and no interaction",
     )  # fmt: skip
     availability: bool = option(
         False, "measure the share of steps with exactly one leader", panel=RECORDING, needs="has_interactions",

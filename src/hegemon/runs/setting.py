@@ -12,6 +12,7 @@ from hegemon.errors import InvalidInput
 from hegemon.graphs.families import as_topology
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
+from hegemon.models.halting import began
 from hegemon.models.inputs import require_given
 from hegemon.models.protocol import Protocol
 
@@ -54,6 +55,9 @@ class Starts:
     def __init__(
         self, protocol: Protocol, start: Any, seed: int, as_multiset: bool = False, topology: Topology | None = None
     ):
+        self._space = protocol.space
+        if protocol._halts:  # nobody is halted at the start
+            protocol = protocol._halts(protocol.n, **protocol.parameters)
         self.protocol, self.seed, self._as_multiset, self._topology = protocol, seed, as_multiset, topology
         self._name = start or protocol.default_start
         self.fixed = None if start is None or isinstance(start, str) else self._given(start)
@@ -75,7 +79,8 @@ class Starts:
     def of(self, trials: range) -> Iterator[Configuration]:
         """The start of each of these trials."""
         for rng in generators(self.seed, trials, START):
-            yield self.fixed or self._made(rng)
+            made = self.fixed or self._made(rng)
+            yield began(made, self._space, self._as_multiset) if self._space.halts else made
 
     def _made(self, rng: np.random.Generator) -> Configuration:
         before = rng.bit_generator.state

@@ -12,10 +12,11 @@ from typing import Any
 
 from hegemon.compute.randomness import FAULT, generator
 from hegemon.errors import InvalidInput, choose
+from hegemon.models.halting import halting
 from hegemon.models.protocol import Protocol
 from hegemon.models.start_files import opened
 from hegemon.runs.disturbances import record
-from hegemon.runs.rates import read_rates
+from hegemon.runs.rates import marks_of, read_rates
 from hegemon.runs.record import RunRecord
 from hegemon.runs.run import Fault
 from hegemon.runs.schedules import read_interactions, read_rounds
@@ -47,7 +48,7 @@ class Session:
         self.record.require_known()
         if unseen := [name for name in NOT_WATCHED if name in self.record.given]:
             raise InvalidInput(f"a watched run has no {unseen[0]}; leave it out, or use run")
-        protocol = self.record.protocol
+        protocol = halting(self.record.protocol, marks_of(read_rates(self.record.rates)))
         self.protocol, self.seed, self._engine = protocol, self.record.seed, self.record.engine
         require_watchable(protocol, self.record.graph, self._engine)
         self.topology = topology_for(protocol, self.record.graph, self.seed)

@@ -31,6 +31,7 @@ class WatchedEvents:
         if churns(rates):
             law = scheduler_for(scheduler, world.protocol, world.topology)
             require_churn(world.protocol, world.topology, law)
+        if churns(rates) or any(one.kind == "crash" for one in rates):
             world.unread = about_n(world.protocol)
         self._process = EventProcess(rates, world.protocol, rng)
 
