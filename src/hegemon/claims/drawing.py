@@ -8,7 +8,7 @@ import numpy as np
 from hegemon.analysis.scaling import Law
 from hegemon.analysis.statistics import mean_interval
 from hegemon.claims.checks import CONFIDENCE, brief, finished
-from hegemon.claims.registry import Check, Series, Table
+from hegemon.claims.registry import Check, Plot, Series, Table
 
 
 def means(label: str, sizes: Sequence[Any], samples: Sequence[Any], kind: str = "both") -> Series:
@@ -55,6 +55,11 @@ def laws(sizes: Sequence[Any], samples: Sequence[Any], law: Law, rival: Law) -> 
         law_line(f"∝ {law.name} (claimed)", law, sizes, samples),
         law_line(f"∝ {rival.name} (rival)", rival, sizes, samples),
     ]
+
+
+def over_n(title: str, quantity: str, series: list[Series]) -> Plot:
+    """A quantity over n, both axes logarithmic: a power is a line."""
+    return Plot(title, "n", quantity, series, logx=True, logy=True)
 
 
 def sizes_table(

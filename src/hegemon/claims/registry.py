@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 from hegemon.errors import InvalidInput, meant
 from hegemon.errors import choose as offer
@@ -18,7 +19,8 @@ PAPERS = {
     "Leader Election Algorithm in Anonymous Graphs",
     "sublinear": "Kutten, Pandurangan, Peleg, Robinson, Trehan, Sublinear Bounds for Randomized Leader Election",
 }
-ORDER = ("survey", "time-optimal", "trains", "ring", "sublinear")  # of claims; within a paper that of their files
+IDS = {"survey": "survey", "to": "time-optimal", "trains": "trains", "ring": "ring", "sub": "sublinear"}  # of claims
+ORDER = tuple(IDS.values())  # of claims; within a paper that of their files
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,6 @@ class Claim:
     so that a broken protocol can be put in their place: by a test, or, for a claim of a user's file, the `twin`."""
 
     id: str
-    paper: str
     place: str
     title: str
     statement: str
@@ -138,6 +139,11 @@ class Claim:
     reference: str = ""
     file: str = ""  # a user's own, with the digest of its code
     code: str = ""
+
+    @property
+    def paper(self) -> str:
+        """One of the five, by the beginning of the id; or the name of a user's file."""
+        return Path(self.file).name if self.file else IDS[self.id.partition(".")[0]]
 
     @property
     def published(self) -> str:

@@ -107,7 +107,7 @@ def claim(
     for made in (quick, larger):
         _sizes(where, conclusion, made)
     experiment = partial(examine, protocol=protocol, test=test)
-    stated = Claim(name, "", name, statement, statement, experiment, {**common, **quick}, {**common, **larger},
+    stated = Claim(name, name, statement, statement, experiment, {**common, **quick}, {**common, **larger},
                    twin=twin)  # fmt: skip
     _stated.setdefault(_file_being_read(), []).append(stated)
     return stated
@@ -171,4 +171,4 @@ def claims_in(file: str | Path) -> dict[str, Claim]:
         raise InvalidInput(f"{name} states no claim; write one with `from hegemon import claim` and `claim(…)`")
     reference = (module.__doc__ or "").strip().partition("\n")[0] or name
     code = module_fingerprint(module)
-    return {one.id: replace(one, paper=Path(name).name, reference=reference, file=name, code=code) for one in stated}
+    return {one.id: replace(one, reference=reference, file=name, code=code) for one in stated}

@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 from hegemon.claims.checks import number_at_least, share_at_least
-from hegemon.claims.drawing import means
+from hegemon.claims.drawing import means, over_n
 from hegemon.claims.laboratory import Definition, Laboratory
 from hegemon.claims.registry import Check, Plot, Series
 from hegemon.exact.verification import verify
@@ -60,7 +60,7 @@ def with_default_timers(lab: Laboratory, protocol: Definition, sizes: dict) -> t
             ]
             curves.append(means(f"convergence, τ = {tau}", chosen, converging))
     title = "Convergence and holding with the default timers"
-    return checks, [Plot(title, "n", "parallel time", curves, True, True)] if curves else []
+    return checks, [over_n(title, "parallel time", curves)] if curves else []
 
 
 def outlasting(lab: Laboratory, protocol: Definition, sizes: dict) -> list[Check]:

@@ -13,14 +13,14 @@ import numpy as np
 
 from hegemon.analysis.scaling import CUBE, SQUARE
 from hegemon.claims.checks import always, follows, number_at_most
-from hegemon.claims.drawing import laws, means
+from hegemon.claims.drawing import laws, means, over_n
 from hegemon.claims.laboratory import FEW, Definition, Laboratory, Sample, counted
-from hegemon.claims.registry import Outcome, Plot
+from hegemon.claims.registry import Outcome
 from hegemon.compute.randomness import generator
 from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.models import Bit, PopulationProtocol, Range, exactly, whole
 from hegemon.models.configuration import Configuration
-from hegemon.protocols.ring import DUMMY, LIVE, bullets_are_peaceful, is_leader
+from hegemon.protocols.ring import DUMMY, LIVE, Ring, bullets_are_peaceful, is_leader
 from hegemon.runs.setting import topology_for
 from hegemon.runs.simulate import simulate
 
@@ -115,11 +115,7 @@ class OracleRing(PopulationProtocol):
         agent["leader"] = agent["shield"] = 1
         agent["bullet"], agent["signal"] = LIVE, 0
 
-    def start_all_leaders(self, rng: np.random.Generator) -> np.ndarray:
-        """Every agent is a leader without bullet, shield or signal."""
-        agents = np.zeros(self.n, self.space.dtype)
-        agents["leader"] = 1
-        return agents
+    start_all_leaders = Ring.start_all_leaders
 
     def start_no_leader(self, rng: np.random.Generator) -> np.ndarray:
         """Nothing anywhere: only the oracle can help."""
@@ -142,8 +138,9 @@ def oracle_ring(
     largest = max(protocol(n=n).states for n in sizes)
     checks.append(number_at_most(f"states at n = {', '.join(map(str, sizes))}", largest, 24, "24, whatever n is"))
     curves = [means(start, sizes, group) for start, group in samples.items()]
-    plot = Plot("Lines 6 to 16 of P_RL with an oracle", "n", "steps",
-                [*curves, *laws(sizes, samples[starts[0]], SQUARE, CUBE)], True, True)  # fmt: skip
+    plot = over_n(
+        "Lines 6 to 16 of P_RL with an oracle", "steps", [*curves, *laws(sizes, samples[starts[0]], SQUARE, CUBE)]
+    )
     notes = (
         "The oracle reports the absence of a leader at once, to the next agent that responds; the paper allows O(n²)."
     )

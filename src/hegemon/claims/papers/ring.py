@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from hegemon.analysis.scaling import CUBE, SQUARE, Law
 from hegemon.claims.checks import always, follows, number_at_most, number_is
-from hegemon.claims.drawing import laws, means
+from hegemon.claims.drawing import laws, means, over_n
 from hegemon.claims.laboratory import Definition, Laboratory, Sample, counted
 from hegemon.claims.papers.compared import ENDLESS, Measured, Row, cited_line, every_run_ends, measure, table
 from hegemon.claims.papers.oracle import oracle_ring, with_oracle
@@ -84,9 +84,7 @@ def times_to(name: str, starts: tuple[str, ...]) -> Callable[..., Outcome]:
             checks.append(follows(f"{start}: steps to {name}, N = n", sizes, samples, SQUARE, CUBE))
             curves.append(means(start, sizes, samples))
         checks.append(always(f"every run from {', '.join(starts)} gets there", *counted(made)))
-        plot = Plot(
-            f"Steps to {name}", "n", "steps", [*curves, *laws(sizes, made[: len(sizes)], SQUARE, CUBE)], True, True
-        )
+        plot = over_n(f"Steps to {name}", "steps", [*curves, *laws(sizes, made[: len(sizes)], SQUARE, CUBE)])
         return Outcome(checks, f"{made[len(sizes) - 1].mean / sizes[-1] ** 2:.2f}·n² steps at n = {sizes[-1]}", [plot])
 
     return experiment
@@ -129,13 +127,10 @@ def theorem1(
     checks.append(follows(f"no-leader: steps at n = {N:,} as N grows", bounds, as_bound_grows, linear, square))
     checks.append(number_is(f"states at N = {N:,}", protocol(n=N).states, 24 * (N + 1)))
     plots = [
-        Plot(
+        over_n(
             "Convergence on rings, N = n",
-            "n",
             "steps",
             [means(start, sizes, samples[start]) for start in STARTS] + laws(sizes, samples["random"], SQUARE, CUBE),
-            logx=True,
-            logy=True,
         ),
         Plot(
             "Too large an N: no leader at the start",
@@ -194,7 +189,7 @@ def table1(
     lines.insert(3, cited_line("chen-chen-2019", ENDLESS))
     curves = [one.series() for one in measured]
     curves.append(means("Fischer, Jiang 2006, random start", oracle_sizes, random.samples))
-    plot = Plot("Steps to one leader on a ring", "n", "steps", curves, logx=True, logy=True)
+    plot = over_n("Steps to one leader on a ring", "steps", curves)
     notes = (
         "All four rows, and a by-product. Chen and Chen 2019 is cited. Row [3] (Angluin et al. 2008) is measured with "
         "a stand-in of this project (`odd-ring`, whose barriers are their idea), from three barriers as far apart as "
@@ -216,7 +211,7 @@ _LARGE = {
 def _one_step(
     id: str, place: str, title: str, text: str, experiment: Callable[..., Outcome], quick: dict = _SMALL
 ) -> Claim:
-    return Claim(f"ring.{id}", "ring", place, title, text, experiment, quick=quick, full=_LARGE)
+    return Claim(f"ring.{id}", place, title, text, experiment, quick=quick, full=_LARGE)
 
 
 _SMALLER = {**_SMALL, "exact": ((2, 2), (2, 3))}  # where all configurations count, not only those of a set
@@ -225,7 +220,6 @@ _SMALLER = {**_SMALL, "exact": ((2, 2), (2, 3))}  # where all configurations cou
 CLAIMS = (
     Claim(
         "ring.lemma1",
-        "ring",
         "Lemma 1",
         "Bullets move fewer than N times",
         "Every bullet disappears before it has moved N times.",
@@ -256,7 +250,6 @@ CLAIMS = (
               one_step(keeps_outputs, "safe", "stays in S_RL with the same outputs")),
     Claim(
         "ring.lemma10",
-        "ring",
         "Lemma 10",
         "A leader is created in O(nN) steps",
         "Without a leader, one is created within 3nN expected steps.",
@@ -266,7 +259,6 @@ CLAIMS = (
     ),
     Claim(
         "ring.lemma11",
-        "ring",
         "Lemma 11",
         "C_NI is reached in O(nN) steps",
         "From every configuration C_NI is reached within O(nN) expected steps.",
@@ -276,7 +268,6 @@ CLAIMS = (
     ),
     Claim(
         "ring.lemma11.claim1",
-        "ring",
         "Lemma 11, Claim 1",
         "Who has been a leader stays secure",
         "In Ξ′, once an agent has become a leader it is secure from then on.",
@@ -292,7 +283,6 @@ CLAIMS = (
               one_step(becomes_secure(repaired=True), "C_prime", "secure")),
     Claim(
         "ring.lemma12",
-        "ring",
         "Lemma 12",
         "Of three neighbouring leaders one yields in O(n(d1 + d2)) steps",
         "From every configuration of C_NI one of three neighbouring leaders, at distances d1 and d2, becomes a "
@@ -305,7 +295,6 @@ CLAIMS = (
     ),
     Claim(
         "ring.lemma13.claim3",
-        "ring",
         "Lemma 13, Claim 3",
         "Leaders fall by a factor 12/11 in O(n²/α^k) steps",
         "From every configuration of C_NI with at most α^(k+1) leaders, α = 12/11, at most α^k are left within "
@@ -317,7 +306,6 @@ CLAIMS = (
     ),
     Claim(
         "ring.lemma13",
-        "ring",
         "Lemma 13",
         "From C_NI to one leader in O(n²) steps",
         "From every configuration of C_NI one leader is left within O(n²) expected steps.",
@@ -327,7 +315,6 @@ CLAIMS = (
     ),
     Claim(
         "ring.thm1",
-        "ring",
         "Theorem 1",
         "Self-stabilizing election in O(nN) steps with 24(N + 1) states",
         "On directed rings of any size n ≤ N, P_RL reaches a safe configuration from every start within O(nN) "
@@ -342,7 +329,6 @@ CLAIMS = (
     ),
     Claim(
         "ring.oracle",
-        "ring",
         "section 1.1, oracle",
         "Lines 6 to 16 with an oracle: O(n²) steps, O(1) states",
         "With an oracle that reports the absence of a leader, the elimination of leaders alone elects one from every "
@@ -353,7 +339,6 @@ CLAIMS = (
     ),
     Claim(
         "ring.table1",
-        "ring",
         "Table 1",
         "The compared ring systems, measured side by side",
         "With O(1) states an oracle, or a k that does not divide n, leads to one leader in Θ(n³) steps; without any "

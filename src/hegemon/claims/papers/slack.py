@@ -7,7 +7,7 @@ import numpy as np
 
 from hegemon.analysis.scaling import LINEAR, LOG, N_LOG, Law
 from hegemon.claims.checks import always, brief, follows, number_at_least, number_at_most, share_at_least
-from hegemon.claims.drawing import means, shares
+from hegemon.claims.drawing import means, over_n, shares
 from hegemon.claims.laboratory import Definition, Laboratory, Sample, counted
 from hegemon.claims.papers.trains_lemmas import nodes_of
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Table
@@ -77,8 +77,11 @@ def loose_timer(
     margin = min(log10_holding_of_timer(n, 96 * ratio * n) - ratio * n * math.log10(math.e) for n in proved)
     what = f"proved, s = 96N, N = {ratio}n, n = {', '.join(map(str, proved))}: powers of ten beyond e^N"
     checks.append(number_at_least(what, margin, 0))
-    plot = Plot(f"Election by timeout with N = {ratio}n", "n", "parallel time",
-                [means(start, sizes, group) for start, group in samples.items()], True, True)  # fmt: skip
+    plot = over_n(
+        f"Election by timeout with N = {ratio}n",
+        "parallel time",
+        [means(start, sizes, group) for start, group in samples.items()],
+    )
     last = samples["no-leader"][-1].mean / (ratio * sizes[-1])
     return Outcome(checks, f"{last:.0f}·N parallel time with N = {ratio}n, as with N = n", [plot])
 
@@ -149,7 +152,6 @@ def estimated_tau(
 CLAIMS = (
     Claim(
         "survey.timer.slack",
-        "survey",
         "section 4, N > n",
         "Election by timeout that overestimates n",
         "With N = 4n the convergence is O(N) parallel time, and a leader is held no shorter than with N = n.",
@@ -159,7 +161,6 @@ CLAIMS = (
     ),
     Claim(
         "to.thm17.slack",
-        "time-optimal",
         "Theorem 17, m > log n",
         "P_TO that overestimates log n",
         "With any m = Θ(log n), m ≥ log n, convergence takes O(τ n log n) expected steps.",
@@ -170,7 +171,6 @@ CLAIMS = (
     ),
     Claim(
         "trains.thm1.2.slack",
-        "trains",
         "Theorem 1.2, N > 1 + log n",
         "Trains longer than 1 + log n",
         "For every N ≥ max(5, 1 + log n) every start leads to a legitimate configuration in O(2^3N log n) rounds.",
@@ -180,7 +180,6 @@ CLAIMS = (
     ),
     Claim(
         "sub.thm2.slack",
-        "sublinear",
         "Theorem 2, estimated τ",
         "Walks of an estimated length",
         "Walks of any length of at least τ elect one leader with high probability; rounds and messages grow in "

@@ -8,7 +8,7 @@ import numpy as np
 
 from hegemon.analysis.scaling import LINEAR, N_LOG, Law
 from hegemon.claims.checks import always, brief, follows, number_at_most, share_at_least, share_at_most
-from hegemon.claims.drawing import laws, means, shares
+from hegemon.claims.drawing import laws, means, over_n, shares
 from hegemon.claims.laboratory import Definition, Laboratory
 from hegemon.claims.papers.sublinear_lemmas import (
     equation5,
@@ -79,9 +79,8 @@ def theorem1(
     slowest = max(row["rounds"] for group in told for row in group)
     checks.append(number_at_most("explicit variant: rounds, at every n", slowest, 4, "O(1): the same few at every n"))
     checks.append(follows("explicit variant: messages", sizes, explicit, LINEAR, N_LOG))
-    plot = Plot(
+    plot = over_n(
         "Messages on complete graphs",
-        "n",
         "messages",
         [
             means("implicit", sizes, messages),
@@ -89,8 +88,6 @@ def theorem1(
             *laws(sizes, messages, SCALE, FASTER),
             Series("n", list(sizes), list(sizes), kind="line"),
         ],
-        True,
-        True,
     )
     constant = float(np.mean(ratios[-1]))
     headline = (
@@ -154,7 +151,7 @@ def theorem2(
     ends = [min(largest), max(largest)]
     curves.append(Series("√n ln^(3/2) n (claimed)", ends, [float(SCALE.of(n)) for n in ends], kind="line"))
     curves.append(Series("√n ln^(5/2) n (rival)", ends, [float(FASTER.of(n)) for n in ends], kind="line"))
-    plot = Plot("Walks on graphs of several families", "n", "messages / τ", curves, True, True)
+    plot = over_n("Walks on graphs of several families", "messages / τ", curves)
     columns = ["graph", "τ", "one leader", "rounds", "messages", "messages / (τ √n ln^(3/2) n)"]
     names = ", ".join(families)
     headline = f"one leader in 2τ rounds on {len(graphs)} kinds of graph; messages / τ within the bound on {names}"
@@ -216,7 +213,6 @@ CUBES = ("hypercubes, lazy", tuple(f"hypercube:{d}" for d in (4, 5, 6, 7, 8)), "
 CLAIMS = (
     Claim(
         "sub.thm1",
-        "sublinear",
         "Theorem 1",
         "Referees: O(√n log^(3/2) n) messages, O(1) rounds",
         "On complete graphs Algorithm 1 elects exactly one leader with probability at least 1 − 1/n, in O(1) rounds "
@@ -228,7 +224,6 @@ CLAIMS = (
     ),
     Claim(
         "sub.cor1",
-        "sublinear",
         "Corollary 1",
         "Referees when an adversary wakes the nodes",
         "Nodes may be woken at any time: one leader is still elected with high probability with "
@@ -239,7 +234,6 @@ CLAIMS = (
     ),
     Claim(
         "sub.thm2",
-        "sublinear",
         "Theorem 2",
         "Random walks on any connected graph",
         "On a graph with mixing time τ, Algorithm 2 elects one leader with high probability in O(τ) rounds with "
@@ -261,7 +255,6 @@ CLAIMS = (
     ),
     Claim(
         "sub.thm3",
-        "sublinear",
         "Theorem 3",
         "Below √n messages election fails",
         "An algorithm that elects a leader in O(1) rounds with high probability on complete graphs sends Ω(√n) "
@@ -273,7 +266,6 @@ CLAIMS = (
     ),
     Claim(
         "sub.thm3.rounds",
-        "sublinear",
         "Theorem 3, any number of rounds",
         "Below n^(1/3) messages election fails, however many rounds it takes",
         "An algorithm that elects a leader with high probability on complete graphs sends Ω(n^(1/3)) messages: with "
@@ -284,7 +276,6 @@ CLAIMS = (
     ),
     Claim(
         "sub.lemma1",
-        "sublinear",
         "Lemma 1",
         "The uniform distribution collides least",
         "Of two candidates that place ρ balls each into n bins, the probability that no bin holds balls of both is "
@@ -295,7 +286,6 @@ CLAIMS = (
     ),
     Claim(
         "sub.lemma1.repaired",
-        "sublinear",
         "Lemma 1, repaired",
         "A bound on missing each other for every distribution",
         "For every distribution that probability is at most (2e^(−ρ/n) − e^(−2ρ/n))^n ≤ exp(−ρ²/(n + ρ)), which is "
@@ -308,7 +298,6 @@ CLAIMS = (
     ),
     Claim(
         "sub.eq5",
-        "sublinear",
         "equation (5)",
         "c clouds elect one leader with probability at most 1/e",
         "The success probability c p (1 − p)^(c−1) is at most 1/e for any number c of clouds and any p.",
@@ -318,7 +307,6 @@ CLAIMS = (
     ),
     Claim(
         "sub.eq5.repaired",
-        "sublinear",
         "equation (5), repaired",
         "… at most 1/e + O(1/c)",
         "The success probability is at most (1 + 1/(c − 1))/e, and there are c ≥ n − f(n) clouds.",
@@ -328,7 +316,6 @@ CLAIMS = (
     ),
     Claim(
         "sub.tau",
-        "sublinear",
         "section 3, after equation (1)",
         "The mixing time of a complete graph is 1",
         "By equation (1) τ is 1 on complete graphs.",
@@ -338,7 +325,6 @@ CLAIMS = (
     ),
     Claim(
         "sub.tau.growth",
-        "sublinear",
         "section 1.1",
         "Mixing times of expanders and hypercubes",
         "τ is O(log n) on expanders and O(log n log log n) on hypercubes.",
@@ -350,7 +336,6 @@ CLAIMS = (
     ),
     Claim(
         "sub.message-size",
-        "sublinear",
         "section 1.1 (CONGEST)",
         "Messages of O(log n) bits",
         "Both algorithms send messages of O(log n) bits.",

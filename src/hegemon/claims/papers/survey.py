@@ -18,7 +18,7 @@ from hegemon.claims.checks import (
     number_is,
     share_at_least,
 )
-from hegemon.claims.drawing import laws, means, sizes_table
+from hegemon.claims.drawing import laws, means, over_n, sizes_table
 from hegemon.claims.laboratory import Definition, Laboratory, Sample, counted
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series, Table
 from hegemon.claims.settling import followed
@@ -163,14 +163,11 @@ def timer(
     what = f"proved, s = 96N from safe, N = {published[0]}…{published[-1]}: powers of ten by which holding exceeds e^N"
     checks.append(number_at_least(what, margin, 0))
     plots = [
-        Plot(
+        over_n(
             "Convergence of timer, N = n",
-            "n",
             "parallel time",
             [means(start, sizes, samples[start]) for start in starts]
             + laws(sizes, samples["no-leader"], LINEAR, N_LOG),
-            logx=True,
-            logy=True,
         ),
         Plot(
             "Holding with deliberately small timers",
@@ -230,7 +227,6 @@ def timer_states(factor: int, more: int) -> Callable[..., Outcome]:
 CLAIMS = (
     Claim(
         "survey.threshold",
-        "survey",
         "section 2",
         "Threshold predicate",
         "Agents that add up their marks, with k spreading once it is reached, decide from every input whether at "
@@ -241,7 +237,6 @@ CLAIMS = (
     ),
     Claim(
         "survey.impossibility",
-        "survey",
         "section 4, impossibility",
         "No self-stabilizing election without knowing n",
         "No protocol elects a leader in a self-stabilizing way for several n at once.",
@@ -251,7 +246,6 @@ CLAIMS = (
     ),
     Claim(
         "survey.pairwise",
-        "survey",
         "section 3",
         "Pairwise elimination takes (n − 1)² steps",
         "If all agents start as leaders and of two leaders that meet one yields, one leader is left after exactly "
@@ -263,7 +257,6 @@ CLAIMS = (
     ),
     Claim(
         "survey.timer",
-        "survey",
         "section 4",
         "Election by timeout: fast to converge, exponentially long to hold",
         "With timers of s = 96N, N ≥ n known, every start leads to a single leader in O(N log n) parallel time "
@@ -277,7 +270,6 @@ CLAIMS = (
     ),
     Claim(
         "survey.states",
-        "survey",
         "section 4",
         "192N states",
         "Election by timeout with s = 96N has 192N states.",
@@ -287,7 +279,6 @@ CLAIMS = (
     ),
     Claim(
         "survey.states.repaired",
-        "survey",
         "section 4, repaired",
         "192N + 2 states",
         "Election by timeout with s = 96N has 2(s + 1) = 192N + 2 states.",

@@ -16,7 +16,7 @@ from hegemon.claims.checks import (
     number_at_most,
     power_at_least,
 )
-from hegemon.claims.drawing import laws, means
+from hegemon.claims.drawing import laws, means, over_n
 from hegemon.claims.laboratory import Definition, Laboratory, Sample, counted, pooled
 from hegemon.claims.papers import to_lemmas, toolbox
 from hegemon.claims.papers.compared import ENDLESS, Row, cited_line, every_run_ends, measure, table
@@ -141,9 +141,7 @@ def holding(
         case = protocol(n=n, r_max=m, r_mid=m // 2, b_max=m)
         shortest.append(lab.times(case, trials[1], **options).scaled(1 / n))
     curves.append(means("r_max = log n (too short)", tiny, shortest))
-    plot = Plot(
-        "Holding with deliberately small timers", "n", "parallel time until the leader is lost", curves, True, True
-    )
+    plot = over_n("Holding with deliberately small timers", "parallel time until the leader is lost", curves)
     long, gap = with_default_timers(lab, protocol, default)
     long += outlasting(lab, protocol, plain)
     powers = ", ".join(f"n^{brief(c.figure)} at τ = {t}" for t, c in zip(sizes, _growth(checks), strict=True))
@@ -218,9 +216,7 @@ def table1(
     lines = [one.line() for one in measured]
     after_timer = next(k for k, one in enumerate(measured) if one.row.name.endswith("(timer)")) + 1
     lines.insert(after_timer, cited_line("izumi-2015", "Ω(e^N)"))
-    plot = Plot(
-        "Parallel time to one leader", "n", "parallel time", [one.series() for one in measured], logx=True, logy=True
-    )
+    plot = over_n("Parallel time to one leader", "parallel time", [one.series() for one in measured])
     notes = (
         "All eight rows. Each measured row starts from the slowest start known; for the rows with trees the time is "
         "that until a doubled name is found, which is what their law is about (the reset that follows is the same for "
@@ -261,7 +257,6 @@ def timeout_check(lab: Laboratory, timer: Definition, timeouts: Sequence[tuple])
 CLAIMS = toolbox.CLAIMS + to_lemmas.CLAIMS + (
     Claim(
         "to.thm17",
-        "time-optimal",
         "Theorem 17 (Lemma 16)",
         "Convergence in O(τ n log n) steps from any start",
         "From every configuration, P_TO(τ) reaches a safe configuration within O(τ n log n) expected steps; it uses "
@@ -275,7 +270,6 @@ CLAIMS = toolbox.CLAIMS + to_lemmas.CLAIMS + (
     ),
     Claim(
         "to.thm17.holding",
-        "time-optimal",
         "Theorem 17 (Lemma 15)",
         "Holding for Ω(n^τ) parallel time",
         "From every safe configuration P_TO(τ) keeps the same unique leader for an expected Ω(n^τ) parallel time.",
@@ -288,7 +282,6 @@ CLAIMS = toolbox.CLAIMS + to_lemmas.CLAIMS + (
     ),
     Claim(
         "to.table1",
-        "time-optimal",
         "Table 1",
         "The compared systems, measured side by side",
         "Exact knowledge of n elects forever, in O(n²), O(n), O(√n) or O(log n) parallel time with n, O(n) or "

@@ -169,7 +169,7 @@ _SIZES = {
 
 def _sync(id: str, place: str, title: str, statement: str, experiment: Callable[..., Outcome], **other: Any) -> Claim:
     quick, full = other.get("quick", _SIZES["quick"]), other.get("full", _SIZES["full"])
-    return Claim(f"to.{id}", "time-optimal", place, title, statement, experiment, quick=quick, full=full)
+    return Claim(f"to.{id}", place, title, statement, experiment, quick=quick, full=full)
 
 
 _PHASES = {"quick": {"sizes": (32, 128), "trials": 60}, "full": {"sizes": (32, 128, 512, 2048), "trials": 300}}

@@ -8,7 +8,7 @@ import numpy as np
 
 from hegemon.analysis.scaling import N_LOG, N_LOG_SQUARED, Law
 from hegemon.claims.checks import follows, mean_is, number_at_least, share_at_least
-from hegemon.claims.drawing import law_line, laws, means, shares, sizes_table
+from hegemon.claims.drawing import law_line, laws, means, over_n, shares, sizes_table
 from hegemon.claims.laboratory import Definition, Laboratory, Sample
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series
 from hegemon.exact.verification import verify
@@ -104,13 +104,10 @@ def countdown(
             what = f"n = {n}, {start}: from {fall} to {bottom} within 2n(l1−l2 + {k} log n) steps"
             checks.append(tail_check(what, rows, limit, n, k))
     plots = [
-        Plot(
+        over_n(
             "Falling by 8 log n",
-            "n",
             "steps",
             [means("measured", sizes, by_size), *laws(sizes, by_size, N_LOG, N_LOG_SQUARED)],
-            logx=True,
-            logy=True,
         ),
         Plot(
             f"Falling at n = {n_fixed:,}",
@@ -223,7 +220,6 @@ def quick_elimination(
 CLAIMS = (
     Claim(
         "to.lemma2",
-        "time-optimal",
         "Lemma 2",
         "Epidemic in O(n log n) steps",
         "The largest value reaches every agent within O(kn log n) steps with probability 1 − O(n^−k).",
@@ -235,7 +231,6 @@ CLAIMS = (
     ),
     Claim(
         "to.lemma3",
-        "time-optimal",
         "Lemma 3",
         "Countdown falls in O(n(l1 − l2 + k log n)) steps",
         "From a largest value l1 the countdown reaches a largest value of at most l2 within "
@@ -249,7 +244,6 @@ CLAIMS = (
     ),
     Claim(
         "to.lemma4",
-        "time-optimal",
         "Lemma 4",
         "Countdown keeps all values close together",
         "From a largest value l, within O(kn log n) steps every value is at least l − ck log n, for a constant c, "
@@ -260,7 +254,6 @@ CLAIMS = (
     ),
     Claim(
         "to.lemma5",
-        "time-optimal",
         "Lemma 5",
         "Quick elimination leaves one winner with probability at least 1/16",
         "When every leader has decided its level, exactly one leader has the maximum level with probability at "

@@ -10,13 +10,13 @@ import numpy as np
 
 from hegemon.analysis.scaling import Law
 from hegemon.claims.checks import always, brief, follows
-from hegemon.claims.drawing import laws, means
+from hegemon.claims.drawing import laws, means, over_n
 from hegemon.claims.laboratory import Definition, Laboratory, Sample, counted
 from hegemon.claims.papers.trains_counting import leader_comes, marks_vanish, values_grow
 from hegemon.claims.papers.trains_favourable import favourable
 from hegemon.claims.papers.trains_late import late, marks, no_local_errors, states
 from hegemon.claims.papers.trains_lemmas import Bench, closed, growth, nodes_of
-from hegemon.claims.registry import Check, Claim, Outcome, Plot, Table
+from hegemon.claims.registry import Check, Claim, Outcome, Table
 from hegemon.claims.settling import settles
 from hegemon.protocols.trains.protocol import Trains
 from hegemon.runs.setting import topology_for
@@ -55,14 +55,11 @@ def theorem(
     for graph, most in alike:
         case = protocol(n=nodes_of(graph))
         checks += settles(lab, case, limit=limit(case), watch=1000, most=most, graph=graph, random=most // 4)
-    plot = Plot(
+    plot = over_n(
         "Rings, N = 1 + log n",
-        "n",
         "rounds",
         [means(start, sizes, samples) for start, samples in rings.items()]
         + laws(sizes, rings[SLOW_STARTS[0]], CUBE_LOG, FOURTH),
-        True,
-        True,
     )
     notes = (
         "Not tested: the memory, which is that of the definition. The variables as listed have Θ(N²) values, since "
@@ -123,7 +120,6 @@ def consecutive_states(protocol: Any) -> int:
 CLAIMS = (
     Claim(
         "trains.local-errors",
-        "trains",
         "section 3.3",
         "Local errors vanish in the first round and are never made",
         "Local errors are gone after the first round, and no round makes one.",
@@ -133,7 +129,6 @@ CLAIMS = (
     ),
     Claim(
         "trains.local-errors.repaired",
-        "trains",
         "section 3.3, repaired",
         "Local errors vanish in the first two rounds and are never made",
         "Local errors are gone after the second round, and no later round makes one.",
@@ -143,7 +138,6 @@ CLAIMS = (
     ),
     Claim(
         "trains.lemma4.2",
-        "trains",
         "Lemma 4.2",
         "Legitimate configurations are closed",
         "From a legitimate configuration every round leads to a legitimate one with the same leader.",
@@ -155,7 +149,6 @@ CLAIMS = (
     ),
     Claim(
         "trains.lemma4.3",
-        "trains",
         "Lemma 4.3",
         "A marked train spreads order around its leader",
         "If no wagon is marked, one leader begins a marked train and no other does, then k rounds later the first k "
@@ -166,7 +159,6 @@ CLAIMS = (
     ),
     Claim(
         "trains.lemma4.3.repaired",
-        "trains",
         "Lemma 4.3, repaired",
         "A marked train spreads order, unless a train overflows beside its head",
         "If, besides, no non-leader w has Err-Overflow^F at time t + 2·d(w, v*) − 1, then Lemma 4.3 holds as it is "
@@ -177,7 +169,6 @@ CLAIMS = (
     ),
     Claim(
         "trains.lemma4.3.late",
-        "trains",
         "Lemma 4.3, as Lemma 4.9 uses it",
         "After 2^(N+2) + N rounds without marks a marked train spreads order",
         "If, besides, no leader has emitted a marked wagon for 2^(N+2) + N rounds, then Lemma 4.3 holds.",
@@ -188,7 +179,6 @@ CLAIMS = (
     ),
     Claim(
         "trains.lemma4.5",
-        "trains",
         "Lemma 4.5",
         "The values of trains grow",
         "While no leader contains wagons with a flag, the smallest value of the trains with that flag grows by at "
@@ -199,7 +189,6 @@ CLAIMS = (
     ),
     Claim(
         "trains.lemma4.5.repaired",
-        "trains",
         "Lemma 4.5, repaired",
         "The values of trains grow from time 1 on",
         "While no leader contains wagons with a flag, the smallest value of the trains with that flag grows by at "
@@ -211,7 +200,6 @@ CLAIMS = (
     ),
     Claim(
         "trains.lemma4.6",
-        "trains",
         "Lemma 4.6",
         "A leader appears within 2^N + N rounds",
         "From every configuration there is a leader after fewer than 2^N + N rounds.",
@@ -223,7 +211,6 @@ CLAIMS = (
     ),
     Claim(
         "trains.lemma4.7",
-        "trains",
         "Lemma 4.7",
         "Marked wagons vanish",
         "If leaders emit no marked wagon for 2^N + 2N − 2 rounds, then there is none.",
@@ -233,7 +220,6 @@ CLAIMS = (
     ),
     Claim(
         "trains.lemma4.8",
-        "trains",
         "Lemma 4.8",
         "The favourable event has probability at least e^−16 · 4^−N",
         "With probability at least e^−16 · 4^−N nobody marks a train for 2^(N+2) + N rounds, then a single leader does "
@@ -247,7 +233,6 @@ CLAIMS = (
     ),
     Claim(
         "trains.marks",
-        "trains",
         "section 3.4",
         "Every train is marked with probability 4^−N",
         "Every N rounds a leader begins a train and marks it with probability 4^−N.",
@@ -257,7 +242,6 @@ CLAIMS = (
     ),
     Claim(
         "trains.marks.repaired",
-        "trains",
         "section 3.4, repaired",
         "… and the first train of a new leader with 4^−(N−1)",
         "A leader marks its first train with probability 4^−(N−1), all others with 4^−N.",
@@ -267,7 +251,6 @@ CLAIMS = (
     ),
     Claim(
         "trains.states",
-        "trains",
         "section 1.2, after Theorem 1.2",
         "Θ(N) states",
         "A node has Θ(N) states.",
@@ -277,7 +260,6 @@ CLAIMS = (
     ),
     Claim(
         "trains.states.repaired",
-        "trains",
         "section 1.2, repaired",
         "4(8N + 1)² states, Θ(N) without a local error",
         "The listed variables have 4(8N + 1)² values, Θ(log N) bits; those without a local error, all that occur "
@@ -288,7 +270,6 @@ CLAIMS = (
     ),
     Claim(
         "trains.thm1.2",
-        "trains",
         "Theorem 1.2",
         "Self-stabilizing election on any graph with O(log log n) bits",
         "Knowing N ≥ max(5, 1 + log n), all connected graphs reach a legitimate configuration from every start in "

@@ -15,9 +15,7 @@ from hegemon.engines.engine import Engine
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Deadline
 from hegemon.engines.schedulers.nodes import NodeScheduler
-from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.engines.stopping import Stop
-from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 from hegemon.models.rounds import RoundsProtocol
@@ -263,10 +261,3 @@ class DaemonEngine(Engine):
         self._counts, self._changed = self._counted(), False
         self.hopeless = "" if self.enabled else STILL
         self._anchor, self._power, self._length = None, 1, 0
-
-
-def require_nodes(scheduler: Scheduler) -> NodeScheduler:
-    """A scheduler of nodes; a population's is refused."""
-    if isinstance(scheduler, NodeScheduler):
-        return scheduler
-    raise InvalidInput(f"{scheduler!r} does not choose nodes; give a scheduler such as central:uniform, or a function")

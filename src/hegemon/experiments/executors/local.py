@@ -27,9 +27,6 @@ class Thread(Pool):
         self._executor = ThreadPoolExecutor(1)
         return self._executor
 
-    def slots(self) -> int:
-        return 1
-
     def abandon(self) -> None:
         worker.stopping.set()
         self._executor.shutdown(wait=True, cancel_futures=True)
@@ -54,9 +51,6 @@ class Processes(Pool):
         threads = max(1, (os.cpu_count() or 1) // self._workers)
         self._executor = ProcessPoolExecutor(self._workers, context, _begin, (listening, threads))
         return self._executor
-
-    def slots(self) -> int:
-        return self._workers
 
     def abandon(self) -> None:
         self._cut()

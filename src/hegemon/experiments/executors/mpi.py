@@ -9,16 +9,10 @@ from hegemon.experiments.executors.pool import Pool
 
 
 class Ranks(Pool):
-    def __init__(self, workers: int | None = None):
+    def __init__(self, text: str = "", workers: int | None = None):
         self._workers = workers or max(1, MPI.COMM_WORLD.Get_size() - 1)
         self.name = f"{self._workers} MPI ranks"
 
     def start(self) -> Executor:
         self._executor = MPIPoolExecutor(self._workers)
         return self._executor
-
-    def slots(self) -> int:
-        return self._workers
-
-    def abandon(self) -> None:
-        self._executor.shutdown(wait=False, cancel_futures=True)

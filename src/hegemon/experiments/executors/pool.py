@@ -1,12 +1,14 @@
 """What the driver must know of a place besides its executor, and which place a text names."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from concurrent.futures import Executor
+from importlib import import_module
+from typing import Any
 
 from hegemon.errors import InvalidInput
 from hegemon.models.expressions import whole_number
 
+KINDS = {"dask": ("Dask", "hegemon[cluster]"), "slurm": ("Slurm", "hegemon[slurm]"), "mpi": ("Ranks", "mpi4py")}
 PLACES = "dask:local, dask:tcp://HOST:8786, slurm:partition=NAME, mpi"
 
 
@@ -22,18 +24,20 @@ class Pool(ABC):
     depth = 2  # tasks waiting per slot
     local_slots = 0  # workers on this very machine, whose memory they share
     lost: tuple[type[BaseException], ...] = ()  # the worker died with the task: not the task's fault, perhaps
+    _workers: Any = 1
+    _executor: Any
 
     @abstractmethod
     def start(self) -> Executor:
         """The executor; a new one if the last is broken."""
 
-    @abstractmethod
     def slots(self) -> int:
         """How many tasks are worked on at a time, now."""
+        return self._workers
 
-    @abstractmethod
     def abandon(self) -> None:
         """Stop at once."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
 
     def close(self) -> None:
         """Stop when nothing is running any more."""
@@ -49,33 +53,10 @@ def open_pool(cluster: str | None = None, workers: int | None = None) -> Pool:
 
         return Thread() if workers == 1 else Processes(workers)
     kind, _, rest = cluster.partition(":")
-    makers: dict[str, Callable[[], Pool]] = {
-        "dask": lambda: _dask(rest, workers),
-        "slurm": lambda: _slurm(rest, workers),
-    }
-    makers["mpi"] = lambda: _mpi(workers)
-    if kind not in makers:
+    if kind not in KINDS:
         raise InvalidInput(f"the cluster {cluster!r} is not understood; give one of {PLACES}")
+    name, package = KINDS[kind]
     try:
-        return makers[kind]()
+        return getattr(import_module(f"hegemon.experiments.executors.{kind}"), name)(rest, workers)
     except ImportError as error:
-        extra = {"dask": "hegemon[cluster]", "slurm": "hegemon[slurm]", "mpi": "mpi4py"}[kind]
-        raise InvalidInput(f"--cluster {kind} needs a library ({error.name}): pip install '{extra}'") from None
-
-
-def _dask(address: str, workers: int | None) -> Pool:
-    from hegemon.experiments.executors.dask import Dask
-
-    return Dask(address, workers)
-
-
-def _slurm(options: str, workers: int | None) -> Pool:
-    from hegemon.experiments.executors.slurm import Slurm
-
-    return Slurm(options, workers)
-
-
-def _mpi(workers: int | None) -> Pool:
-    from hegemon.experiments.executors.mpi import Ranks
-
-    return Ranks(workers)
+        raise InvalidInput(f"--cluster {kind} needs a library ({error.name}): pip install '{package}'") from None

@@ -49,12 +49,6 @@ class Slurm(Pool):
         self._executor = JobArrays(jobs, LOOK_SECONDS.get(self._where, 5.0))
         return self._executor
 
-    def slots(self) -> int:
-        return self._workers
-
-    def abandon(self) -> None:
-        self._executor.shutdown(wait=False, cancel_futures=True)
-
 
 class JobArrays(Gathering):
     """`concurrent.futures` over submitit: what was submitted since the last look becomes one job array."""
