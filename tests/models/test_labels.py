@@ -3,7 +3,18 @@
 import pytest
 
 from hegemon.errors import InvalidInput
-from hegemon.models import Choice, PopulationProtocol, Range, count, everywhere
+from hegemon.models import (
+    Bit,
+    Choice,
+    Parameter,
+    PopulationProtocol,
+    Range,
+    RoundsProtocol,
+    count,
+    everywhere,
+    exactly,
+    nowhere,
+)
 from hegemon.runs.simulate import simulate
 from tests.models.population_protocols import conditional
 
@@ -72,3 +83,70 @@ def test_names_of_values_work_in_machine_code():
         for protocol in (conditional(), Numbers(n=4))
     ]
     assert runs[0].configuration.mappings() == runs[1].configuration.mappings()
+
+
+class Yielding(PopulationProtocol):
+    """Of two leaders one yields; a word says which."""
+
+    who = Parameter("responder", choices=("responder", "initiator"))
+
+    class State:
+        leader: Bit = 1
+
+    def interact(a, b, p):
+        if a.leader == 1 and b.leader == 1:
+            if p.who == "initiator":
+                a.leader = 0
+            else:
+                b.leader = 0
+
+    def label(a, p):
+        return "first" if p.who == "initiator" else "second"
+
+    safe = exactly(1, lambda a, p: a.leader == 1)
+
+
+class Fading(RoundsProtocol):
+    """Every node follows; a word says when."""
+
+    when = Parameter("now", choices=("never", "now"))
+
+    class State:
+        leader: Bit = 1
+
+    def update(me, neighbours, coins, p):
+        if p.when in ("now", "never") and p.when != "never":
+            me.leader = 0
+
+    safe = nowhere(lambda a, p: a.leader == 1)
+
+
+@pytest.mark.parametrize("engine", ["agents", "events", "batch"])
+@pytest.mark.parametrize("who", ["responder", "initiator"])
+def test_engines_read_a_parameter_that_is_a_word(engine, who):
+    """Two agents, one step: agent by agent the right one yields, and every engine ends with one leader."""
+    protocol = Yielding(n=2, who=who)
+    after = protocol.transition({"leader": 1}, {"leader": 1})
+    assert [state["leader"] for state in after] == ([0, 1] if who == "initiator" else [1, 0])
+    run = simulate(protocol, engine=engine, seed=1)
+    assert run.steps == 1 and run.leaders == 1
+    assert protocol.label(None, protocol.p) == ("first" if who == "initiator" else "second")
+
+
+def test_rounds_read_a_parameter_that_is_a_word():
+    assert simulate(Fading(n=4), seed=1).steps == 1
+    assert not simulate(Fading(n=4, when="never"), seed=1, max_steps=5).reached
+
+
+def test_words_that_cannot_be_told_from_numbers_are_refused():
+    class Misspelt(Yielding):
+        def interact(a, b, p):
+            if p.who == "intiator":
+                a.leader = 0
+
+    with pytest.raises(InvalidInput, match="who has no value 'intiator'.*responder, initiator"):
+        Misspelt(n=3)
+    with pytest.raises(InvalidInput, match="takes words and numbers"):
+
+        class Both(Yielding):
+            who = Parameter("auto", low=1, choices=("auto",))

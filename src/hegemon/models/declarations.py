@@ -59,6 +59,12 @@ def check_declaration(cls: Any) -> None:
         if field.name in cls.parameter_declarations:
             place = declared(cls, "State", field.name)
             raise InvalidInput(f"{owner}: {field.name} is both a field and a parameter; rename one of them{place}")
+    for name, parameter in cls.parameter_declarations.items():
+        if cls.fields and parameter.choices and parameter.takes_numbers:
+            raise InvalidInput(
+                f"{owner}: the parameter {name} takes words and numbers, which machine code cannot tell apart; "
+                f"drop choices, or low and high{declared(cls, name)}"
+            )
     if not isinstance(cls.assumes, tuple) or not all(isinstance(item, Assumption) for item in cls.assumes):
         raise InvalidInput(f'{owner}: assumes must be a tuple such as (Assumption("n is odd", "n % 2 == 1"),)')
     if cls.needs_graph not in ("", *KINDS):

@@ -1,5 +1,7 @@
 """The values of a Choice by name, in the author's functions: `a.phase == "CH"` means `a.phase == 0`.
 
+So do the words of a parameter: `p.mode == "fast"` means its place among the choices.
+
 States are integers, in plain Python and in machine code alike. So the names are replaced in the function's
 constants, and in those of every plain function that it calls, before anybody runs or compiles it.
 """
@@ -16,17 +18,21 @@ from hegemon.models.fields import Field
 
 
 @lru_cache(maxsize=4096)
-def with_integers(function: Callable, fields: tuple[Field, ...], owner: str) -> Callable:
-    """The same function with every name of a Choice replaced by its integer; itself if it has none.
+def with_integers(
+    function: Callable, fields: tuple[Field, ...], owner: str, chosen: tuple[tuple[str, tuple[str, ...]], ...] = ()
+) -> Callable:
+    """The same function with every name of a Choice, or choice of a parameter, replaced by its integer.
+
+    Itself if it has none.
 
     The same function is answered every time, so that it is compiled once.
     """
-    choices = {field.name: field.domain.names for field in fields if field.domain.names}
+    choices = {field.name: field.domain.names for field in fields if field.domain.names} | dict(chosen)
     if not isinstance(function, types.FunctionType):
         return function
     if not choices and not any(_names_of(item) - {function.__doc__} for item in function.__code__.co_consts):
         return function  # at a glance: it has no text besides what it says of itself
-    return _Replacement(choices, {field.name for field in fields}, owner).of(function)
+    return _Replacement(choices, {*(field.name for field in fields), *dict(chosen)}, owner).of(function)
 
 
 class _Replacement:

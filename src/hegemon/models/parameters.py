@@ -76,5 +76,25 @@ class Parameter:
         return float(value) if self.real else int(value)
 
 
+class Chosen(int):
+    """A word among the choices of a parameter, as functions of states read it: its place, which machine code has too.
+
+    In plain Python it also equals its word, so that what is not compiled (labels, starts) compares it with that.
+    """
+
+    def __new__(cls, word: str | None, choices: tuple[str, ...]):
+        made = super().__new__(cls, -1 if word is None else choices.index(word))
+        made.word = word
+        return made
+
+    def __eq__(self, other):
+        return self.word == other if isinstance(other, str) or other is None else int(self) == other
+
+    def __ne__(self, other):
+        return not self == other
+
+    __hash__ = int.__hash__
+
+
 def _figure(bound: int | float) -> str:
     return short(bound) if isinstance(bound, int) else f"{bound:g}"

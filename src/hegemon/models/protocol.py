@@ -24,7 +24,7 @@ from hegemon.models.labels import with_integers
 from hegemon.models.model import ComputationModel
 from hegemon.models.observables import Observable, count
 from hegemon.models.observables import mean as mean_of
-from hegemon.models.parameters import Parameter
+from hegemon.models.parameters import Chosen, Parameter
 from hegemon.models.sets import ConfigurationSet
 from hegemon.models.soundness import require_sound
 from hegemon.models.start_files import StartFile, opened
@@ -157,7 +157,7 @@ class Protocol:
         """Names of a Choice's values become integers in the functions of this instance, where they occur."""
 
         def plain(function):
-            return with_integers(function, self.fields, self.id)
+            return with_integers(function, self.fields, self.id, self.chosen)
 
         for name in ("interact", "update", "output"):
             if name in self.functions and (function := getattr(type(self), name, None)) is not None:
@@ -191,7 +191,16 @@ class Protocol:
     @cached_property
     def p(self):
         """The parameters as plain-Python code sees them: `p.n`, `p.N`, `p.tau`."""
-        return namedtuple("Parameters", self.values)(**self.values)
+        return namedtuple("Parameters", self.values)(**self._readable(self.values))
+
+    @property
+    def chosen(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The parameters that are words, and their choices; where states are fields, functions read them as numbers."""
+        declared = self.parameter_declarations.items() if self.fields else ()
+        return tuple((name, one.choices) for name, one in declared if one.choices)
+
+    def _readable(self, values: dict[str, Any]) -> dict[str, Any]:
+        return values | {name: Chosen(values[name], choices) for name, choices in self.chosen}
 
     @cached_property
     def checked_p(self):
@@ -213,7 +222,8 @@ class Protocol:
     @cached_property
     def compiled_p(self) -> np.ndarray:
         """The numbers among the parameters as one record, which compiled code reads the same way."""
-        numbers = {name: value for name, value in self.compiled_values.items() if isinstance(value, int | float)}
+        values = self._readable(self.compiled_values)
+        numbers = {name: value for name, value in values.items() if isinstance(value, int | float)}
         kinds = [(name, np.float64 if isinstance(value, float) else np.int64) for name, value in numbers.items()]
         record = np.zeros(1, dtype=kinds)
         for name, value in numbers.items():
