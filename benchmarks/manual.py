@@ -1,14 +1,15 @@
 """Every command of README and docs/ is run, what the pages show is written anew: `make manual`.
 
-    python -m benchmarks.manual                  all pages, and the list of commands with their times, docs/commands.md
+    python -m benchmarks.manual                  all pages; their times are kept in docs/commands.json
     python -m benchmarks.manual PAGE …           only these pages; the times of the others stay
     python -m benchmarks.manual --check PAGE …   nothing is written; exit code 1 if a page shows something else
 
-A page is read as its reader reads it: blocks with a title are files, which are saved in an empty folder; every line of a
-block `sh`, every line with `$` in a block `console`, and every indented line that begins with `hegemon` is a command, run in
-that folder. In a block `console` the lines below a command are what it prints; a line `…` leaves lines out. A picture
-that a page shows from `outputs/` is the file of that name that a command wrote. A command ends with exit code 0 unless
-its comment says `exit code 1`, and within a minute unless its comment says how long it takes: `about 5 min`.
+A page is read as its reader reads it. Blocks with a title are files, saved in an empty folder. Every line of a
+block `sh`, every line with `$` in a block `console`, and every indented line that begins with `hegemon` is a command,
+run in that folder. In a block `console` the lines below a command are what it prints; a line `…` leaves lines out. A
+picture that a page shows from `outputs/` is the file of that name that a command wrote. A command ends with exit code 0
+unless its comment says `exit code 1`, and within a minute unless its comment says how long it takes: `about 5 min`.
+MkDocs writes docs/commands.md before every build: all commands with their times.
 """
 
 import json
@@ -20,7 +21,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 HERE = Path(__file__).parent.parent
@@ -42,9 +44,17 @@ NOT_RUN = {  # beginnings of commands that need more than this machine has, and 
     "pip install": "installs hegemon; tests/test_packaging.py does",
     "pip wheel": "builds a wheel; tests/test_packaging.py does",
     "hegemon reproduce --full": "takes hours, and continues after every interruption",
+    "hegemon discover --improve mine.py": "speaks of a file of yours",
+    "hegemon watch my_protocol.py:Mine": "speaks of a file of yours",
+    "hegemon run --start story.json --until steps:3": "speaks of a file that the page of `watch` saves",
+    "hegemon run timer --n 60 --start safe --seed 3 --engine agents --disturbances": "speaks of a file that the page "
+    "of `watch` saves",
     "hegemon agent time-optimal": "needs the address of another machine; tests/network does it on loopback",
     "hegemon agent walks": "needs the address of another machine; tests/network does it on loopback",
 }
+
+
+_long: dict[str, "Outcome"] = {}  # what takes longer than a minute is run once
 
 
 @dataclass
@@ -127,7 +137,7 @@ def comparable(lines: list[str]) -> list[str]:
 
 def pages() -> list[Path]:
     found = [HERE / "README.md", *sorted(DOCS.rglob("*.md"))]
-    return [page for page in found if "catalogue" not in page.parts and page != LIST]
+    return [page for page in found if "catalogue" not in page.parts and page.name not in ("options.md", LIST.name)]
 
 
 def parts(text: str) -> list[Command | File]:
@@ -184,11 +194,23 @@ def environment() -> dict[str, str]:
 
 
 def execute(command: Command, folder: Path) -> Outcome:
-    """Run it to its end, or until it serves a page; what it prints on both streams, without progress."""
+    """Run it to its end, or until it serves a page; what it prints, and the sentence with which it is refused."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as progress:
+        outcome = _execute(command, folder, progress)
+        progress.seek(0)
+        if outcome.code != command.code or outcome.code == 2:
+            outcome.printed += [line.rstrip() for line in progress if not line.startswith("… ")]
+    while outcome.printed and not outcome.printed[-1]:
+        outcome.printed.pop()
+    return outcome
+
+
+def _execute(command: Command, folder: Path, progress) -> Outcome:
     begin = time.monotonic()
+    single = not re.search(r"&&|\|", command.line)
     made = subprocess.Popen(
-        ["bash", "-c", f"exec {command.line}" if "&" not in command.line and "|" not in command.line else command.line],
-        cwd=folder, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        ["bash", "-c", f"exec {command.line}" if single else command.line],
+        cwd=folder, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=progress,
         text=True, encoding="utf-8", start_new_session=True,
     )  # fmt: skip
     printed: list[str] = []
@@ -196,18 +218,14 @@ def execute(command: Command, folder: Path) -> Outcome:
     timer = _after(command.limit * GENEROUS, made)
     assert made.stdout is not None
     for line in made.stdout:
-        if not line.startswith("… "):
-            printed.append(line.rstrip())
+        printed.append(line.rstrip())
         if line.startswith(SERVES):
             serving = True
-            os.killpg(made.pid, signal.SIGINT)
+            os.kill(made.pid, signal.SIGTERM)
     code: int | None = made.wait()
     timer.cancel()
-    seconds = time.monotonic() - begin
-    code = None if timer.late else 0 if serving and code in (0, 130) else code
-    while printed and not printed[-1]:
-        printed.pop()
-    return Outcome(command, seconds, code, printed)
+    code = None if timer.late else 0 if serving and code in (0, 143) else code
+    return Outcome(command, time.monotonic() - begin, code, printed)
 
 
 def _after(seconds: float, made: subprocess.Popen):
@@ -223,27 +241,29 @@ def _after(seconds: float, made: subprocess.Popen):
     return timer
 
 
-def read(page: Path, folder: Path, wanted=lambda command: True) -> list[Outcome]:
-    """Follow a page in an empty folder."""
+def read(page: Path, folder: Path) -> Iterator[Outcome]:
+    """Follow a page in an empty folder, command by command."""
     examples = folder / "examples"
     if not examples.exists():
         examples.symlink_to(HERE / "examples")
-    outcomes = []
     for part in parts(page.read_text(encoding="utf-8")):
         if isinstance(part, File):
-            before = (folder / part.name).read_text(encoding="utf-8") if part.appended else ""
+            before = (folder / part.name).read_text(encoding="utf-8") + "\n\n" if part.appended else ""
             (folder / part.name).write_text(before + part.text, encoding="utf-8")
-        elif part.reason is None and wanted(part):
-            outcomes.append(execute(part, folder))
-    return outcomes
+        elif part.reason is None and part.limit > MINUTE:  # several pages show it, and nothing follows from it
+            _long[part.line] = _long.get(part.line) or execute(part, folder)
+            yield replace(_long[part.line], command=part)
+        elif part.reason is None:
+            yield execute(part, folder)
 
 
 def rewrite(page: Path, outcomes: list[Outcome]) -> None:
     """Put what was printed below each command, if it differs in more than times."""
     text = page.read_text(encoding="utf-8")
-    for one in sorted(outcomes, key=lambda one: -one.command.span[0]):
-        if one.differs:
-            begin, end = one.command.span
+    now = {part.line: part.span for part in parts(text) if isinstance(part, Command)}  # it may have been edited since
+    for one in sorted(outcomes, key=lambda one: -now.get(one.command.line, (0, 0))[0]):
+        if one.differs and one.command.line in now:
+            begin, end = now[one.command.line]
             text = text[:begin] + "".join(f"{line}\n" for line in one.to_show) + "\n" + text[end:]
     text = re.sub(r"\n\n```(\n|$)", r"\n```\1", text) if any(one.differs for one in outcomes) else text
     page.write_text(text, encoding="utf-8")
@@ -266,10 +286,10 @@ def listing(times: dict[str, dict[str, float]]) -> str:
     lines = [
         "# All commands of this manual",
         "",
-        "Every command of the README and of these pages, with the seconds it took, start and compilation included, on two",
-        "cores that had other work as well. `make manual` runs them all and writes this page; `make test-full` runs them, too,",
-        "and fails if one ends with another exit code than the page says, prints something else than the page shows, or takes",
-        f"more than {GENEROUS} times as long as it says. What says nothing takes at most a minute.",
+        "Every command of the README and of these pages, with the seconds it took, start and compilation included, on",
+        "two cores that had other work as well. `make manual` runs them and writes this page. `make test-full` runs",
+        "them too, and fails if one ends with another exit code than its page says, prints something else than is",
+        f"shown, or takes more than {GENEROUS} times as long as it says. What says nothing takes at most a minute.",
         "",
     ]
     for page in pages():
@@ -289,21 +309,33 @@ def listing(times: dict[str, dict[str, float]]) -> str:
     return "\n".join(lines)
 
 
+def known_times() -> dict[str, dict[str, float]]:
+    return json.loads(TIMES.read_text(encoding="utf-8")) if TIMES.exists() else {}
+
+
+def on_config(config):
+    """MkDocs calls this before it builds: the list of all commands is written if it changed."""
+    text = listing(known_times())
+    if not LIST.exists() or LIST.read_text(encoding="utf-8") != text:
+        LIST.write_text(text, encoding="utf-8")
+    return config
+
+
 def main(words: list[str]) -> int:
     check = "--check" in words
     chosen = [Path(word).resolve() for word in words if not word.startswith("--")] or pages()
-    times = json.loads(TIMES.read_text(encoding="utf-8")) if TIMES.exists() else {}
+    times = known_times()
     wrong = 0
     for page in chosen:
-        name = str(page.relative_to(HERE))
+        name, outcomes = str(page.relative_to(HERE)), []
         with tempfile.TemporaryDirectory() as folder:
-            outcomes = read(page, Path(folder))
+            for one in read(page, Path(folder)):
+                outcomes.append(one)
+                told = one.failure or ("prints something else" if one.differs else "")
+                late = "; takes longer than it says" if one.seconds > one.command.limit else ""
+                print(f"{name}: {one.command.line}: {one.seconds:.1f} s {told}{late}", flush=True)
+                wrong += bool(one.failure) or (check and one.differs)
             missing = [] if check else keep_pictures(page, Path(folder))
-        for one in outcomes:
-            told = one.failure or ("prints something else" if one.differs else "")
-            late = "; takes longer than it says" if one.seconds > one.command.limit else ""
-            print(f"{name}: {one.command.line}: {one.seconds:.1f} s {told}{late}", flush=True)
-            wrong += bool(one.failure) or (check and one.differs)
         for picture in missing:
             print(f"{name} shows outputs/{picture}, which no command of it writes")
             wrong += 1
@@ -311,8 +343,6 @@ def main(words: list[str]) -> int:
             rewrite(page, outcomes)
             times[name] = {one.command.line: round(one.seconds, 1) for one in outcomes}
             TIMES.write_text(json.dumps(times, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    if not check:
-        LIST.write_text(listing(times), encoding="utf-8")
     print(f"{wrong} wrong" if wrong else "every command does what its page says")
     return int(bool(wrong))
 

@@ -48,10 +48,12 @@ def meant(word: str, known: Iterable[str]) -> str:
     return f" (did you mean {names[near[0]]}?)" if near else ""
 
 
-def choose(known: Iterable[str]) -> str:
-    """`choose a, b, c`, of the names that are not empty; where there is none, the sentence says so."""
+def choose(known: Iterable[str], instead: str = "") -> str:
+    """`choose a, b, c, or …`, of the names that are not empty; where there is none, what to do `instead`."""
     names = [name for name in known if name]
-    return f"choose {', '.join(names)}" if names else "there is none to choose, so leave it out"
+    if names:
+        return f"choose {', '.join(names)}" + (f", or {instead}" if instead else "")
+    return instead or "there is none to choose, so leave it out"
 
 
 def sentence(error: BaseException) -> str | None:

@@ -21,30 +21,6 @@ def in_this_process(monkeypatch):
     monkeypatch.setattr("hegemon.claims.reproduce.Processes", lambda _: Thread())
 
 
-PAGE = Path(__file__).parents[2] / "docs" / "tutorials" / "claims.md"
-BLOCK = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```", re.M | re.S)
-
-
-def test_the_tutorial_prints_what_it_shows(tmp_path, monkeypatch, capsys):
-    """Files grow as the reader is asked to make them grow; every command prints the text below it."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "120")
-    shown = 0
-    command: list[str] = []
-    for language, text in BLOCK.findall(PAGE.read_text()):
-        if language in ("python", "py"):
-            with open("lives_paper.py", "a") as file:
-                file.write(("\n\n" if language == "py" else "") + text)
-        elif language == "sh":
-            command = text.split()[1:]
-        elif language == "text":
-            assert main([*command, "--quiet", "--jobs", "1"]) == 1
-            printed = "\n".join(line.rstrip() for line in capsys.readouterr().out.strip().splitlines())
-            assert printed == text.strip()
-            shown += 1
-    assert shown == 3
-
-
 ALL = "lemma-1,lemma-2,theorem-3,corollary-4"
 
 

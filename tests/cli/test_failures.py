@@ -109,10 +109,21 @@ def test_not_reached_has_its_own_exit_code(capsys):
     assert "nothing was claimed; 1 question: 1 does not" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("asked", [[], ["--property", "closed:safe"], ["--property", "reached:safe"]])
+@pytest.mark.parametrize("protocol", ["pairwise --n 3", "timer --n 3 --set s=2", "pairwise --graph path:4"])
+def test_the_exit_code_follows_the_answer_however_it_was_asked(protocol, asked, capsys):
+    code = main(["verify", *protocol.split(), *asked, "--json"])
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    assert code == (failures.YES if all(row["holds"] for row in findings) else failures.NO)
+    if not asked:
+        assert code == (failures.YES if protocol == "pairwise --n 3" else failures.NO)
+
+
 def test_claims_are_those_that_the_system_makes(capsys):
     """Fischer and Jiang's oracle lives outside: without it `safe` is asked, and `settled` is what is claimed."""
-    assert main(["verify", "fischer-jiang", "--n", "3", "--json"]) == 0
+    assert main(["verify", "fischer-jiang", "--n", "3", "--json"]) == failures.NO
     content = json.loads(capsys.readouterr().out)
+    assert content["ok"]  # no claim is refuted
     answers = {(row["question"], row["set"]): (row["claimed"], row["holds"]) for row in content["findings"]}
     assert answers["reached", "safe"] == (False, False) and answers["reached", "settled"] == (True, True)
     assert "reached safe" in content["headline"]

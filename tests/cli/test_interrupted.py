@@ -35,6 +35,9 @@ def test_a_run_without_a_finished_trial_shows_no_empty_table(capsys, monkeypatch
     out, said = interrupted(capsys, "run", "pairwise", "--n", 9)
     assert "None" not in out and "mean" not in out and "pairwise" in out
     assert "after 0 of 1 trials; nothing else is kept: --checkpoint FILE" in said
+    for unkept in (["--rate", "corrupt=1e-3", "--until", "steps:9"], ["--observe", "leaders"]):
+        _, said = interrupted(capsys, "run", "timer", "--n", 9, *unkept)
+        assert "--checkpoint FILE" not in said and "--checkpoint cannot keep" in said
 
 
 def test_a_search_tells_the_worst_start_so_far_and_where_it_is(capsys, monkeypatch, tmp_path):

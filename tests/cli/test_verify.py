@@ -77,7 +77,7 @@ def test_export(capsys, tmp_path, form):
 
 
 def test_holding_and_predicate_are_printed(capsys):
-    assert main(["verify", "timer", "--n", "3", "--set", "s=4"]) == 0
+    assert main(["verify", "timer", "--n", "3", "--set", "s=4"]) == 1  # the set is not closed
     text = capsys.readouterr().out
     assert "351" in text and "most likely way it ends" in text
     assert main(["verify", "threshold", "--n", "4", "--set", "k=2", "--property", "predicate"]) == 0

@@ -331,7 +331,7 @@ def test_options_of_chains_are_refused(given):
 
 
 def test_the_command(capsys):
-    assert main(["verify", "flood-max", "--n", "3", "--within", "2", "--json", "--quiet"]) == 0
+    assert main(["verify", "flood-max", "--n", "3", "--within", "2", "--json", "--quiet"]) == 1
     content = json.loads(capsys.readouterr().out)
     assert content["one_leader"]["exact"] == content["within"]["one_leader"]["exact"] == "6440/6561"
     assert main(["verify", "flood-max", "--n", "2", "--property", "reached", "--quiet"]) == 1

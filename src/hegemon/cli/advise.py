@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 from hegemon.cli import options
-from hegemon.cli.common import console, facts, figure, print_json
+from hegemon.cli.common import console, facts, figure, listed, print_json
 from hegemon.cli.options import MOST_AGENTS, decimal, integer, option
 
 MOST_OTHERS = 3  # that are printed
@@ -55,6 +55,6 @@ def advise_parameters(
 
 
 def named(known: Any) -> str:
-    given = ", ".join(f"{name} = {value}" for name, value in known.parameters.items())
+    given = listed(known.parameters)
     agents = f"{'exactly' if known.fewest == known.n else 'at most'} {known.n} agents"
     return f"{known.protocol}, for {agents} ({given})"

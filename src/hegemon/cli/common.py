@@ -53,6 +53,17 @@ def notes_on(text: str | None, protocol: "Protocol") -> list[str]:
     return [note] if note else []
 
 
+def instance(content: dict, **more) -> str:
+    """A protocol with its n and its parameters, as every report begins."""
+    given = {"n": content["n"], **content["parameters"], **more}
+    return f"{content['protocol']}  ({listed(given)})"
+
+
+def listed(parameters: dict) -> str:
+    """`tau = 2, r_max = 60`, of those that have a value."""
+    return ", ".join(f"{name} = {figure(value)}" for name, value in parameters.items() if value is not None)
+
+
 def outputs(**endings_of: tuple) -> None:
     """Before any work: every output file has an ending that is known, and can be written. `plot=(path, endings)`."""
     taken: dict[Path, str] = {}

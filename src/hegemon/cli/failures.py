@@ -1,7 +1,7 @@
 """The one place where a failure becomes one sentence and an exit code.
 
 0    done, and the answer is yes: reached, or every claim holds
-1    done, and the answer is no: a trial did not reach its stop, a claim is refuted or violated
+1    done, and the answer is no: a trial did not reach its stop, something verified does not hold, a claim is violated
 2    bad input; the sentence says which value, what is allowed, and what to do
 3    could not be finished: the sentence says where the details, or the output, are kept
 129, 130, 143    stopped by a hang-up, by Ctrl-C, by SIGTERM; what was finished is printed

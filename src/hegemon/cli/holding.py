@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from hegemon.cli import failures, options
-from hegemon.cli.common import build, console, deliver, facts, figure, outputs, print_json
+from hegemon.cli.common import build, console, deliver, facts, figure, instance, outputs, print_json
 from hegemon.cli.options import integer, option, path
 from hegemon.cli.progress import Progress
 from hegemon.cli.verify import states
@@ -87,9 +87,8 @@ def going_on(checkpoint: str | None) -> Iterator[None]:
 
 def print_report(content: dict) -> None:
     log10, settled = content["log10"], figure(content["burn_in"])
-    parameters = "".join(f", {name} = {value}" for name, value in content["parameters"].items())
     rows = {
-        "protocol": f"{content['protocol']}  (n = {content['n']}{parameters})",
+        "protocol": instance(content),
         "graph": content["graph"],
         "start": content["start"],
     }

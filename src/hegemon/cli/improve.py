@@ -5,7 +5,7 @@ import math
 import typer
 
 from hegemon.cli import failures
-from hegemon.cli.common import console, counted, deliver, facts, outputs, print_json
+from hegemon.cli.common import console, counted, deliver, facts, listed, outputs, print_json
 from hegemon.cli.output import print_figures
 from hegemon.cli.progress import Progress
 from hegemon.errors import InvalidInput
@@ -57,7 +57,7 @@ def print_fronts(content: dict) -> None:
         print_figures(screen, (*names, "convergence", "holding", "states", "note"), rows, left=("note",))
         if content["hold"] is not None:
             best = content["fastest"][n]
-            chosen = ", ".join(f"{name} = {value}" for name, value in best["parameters"].items()) if best else "none"
+            chosen = listed(best["parameters"]) if best else "none"
             screen.print(f"fastest that holds at least {_figure(content['hold'])} steps: {chosen}", style="bold")
     for place in content["files"]:
         screen.print(f"\nwritten: {place}")

@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from hegemon.cli import failures, options
-from hegemon.cli.common import console, deliver, facts, figure, outputs, print_json
+from hegemon.cli.common import console, deliver, facts, figure, listed, outputs, print_json
 from hegemon.cli.options import integer, option, path
 from hegemon.cli.output import new_table
 from hegemon.cli.progress import Progress
@@ -57,7 +57,7 @@ def prove_protocol(
 
 def print_report(content: dict) -> None:
     screen = console()
-    fixed = ", ".join(f"{name} = {value}" for name, value in content["parameters"].items())
+    fixed = listed(content["parameters"])
     heads = {
         "protocol": content["protocol"] + (f"  ({fixed})" if fixed else ""),
         "states": figure(content["states"]),

@@ -95,7 +95,10 @@ def run(
         | {csv: lambda place: write_text(place, finished.frame.to_csv(index=False, lineterminator="\n"))},
     )
     if finished.interrupted:
-        raise failures.Interrupted(interruption(len(finished.runs), trials, asked.get("protocol", ""), checkpoint))
+        keepable = not (record.rates or record.availability or record.observe or trace is not None)
+        raise failures.Interrupted(
+            interruption(len(finished.runs), trials, asked.get("protocol", ""), checkpoint, keepable)
+        )
     raise typer.Exit(failures.YES if all(one.reached for one in finished.runs) else failures.NO)
 
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from hegemon.cli.common import censored_trials, console, counted, facts, figure
+from hegemon.cli.common import censored_trials, console, counted, facts, figure, instance
 from hegemon.cli.output import print_figures
 from hegemon.runs.record import RunRecord
 
@@ -66,11 +66,9 @@ def report_course(record: RunRecord) -> dict:
 def print_report(content: dict, each: bool = False) -> None:
     """The course, what many trials say together, and every trial if asked for; one trial is one line."""
     screen = console()
-    fixed = {name: value for name, value in content["parameters"].items() if value is not None}
-    parameters = "".join(f", {name} = {figure(value)}" for name, value in fixed.items())
     heading = {
-        "protocol": f"{content['protocol']}  (n = {content['n']:,}{parameters})",
-        "states": figure(content["states"]),
+        "protocol": instance(content),
+        "states": content["states"] and figure(content["states"]),
         "graph": content["graph"],
         "start → until": f"{content.get('start') or 'wake ' + content['wake']} → {content['until']}",
         "lost interactions": content.get("loss"),
@@ -98,7 +96,10 @@ def print_report(content: dict, each: bool = False) -> None:
     for note in content["notes"]:
         screen.print(f"note: {note}")
     missed = content["summary"]["trials"] - content["summary"]["reached"]
-    if missed:
+    if missed and not several:
+        stop = "exactly one leader" if content["model"] == "messages" else content["until"]
+        screen.print(f"the trial did not meet its stop: {stop}")
+    elif missed:
         stop = "the stop is exactly one leader; " if content["model"] == "messages" else ""
         screen.print(stop + censored_trials(missed))
 
@@ -149,12 +150,14 @@ def histogram(times: list[int], unit: str, what: str) -> list[str]:
     return ["", f"{unit:>{room}}  {what}", *lines]
 
 
-def interruption(done: int, trials: int, protocol: str, checkpoint: str | None) -> str:
+def interruption(done: int, trials: int, protocol: str, checkpoint: str | None, keepable: bool = True) -> str:
     """How far an interrupted command came, where that is kept, and how to go on."""
     if checkpoint:
         named = f"{protocol} " if ".py" in protocol else ""
         return f"interrupted; the run is kept in {checkpoint}: `hegemon run {named}--resume {checkpoint}` continues it"
     keeping = "--checkpoint FILE keeps a long run" if trials == 1 else "`hegemon sweep` keeps every finished trial"
+    if trials == 1 and not keepable:
+        keeping = "--checkpoint cannot keep events of a --rate, records or prescribed steps"
     shown = ", as printed" if done else ""
     return f"interrupted after {done:,} of {trials:,} trials{shown}; nothing else is kept: {keeping}"
 

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from hegemon.cli import failures, options
-from hegemon.cli.common import build, console, deliver, facts, figure, outputs, print_json
+from hegemon.cli.common import build, console, deliver, facts, figure, instance, outputs, print_json
 from hegemon.cli.options import MOST_TRIALS, integer, option, path
 from hegemon.cli.progress import Progress
 from hegemon.cli.verify import exact, states
@@ -47,11 +47,10 @@ def search_worst_start(
 
 
 def print_report(content: dict) -> None:
-    parameters = "".join(f", {name} = {value}" for name, value in content["parameters"].items())
     least = "at least " if content["unfinished"] else ""
     interval = "–" if content["ci95"] is None else " … ".join(f"{end:,.6g}" for end in content["ci95"])
     rows = {
-        "protocol": f"{content['protocol']}  (n = {content['n']}{parameters})",
+        "protocol": instance(content),
         "graph": content["graph"],
         "searched": f"{figure(content['evaluations'])} starts, {figure(content['runs'])} runs",
         "worst start found": states(content["start"]),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from hegemon.cli import failures
-from hegemon.cli.common import console, deliver, facts, figure, new_table, print_json
+from hegemon.cli.common import console, deliver, facts, figure, instance, new_table, print_json
 from hegemon.errors import InvalidInput
 
 if TYPE_CHECKING:  # they load NumPy, which --help does not need
@@ -20,19 +20,17 @@ def refuse_files(protocol: "Protocol", **given: Any) -> None:
             raise InvalidInput(f"--{name} is for chains, and {protocol.id} sends messages; use --json")
 
 
-def report(answer: Any, json: bool, asked: bool) -> NoReturn:
-    """Print it; the exit code is 1 if one leader was asked for and is not certain."""
+def report(answer: Any, json: bool) -> NoReturn:
+    """Print it; the exit code is 1 unless exactly one leader is certain."""
     content = answer.record()
     deliver(lambda: print_json(content) if json else print_report(content))
-    raise typer.Exit(failures.NO if asked and not answer.certain else failures.YES)
+    raise typer.Exit(failures.YES if answer.certain else failures.NO)
 
 
 def print_report(content: dict) -> None:
     screen = console()
-    told = {**content["parameters"], **content["facts"]}
-    parameters = "".join(f", {name} = {value}" for name, value in told.items() if value is not None)
     rows = {
-        "protocol": f"{content['protocol']}  (n = {content['n']}{parameters})",
+        "protocol": instance(content, **content["facts"]),
         "graph": content["graph"],
         "wake": content["wake"],
         "covers": "every outcome of every coin "

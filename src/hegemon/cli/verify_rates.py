@@ -5,7 +5,7 @@ from typing import Any
 import typer
 
 from hegemon.cli import failures
-from hegemon.cli.common import build, console, facts, figure, print_json
+from hegemon.cli.common import build, console, facts, figure, instance, print_json
 from hegemon.cli.progress import Progress
 from hegemon.errors import InvalidInput
 
@@ -35,10 +35,9 @@ def report(
 
 
 def print_answer(content: dict) -> None:
-    parameters = "".join(f", {name} = {value}" for name, value in content["parameters"].items())
     agents = content["agents"]
     rows = {
-        "protocol": f"{content['protocol']}  (n = {content['n']}{parameters})",
+        "protocol": instance(content),
         "graph": content["graph"],
         "events in a step": "; ".join(content["rates"]),
         "agents": f"{agents[0]}..{agents[-1]}" if len(agents) > 1 else figure(agents[0]),

@@ -5,6 +5,7 @@ follows. A *move* is an interaction, or a node's action, that changes something.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -134,9 +135,7 @@ class Adversary:
                 steps.append(self._step(place, after, party))
                 place = after
         walk(lambda index: index == start)
-        story = Trace(
-            before.protocol, before.configuration, (*before.interactions, *steps), before.parameters, before.graph
-        )
+        story = replace(before, interactions=(*before.interactions, *steps))
         return story, len(steps)
 
     def _step(self, place: int, after: int, party: int) -> Interaction | Round:

@@ -36,13 +36,17 @@ def is_closed(chain: Chain, name: str, inside: np.ndarray, claimed: bool) -> Fin
     """No step leads out of the set."""
     way_out = graph_kernels.leaves(chain.offsets, chain.targets, chain.weights, inside)
     broken = np.flatnonzero(way_out >= 0)
+    held = configurations(int(inside.sum()))
     if not len(broken):
-        number = int(inside.sum())
-        return Finding("closed", name, True, claimed, f"no step leaves the set ({number} configurations)")
+        return Finding("closed", name, True, claimed, f"no step leaves the set ({held})")
     first = int(broken[0])  # reachable configurations are numbered by their distance from the start
     path = [*path_from_start(chain, first), int(chain.targets[way_out[first]])]
-    sentence = f"a step leaves the set from {len(broken)} of its {int(inside.sum())} configurations"
+    sentence = f"a step leaves the set from {len(broken)} of its {held}"
     return Finding("closed", name, False, claimed, sentence, trace(chain, path))
+
+
+def configurations(number: int) -> str:
+    return f"{number} configuration{'s' * (number != 1)}"
 
 
 def keeps_leader(chain: Chain, name: str, inside: np.ndarray, leaders: np.ndarray, claimed: bool) -> Finding:

@@ -9,7 +9,7 @@ import numpy as np
 
 from hegemon.errors import InvalidInput
 from hegemon.exact.containment import named_set
-from hegemon.exact.findings import Finding
+from hegemon.exact.findings import Finding, configurations
 from hegemon.exact.hitting import HittingTimes, first_largest
 from hegemon.exact.holding import HoldingTimes
 from hegemon.exact.instance import Instance
@@ -110,10 +110,10 @@ class RecomputedAnswers:
 
     def _closed(self, name: str, claimed: bool) -> Finding:
         inside, way = self.inside(name), self._exit(name)
-        number = int(inside.sum())
+        held = configurations(int(inside.sum()))
         if way is None:
-            return Finding("closed", name, True, claimed, f"no step leaves the set ({number} configurations)")
-        sentence = f"a step leaves the set from {self.chain.exits(inside)} of its {number} configurations"
+            return Finding("closed", name, True, claimed, f"no step leaves the set ({held})")
+        sentence = f"a step leaves the set from {self.chain.exits(inside)} of its {held}"
         return Finding("closed", name, False, claimed, sentence, self._story([way[0]], way[1]))
 
     def _leader(self, name: str, claimed: bool) -> Finding:
@@ -157,7 +157,7 @@ class RecomputedAnswers:
         return Finding("reached", name, False, claimed, sentence, self._configuration(self.chain.codes_at(trapped)))
 
     def _configuration(self, codes: Any) -> Trace:
-        return Trace(self.case.protocol.id, self.chain.space.mappings(codes))
+        return Trace.of(self.case.protocol, self.chain.space.mappings(codes))
 
     def _story(self, path: list[int], arc: int) -> Trace:
         """Along keys without a change of output, and then over one arc."""
@@ -168,7 +168,7 @@ class RecomputedAnswers:
             step, codes = space.step(codes, key, False)
             steps.append(step)
         steps.append(self._last(codes, path[-1], arc))
-        return Trace(self.case.protocol.id, start, tuple(steps))
+        return Trace.of(self.case.protocol, start, tuple(steps))
 
     def _last(self, codes: Any, key: int, arc: int) -> Any:
         """The last interaction: the path may have arrived at a rotation of the representative that was looked at."""

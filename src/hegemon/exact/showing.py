@@ -5,6 +5,14 @@ from typing import Any
 from hegemon import display
 
 
+MOST_AGENTS = 12  # of a configuration that are shown
+
+
+def agents(states: list[dict]) -> str:
+    shown = [", ".join(f"{name}={value}" for name, value in state.items()) for state in states[:MOST_AGENTS]]
+    return "; ".join(shown) + (f" … {len(states)} agents" if len(states) > MOST_AGENTS else "")
+
+
 def as_html(verification: Any) -> str:
     protocol, chain, unit = verification.protocol, verification.chain, verification.protocol.time_unit
     about = {"n": protocol.n, **protocol.parameters, "graph": verification.case.topology.name}
@@ -21,6 +29,12 @@ def as_html(verification: Any) -> str:
         named = {"worst start": expected["worst"], "mean": expected["mean"], **expected["from"]}
         rows = [{"from": name, unit: "not reached" if value is None else value} for name, value in named.items()]
         parts += [display.table(rows, f"expected {unit} to {verification.hitting.set}", shown=50)]
+        parts += [display.heading("worst start", agents(expected["worst_start"]))]
+    if verification.holding:
+        kept = verification.holding.record()
+        named = {"worst start": kept["worst"], "best start": kept["best"], **kept["from"]}
+        rows = [{"from": name, unit: "infinite" if value is None else value} for name, value in named.items()]
+        parts += [display.table(rows, f"expected {unit} until the leader is not the same unique one", shown=50)]
     for one in verification.findings:
         if one.counterexample:
             parts += [display.heading(f"{one.question} {one.set}", one.sentence)]

@@ -20,7 +20,7 @@ def trace(chain: "Chain", path: list[int], changes: Sequence[bool | None] | None
         step, codes = space.step(codes, chain.keys[goal], change, int(chain.keys[begin] % space.memories))
         interactions.append(step)
     protocol = space.protocol
-    return Trace(protocol.id, start, tuple(interactions), protocol.parameters, space.topology.name)
+    return Trace.of(protocol, start, tuple(interactions), space.topology.name)
 
 
 def path_from_start(chain: "Chain", index: int) -> list[int]:

@@ -34,7 +34,7 @@ from hegemon.runs.setting import Graph, Start, Wake
 QUESTIONS = ("closed", "leader", "reached", "time", "holding", "predicate")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verification:
     """Everything that was asked and answered about one protocol at one size."""
 
@@ -77,7 +77,7 @@ class Verification:
             said = f"{len(self.refuted)} of {len(claimed)} claims {verb} refuted ({names})"
         else:
             plural = "s hold" if len(claimed) > 1 else " holds"
-            said = f"{len(claimed)} claim{plural}" if claimed else "nothing was claimed"
+            said = f"{len(claimed)} claim{plural}" if claimed else "nothing was claimed" if asked else "computed"
         good, bad = asked - len(failing), len(failing)
         results = f"{good} hold{'s' * (good == 1)}" * (good > 0), f"{bad} do{'es' * (bad == 1)} not" * (bad > 0)
         names = f" ({', '.join(failing)})" if failing else ""
@@ -120,7 +120,13 @@ class Verification:
         if self.hitting is not None:
             unit, times = self.protocol.time_unit, self.hitting
             about[f"expected {unit} to {times.set}"] = f"at most {times.worst:.10g}, mean {times.mean:.10g}"
+        if self.holding is not None:
+            ends = self.holding.worst < np.inf
+            kept = f"at least {self.holding.worst:,.10g} {self.protocol.time_unit}" if ends else "without end"
+            about["expected holding"] = kept
         return display.plain(f"{self.protocol.id}, n = {self.protocol.n:,}", about)
+
+    __repr__ = __str__  # not every array
 
     def _repr_html_(self) -> str:
         from hegemon.exact.showing import as_html

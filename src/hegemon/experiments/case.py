@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hegemon.engines.stopping import parse_stop
-from hegemon.errors import InvalidInput, meant
+from hegemon.errors import InvalidInput, choose, meant
 from hegemon.experiments.fingerprints import code_fingerprint, file_digest, protocol_fingerprint
 from hegemon.experiments.request import make_record
 from hegemon.graphs.topology import Topology
@@ -107,9 +107,8 @@ class Case:
             unreliable(protocol, record.loss, record.one_sided)
             start = str(record.start or protocol.default_start)
             if start not in protocol.starts and not os.path.isfile(start):
-                known = ", ".join(protocol.starts)
                 raise InvalidInput(
-                    f"{protocol.id} has no start {start!r}; choose {known}, or give a .json or .csv file"
+                    f"{protocol.id} has no start {start!r}; {choose(protocol.starts, 'give a .json or .csv file')}"
                     f"{meant(start, protocol.starts)}"
                 )
         if self.graph and "{n}" in self.graph:

@@ -74,6 +74,7 @@ def attempts(protocol: Protocol, topology: Topology) -> Iterator[tuple[str, Call
         for name, chosen in protocol.sets.items():
             if chosen.closed:
                 yield f"set {name}", partial(check_closure, protocol, topology, name)
+    if protocol.model.has_starts:
         yield "safe", lambda: require_safe(protocol)
     if protocol.model.wakes:
         yield "decisions", lambda: check_decisions(protocol, topology)
@@ -149,14 +150,18 @@ def check_closure(protocol: Protocol, topology: Topology, name: str) -> str:
 
 def require_safe(protocol: Protocol) -> str:
     if "safe" not in protocol.sets:
-        field = protocol.fields[0].name if protocol.fields else "field"
-        way = (
-            "exactly(1, lambda a, p: a.leader == 1)"
-            if protocol.elects_leader
-            else f"everywhere(lambda a, p: a.{field} == …)"
-        )
-        raise InvalidInput(f"{protocol.id} has no set called safe, where runs end; write `safe = {way}`")
+        raise InvalidInput(f"{protocol.id} has no set called safe, where runs end; write `safe = {a_set(protocol)}`")
     return "runs end there unless --until says otherwise"
+
+
+def a_set(protocol: Protocol) -> str:
+    """A set as its class would declare it: of fields that it has, or of the agents where states are objects."""
+    if not protocol.fields:
+        return "whole(lambda agents, p: …)"
+    names = [field.name for field in protocol.fields]
+    if protocol.elects_leader and "leader" in names:
+        return "exactly(1, lambda a, p: a.leader == 1)"
+    return "exactly(1, output)" if protocol.elects_leader else f"everywhere(lambda a, p: a.{names[0]} == …)"
 
 
 def check_decisions(protocol: Any, topology: Topology) -> str:

@@ -114,6 +114,12 @@ def with_story(written: dict[str, Any]) -> dict[str, Any]:
         return written
     filled = {name: value for name, value in written.items() if value is not None}
     if isinstance(content.get("protocol"), str):
+        if "protocol" not in filled and isinstance(file := content.get("file"), str):
+            digest = f" (SHA-256 {content['sha256'][:16]}…)" if isinstance(content.get("sha256"), str) else ""
+            raise InvalidInput(
+                f"{start} is a story of {file[:100]}{digest}, which is not in the catalogue; ask for that file, and "
+                f"name it before --start {start}"
+            )
         filled.setdefault("protocol", content["protocol"])
     if "n" not in filled and "graph" not in filled:
         if isinstance(content.get("graph"), str):

@@ -195,7 +195,7 @@ def search_worst(
         graph=topology.name,
         until=until,
         seed=seed,
-        start=Trace(protocol.id, [space.mapping_of(code) for code in winner.codes]),
+        start=Trace.of(protocol, [space.mapping_of(code) for code in winner.codes]),
         mean=float(np.mean(times)),
         interval=None if unfinished else mean_interval(times),
         trials=len(times),

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from hegemon.errors import InvalidInput, meant
+from hegemon.errors import InvalidInput, choose, meant
 from hegemon.graphs.topology import Topology
 from hegemon.models.assumptions import Assumption
 from hegemon.models.authors import authored, declared, kind, whole
@@ -264,10 +264,9 @@ class Protocol:
         if isinstance(start, StartFile):
             return require_given(self, Configuration.load(self.space, start, self.n, as_multiset), name)
         if name not in self.starts:
-            known = ", ".join(self.starts)
             place = declared(type(self), "default_start") if name == self.default_start else ""
             raise InvalidInput(
-                f"{self.id} has no start {name!r}; choose {known}, or give a .json or .csv file"
+                f"{self.id} has no start {name!r}; {choose(self.starts, 'give a .json or .csv file')}"
                 f"{meant(name, self.starts)}{place}"
             )
         what = f"{self.id}: the start {name}"

@@ -77,9 +77,9 @@ def _stop(until: Any, protocol: ObjectProtocol, max_steps: int | None) -> tuple[
     unknown = names_in(tree) - set(protocol.sets)
     if unknown or not _is_of_sets(tree):
         raise InvalidInput(
-            f"until {shown(text)} is not known to {protocol.id}; {choose(['steps:K', *protocol.sets])}, sets joined "
-            "by `and`, `or`, `not`: its states are Python objects, which a text cannot count"
-            f"{meant(text, protocol.sets)}"
+            f"until {shown(text)} is not known to {protocol.id}; {choose(['steps:K', *protocol.sets])}"
+            f"{', or sets joined by `and`, `or`, `not`' if protocol.sets else ''}: its states are Python objects, "
+            f"which a text cannot count{meant(text, protocol.sets)}"
         )
     return lambda agents: _truth(tree, lambda name: protocol.holds(protocol.sets[name], agents)), max_steps
 

@@ -1,11 +1,16 @@
 """A run as a story: a configuration, and the interactions or rounds that lead from it, one by one."""
 
+import hashlib
 import json
-from dataclasses import dataclass
+import os
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hegemon import files
 from hegemon.errors import InvalidInput
+from hegemon.models.naming import address
+from hegemon.models.protocol import Protocol
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,15 @@ class Trace:
     parameters: dict | None = None
     graph: str | None = None
     strategy: tuple = ()  # pairs of a configuration, as codes, and the nodes that act in it
+    file: str | None = None  # `mine.py:Mine` and its SHA-256, where the protocol is none of the catalogue
+    sha256: str | None = None
+
+    @classmethod
+    def of(cls, protocol: Protocol, configuration: list[dict], interactions: tuple = (), graph: str | None = None):
+        """A story of this protocol, which names it so that whoever reads it knows what to ask for."""
+        file, digest = _source(protocol)
+        told = cls(protocol.id, configuration, interactions, protocol.parameters, graph)
+        return replace(told, file=file, sha256=digest)
 
     def lines(self) -> list[str]:
         """For people: the start, then one line per interaction."""
@@ -68,6 +82,8 @@ class Trace:
         rounds = [[[v, after] for v, _, after in step.changes] for step in self.interactions if isinstance(step, Round)]
         content = {
             "protocol": self.protocol,
+            "file": self.file,
+            "sha256": self.sha256,
             "parameters": self.parameters,
             "graph": self.graph,
             "agents": self.configuration,
@@ -84,6 +100,15 @@ class Trace:
             raise InvalidInput(f"a counterexample is saved as JSON, not as {path.name!r}; name the file *.json")
         with files.publish(path) as file:
             file.write(json.dumps(self.record(), indent=1, ensure_ascii=False) + "\n")
+
+
+def _source(protocol: Protocol) -> tuple[str | None, str | None]:
+    """The name and the digest of a user's file, without its folder; nothing for the catalogue."""
+    with suppress(InvalidInput, OSError):  # of no file
+        file, _, kind = address(type(protocol)).rpartition(":")
+        if file:
+            return f"{os.path.basename(file)}:{kind}", hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    return None, None
 
 
 def _short(state: dict) -> str:

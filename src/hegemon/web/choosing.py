@@ -198,4 +198,4 @@ def story(session) -> Trace:
             codes[i], codes[j] = protocol.transition_codes(*before, coin)
             told.append(_interaction(protocol, i, j, coin, before, (codes[i], codes[j])))
     states = [space.mapping_of(code) for code in start]
-    return Trace(protocol.id, states, tuple(told), protocol.parameters, session.topology.name)
+    return Trace.of(protocol, states, tuple(told), session.topology.name)

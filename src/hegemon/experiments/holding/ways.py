@@ -108,4 +108,4 @@ def _story(crowd: Crowd, family: Family) -> Trace:
     shown |= {code: space.mapping_of(code) for after in known.values() for code in after}
     steps = [Interaction(i, j, (shown[a], shown[b]), (shown[c], shown[d])) for i, j, (a, b), (c, d) in met]
     start = [shown[code] for code in begin.tolist()]
-    return Trace(protocol.id, start, tuple(steps), protocol.parameters, process.topology.name)
+    return Trace.of(protocol, start, tuple(steps), process.topology.name)

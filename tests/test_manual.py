@@ -1,0 +1,135 @@
+"""The manual shows what comes out: its commands are run as a reader runs them, and print what the pages show."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+import typer
+from benchmarks import manual
+from benchmarks.manual import HERE, MINUTE, Command, File, Outcome, comparable, pages, parts, read
+
+from hegemon.cli.application import COMMANDS, application
+
+QUICK = ("rounds.md", "claims.md")  # what the ordinary tests follow; the others are run by `make test-full`
+SHOWN = [page for page in pages() if any(isinstance(one, Command) and one.shown for one in parts(page.read_text()))]
+PAGE = """
+```python title="one.py"
+x = 1
+```
+
+```py title="append to one.py"
+y = 2
+```
+
+```console
+$ cat one.py
+{shown}
+
+$ false   # {code}
+```
+
+    hegemon list        # about 3 min: "what" it takes
+"""
+
+
+def followed(tmp_path, shown="x = 1\n\n\ny = 2", code="exit code 1"):
+    page = tmp_path / "page.md"
+    page.write_text(PAGE.format(shown=shown, code=code))
+    return page, list(read(page, tmp_path))
+
+
+def test_a_page_is_followed_and_what_it_shows_is_compared(tmp_path):
+    _, (cat, false, listed) = followed(tmp_path)
+    assert not any(one.failure or one.differs for one in (cat, false, listed))
+    assert (cat.command.limit, listed.command.limit) == (MINUTE, 180) and listed.command.line == "hegemon list"
+
+
+def test_a_page_that_shows_something_else_is_noticed_and_written_anew(tmp_path):
+    page, outcomes = followed(tmp_path, shown="x = 1\n\n\ny = 3", code="exits")
+    assert [one.differs for one in outcomes] == [True, False, False]
+    assert outcomes[1].failure == "exit code 1 instead of 0: nothing is printed"
+    manual.rewrite(page, outcomes)
+    assert page.read_text() == PAGE.format(shown="x = 1\n\n\ny = 2", code="exits")
+
+
+def test_lines_that_are_left_out_stay_left_out(tmp_path):
+    _, outcomes = followed(tmp_path, shown="x = 1\n…")
+    assert not outcomes[0].differs and outcomes[0].to_show == ["x = 1", "…"]
+    _, outcomes = followed(tmp_path, shown="…\nx = 1")
+    assert outcomes[0].differs and outcomes[0].to_show == ["…", "y = 2"]
+
+
+def test_a_command_that_takes_longer_than_it_says_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(manual, "GENEROUS", 0.01)
+    made = manual.execute(Command("sleep 60", "", None, (0, 0)), tmp_path)
+    assert made.code is None and "did not end" in made.failure
+
+
+def test_times_are_not_compared_and_numbers_are():
+    assert comparable(["reached (0.12 s)", "a   b"]) == comparable(["reached (1,207 s)", "a b"])
+    assert comparable(["12 steps"]) != comparable(["13 steps"])
+
+
+def test_every_tutorial_shows_what_its_commands_print():
+    tutorials = [*(HERE / "docs/tutorials").glob("*.md"), HERE / "docs/course.md"]
+    for page in tutorials:
+        commands = [one for one in parts(page.read_text()) if isinstance(one, Command)]
+        assert commands and all(one.shown for one in commands), page
+        for link, _ in manual.PICTURE.findall(page.read_text()):
+            assert (page.parent / link).exists(), link
+
+
+@pytest.mark.parametrize("page", [page for page in SHOWN if page.name in QUICK], ids=lambda page: page.name)
+def test_a_page_prints_what_it_shows(page, tmp_path):
+    for one in read(page, tmp_path):
+        assert not one.failure and not one.differs, (one.command.line, one.failure, one.printed)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("page", [page for page in pages() if page.name not in QUICK], ids=lambda page: page.name)
+def test_every_command_of_a_page_does_what_the_page_says(page, tmp_path):
+    wrong = [_told(one) for one in read(page, tmp_path) if one.failure or one.differs]
+    assert not wrong, "\n".join(wrong)
+
+
+def _told(one: Outcome) -> str:
+    return f"{one.command.line}: {one.failure or 'prints ' + repr(one.printed)}"
+
+
+def test_what_is_not_run_says_why():
+    reasons = [one.reason for page in pages() for one in parts(page.read_text()) if isinstance(one, Command)]
+    assert len(reasons) > 150 and sum(reason is not None for reason in reasons) < 15
+
+
+def test_the_page_of_options_has_every_option():
+    """The twin lacks one."""
+    specification = importlib.util.spec_from_file_location("make_options", HERE / "docs" / "make_options.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    text = module.page()
+    assert not missing_options(text) and re.search(r"^\| `--listen HOST:PORT`", text, re.M)
+    assert missing_options(text.replace("`--quantiles ", "`--quantile ")) == ["verify --quantiles"]
+
+
+def missing_options(text: str) -> list[str]:
+    sections = dict(re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", text, re.M | re.S))
+    app = typer.main.get_command(application(list(COMMANDS)))
+    wanted = {name: app.commands[name] for name in COMMANDS if not app.commands[name].hidden and name != "agent"}
+    return [
+        f"{name} {flag}"
+        for name, command in wanted.items()
+        for one in command.params
+        for flag in one.opts
+        if flag.startswith("--") and not one.hidden and not re.search(rf"`[^`]*{flag}[ ,`]", sections[name])
+    ]
+
+
+def test_files_of_a_page_are_those_with_a_title():
+    found = parts((HERE / "docs/tutorials/claims.md").read_text())
+    assert [(one.name, one.appended) for one in found if isinstance(one, File)] == [
+        ("lives_paper.py", False),
+        ("lives_paper.py", True),
+        ("lives_paper.py", True),
+    ]
+    assert Path(manual.LIST).name == "commands.md"
