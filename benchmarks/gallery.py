@@ -72,12 +72,12 @@ def write_page() -> None:
         "What `hegemon watch` shows, one protocol after the other. Leaders are golden with a star;",
     ]
     lines += ["hues are classes of agents, shades the values of timers and counters, dots and rims small fields."]
-    lines += ["Made by `python -m benchmarks.gallery`.", ""]
+    lines += ["Made by `python -m benchmarks.gallery`.", "", '<div class="grid cards" markdown>', ""]
     for name, protocol in CATALOGUE.items():
         if (DOCS / "gallery" / f"{name}.gif").exists():
-            lines += [f"## {name}", "", f"![{name}](gallery/{name}.gif)", "", protocol.summary(), ""]
-            lines += [f"    {command_of(name)}", ""]
-    (DOCS / "gallery.md").write_text("\n".join(lines))
+            lines += [f"-   ![{name}](gallery/{name}.gif)", "", f"    **[{name}](catalogue/{name}.md)**", ""]
+            lines += [f"    {protocol.summary()}", "", "    ```sh", f"    {command_of(name)}", "    ```", ""]
+    (DOCS / "gallery.md").write_text("\n".join([*lines, "</div>", ""]))
 
 
 def command_of(name: str) -> str:

@@ -178,6 +178,8 @@ def with_output(body: str, begin: int) -> list[Command]:
     for one in re.finditer(r"^\$ ([^\n]*)\n((?:(?!\$ )[^\n]*\n)*)", body, re.M):
         span = (begin + one.start(2), begin + one.end(2))
         found.append(_command(one[1], one[2].rstrip("\n").split("\n") if one[2].strip() else [], span))
+    if len(found) > 1 and not any(one.shown for one in found):  # a list of commands
+        found = [replace(one, shown=None) for one in found]
     return found
 
 

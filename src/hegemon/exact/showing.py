@@ -4,7 +4,6 @@ from typing import Any
 
 from hegemon import display
 
-
 MOST_AGENTS = 12  # of a configuration that are shown
 
 
