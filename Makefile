@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PRERELEASE := build/prerelease
 NUMBA ?= numba llvmlite
 
-.PHONY: demo artifact test lint types suite test-full stock prerelease coverage guard docs figures bench clean chromium
+.PHONY: manual demo artifact test lint types suite test-full stock prerelease coverage guard docs figures bench clean chromium
 
 # pip would compile all bytecode by itself, mostly of modules that nobody loads: Python does it where they are used.
 # "no" is how pip reads the variable: compile? no.
@@ -71,6 +71,10 @@ docs: $(VENV)/installed-docs  # build/site: every page, every link and every pic
 
 guard: $(VENV)/installed-test  # a minute: fails when an engine lost more than half of its speed
 	$(BIN)/python -m benchmarks.guard
+
+manual: $(VENV)/installed-test  # every command of README and docs is run; outputs, pictures, times and notebooks are written
+	$(BIN)/python -m benchmarks.manual
+	$(BIN)/python -m benchmarks.notebooks
 
 figures: $(VENV)/installed-test  # the figures of the manual that are older than the code they measure
 	$(BIN)/python -m benchmarks.figures

@@ -53,7 +53,7 @@ def notes_on(text: str | None, protocol: "Protocol") -> list[str]:
     return [note] if note else []
 
 
-def instance(content: dict, **more) -> str:
+def instance(content: dict, **more: Any) -> str:
     """A protocol with its n and its parameters, as every report begins."""
     given = {"n": content["n"], **content["parameters"], **more}
     return f"{content['protocol']}  ({listed(given)})"

@@ -82,15 +82,17 @@ class Chosen(int):
     In plain Python it also equals its word, so that what is not compiled (labels, starts) compares it with that.
     """
 
-    def __new__(cls, word: str | None, choices: tuple[str, ...]):
+    word: str | None
+
+    def __new__(cls, word: str | None, choices: tuple[str, ...]) -> "Chosen":
         made = super().__new__(cls, -1 if word is None else choices.index(word))
         made.word = word
         return made
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return self.word == other if isinstance(other, str) or other is None else int(self) == other
 
-    def __ne__(self, other):
+    def __ne__(self, other: object) -> bool:
         return not self == other
 
     __hash__ = int.__hash__

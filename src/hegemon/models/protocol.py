@@ -157,7 +157,7 @@ class Protocol:
         """Names of a Choice's values become integers in the functions of this instance, where they occur."""
 
         def plain(function):
-            return with_integers(function, self.fields, self.id, self.chosen)
+            return with_integers(function, self.fields, self.id, self._words)
 
         for name in ("interact", "update", "output"):
             if name in self.functions and (function := getattr(type(self), name, None)) is not None:
@@ -194,13 +194,13 @@ class Protocol:
         return namedtuple("Parameters", self.values)(**self._readable(self.values))
 
     @property
-    def chosen(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    def _words(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """The parameters that are words, and their choices; where states are fields, functions read them as numbers."""
         declared = self.parameter_declarations.items() if self.fields else ()
         return tuple((name, one.choices) for name, one in declared if one.choices)
 
     def _readable(self, values: dict[str, Any]) -> dict[str, Any]:
-        return values | {name: Chosen(values[name], choices) for name, choices in self.chosen}
+        return values | {name: Chosen(values[name], choices) for name, choices in self._words}
 
     @cached_property
     def checked_p(self):

@@ -61,7 +61,9 @@ class Trace:
     sha256: str | None = None
 
     @classmethod
-    def of(cls, protocol: Protocol, configuration: list[dict], interactions: tuple = (), graph: str | None = None):
+    def of(
+        cls, protocol: Protocol, configuration: list[dict], interactions: tuple = (), graph: str | None = None
+    ) -> "Trace":
         """A story of this protocol, which names it so that whoever reads it knows what to ask for."""
         file, digest = _source(protocol)
         told = cls(protocol.id, configuration, interactions, protocol.parameters, graph)
