@@ -95,3 +95,46 @@ def test_the_atlas_is_of_the_catalogue(tmp_path):
     text = atlas.page(rows, [], outside)
     assert "[ring](catalogue/ring.md)" in text and text.index("## Self-stabilizing") < text.index("[ring]")
     assert "hegemon compare timer --n" in text.split("## Loosely-stabilizing")[1].split("## ")[0]
+
+
+def test_holding_is_exact_where_it_can_be_and_refused_elsewhere(monkeypatch):
+    found = hg.compare("time-optimal", "pairwise", "referees", n=3, trials=2, workers=1)
+    loose, forever, sent = found.rows
+    exact = hg.verify(hg.TimeOptimal(n=3), property="holding").holding
+    assert loose["holding_kind"] == "exact" and loose["holding"] == exact.from_starts.get("safe", exact.worst)
+    assert forever["holding_kind"] == "forever" and forever["holding"] is None
+    assert sent["holding_kind"] is None and sent["messages"] > 0
+    large = hg.compare("timer", n=20, trials=1, workers=1).rows[0]
+    assert large["holding"] is None and large["holding_kind"].startswith("not measured")
+    assert hg.compare("timer", n=3, trials=1, workers=1, holding="none").rows[0]["holding_kind"] is None
+    with pytest.raises(hg.InvalidInput, match="choose exact, estimate, none"):
+        hg.compare("timer", n=3, holding="guess")
+
+
+@pytest.mark.full
+def test_an_estimated_holding_time_is_near_the_exact_one(tmp_path):
+    """The same size by both ways; the estimate is kept in the folder and read again."""
+    protocol = hg.TimeOptimal(n=3)
+    from hegemon.experiments import compared_holding
+
+    exact = compared_holding.holding_of(protocol, "exact")["holding"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compared_holding, "MOST_CONFIGURATIONS", 1)
+        first = compared_holding.holding_of(protocol, "estimate", seed=1, out=tmp_path)
+        assert first == compared_holding.holding_of(protocol, "estimate", seed=1, out=tmp_path)
+    if first["holding_kind"] == "estimate":
+        assert first["holding_low"] / 1.3 <= exact <= first["holding_high"] * 1.3
+    else:
+        assert first["holding_low"] <= exact
+
+
+def test_every_trial_and_moves_of_daemons(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = ["compare", "huang", "afek-gafni", "--n", "5", "--trials", "3", "--workers", "1", "--quiet"]
+    assert main([*words, "--trials-csv", "trials.csv", "--plot", "three.pdf"]) == 0
+    out = capsys.readouterr().out
+    assert "moves" in out and "messages" in out
+    lines = (tmp_path / "trials.csv").read_text().splitlines()
+    huang = hg.compare("huang", n=5, trials=3, workers=1)
+    assert len(lines) == 1 + 3 * len(hg.Huang.starts) + 3 and huang.rows[0]["moves"] > 0
+    assert len(huang.each().splitlines()) == 1 + 3 * len(hg.Huang.starts)

@@ -22,11 +22,15 @@ def compare_protocols(
     starts: Annotated[
         str, option("--starts", help="worst: all starts, the slowest is shown; or default", metavar="NAME")
     ] = "worst",
+    holding: Annotated[
+        str, option("--holding", help="exact where small; estimate measures the others; none", metavar="NAME")
+    ] = "exact",
     seed: options.Seed = 0,
     out: Annotated[str | None, text("--out", "keep all trials here; the same command goes on", "FOLDER")] = None,
     workers: Annotated[int | None, integer("--workers", "processes; default: all cores", low=1)] = None,
     plot: options.Plot = None,
     csv: Annotated[str | None, path("--csv", "write the table (.csv)")] = None,
+    trials_csv: Annotated[str | None, path("--trials-csv", "write every trial (.csv)")] = None,
     latex: Annotated[str | None, path("--latex", "write the table (.tex, booktabs)")] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -36,6 +40,7 @@ def compare_protocols(
     Your own protocols are compared like those of the catalogue.
     """
     outputs(plot=(plot, PICTURES), csv=(csv, (".csv",)), latex=(latex, (".tex",)))
+    outputs(**{"trials-csv": (trials_csv, (".csv",))})
     from hegemon.cli.sweep import LiveStudy
     from hegemon.experiments.comparing import TABLE, compare, save
     from hegemon.experiments.comparing import shown as cell
@@ -45,7 +50,7 @@ def compare_protocols(
         with board:
             found = compare(
                 *map(options.protocol_name, protocols), n=n, trials=trials, max_steps=max_steps, starts=starts,
-                seed=seed, out=out, workers=workers, listener=board,
+                holding=holding, seed=seed, out=out, workers=workers, listener=board,
             )  # fmt: skip
     except KeyboardInterrupt:
         kept = f"{board.finished} is kept in {out}; the same command goes on" if out else "--out FOLDER keeps trials"
@@ -55,12 +60,18 @@ def compare_protocols(
         if json:
             print_json(found.record())
             return
-        names = [*TABLE, *(["messages"] if any(row["messages"] for row in found.rows) else []), "grade"]
+        measured = [name for name in ("messages", "moves") if any(row[name] is not None for row in found.rows)]
+        lucky = ["one_leader"] if any(row["one_leader"] not in (None, 1) for row in found.rows) else []
+        names = [*TABLE, *measured, *lucky, "grade"]
         rows = [[cell(row, name) for name in names] for row in found.rows]
-        print_figures(console(), names, rows, ("protocol", "start", "stays", "grade"))
+        print_figures(console(), names, rows, ("protocol", "start", "grade"))
         for name in dict.fromkeys(row["protocol"] for row in found.rows):
             assumes = next(row["assumes"] for row in found.rows if row["protocol"] == name)
             console().print(f"{name} assumes: {assumes or 'nothing'}")
+        unknown = {row["holding_kind"] for row in found.rows if ": " in (row["holding_kind"] or "")}
+        for why in sorted(unknown):
+            who = ", ".join(f"{row['protocol']} ({row['n']:,})" for row in found.rows if row["holding_kind"] == why)
+            console().print(f"holding of {who} {why.replace('holding = estimate', '--holding estimate')}")
         for row in found.failed:
             console().print(f"{row['protocol']}, n = {row['n']}: {row['error']}")
         censored = sum(row["censored"] for row in found.rows)
@@ -73,5 +84,6 @@ def compare_protocols(
             plot: lambda place: save(found, plot=place),
             csv: lambda place: save(found, csv=place),
             latex: lambda place: save(found, latex=place),
+            trials_csv: lambda place: save(found, each=place),
         },
     )

@@ -14,6 +14,7 @@ from hegemon.analysis.pictures import COLOURS, LINES, MARKERS, Picture, legend_b
 from hegemon.analysis.statistics import sample_quantile, summarize_times
 from hegemon.errors import InvalidInput
 from hegemon.experiments.axes import parse_axis
+from hegemon.experiments.compared_holding import HOWS, holding_of
 from hegemon.experiments.request import NAMING, maker
 from hegemon.experiments.store.table import read_table
 from hegemon.experiments.study import make_study, protocol_name
@@ -27,17 +28,21 @@ if TYPE_CHECKING:
     import pandas
 
 COLUMNS = ("protocol", "n", "start", "trials", "censored", "unit", "mean", "median", "p90", "p99", "parallel_time",
-           "messages", "states", "bits", "stays", "grade", "assumes")  # fmt: skip
-TABLE = ("protocol", "n", "start", "trials", "mean", "median", "p90", "parallel_time", "states", "bits", "stays")
+           "one_leader", "messages", "moves", "states", "bits", "stays", "holding", "holding_kind", "holding_low",
+           "holding_high", "grade", "assumes")  # fmt: skip
+TABLE = ("protocol", "n", "start", "trials", "mean", "median", "p90", "parallel_time", "states", "bits", "holding")
 MAX_STEPS = 10**8
+LATEX = str.maketrans({"≥": r"$\geq$", "≤": r"$\leq$", "≈": r"$\approx$", "–": "--", "_": r"\_"})
 
 
 @dataclass(frozen=True)
 class ProtocolComparison:
-    """A row for every protocol and n; `failed` are the cases that could not be run, with the reason."""
+    """A row for every protocol and n; `failed` are the cases that could not be run, with the reason; `trials` is every
+    trial of every start that was tried."""
 
     rows: list[dict]
     failed: list[dict]
+    trials: "pandas.DataFrame | None" = None
 
     @cached_property
     def frame(self) -> "pandas.DataFrame":
@@ -52,6 +57,10 @@ class ProtocolComparison:
     def csv(self) -> str:
         return self.frame.to_csv(index=False, lineterminator="\n")
 
+    def each(self) -> str:
+        """Every trial as CSV."""
+        return "" if self.trials is None else self.trials.to_csv(index=False, lineterminator="\n")
+
     def latex(self, columns: Sequence[str] = TABLE) -> str:
         """The table for a paper (booktabs)."""
         return latex_table(self.rows, columns)
@@ -63,7 +72,7 @@ class ProtocolComparison:
 
 def compare(
     *protocols: Any, n: Any, trials: int = 20, seed: Any = 0, max_steps: int | float = MAX_STEPS,
-    starts: str = "worst", out: str | Path | None = None, workers: int | None = None,
+    starts: str = "worst", holding: str = "exact", out: str | Path | None = None, workers: int | None = None,
     listener: StudyListener | None = None,
 ) -> ProtocolComparison:  # fmt: skip
     """Compare protocols, one's own included, at the same n, with the same clock and seeds.
@@ -73,12 +82,16 @@ def compare(
     max_steps  a trial that has not met its stop by then is censored: its time is at least that.
     starts     worst: all starts of protocols that start anywhere, of which the slowest is shown; default: only the
                default start.
+    holding    exact: how long a leader is held, where all configurations can be followed; estimate: elsewhere measured,
+               as `hegemon holding` does it, which takes minutes for each; none.
     out        a folder that keeps all trials; the same call again goes on there.
     """
     if not protocols:
         raise InvalidInput("compare needs protocols, such as compare('pairwise', 'timer', n=64)")
     if starts not in ("worst", "default"):
         raise InvalidInput(f"starts = {starts!r} is not known; choose worst or default")
+    if holding not in HOWS:
+        raise InvalidInput(f"holding = {holding!r} is not known; choose {', '.join(HOWS)}")
     sizes = parse_axis("n", n)
     makers = {}
     for one in protocols:
@@ -107,8 +120,10 @@ def compare(
         table = read_table(outcome.folder) if outcome.trials else None
     failed += [{**case.settings, "error": error} for case, error in outcome.failed]
     rows = [] if table is None else [_row(instances[key], part) for key, part in _slowest(table)]
+    for row in rows:
+        row |= holding_of(instances[row["protocol"], row["n"]], holding, seed, out)
     order = {name: k for k, name in enumerate(dict.fromkeys(name for name, _ in instances))}
-    return ProtocolComparison(sorted(rows, key=lambda row: (order[row["protocol"]], row["n"])), failed)
+    return ProtocolComparison(sorted(rows, key=lambda row: (order[row["protocol"]], row["n"])), failed, table)
 
 
 def _cases(name: str, instance: Any, starts: str, max_steps: Any) -> list[dict]:
@@ -139,7 +154,7 @@ def _row(instance: Any, part: "pandas.DataFrame") -> dict:
     tails = {f"p{level}": sample_quantile(infinite, level / 100) for level in (90, 99)}
     mean = found["mean"] if found["mean"] is not None else found["mean_at_least"]
     scale = instance.n if instance.time_unit == "steps" else 1
-    messages = part["messages"].dropna() if "messages" in part else []
+    led = part["leaders"].dropna() if "leaders" in part and instance.elects_leader else []
     states = instance.states if instance.fields else None
     safe = instance.sets.get("safe")
     stays = instance.elects_leader and safe is not None and safe.closed
@@ -154,7 +169,8 @@ def _row(instance: Any, part: "pandas.DataFrame") -> dict:
         "median": found["median"],
         **{name: value if math.isfinite(value) else None for name, value in tails.items()},
         "parallel_time": mean / scale,
-        "messages": float(np.mean(messages)) if len(messages) else None,
+        "one_leader": float(np.mean(led == 1)) if len(led) else None,
+        **{name: _mean_of(part, name) for name in ("messages", "moves")},
         "states": states,
         "bits": None if states is None else max(1, (states - 1).bit_length()),
         "stays": ("forever" if stays else "not claimed") if instance.elects_leader and safe is not None else None,
@@ -163,9 +179,18 @@ def _row(instance: Any, part: "pandas.DataFrame") -> dict:
     }
 
 
+def _mean_of(part: "pandas.DataFrame", name: str) -> float | None:
+    found = part[name].dropna() if name in part else []
+    return float(np.mean(found)) if len(found) else None
+
+
 def shown(row: dict, name: str) -> str:
-    """A cell for people; the mean of censored trials is a lower end."""
+    """A cell for people; the mean of censored trials is a lower end, and so may a holding time be."""
     value = row[name]
+    if name == "holding":
+        kind = row.get("holding_kind") or "–"
+        bound = {"at least": "≥ ", "at most": "≤ ", "estimate": "≈ "}.get(kind, "")
+        return f"{bound}{value:,.4g}" if value is not None else "forever" if kind == "forever" else "–"
     if value is None:
         return "–"
     if not isinstance(value, int | float):
@@ -179,7 +204,7 @@ def latex_table(rows: list[dict], columns: Sequence[str]) -> str:
     lines = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule"]
     lines += [" & ".join(name.replace("_", " ") for name in columns) + r" \\", r"\midrule"]
     for row in rows:
-        cells = (shown(row, name).replace("≥ ", r"$\geq$ ").replace("–", "--").replace("_", r"\_") for name in columns)
+        cells = (shown(row, name).translate(LATEX) for name in columns)
         lines.append(" & ".join(cells) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
@@ -188,7 +213,8 @@ def picture(rows: list[dict]) -> Picture:
     if not rows:
         raise InvalidInput("nothing was measured, so there is nothing to draw")
     names = list(dict.fromkeys(row["protocol"] for row in rows))
-    figure, (left, right) = new_figure(2, height=5.4)
+    sending = any(row["messages"] for row in rows)
+    figure, (left, right, *more) = new_figure(3 if sending else 2, height=5.4)
     for k, name in enumerate(names):
         mine = [row for row in rows if row["protocol"] == name]
         style = {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[k % len(MARKERS)], "markersize": 5}
@@ -196,6 +222,9 @@ def picture(rows: list[dict]) -> Picture:
         left.plot(
             [row["n"] for row in mine], [max(row["parallel_time"], 0.1) for row in mine], line, label=name, **style
         )
+        sent = [row for row in mine if row["messages"]]
+        if sent:
+            more[0].plot([row["n"] for row in sent], [row["messages"] for row in sent], line, label=name, **style)
         last = mine[-1]
         if last["states"]:
             right.plot([last["states"]], [max(last["parallel_time"], 0.1)], linestyle="", **style)
@@ -207,7 +236,10 @@ def picture(rows: list[dict]) -> Picture:
     left.set_ylabel("mean parallel time, or rounds")
     right.set_xlabel("states of one agent")
     right.set_ylabel("mean parallel time, or rounds")
-    for axis in (left, right):
+    for axis in more:
+        axis.set_xlabel("n")
+        axis.set_ylabel("mean number of messages")
+    for axis in (left, right, *more):
         for direction in ("x", "y"):
             logarithmic(axis, direction)
     right.margins(0.25)

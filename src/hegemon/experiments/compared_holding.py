@@ -1,0 +1,53 @@
+"""How long each compared protocol holds its leader: forever, exactly, estimated, or not known."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+from hegemon.errors import InvalidInput
+from hegemon.exact.verification import verify
+from hegemon.experiments.holding.holding import holding
+from hegemon.runs.setting import topology_for
+
+HOWS = ("exact", "estimate", "none")
+MOST_CONFIGURATIONS = 200_000  # of a chain that is solved on the way
+NOTHING = {"holding": None, "holding_kind": None, "holding_low": None, "holding_high": None}
+
+
+def holding_of(protocol: Any, how: str, seed: Any = 0, out: str | Path | None = None) -> dict:
+    """Expected steps from a safe configuration until the leader is no longer the same unique one, and what kind of
+    number that is: `forever` (the safe set is declared closed), `exact`, `estimate`, `at least`, `at most`, or why
+    there is none. Nothing for a protocol that elects nobody, or says of no set that it is safe."""
+    safe = protocol.sets.get("safe") if protocol.elects_leader else None
+    if safe is None or how == "none":
+        return NOTHING
+    if safe.closed:
+        return NOTHING | {"holding_kind": "forever"}
+    if is_small(protocol):
+        try:
+            found = verify(protocol, property="holding").holding
+            value = None if found is None else found.from_starts.get("safe", found.worst)
+            if value is not None and math.isfinite(value):
+                return NOTHING | {"holding": value, "holding_kind": "exact"}
+        except InvalidInput as error:
+            return NOTHING | {"holding_kind": f"not known: {error}"}
+    if how == "exact":
+        return NOTHING | {"holding_kind": "not measured: too many configurations; holding = estimate measures it"}
+    kept = None if out is None else Path(out) / f"holding-{protocol.id}-{protocol.n}.json"
+    try:
+        measured = holding(protocol, relative=0.2, seed=seed, checkpoint=kept)
+    except InvalidInput as error:
+        return NOTHING | {"holding_kind": f"not known: {error}"}
+    low, high = measured.interval
+    kind = {"estimate": "estimate", "at most": "at most"}.get(measured.kind, "at least")
+    value = {"estimate": measured.steps_expected, "at most": high, "at least": low}[kind]
+    return {"holding": value, "holding_kind": kind, "holding_low": low, "holding_high": high}
+
+
+def is_small(protocol: Any) -> bool:
+    """Whether all configurations can be followed in little time: multisets on a complete graph, all others by node."""
+    if not protocol.model.has_configurations or not protocol.fields or not protocol.space.has_codes:
+        return False
+    n, states = protocol.n, protocol.states
+    number = math.comb(n + states - 1, n) if topology_for(protocol).is_complete else states**n
+    return number <= MOST_CONFIGURATIONS
