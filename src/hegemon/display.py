@@ -36,6 +36,11 @@ def figure(value: Any) -> str:
     return str(value)
 
 
+def counted(number: int, what: str) -> str:
+    """ "1 step", "2 steps"."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def text(value: Any) -> str:
     """The same, escaped."""
     return html.escape(figure(value))

@@ -84,13 +84,13 @@ def test_laws_and_powers():
 
 
 def test_trials_that_were_cut_off_are_never_dropped():
-    """Without the ten that were cut off these means would follow the law; with them nobody knows."""
+    """Without the ten that are censored these means would follow the law; with them nobody knows."""
     sizes = (100, 1000, 10_000)
     law = [N_LOG.of(float(n)) * RNG.gamma(9, size=50) for n in sizes]
     some = [Sample(n, values, np.full(10, values.max())) for n, values in zip(sizes, law, strict=True)]
     assert checks.follows("", sizes, law, N_LOG, N_LOG_SQUARED).verdict == HOLDS
     check = checks.follows("", sizes, some, N_LOG, N_LOG_SQUARED)
-    assert check.verdict == UNDECIDED and "30 trials were cut off" in check.measured
+    assert check.verdict == UNDECIDED and "30 trials were stopped at the limit" in check.measured
     worse = [Sample(n, v, np.full(50, 40 * N_LOG_SQUARED.of(n))) for n, v in zip(sizes, law, strict=True)]
     assert checks.follows("", sizes, worse, N_LOG, N_LOG_SQUARED).verdict == VIOLATED
     assert checks.mean_is("", Sample(10, np.full(40, 5.0), np.array([9.0])), 5).verdict == VIOLATED

@@ -182,7 +182,7 @@ def test_what_cannot_be_is_refused_with_a_sentence():
     for call, part in [
         (lambda: hg.verify(wide), "not all of them can be followed"),
         (lambda: hg.simulate(wide, engine="batch", start="random", until="steps:9"), "use engine agents or events"),
-        (lambda: hg.simulate(wide, start="random", until="all(x[25] == 0)"), r"speaks of 'x\[25\]'"),
+        (lambda: hg.simulate(wide, start="random", until="all(x[25] == 0)"), r"mentions 'x\[25\]'"),
         (lambda: hg.simulate(wide, start="random", until="all(x[i] == 0)"), r"a whole number between \[ and \]"),
         (lambda: Slots(n=4, m=2000).space, "1..1000"),
         (lambda: Array(3, Choice("A", "B")), "elements that are Bit or Range"),

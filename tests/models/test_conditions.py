@@ -61,7 +61,7 @@ def test_texts_mean_what_they_say():
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("count(boss) == 1", "speaks of 'boss'"),
+        ("count(boss) == 1", "mentions 'boss'"),
         ("count(leader) == x", "not understood"),
         ("all(leader", "ends too early"),
         ("all(__import__('os'))", "no function '__import__'"),
@@ -81,7 +81,7 @@ def test_texts_mean_what_they_say():
         ("all(present(tau))", "present asks"),
         ("count(leader) == 1 or leader == 1", "no statement about numbers"),
         ("count(leader) == 1 or n == 4", "no statement about numbers"),
-        ("count(leader) > count(boss)", "speaks of 'boss'"),
+        ("count(leader) > count(boss)", "mentions 'boss'"),
         ("count(leader) / count(phase) > 1", "by a field"),
         ("not count(leader)", "no statement about numbers"),
         ("everything", "choose safe"),

@@ -148,7 +148,7 @@ def test_inputs_are_told_by_every_start_and_kept_by_every_fault():
         hg.simulate(protocol, start=[{"special": 1, "x": 0}] * 2 + [{"special": 0, "x": 0}] * 4)
     with pytest.raises(hg.InvalidInput, match="gives some agents an input"):
         search_worst(protocol)
-    with pytest.raises(hg.InvalidInput, match="no fault changes what agents are told"):
+    with pytest.raises(hg.InvalidInput, match="no fault changes an input"):
         hg.simulate(protocol, until="steps:9", faults=(hg.Fault(2, 1, {"special": 1}),))
 
 

@@ -7,7 +7,7 @@ of trials at once, with the stated probability, so any rule may stop it. Three a
 `proportion` and `quantile` are exact, for any law. Their likelihood ratio against a mixture of all proportions
 (uniform: Robbins, Annals of Mathematical Statistics 1970) is a martingale, which by Ville's inequality exceeds
 1/alpha ever with probability at most alpha. A quantile's order statistics follow from the proportion at its
-level (Howard, Ramdas, Bernoulli 2022); ties only make it wider, and a trial that was cut off may be given as
+level (Howard, Ramdas, Bernoulli 2022); ties only make it wider, and a censored trial may be given as
 infinity.
 
 `mean` is asymptotic: it assumes independent trials of one law with a finite variance, and enough of them at the
@@ -28,7 +28,7 @@ from hegemon.analysis.statistics import sample_quantile
 from hegemon.errors import InvalidInput
 
 CONFIDENCE = 0.95
-FIRST, FACTOR = 32, 1.5  # the looks: where the first one is, and how far apart the others are
+FIRST, FACTOR = 32, 1.5  # the first look at the data, and the factor between two looks
 FEWEST = 16  # trials at a first look at a mean: with fewer, close to normal is too much to ask
 
 Interval = tuple[float, float]
@@ -154,7 +154,7 @@ def _lowest(successes: int, trials: int, alpha: float) -> float:
 def quantile(
     values: np.ndarray, level: float, points: Sequence[int], confidence: float = CONFIDENCE
 ) -> list[SequentialInterval]:
-    """The least x with P(value <= x) >= level, at every look. A trial that was cut off counts as infinite."""
+    """The least x with P(value <= x) >= level, at every look. A censored trial counts as infinite."""
     if not 0 < level < 1:
         raise InvalidInput(f"the quantile {level} is out of range; give a number between 0 and 1, such as 0.5")
     values = _values(values, points, "quantile", infinite=True)
@@ -218,5 +218,5 @@ def _values(
     if points and points[-1] > len(values):
         raise InvalidInput(f"the last look is at {points[-1]} trials, and there are only {len(values)}")
     if np.isnan(values).any() or (not infinite and np.isinf(values).any()):
-        raise InvalidInput(f"a {what} is of numbers; a trial that was cut off has none: ask for a quantile instead")
+        raise InvalidInput(f"a {what} is of numbers; a censored trial has none: ask for a quantile instead")
     return values

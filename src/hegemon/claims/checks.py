@@ -126,7 +126,7 @@ def binomial_tails(successes: int, trials: int, p: float) -> tuple[float, float]
 
 
 def mean_at_least(what: str, sample: Any, bound: float, claimed: str) -> Check:
-    """The mean is at least `bound`. Trials that were cut off are lower bounds of theirs, which is fair here."""
+    """The mean is at least `bound`. Censored trials count as long as they lasted, which is fair here."""
     values, cut = finished(sample)
     everything = np.concatenate([values, cut])
     if len(everything) < 2:
@@ -138,7 +138,7 @@ def mean_at_least(what: str, sample: Any, bound: float, claimed: str) -> Check:
 
 
 def mean_at_most(what: str, sample: Any, bound: float, claimed: str) -> Check:
-    """The mean is at most `bound`. Trials that were cut off are lower bounds of theirs: they can speak against it, and
+    """The mean is at most `bound`. Censored trials count as long as they lasted: they can speak against it, and
     never for it."""
     values, cut = finished(sample)
     everything = np.concatenate([values, cut])
@@ -206,21 +206,25 @@ def grows(what: str, x: Any, samples: Sequence[Any], least: float, claimed: str,
     slope: Slope = fit(x, [np.concatenate(pair) for pair in pairs])
     interval = slope.interval(CONFIDENCE)
     measured = f"grows like {form.format(slope.estimate)} {span(interval)}{cut_off(cut)}"
-    fair = not len(cut)  # where some were cut off, the growth is neither known to be larger nor smaller
+    fair = not len(cut)  # where some are censored, the growth is neither known to be larger nor smaller
     against, support = (slope.p_at_least(least), slope.p_at_most(least)) if fair else (1.0, 1.0)
     return alone(what, claimed, measured, slope.estimate, interval, against, support)
 
 
 def finished(sample: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The times of a sample, and where its other trials were cut off; bare values are all finished."""
+    """The times of a sample, and when its other trials were stopped; bare values are all finished."""
     if isinstance(sample, Sample):
         return sample.values, sample.cut
     return np.asarray(sample, float), np.empty(0)
 
 
 def cut_off(cut: np.ndarray) -> str:
-    return f"; {len(cut):,} trials were cut off" if len(cut) else ""
+    return f"; {len(cut):,} trials were stopped at the limit" if len(cut) else ""
 
 
 def unfinished(values: np.ndarray, cut: np.ndarray) -> str:
-    return "no trial ended in time" if not len(values) else f"{len(cut):,} of {len(values) + len(cut):,} were cut off"
+    return (
+        "no trial ended in time"
+        if not len(values)
+        else f"{len(cut):,} of {len(values) + len(cut):,} were stopped at the limit"
+    )

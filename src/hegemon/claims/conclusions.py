@@ -187,7 +187,7 @@ def _expectation(this: Setting, expression: str, exactly: Callable, measured: Ca
 
 
 def _expected(this: Setting, n: int, least: bool) -> float:
-    """The exact expectation, from the worst of the starts that the claim speaks of."""
+    """The exact expectation, from the worst of the starts that the claim is about."""
     if this.protocol.model.wakes:
         answer = this.asked(n, None)
         expected = {"rounds": answer.rounds, "messages": answer.messages}
@@ -257,7 +257,7 @@ def probability(this: Setting, expression: str, within: str | None) -> Outcome:
 
 
 def _exact_start(this: Setting) -> str | None:
-    """What exact answers begin from: every configuration, or the named start; several are looked up in one chain."""
+    """What exact results begin from: every configuration, or the named start; several are looked up in one chain."""
     if this.every_start:
         return None
     return this.starts[0] if len(this.starts) == 1 and this.starts[0] != "random" else "all"

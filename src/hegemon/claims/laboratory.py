@@ -22,7 +22,7 @@ LARGEST_BATCH = 50_000_000  # agents in the configurations of trials that are ke
 
 @dataclass(frozen=True)
 class Sample:
-    """The times of the trials that met the stop at one size, and where the others were cut off."""
+    """The times of the trials that met the stop at one size, and when the others were stopped."""
 
     n: int
     values: np.ndarray
@@ -55,7 +55,7 @@ def counted(samples: Iterable[Sample]) -> tuple[int, int]:
 
 
 def all_ended(samples: Iterable[Sample]) -> bool:
-    """Whether there are times at every size, and no trial was cut off."""
+    """Whether there are times at every size, and no trial was censored."""
     return all(len(sample.values) and not sample.missed for sample in samples)
 
 
@@ -89,7 +89,7 @@ class Laboratory:
     ) -> list[dict]:
         """One row per trial. `label` names a start that is no name; `measure(run)` adds columns to the row.
 
-        Seeds and keys are made from names and numbers: `until` and `start` are texts, a graph goes by its name.
+        Seeds and keys are made from names and numbers: `until` and `start` are strings, a graph goes by its name.
         """
         start = label or options.get("start") or options.get("wake") or protocol.default_start
         graph = options.get("graph")

@@ -243,7 +243,7 @@ def p_value(check: Check) -> str:
 
 
 def cards(columns: Sequence[str], rows: list[list[str]]) -> str:
-    """A table with the verdict first; on a narrow screen every row is a card of its own, and nothing is cut off."""
+    """A table with the verdict first; on a narrow screen every row is a card of its own, and nothing is truncated."""
     heads = "".join(f"<th>{column}</th>" for column in columns)
     lines = "".join(
         "<tr>" + "".join(f"<td data-name='{c}'>{cell}</td>" for c, cell in zip(columns, row, strict=True)) + "</tr>"
@@ -276,10 +276,10 @@ def reading(records: list[dict]) -> str:
         "which stays valid whenever one stops. Means assume a finite variance and enough trials for their mean to "
         "be close to normal; proportions assume nothing. Statements about every case, checked on many, hold when no "
         "case failed: no p-value is meant.</p>"
-        "<p>A law such as O(n log n) speaks of all n, and no measurement can prove it. What is measured is the place "
+        "<p>A law such as O(n log n) is about all n, and no measurement can prove it. What is measured is the place "
         "of the means between the claimed law (0) and its nearest rival (1): fit mean = c · law^(1−s) · rival^s over "
         "the sizes, and look where s lies. Below ½ the data are consistent with the law over this range. Trials that "
-        "were cut off count with the time that they lasted at least; such data never speak for a law.</p>"
+        "were stopped at the limit count with the time that they lasted at least; such data never speak for a law.</p>"
         "<p>Statements about every configuration are checked on every configuration where n is small, and from the "
         "slowest starts known elsewhere. Every measurement has its own seed, derived from the one above and listed "
         "in the data. What a claim does not test is said below its checks.</p>"

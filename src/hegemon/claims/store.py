@@ -1,4 +1,4 @@
-"""The output folder: records with digests, so that nothing which was changed or cut off passes for a result.
+"""The output folder: records with digests, so that nothing that was changed or truncated passes for a result.
 
 Every file is written beside and moved into place. What does not fit its digest is as good as absent: it is
 measured again.

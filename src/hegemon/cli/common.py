@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hegemon.cli import guard
 from hegemon.cli.output import console, facts, new_table, plain, print_json
-from hegemon.display import figure
+from hegemon.display import counted, figure
 from hegemon.errors import InvalidInput
 from hegemon.files import reserve
 
@@ -105,7 +105,3 @@ def censored_trials(count: int) -> str:
         f"{counted(count, 'trial')} did not meet the stop: quantiles count such a trial as infinite, and the mean is "
         "unknown (`mean at least` counts it up to where it was stopped)"
     )
-
-
-def counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

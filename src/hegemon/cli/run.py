@@ -103,7 +103,7 @@ def run(
 
 
 def is_rare(record: RunRecord) -> bool:
-    """Whether it waits for the loss of a leader, which may take longer than anybody waits."""
+    """Whether it waits for the loss of a leader, which may take very long."""
     return record.protocol.model.has_configurations and record.until == "broken"
 
 

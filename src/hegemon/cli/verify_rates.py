@@ -18,7 +18,7 @@ def report(
 ) -> None:  # fmt: skip
     """Prints the answer and ends the command; `others` are options that have no meaning here, by name."""
     if property_ not in (None, QUESTION):
-        raise InvalidInput(f"with --rate, verify answers availability; drop --property {property_}, or use run")
+        raise InvalidInput(f"with --rate, verify computes availability; drop --property {property_}, or use run")
     if given := [name for name, value in others.items() if value]:
         raise InvalidInput(f"--{given[0]} has no meaning for availability; leave it out")
     with Progress(quiet=quiet) as shown:

@@ -1,7 +1,8 @@
 """Python values as a text that holds data and no code: what plain-Python engines keep of their agents and nodes.
 
-Two places that hold one object hold one object again afterwards. Known are numbers, texts, tuples, lists, dictionaries,
-sets, and objects of the classes that are given. The order of a set, which Python does not promise, is not kept.
+Two places that hold one object hold one object again afterwards. Known are numbers, strings, tuples, lists,
+dictionaries, sets, and objects of the classes that are given. The order of a set, which Python does not promise, is not
+kept.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Checks a certificate of a search again, by other means: `python -m hegemon.discovery.checker FILE [SAMPLE]`.
 
 It imports nothing of hegemon. It follows single agents, not counts; it judges whole tables one by one, and looks up in
-the certificate what that says of each. With 2 states all tables are judged; with more, SAMPLE tables (1000 unless told)
+the certificate what that says of each. With 2 states all tables are judged; with more, SAMPLE tables (by default 1000)
 that a fixed seed draws.
 """
 

@@ -119,7 +119,7 @@ def discover_guided(
 def _walked(
     question: SearchQuestion, seed: int, numbers: list[int], workers: int | None, cluster: str | None
 ) -> Iterator[tuple[int, list]]:
-    """The answers of walks, in their order."""
+    """The results of walks, in their order."""
     if workers == 1 and cluster is None:
         for k in numbers:
             yield k, walk(question, seed, k)

@@ -95,7 +95,7 @@ class RuleSpace:
         return after[::-1] if turned else after
 
     def mentioned(self, table: Sequence[int]) -> set[int]:
-        """The states that a decided rule speaks of."""
+        """The states that a decided rule mentions."""
         found: set[int] = set()
         for rule, choice in zip(self.rules, table, strict=True):
             if choice >= 0:

@@ -1,4 +1,4 @@
-"""How much work fits between two looks at the clock: so that an interrupt is answered at once, whatever the size."""
+"""How much work fits between two looks at the clock: an interrupt takes effect at once, whatever the size."""
 
 import time
 

@@ -94,9 +94,7 @@ def availability(
     if changes:
         require_churn(protocol, topology, asked)
     if protocol.space.inputs:
-        raise InvalidInput(
-            f"agents of {protocol.id} are told inputs, which the chain with events does not follow; use run"
-        )
+        raise InvalidInput(f"agents of {protocol.id} have inputs, which the chain with events does not follow; use run")
     numbers = tuple(range(FEWEST, protocol.n + 1)) if changes else (protocol.n,)
     spaces = {m: _configurations(protocol, complete(m) if changes else topology, asked) for m in numbers}
     if any(space.memories > 1 for space in spaces.values()):

@@ -24,7 +24,7 @@ class Ranked(NamedTuple):
     changes: np.ndarray  # whether an output changes
     words: np.ndarray  # one bit per key: whether it is a representative
     before: np.ndarray  # how many representatives come before each word
-    turns: int  # q**n - 1, or 0 where rotations are told apart
+    turns: int  # q**n - 1, or 0 where rotations are distinguished
 
 
 @kernel

@@ -36,7 +36,7 @@ QUESTIONS = ("closed", "leader", "reached", "time", "holding", "predicate")
 
 @dataclass(frozen=True, repr=False)
 class Verification:
-    """Everything that was asked and answered about one protocol at one size."""
+    """The results of all questions about one protocol at one size."""
 
     case: Instance
     covers: str
@@ -181,7 +181,7 @@ def verify(
                 or "distributed" (any nodes); also "central:weakly-fair" and "central:strongly-fair".
     coins       under a daemon: "fair", or "adversary" if they fall as the daemon likes.
     loss, one_sided  the probability that an interaction is lost, and that one that is not changes the responder alone:
-                decimals, or texts such as "1/3".
+                decimals, or strings such as "1/3".
     memory      GiB. All configurations that do not fit are not stored but recomputed in every pass; quantiles, finite
                 holding times and exports are then refused.
     symmetry    whether configurations that differ by a symmetry of the graph count as one.
@@ -295,7 +295,7 @@ def _verify_daemon(
     protocol: Protocol, daemon: Any, coins: str, asked: Any, graph: Any, start: Any, memory: float,
     progress: display.Show | None, begin: Any,
 ) -> Verification:  # fmt: skip
-    """All schedules of a daemon. Agents have names, because a schedule speaks of them."""
+    """All schedules of a daemon. Agents have names, because a schedule names them."""
     (who, fairness), (questions, name, everything) = daemon, asked
     if "holding" in questions and len(questions) == 1:
         raise InvalidInput(f"holding needs chance alone, and the daemon {who} decides; ask closed, leader or reached")

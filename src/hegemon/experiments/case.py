@@ -112,7 +112,7 @@ class Case:
                     f"{meant(start, protocol.starts)}"
                 )
         if self.graph and "{n}" in self.graph:
-            raise InvalidInput(f"the graph {self.graph} speaks of n, and n is not given; give --n")
+            raise InvalidInput(f"the graph {self.graph} mentions n, and n is not given; give --n")
 
     def label(self) -> str:
         """The case as a sentence names it."""

@@ -205,7 +205,7 @@ def draw_comparison(rows: list[dict], path: str | Path) -> None:
 
 
 def _all_of(trials: Trials) -> list[Run]:
-    """The runs of a point that is complete: one that was cut off by an interrupt is no point."""
+    """The runs of a point that is complete: one that an interrupt ended is no point."""
     if trials.interrupted:
         raise KeyboardInterrupt
     return trials.runs

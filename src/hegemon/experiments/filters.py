@@ -1,6 +1,6 @@
 """Which trials: expressions such as `start == 'random' and n >= 1000`, read by a small grammar and never executed.
 
-Columns, numbers, quoted texts, true and false; == != < <= > >= and `in (…)`; and, or, not, brackets.
+Columns, numbers, quoted strings, true and false; == != < <= > >= and `in (…)`; and, or, not, brackets.
 """
 
 import ast

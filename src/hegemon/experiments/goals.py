@@ -85,10 +85,10 @@ class UntilPrecise:
         for _, begin, end, record in rows_of(folder, key, case.goal, start=len(case.values)):
             name = self.precision.measure or next(name for name in TIMES if name in record["columns"])
             if name not in record["columns"]:
-                raise InvalidInput(f"relative speaks of {name!r}; measured are {', '.join(record['columns'])}")
+                raise InvalidInput(f"relative is about {name!r}; measured are {', '.join(record['columns'])}")
             numbers = column(record, name, begin, end)
             if not all(isinstance(value, int | float) for value in numbers):
-                raise InvalidInput(f"relative speaks of {name}, which is not a number in every trial")
+                raise InvalidInput(f"relative is about {name}, which is not a number in every trial")
             values.append(np.array(numbers, float))
             reached.append(np.array(column(record, "reached", begin, end), bool))
         case.values, case.reached = np.concatenate(values), np.concatenate(reached)

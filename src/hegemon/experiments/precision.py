@@ -1,6 +1,6 @@
 """How precise an answer must be, and what the trials so far say, by confidence sequences that one may look at.
 
-Trials cut off by a limit count: a quantile takes them for infinite, a share for failures. A mean cannot be known
+Censored trials count: a quantile takes them for infinite, a share for failures. A mean cannot be known
 with them, and says so.
 """
 

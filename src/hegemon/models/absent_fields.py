@@ -2,7 +2,7 @@
 
 In machine code an absent field is a number like any other, so a condition that reads it would answer something
 that means nothing. A state is shown without its absent fields; a function that misses one is then shown the state
-with several values there, and answers that differ betray the reading.
+with several values there, and results that differ show that it is read.
 """
 
 import types

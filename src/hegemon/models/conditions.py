@@ -73,7 +73,7 @@ def _clauses(text: str) -> tuple[Tree, ...]:
 
 
 def _conditions(clause: Tree) -> list[Tree]:
-    """The conditions on one agent that a clause speaks of."""
+    """The conditions on one agent that a clause is about."""
     if isinstance(clause, Call):
         return list(clause.operands)
     return [inner for operand in getattr(clause, "operands", ()) for inner in _conditions(operand)]

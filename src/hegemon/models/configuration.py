@@ -131,7 +131,7 @@ class Configuration:
 
     @classmethod
     def answered(cls, answer, space: StateSpace, n: int, rng, as_multiset: bool, what: str) -> "Configuration":
-        """What the author of a start answered: a list of Groups, an array of records, or a configuration."""
+        """What the author of a start returned: a list of Groups, an array of records, or a configuration."""
         if isinstance(answer, np.ndarray):
             return cls(space, agents=answer).checked(space, n, what)
         if isinstance(answer, Configuration):

@@ -1,6 +1,6 @@
 """Bounds and defaults that depend on parameters are written as arithmetic expressions: "2*m", "ceil(log2(n))".
 
-`^` is the power, as in `n^0.4`; whole numbers stay exact. The texts are parsed by `grammar` and evaluated here,
+`^` is the power, as in `n^0.4`; whole numbers stay exact. The strings are parsed by `grammar` and evaluated here,
 never by Python itself.
 """
 

@@ -189,8 +189,7 @@ class SyntaxBuilder:
         if name not in values:
             known = ", ".join([*self.protocol.space.columns, *values])
             raise InvalidInput(
-                f"a condition speaks of {name!r}; {self.protocol.id} knows {known}"
-                f"{meant(name, (*self.fields, *values))}"
+                f"a condition mentions {name!r}; {self.protocol.id} knows {known}{meant(name, (*self.fields, *values))}"
             )
         value = value_of(Name(name), values)
         return _checked(_attribute("p", name), value, value)

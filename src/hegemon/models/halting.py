@@ -32,7 +32,7 @@ def halting(protocol: Protocol, marks: tuple[str, ...]) -> Any:
     if not isinstance(protocol, PopulationProtocol):
         raise InvalidInput(f"agents crash and pause in populations, and {protocol.id} is one {protocol.model.kind}")
     if protocol.inputs:
-        raise InvalidInput(f"agents of {protocol.id} are told inputs, so they cannot crash or pause")
+        raise InvalidInput(f"agents of {protocol.id} have inputs, so they cannot crash or pause")
     made = vars(protocol).setdefault("_halting", {})
     if marks not in made:
         kind: Any = type(protocol)

@@ -3,7 +3,7 @@
 So do the words of a parameter: `p.mode == "fast"` means its place among the choices.
 
 States are integers, in plain Python and in machine code alike. So the names are replaced in the function's
-constants, and in those of every plain function that it calls, before anybody runs or compiles it.
+constants, and in those of every plain function that it calls, before it is run or compiled.
 """
 
 import dis
@@ -25,7 +25,7 @@ def with_integers(
 
     Itself if it has none.
 
-    The same function is answered every time, so that it is compiled once.
+    The same function is returned every time, so that it is compiled once.
     """
     choices = {field.name: field.domain.names for field in fields if field.domain.names} | dict(chosen)
     if not isinstance(function, types.FunctionType):

@@ -21,7 +21,7 @@ PARTS = {
 
 @dataclass(frozen=True)
 class ComputationModel:
-    """`kind` is how a sentence speaks of its protocols. The traits say what a run of it can be asked.
+    """`kind` is what sentences call its protocols. The traits say what a run of it can be asked.
 
     `homes` are the places of its parts, each loaded when it is used, so that a run loads its own model alone: `course`
     takes a record and returns what makes its trials (see `runs/trial.py`), `world` is what the page watches, `chain`

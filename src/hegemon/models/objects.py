@@ -19,7 +19,7 @@ from hegemon.models.purity import require_pure
 class ObjectProtocol(CoinProtocol):
     """Declare `def interact(a, b, p, coins)` on agents that are objects with attributes of the author's choice.
 
-    An attribute's value is never changed in place, only replaced (use numbers, texts, tuples, frozensets), so that
+    An attribute's value is never changed in place, only replaced (use numbers, strings, tuples, frozensets), so that
     a copy of an agent is cheap and nobody shares a change. `class Coins:` declares what an interaction draws, field
     by field and uniformly, as `x: Range(1, "S")`; `coins.x` is then such a number. A start NAME is a method
     `start_NAME(self, rng)` that returns a list of n agents; sets are made of `whole((agents, p) -> bool)`.

@@ -16,7 +16,7 @@ LARGEST = 2**62  # of a parameter: compiled code reads it as a signed number of 
 class Parameter:
     """`default`, `low` and `high` may be expressions over `n` and the parameters declared before this one.
 
-    Numbers are whole unless `real`. With `choices`, only these texts are allowed, or a number too if there
+    Numbers are whole unless `real`. With `choices`, only these strings are allowed, or a number too if there
     are bounds. A default of None means that the parameter may be left out.
     """
 

@@ -65,7 +65,7 @@ class Health:
                     writer.close()
                     await writer.wait_closed()
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            pass  # whoever asked so gets no answer
+            pass  # such a request gets no response
         finally:
             self._open -= 1
             writer.transport.abort()

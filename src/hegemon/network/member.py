@@ -181,7 +181,7 @@ async def join(
     `protocol` is an instance, such as `hg.TimeOptimal(n=64)`, equal at all members; its n is an upper bound on their
     number. `peers` are the members that this one asks (a list of "host:port", or the Path of a file with one per
     line); this member's own address among them is passed over. `key` is what all share: the Path of a key file,
-    or what `new_key()` answered. `rate` is how many interactions per second this member begins; it takes part in
+    or what `new_key()` returned. `rate` is how many interactions per second this member begins; it takes part in
     about twice as many. `start` is its first state: `random` (the default where the protocol stabilizes from
     anywhere) or a start in which all agents are alike. `patience` is for how many seconds a silent peer is asked.
     A protocol that works in rounds makes at most `rate` rounds per second with its peers, who must have this member

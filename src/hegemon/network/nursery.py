@@ -1,7 +1,7 @@
 """The process from which the members of a network on one machine are forked: `python -m hegemon.network.nursery`.
 
-It loads what a member needs once, opens every member's socket, and then does as it is told, a line at a time:
-`start 7`, `signal 7 KILL`. It answers `started 7` and `gone 7`. When its input ends, all members end with it.
+It loads what a member needs once, opens every member's socket, and then follows commands, a line at a time:
+`start 7`, `signal 7 KILL`. It replies `started 7` and `gone 7`. When its input ends, all members end with it.
 """
 
 import asyncio

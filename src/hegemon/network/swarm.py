@@ -39,7 +39,7 @@ class Recovery:
 
 @dataclass
 class View:
-    """The whole network at one moment. Leaders and members are those that run and are not cut off."""
+    """The whole network at one moment. Leaders and members are those that run and are not isolated."""
 
     seconds: float
     members: int

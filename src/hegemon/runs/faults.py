@@ -138,7 +138,7 @@ def require_churn(protocol: Protocol, topology: Topology, scheduler: Scheduler) 
     if not topology.is_complete:
         raise InvalidInput(f"agents join and leave complete graphs only, and this one is {topology.name}")
     if protocol.space.inputs:
-        raise InvalidInput(f"agents of {protocol.id} are told inputs, so they cannot join and leave")
+        raise InvalidInput(f"agents of {protocol.id} have inputs, so they cannot join and leave")
     if not scheduler.even:
         raise InvalidInput(
             f"the scheduler {scheduler} is for {protocol.n} agents, and here they come and go; use uniform"
@@ -191,7 +191,7 @@ def fault_codes(fault: Fault, space: "StateSpace", codes: np.ndarray, rng: Any) 
     if not fault.values:
         return lasting(space, codes, with_kept(space, codes, space.random_codes(rng, len(codes))))
     if written := set(fault.values) & set(space.inputs):
-        raise InvalidInput(f"a fault writes {sorted(written)[0]}, an input: no fault changes what agents are told")
+        raise InvalidInput(f"a fault writes {sorted(written)[0]}, an input: no fault changes an input")
     changed = {}
     for code in np.unique(codes):
         state = space.namespace(code)

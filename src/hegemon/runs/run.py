@@ -34,7 +34,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Run:
-    """What happened: `reached` says whether the stop was met; `steps` is when, or where the run was cut off.
+    """What happened: `reached` says whether the stop was met; `steps` is when, or when the run was stopped.
 
     One record for all models: `unit` says what `steps` counts (steps or rounds), and `measures` holds what
     only some models measure (messages, recovery), under the names that JSON uses. `ended` says why a run was

@@ -19,7 +19,7 @@ class Chunks:
         self._least = math.inf
 
     def advance(self, goal: int, brief: float) -> None:
-        """So many steps that they take about `brief` seconds; more, where every call costs the engine as much."""
+        """As many steps as take about `brief` seconds; more, where every call costs the engine as much."""
         begin, before = self._world.step, time.monotonic()
         self._world.advance(min(goal, begin + self._size))
         if self._world.step - begin < self._size:  # the goal, or the engine has had its slice of time

@@ -240,7 +240,7 @@ class Simulation:
     # -- commands ---------------------------------------------------------------------------------------
 
     def _take(self, number: int | None, text: str) -> None:
-        """One command of the page; what it asks wrongly is answered by a sentence."""
+        """One command of the page; a wrong one is refused by a sentence."""
         try:
             command = parse_command(text)
         except ValueError:

@@ -2,8 +2,8 @@
 
 An oracle is a signal from outside: no pair of states tells whether a leader exists elsewhere, so `interact`
 cannot ask for it. But as long as there is a leader the oracle changes nothing. So a run is an ordinary one
-until it is safe or leaderless (`settled`); then the next agent to respond hears of the absence, at once,
-which is the case that Table 1 of the ring paper speaks of. Lines 6 to 16 of P_RL with such an oracle are here, too.
+until it is safe or leaderless (`settled`); then the next agent to respond learns of the absence, at once,
+which is the case that Table 1 of the ring paper is about. Lines 6 to 16 of P_RL with such an oracle are here, too.
 """
 
 from collections.abc import Sequence

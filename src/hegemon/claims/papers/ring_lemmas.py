@@ -44,7 +44,7 @@ def mixed(world: SmallRing, number: int, rng: np.random.Generator) -> np.ndarray
 
 def one_step(statement: OneStep, name: str, claimed: str) -> Callable[..., Outcome]:
     """An experiment on a statement about one interaction: `statement(world, before, after, arc)` returns, for every
-    row, whether it speaks of it, and whether it is right."""
+    row, whether it is about it, and whether it is right."""
 
     def experiment(
         lab: Laboratory, protocol: Definition = Ring, *, exact: Sequence[tuple], sampled: Sequence[tuple]

@@ -75,7 +75,9 @@ def theorem1(
     informed = [
         row["informed"] == n for n, group in zip(sizes, told, strict=True) for row in group if row["leaders"] == 1
     ]
-    checks.append(always("explicit variant: everybody is told, where one is elected", sum(informed), len(informed)))
+    checks.append(
+        always("explicit variant: every node is informed, where one is elected", sum(informed), len(informed))
+    )
     slowest = max(row["rounds"] for group in told for row in group)
     checks.append(number_at_most("explicit variant: rounds, at every n", slowest, 4, "O(1): the same few at every n"))
     checks.append(follows("explicit variant: messages", sizes, explicit, LINEAR, N_LOG))
@@ -200,9 +202,9 @@ def theorem3(
     ]
     headline = f"at most {low:.2f} at n^{exponents[0]:g} messages; {best:.2f} at n^{exponents[-1]:g}"
     notes = (
-        "A lower bound speaks of all algorithms; what can be watched is one of them running out of messages. With a "
-        "budget below √n the candidates' influence clouds do not meet, so nobody learns of anybody, and one leader "
-        "comes out with probability at most 1/e, which a single expected candidate attains."
+        "A lower bound is about all algorithms; what can be watched is one of them running out of messages. With a "
+        "budget below √n the candidates' influence clouds do not meet, so no candidate learns of another, and one "
+        "leader comes out with probability at most 1/e, which a single expected candidate attains."
     )
     return Outcome(checks, headline, plots, notes=notes)
 

@@ -47,7 +47,7 @@ def several_rounds(
                  Series("clouds do not meet", list(exponents), apart, kind="both"),
                  Series("1/e", [exponents[0], exponents[-1]], [1 / math.e] * 2, kind="line")])  # fmt: skip
     notes = (
-        "A lower bound speaks of all algorithms; what can be watched is one of them. Algorithm 2 with one expected "
+        "A lower bound is about all algorithms; what can be watched is one of them. Algorithm 2 with one expected "
         "candidate, few walks and a fixed length spends its budget over several rounds; 1/e is what it attains."
     )
     return Outcome(

@@ -63,7 +63,7 @@ def values_grow(repaired: bool) -> Callable[..., Outcome]:
             "smallest Value of a train",
             [Series("measured", list(range(1, len(finite) + 1)), finite, kind="both")],
         )
-        table = Table("Rounds in which the lemma speaks of a train", ["graph", "at t = 0", "at t ≥ 1"], lines)
+        table = Table("Rounds in which the lemma is about a train", ["graph", "at t = 0", "at t ≥ 1"], lines)
         headline = "the smallest value can fall in the first round; afterwards it always grew"
         if repaired:
             headline = (
@@ -126,7 +126,7 @@ def marked_trains(bench: Bench) -> list:
 
 
 def grew_in(bench: Bench, before: list[SimpleNamespace], after: list[SimpleNamespace]) -> tuple[int, int]:
-    """For how many flags the lemma speaks of this round, and for how many it is right."""
+    """For how many flags the lemma is about this round, and for how many it is right."""
     made = good = 0
     for flag in (0, 1):
         value = smallest(bench, after, flag)

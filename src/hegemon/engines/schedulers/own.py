@@ -42,7 +42,7 @@ class OwnScheduler(Scheduler):
         in_range = 0 <= i < topology.n and 0 <= j < topology.n and i != j
         if not in_range or not topology.is_complete and j not in topology.targets[slice(*topology.offsets[i : i + 2])]:
             raise InvalidInput(
-                f"the scheduler {self.name} answers {i} -> {j} at step {step}, no arc of {topology.name}"
+                f"the scheduler {self.name} returns {i} -> {j} at step {step}, no arc of {topology.name}"
             )
         return i, j
 

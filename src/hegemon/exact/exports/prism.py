@@ -249,7 +249,7 @@ class _Agents(_Model):
         return found
 
     def _value(self, table: dict, u: int, v: int, side: int) -> str:
-        """The state of one of two agents after they met: halves of the states are told apart again and again, because
+        """The state of one of two agents after they met: the states are halved again and again, because
         a long chain of conditions is more than parsers can take."""
         changed = {pair: after[side] for pair, after in table.items() if after[side] != pair[side]}
         rows: dict[int, dict[int, int]] = {}

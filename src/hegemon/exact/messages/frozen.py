@@ -42,7 +42,7 @@ class Freezer:
             return (kind, *((self.freeze(key), self.freeze(item)) for key, item in value.items()))
         raise InvalidInput(
             f"{self.what} keeps a value of the type {kind.__name__}, and verify must tell any two apart; keep numbers, "
-            "texts, tuples, lists, sets and dictionaries"
+            "strings, tuples, lists, sets and dictionaries"
         )
 
 

@@ -1,7 +1,7 @@
 """Checks a certificate of `hegemon prove`: `python -m hegemon.exact.proofs.checker certificate.json`.
 
 It shares nothing with the prover: it makes every obligation anew, as SMT-LIB text, and asks each installed solver
-(z3, cvc5), the prover's own texts too; weights it checks with whole numbers. It prints what it has checked: every
+(z3, cvc5), the prover's own formulas too; weights it checks with whole numbers. It prints what it has checked: every
 field of the file is part of that statement or of its reasons, and an unknown field is refused. Why that suffices:
   - Every start satisfies the invariants, Inv, and every interaction keeps them: so Inv always holds.
   - closed: in Inv and the set, Goal, no interaction breaks a constraint of Goal.

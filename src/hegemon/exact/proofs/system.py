@@ -267,7 +267,7 @@ def _without_bounds_of_size(declaration: Any, fixed: dict) -> Any:
 
 
 def _mentions_size(text: Any, fixed: dict) -> bool:
-    """Whether a text speaks of more than the fixed parameters."""
+    """Whether an expression mentions more than the fixed parameters."""
     if not isinstance(text, str):
         return False
     try:

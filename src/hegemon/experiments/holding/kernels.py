@@ -132,7 +132,7 @@ def lose(losses, weight, a, b, after_a, after_b):
 
 
 def walk(population, model, rng, steps, weight, losses):
-    """So many steps of the process that begins anew whenever the leader is lost."""
+    """That many steps of the process that begins anew whenever the leader is lost."""
     n, bits = len(population), uint64(model.bits)
     code, changes = (uint64(1) << bits) - uint64(1), uint64(2) << (bits + bits)
     s0, s1, s2, s3 = rng[0], rng[1], rng[2], rng[3]
@@ -186,7 +186,7 @@ def move(now, first, last, model, key, time, sorting, losses, learns):
 
 
 def sort(size, sorting):
-    """Walkers in the order of their cells, whose number is answered."""
+    """Walkers in the order of their cells, whose number is returned."""
     slots, keys = sorting.slots, sorting.keys
     mask = len(slots) - 1
     for place in range(len(slots)):

@@ -113,7 +113,7 @@ class Crowd:
         bytes_each = 2 * protocol.n * np.dtype(process.kind).itemsize + 200
         self.most = int(np.clip(MEMORY / bytes_each, 1000, MOST_WALKERS))
         self.heartbeat = lambda: None
-        self.steps = self.work = 0  # steps of all walks so far; with the looks
+        self.steps = self.work = 0  # steps of all walks so far; with the samples
         self.merits = np.empty(0)  # of every cell: where losses come from
         self._now = self._then = self._room(0)
         self._sort_room(0)

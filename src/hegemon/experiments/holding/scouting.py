@@ -94,7 +94,7 @@ def scout(crowd: Crowd, seed: int, party: int, budget: float, tell: Callable) ->
         crowd.begin(crowd.process.key(seed, PILOT, 1 + party, times), look, SPREAD * length * look)
 
     def afforded(walkers: int, work: int) -> int:
-        """So many walkers, or as many as this work allows in a round."""
+        """That many walkers, or as many as this work allows in a round."""
         return clones * min(walkers, work // (length * crowd.cost_of_look))
 
     def travel(walkers: int, learns: bool) -> float:

@@ -1,4 +1,4 @@
-"""What the trials of a case say so far, in four numbers: for whoever looks while a study runs."""
+"""What the trials of a case say so far, in four numbers: shown while a study runs."""
 
 import math
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from hegemon.experiments.store.record_files import column
 
 @dataclass
 class Moments:
-    """How many trials met their stop, the sum of their times and of the squares of these; how many were cut off."""
+    """How many trials met their stop, the sum of their times and of the squares of these; how many were censored."""
 
     count: int = 0
     total: int = 0

@@ -4,7 +4,7 @@
 
 A record holds trials `first` … `first + count - 1` of one case, column by column; a column that is not a list has
 that value in every trial. A line that a kill, a full disk or a hand has changed does not match its digest and is
-as if it had never been written. Every process writes a file of its own, so nobody waits for anybody.
+as if it had never been written. Every process writes a file of its own, so no process waits for another.
 """
 
 import hashlib
