@@ -6,6 +6,7 @@ choice of parameters.
 
 from collections import namedtuple
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -15,14 +16,13 @@ def widened(dtype: np.dtype) -> np.dtype:
     fields = {name: dtype[name] for name in dtype.names or ()}
     plain = [name for name, kind in fields.items() if not kind.shape]
     place = {dtype.fields[name][1]: 8 * number for number, name in enumerate(plain)}  # type: ignore[index]
-    return np.dtype(
-        {
-            "names": list(fields),
-            "formats": [(np.int64, kind.shape) if kind.shape else np.int64 for kind in fields.values()],
-            "offsets": [place[dtype.fields[name][1]] for name in fields],  # type: ignore[index]
-            "itemsize": 8 * len(plain),
-        }
-    )
+    layout: Any = {
+        "names": list(fields),
+        "formats": [(np.int64, kind.shape) if kind.shape else np.int64 for kind in fields.values()],
+        "offsets": [place[dtype.fields[name][1]] for name in fields],  # type: ignore[index]
+        "itemsize": 8 * len(plain),
+    }
+    return np.dtype(layout)
 
 
 def layout_of(space) -> np.ndarray:

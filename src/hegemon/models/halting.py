@@ -45,7 +45,7 @@ def began(configuration: Configuration, space: Any, as_multiset: bool) -> Config
     """A configuration of the protocol itself, in which nobody is halted yet."""
     agents, weights = configuration.weighted()
     wide = np.zeros(len(agents), space.dtype)
-    for name in agents.dtype.names:
+    for name in agents.dtype.names or ():
         wide[name] = agents[name]
     if not as_multiset:
         return Configuration(space, agents=wide if weights is None else np.repeat(wide, weights))

@@ -130,7 +130,7 @@ def _line_that_writes(protocol: Any, field: str, states: list, situation: tuple,
     low, high = protocol.space.bounds.get(field, (1, 0))  # nothing fits what is not a field
     lines: list[int] = []
 
-    class Watched(protocol.space.namespace_class):  # type: ignore[misc,name-defined]
+    class Watched(protocol.space.namespace_class):
         def __setattr__(self, name: str, value: Any) -> None:
             object.__setattr__(self, name, value)
             if name == field and not (isinstance(value, int | np.integer) and low <= value <= high):

@@ -222,7 +222,7 @@ class StateSpace:
         """The same mapping, every array element by element: it may be a list, a text, or one value for all."""
         if not self.arrays.keys() & mapping.keys():
             return dict(mapping)
-        spread = {}
+        spread: dict = {}
         for name, value in mapping.items():
             if isinstance(value, str) and name in self.arrays:
                 value = [number_or_text(word) for word in value.strip("[] ").replace(",", " ").split()]
@@ -485,7 +485,7 @@ def random_numbers(rng, below: int, number: int) -> np.ndarray:
     """Uniform whole numbers below a bound, which may be beyond 64 bits."""
     if below <= 2**63:
         return rng.integers(below, size=number)
-    bits, found = (below - 1).bit_length(), []
+    bits, found = (below - 1).bit_length(), list[int]()
     while len(found) < number:
         drawn = int.from_bytes(rng.bytes((bits + 7) // 8), "big") >> (-bits % 8)
         found += [drawn] if drawn < below else []

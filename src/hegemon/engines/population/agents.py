@@ -37,7 +37,7 @@ class Given(NamedTuple):
     with which coins."""
 
     parameters: np.ndarray
-    layout: tuple
+    layout: np.ndarray
     scratch: np.ndarray
     tried: np.ndarray
 

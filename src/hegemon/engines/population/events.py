@@ -46,7 +46,7 @@ class Rules(NamedTuple):
     records to work in."""
 
     parameters: np.ndarray
-    layout: tuple
+    layout: np.ndarray
     values: int
     scratch: np.ndarray
 
