@@ -67,6 +67,7 @@ def main() -> None:
 def write_page() -> None:
     """The page lists every picture that is there."""
     lines = [
+        "---\nhide: [toc]\n---\n",
         "# Gallery",
         "",
         "What `hegemon watch` shows, one protocol after the other. Leaders are golden with a star;",

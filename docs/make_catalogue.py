@@ -86,10 +86,10 @@ def page(name: str, protocol, found: dict[str, str]) -> str:
     claims = claims_about(protocol)
     if claims:
         lines += ["## Claims", ""]
-        lines += ["| statement | where | rerun with |" + " verdict |" * bool(found)]
+        lines += ["| statement | where | `hegemon reproduce …` |" + " verdict |" * bool(found)]
         lines += ["|" + " --- |" * (3 + bool(found))]
         for claim in claims:
-            cells = [claim.statement, claim.place, f"`hegemon reproduce --only {claim.id}`"]
+            cells = [claim.statement, claim.place, f"`--only {claim.id}`"]
             cells += [found.get(claim.id, "–")] if found else []
             lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"]
         lines += [""]

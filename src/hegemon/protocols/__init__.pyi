@@ -5,9 +5,12 @@ from hegemon.models.protocol import Protocol
 from hegemon.protocols.afek_gafni import AfekGafni as AfekGafni
 from hegemon.protocols.beauquier import Beauquier as Beauquier
 from hegemon.protocols.bfw import BFW as BFW
+from hegemon.protocols.biased_herman import BiasedHerman as BiasedHerman
+from hegemon.protocols.biased_herman import SpeedReducer as SpeedReducer
 from hegemon.protocols.cai_izumi_wada import CaiIzumiWada as CaiIzumiWada
 from hegemon.protocols.countdown import Countdown as Countdown
 from hegemon.protocols.dijkstra import Dijkstra as Dijkstra
+from hegemon.protocols.dynamic_counting import DynamicCounting as DynamicCounting
 from hegemon.protocols.epidemic import Epidemic as Epidemic
 from hegemon.protocols.fischer_jiang import FischerJiang as FischerJiang
 from hegemon.protocols.flood_max import FloodMax as FloodMax
