@@ -19,6 +19,7 @@ def hold_leader(
     n: options.N = None,
     set_: options.Set = None,
     graph: options.Graph = None,
+    scheduler: options.Scheduler = None,
     start: Annotated[
         str, option("--start", help="one leader: a named start, or a .json or .csv file", metavar="START")
     ] = "safe",
@@ -56,13 +57,15 @@ def hold_leader(
         if compare:
             find_importance(compare)  # refused now, not after the first measurement
         found = holding(
-            chosen, graph=topology, start=start, relative=relative, importance=importance, seed=seed, budget=budget,
+            chosen, graph=topology, start=start, scheduler=scheduler, relative=relative,
+            importance=importance, seed=seed, budget=budget,
             workers=workers, cluster=cluster, checkpoint=checkpoint, path=path_ is not None, progress=shown.show,
         )  # fmt: skip
         content = found.record()
         if compare:
             other = holding(
-                chosen, graph=topology, start=start, relative=relative, importance=compare, seed=seed + 1,
+                chosen, graph=topology, start=start, scheduler=scheduler, relative=relative,
+            importance=compare, seed=seed + 1,
                 budget=budget, workers=workers, cluster=cluster, progress=shown.show,
             )  # fmt: skip
             content |= {"compared": other.record(), "agree": agree(found, other)}
@@ -90,6 +93,7 @@ def print_report(content: dict) -> None:
     rows = {
         "protocol": instance(content),
         "graph": content["graph"],
+        "scheduler": content["scheduler"],
         "start": content["start"],
     }
     if content["kind"] == "bound":

@@ -15,6 +15,7 @@ def search_worst_start(
     n: options.N = None,
     set_: options.Set = None,
     graph: options.Graph = None,
+    scheduler: options.Scheduler = None,
     until: Annotated[str, option("--until", help="the set to be reached", metavar="SET")] = "safe",
     evaluations: Annotated[int, integer("--evaluations", "starts that are tried", low=1, high=MOST_TRIALS)] = 1000,
     trials: Annotated[int, integer("--trials", "runs from each, at most about", low=1, high=MOST_TRIALS)] = 256,
@@ -34,7 +35,8 @@ def search_worst_start(
 
         chosen, topology = build(protocol, n, graph, set_, seed)
         found = search_worst(
-            chosen, graph=topology, until=until, evaluations=evaluations, trials=trials, final=final, seed=seed,
+            chosen, graph=topology, scheduler=scheduler, until=until, evaluations=evaluations, trials=trials,
+            final=final, seed=seed,
             max_steps=max_steps, budget=budget, exact=compare, progress=shown.show,
         )  # fmt: skip
     content = found.record()
@@ -52,6 +54,7 @@ def print_report(content: dict) -> None:
     rows = {
         "protocol": instance(content),
         "graph": content["graph"],
+        "scheduler": content["scheduler"],
         "searched": f"{figure(content['evaluations'])} starts, {figure(content['runs'])} runs",
         "worst start found": states(content["start"]),
         f"mean steps to {content['until']}": f"{least}{content['mean']:,.6g} (95 % interval {interval}, "

@@ -16,6 +16,8 @@ from hegemon import display
 from hegemon.analysis.statistics import mean_interval
 from hegemon.compute.randomness import KERNEL, START, generator, stream
 from hegemon.engines.choice import choose_engine
+from hegemon.engines.schedulers.reading import scheduler_for
+from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.engines.stopping import parse_stop
 from hegemon.errors import InvalidInput
 from hegemon.exact.instance import fixed_start
@@ -42,6 +44,7 @@ class WorstStart:
 
     protocol: Protocol
     graph: str
+    scheduler: str
     until: str
     seed: int
     start: Trace
@@ -63,6 +66,7 @@ class WorstStart:
             "n": self.protocol.n,
             "parameters": self.protocol.parameters,
             "graph": self.graph,
+            "scheduler": self.scheduler,
             "until": self.until,
             "seed": self.seed,
             "start": self.start.configuration,
@@ -98,21 +102,25 @@ class Candidate:
 class Simulator:
     """Many short runs from given codes on one engine."""
 
-    def __init__(self, protocol: Protocol, topology: Topology, until: Any, seed: int, max_steps: int):
+    def __init__(self, protocol: Protocol, topology: Topology, until: Any, seed: int, max_steps: int, scheduler: Any):
         stop = parse_stop(until, protocol)
         if stop.watch or stop.limit is not None:
             raise InvalidInput(f"until {until!r} is not a set; search-worst needs one to be reached, such as safe")
-        chosen = choose_engine("agents", protocol, topology, stop).engine
+        name = "agents" if scheduler.blind else "stepwise"
+        chosen = choose_engine(name, protocol, topology, stop, scheduler=scheduler)
         self.space, self.max_steps, self.runs, self.unfinished, self.steps = protocol.space, max_steps, 0, 0, 0
         self.seed = seed
         begin = Configuration(self.space, agents=self.space.decode_array(np.zeros(protocol.n, np.int64)))
         self._rng = stream(seed, 0, KERNEL)
-        self._driver = Driver(protocol, topology, chosen, begin, stop, self._rng)
+        self._driver = Driver(protocol, topology, chosen.engine, begin, stop, self._rng, **chosen.options)
+        self._begin = None if scheduler.memoryless else self._driver.engine.snapshot()
 
     def times(self, codes: np.ndarray, number: int) -> list[int]:
         configuration = Configuration(self.space, agents=self.space.decode_array(codes))
         found = []
         for run in range(self.runs, self.runs + number):
+            if self._begin:  # what the scheduler remembers of another run is forgotten
+                self._driver.engine.restore(self._begin)
             self._driver.engine.load(configuration, 0)
             self._rng[:] = stream(self.seed, run, KERNEL)
             if not self._driver.run(self.max_steps, until_met=True):
@@ -125,7 +133,8 @@ class Simulator:
 
 @display.with_progress
 def search_worst(
-    protocol: Protocol, *, graph: Graph = None, until: str = "safe", evaluations: int = 1000, trials: int = 256,
+    protocol: Protocol, *, graph: Graph = None, scheduler: "str | Scheduler | None" = None, until: str = "safe",
+    evaluations: int = 1000, trials: int = 256,
     final: int = 2000, seed: Any = 0, max_steps: int = 10**7, budget: int = 2 * 10**9, exact: bool = False,
     progress: display.Show | None = None,
 ) -> WorstStart:  # fmt: skip
@@ -157,7 +166,8 @@ def search_worst(
     seed = seed_of(seed)
     rng = generator(seed, 0, START)
     topology = topology_for(protocol, graph, seed)
-    simulator = Simulator(protocol, topology, until, seed, max_steps)
+    law = scheduler_for(scheduler, protocol, topology)
+    simulator = Simulator(protocol, topology, until, seed, max_steps, law)
     tell = progress or (lambda stage, done, total: None)
     pool = [Candidate(codes) for codes in first_candidates(protocol, topology, rng)]
     champions, made, ended_early, interrupted, winner = [], 0, "", False, None
@@ -170,7 +180,8 @@ def search_worst(
                 break
             champion = champions[int(rng.integers(len(champions)))]
             challenger = Candidate(neighbour(protocol.space, champion.codes, rng))
-            if np.array_equal(np.sort(challenger.codes), np.sort(champion.codes)):
+            ordered: Any = np.sort if law.even else np.asarray
+            if np.array_equal(ordered(challenger.codes), ordered(champion.codes)):
                 continue
             if beats(challenger, champion, simulator, trials):
                 champions[champions.index(champion)] = challenger
@@ -193,6 +204,7 @@ def search_worst(
     found = WorstStart(
         protocol=protocol,
         graph=topology.name,
+        scheduler=str(law),
         until=until,
         seed=seed,
         start=Trace.of(protocol, [space.mapping_of(code) for code in winner.codes]),
@@ -206,13 +218,14 @@ def search_worst(
         ended_early=ended_early,
         interrupted=interrupted,
     )
-    return replace(found, exact=exact_comparison(found, topology, tell)) if exact and not interrupted else found
+    return replace(found, exact=exact_comparison(found, topology, law, tell)) if exact and not interrupted else found
 
 
-def exact_comparison(found: WorstStart, topology: Topology, progress: display.Show) -> dict:
+def exact_comparison(found: WorstStart, topology: Topology, law: Scheduler, progress: display.Show) -> dict:
     """The exact expected steps of the start found and of the worst of all."""
     space = found.protocol.space
-    times = verify(found.protocol, graph=topology, start="all", property=f"time:{found.until}", progress=progress)
+    asked: Any = {"graph": topology, "start": "all", "property": f"time:{found.until}", "scheduler": law}
+    times = verify(found.protocol, progress=progress, **asked)
     assert isinstance(times, Verification) and times.hitting is not None  # asked for
     codes = [space.code(space.parse(state)) for state in found.start.configuration]
     return {

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hegemon import display
+from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.errors import InvalidInput
 from hegemon.experiments.holding import replications, settling
 from hegemon.experiments.holding.ensemble import MEASURED, Replication
@@ -37,6 +38,7 @@ class Holding:
 
     protocol: Protocol
     graph: str
+    scheduler: str
     start: str
     importance: str
     sentence: str
@@ -99,6 +101,7 @@ class Holding:
             "n": n,
             "parameters": self.protocol.parameters,
             "graph": self.graph,
+            "scheduler": self.scheduler,
             "start": self.start,
             "kind": answer.kind,
             "steps": value,
@@ -153,6 +156,7 @@ def _exp(logarithm: float | None) -> float | None:
 def holding(
     protocol: Protocol, *, graph: Topology | str | None = None,
     start: str | Path | Configuration | Sequence[Mapping] = "safe", relative: float | str = 0.1,
+    scheduler: "str | Scheduler | None" = None,
     importance: str = "auto", seed: Any = 0, budget: int = BUDGET, workers: int | None = None,
     cluster: str | None = None, checkpoint: str | Path | None = None, path: bool = False,
     progress: Tell | None = None,
@@ -163,6 +167,7 @@ def holding(
     graph       a topology or its name; without it, the protocol's own.
     start       one configuration with exactly one leader: a named start, a file, a configuration or a list of states.
     relative    0.1 or "10%": an interval to within a factor of 1.1 on each side, if the budget allows.
+    scheduler   who meets next: uniform, or one that remembers nothing, such as "weighted:2,1,1" (docs/worlds.md).
     importance  how configurations are distinguished: "auto", or a name that docs/holding.md explains.
     budget      steps that are simulated at most, about, each look counting as some.
     workers     threads; without it, all cores.
@@ -181,7 +186,11 @@ def holding(
     relative, seed = share(relative), seed_of(seed)
     tell: Tell = progress or (lambda stage, done, total: None)
     _refuse_for_ever(protocol, start)
-    process = Process(protocol, graph, start)
+    process = Process(protocol, graph, start, scheduler)
+    if cluster and not process.scheduler.even:
+        raise InvalidInput(
+            f"workers of a cluster know the uniform scheduler alone, not {process.scheduler}; drop --cluster"
+        )
     kept = KeptReplications(checkpoint, protocol, process, importance, seed)
     leads = find_importance(importance)
     team = Cluster(process, leads, cluster, workers) if cluster else Team(process, leads, workers)
@@ -198,6 +207,7 @@ def holding(
     return Holding(
         protocol=protocol,
         graph=process.topology.name,
+        scheduler=str(process.scheduler),
         start=start if isinstance(start, str) else "given",
         importance=leads.name,
         sentence=leads.sentence,

@@ -19,6 +19,7 @@ class KeptReplications:
     def __init__(self, path: str | Path | None, protocol: Protocol, process: Process, importance: str, seed: int):
         self.path, self.scouted, self.replications = path, None, []
         what = [protocol.id, protocol.values, process.topology.name, process.start.tolist(), importance, seed]
+        what += [str(process.scheduler)] * (not process.scheduler.even)
         self._digest = hashlib.sha256(repr(what).encode()).hexdigest()
         if path is None or not Path(path).exists():
             return

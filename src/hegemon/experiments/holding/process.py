@@ -10,7 +10,7 @@ from hegemon.compute.records import codec, widened
 from hegemon.engines.population.pairs import CODE as TABLE_CODE
 from hegemon.engines.population.pairs import LARGEST_TABLE
 from hegemon.engines.refusal import refuse_interaction
-from hegemon.engines.schedulers.uniform import UNIFORM
+from hegemon.engines.schedulers.reading import scheduler_for
 from hegemon.errors import InvalidInput
 from hegemon.exact.instance import fixed_start
 from hegemon.experiments.holding import kernels
@@ -35,7 +35,7 @@ class Process:
 
     protocol: PopulationProtocol
 
-    def __init__(self, asked: Protocol, graph: Any = None, start: object = "safe"):
+    def __init__(self, asked: Protocol, graph: Any = None, start: object = "safe", scheduler: Any = None):
         protocol = cast(PopulationProtocol, asked)
         if not protocol.model.has_interactions:
             raise InvalidInput(f"{protocol.id} has the model {protocol.model}; holding is for population protocols")
@@ -50,6 +50,12 @@ class Process:
         protocol.require_sound()
         self.protocol, self.space = protocol, protocol.space
         self.topology = topology_for(protocol, graph)
+        self.scheduler = scheduler_for(scheduler, protocol, self.topology)
+        if not self.scheduler.memoryless or not self.scheduler.blind:
+            raise InvalidInput(
+                f"the scheduler {self.scheduler} remembers what has happened or looks at states, and holding begins "
+                "anew from configurations alone; use uniform or weighted, or run --until broken, which follows it"
+            )
         self.start = fixed_start(protocol, start, self.topology)
         self.outputs = self._outputs()
         leaders = int(self.outputs[self.start].sum())
@@ -86,7 +92,7 @@ class Crowd:
         protocol, topology = process.protocol, process.topology
         records = protocol.record_types
         encode, decode, layout = codec(process.space)
-        pair, arcs = UNIFORM.compiled(topology)
+        pair, arcs = process.scheduler.compiled(topology)
         made: dict[str, Any] = {"records": records, "allocates": False}
         compute = part(kernels.compute, records, interact=protocol.interact, encode=encode, decode=decode)
         memories: dict[str, Any]
