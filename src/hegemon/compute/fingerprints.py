@@ -8,6 +8,7 @@ work elsewhere compiles nothing again, and no less.
 import dis
 import hashlib
 import inspect
+import math
 import types
 from functools import cache
 
@@ -15,6 +16,8 @@ import numpy as np
 
 from hegemon.compute.border import is_compiled, is_intrinsic, options_of, plain
 
+CALCULATING = (np, math)  # modules without functions that read fields
+WITHOUT_NAMES = {"view", "tobytes", "ctypes", "data", "carray", "literal_unroll", "getattr"}  # ways to read memory
 OPTIONS = ("error_model", "fastmath", "_nrt", "parallel")  # of a compiled function: they change its machine code
 
 
@@ -70,6 +73,31 @@ def speaks_of(functions, names, seen=None) -> bool:
     return False
 
 
+def names_read(functions) -> set[str] | None:
+    """Every name that these functions and all that they call mention: they read no other field of a state.
+
+    None if that cannot be said, since memory is read without a name, or something is called whose code is not seen.
+    """
+    names: set[str] = set()
+    waiting, seen = list(functions), set()
+    while waiting:
+        function = waiting.pop()
+        if function in seen:
+            continue
+        seen.add(function)
+        if function.__defaults__ or function.__kwdefaults__:
+            return None
+        names |= _mentioned(function.__code__)
+        for value in free_variables(function).values():
+            if isinstance(value, types.FunctionType):
+                waiting.append(value)
+            elif isinstance(value, str):
+                names.add(value)
+            elif not isinstance(value, int | float | np.generic) and value not in CALCULATING:
+                return None
+    return None if names & WITHOUT_NAMES else names
+
+
 def _plain(function):
     """A compiled function or an intrinsic as the Python function behind it, and the options that matter."""
     return plain(function), {k: v for k, v in options_of(function).items() if k in OPTIONS}
@@ -110,8 +138,14 @@ def _referenced(code) -> set[str]:
 
 def _mentioned(code) -> set[str]:
     """Every name and text in a function's code: attributes, global names, keys."""
-    names = set(code.co_names) | {constant for constant in code.co_consts if isinstance(constant, str)}
-    for constant in code.co_consts:
+    names = set(code.co_names)
+    waiting = list(code.co_consts)
+    while waiting:
+        constant = waiting.pop()
         if isinstance(constant, types.CodeType):
             names |= _mentioned(constant)
+        elif isinstance(constant, str):
+            names.add(constant)
+        elif isinstance(constant, tuple | frozenset):
+            waiting += constant
     return names

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from hegemon.compute.compilation import lean
+
 
 def widened(dtype: np.dtype) -> np.dtype:
     """The same fields in 64 bits: what a transition writes is seen as it is, before it is stored in fewer."""
@@ -107,9 +109,10 @@ def marker(conditions: tuple):
 
 
 @cache
-def recounter(conditions: tuple):
+def recounter(conditions: tuple, fields: tuple[str, ...] = ()):
     """`recount(a, b, c, d, p, goal)`: two agents in the states a and b are now in c and d. Updates the goal's counts;
-    true if this meets the stop. Without branches: the compiler follows each of them by a call within a call."""
+    true if this meets the counted part of the stop, after a change of a count or of one of these fields. Without
+    branches: the compiler follows each of them by a call within a call."""
     lines = ["def recount(a, b, c, d, p, goal):", "    moved = watched = False"]
     for k in range(len(conditions)):
         lines += [f"    before_a, after_a = condition{k}(a, p) != 0, condition{k}(c, p) != 0"]
@@ -117,16 +120,35 @@ def recounter(conditions: tuple):
         lines += ["    changed = (before_a != after_a) | (before_b != after_b)", "    moved = moved | changed"]
         lines += [f"    goal.counts[{k}] += int(after_a) + int(after_b) - int(before_a) - int(before_b)"]
         lines += ["    watched = changed & (goal.watch != 0)"] if k == 0 else []
-    lines += ["    if watched or not moved:", "        return watched", "    for k in range(len(goal.counts)):"]
-    lines += ["        if goal.counts[k] < goal.low[k] or goal.counts[k] > goal.high[k]:", "            return False"]
-    return _about(conditions, [*lines, "    return True"], "recount")
+    lines += [f"    moved = moved | (a.{name} != c.{name}) | (b.{name} != d.{name})" for name in fields]
+    lines += ["    if watched or not moved:", "        return watched"]
+    return _about(conditions, [*lines, "    return within(goal.counts, goal.low, goal.high)"], "recount")
 
 
 def _about(conditions: tuple, lines: list[str], name: str):
     """A function of generated lines that call the conditions by number."""
-    scope = {f"condition{k}": condition for k, condition in enumerate(conditions)}
+    scope = {"within": within, **{f"condition{k}": condition for k, condition in enumerate(conditions)}}
     exec("\n".join(lines), scope)
     return scope[name]
+
+
+@lean
+def within(counts, low, high):
+    """Whether every count is within its bounds, in one row of them at least."""
+    for row in range(low.shape[0]):
+        inside = True
+        for k in range(len(counts)):
+            inside = inside and low[row, k] <= counts[k] <= high[row, k]
+        if inside:
+            return True
+    return False
+
+
+@cache
+def all_of(functions: tuple, arguments: str):
+    """One function that says whether all of these hold of its arguments."""
+    called = " and ".join(f"condition{k}({arguments})" for k in range(len(functions)))
+    return _about(functions, [f"def predicate({arguments}):", f"    return {called}"], "predicate")
 
 
 @cache

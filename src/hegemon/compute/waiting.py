@@ -24,25 +24,31 @@ def _minus_log(x):
 
 
 @lean
-def null_wait(state, chance):
+def null_rate(chance):
+    """What waiting times for something of this chance are divided by; it may be kept while the chance is the same."""
+    return -_minus_log(chance)
+
+
+@lean
+def null_wait(state, chance, rate):
     """How many interactions change nothing before one that does, if each does with this chance in (0, 1]; a float.
 
-    Whole up to 2**53, and beyond that as whole as a float can be.
+    Whole up to 2**53, and beyond that as whole as a float can be. `rate` is `null_rate(chance)`.
     """
     if chance >= 1.0:
         return 0.0
     if chance > _RARE:
-        return np.floor(math.log(next_open_double(state)) / -_minus_log(chance))
+        return np.floor(math.log(next_open_double(state)) / rate)
     # All 64 bits count: a uniform near zero must be fine-grained.
-    return np.floor(math.log1p(-smaller((next_word(state) + 0.5) * _WORD, _LARGEST)) / -_minus_log(chance))
+    return np.floor(math.log1p(-smaller((next_word(state) + 0.5) * _WORD, _LARGEST)) / rate)
 
 
 @lean
-def null_run(state, chance):
+def null_run(state, chance, rate):
     """The same as a 64-bit integer, FOREVER if it does not fit or if nothing ever changes."""
     if chance <= 0.0:
         return FOREVER
-    wait = null_wait(state, chance)
+    wait = null_wait(state, chance, rate)
     return np.int64(wait) if wait < 2.0**63 else FOREVER
 
 

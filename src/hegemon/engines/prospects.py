@@ -142,11 +142,11 @@ class Prospects:
         return not any(change & self.stop.watch for change in changes)
 
     def _unmet(self, held, moves) -> bool:
-        """Some count can never come into its bounds: it never grows, or never shrinks, or all states agree on it."""
-        n, lows, highs = self.protocol.n, self.stop.low, self.stop.high
-        assert lows is not None and highs is not None
+        """In every row some count can never come into its bounds: it never grows, or never shrinks, or all states agree
+        on it."""
+        n, most, least = self.protocol.n, [], []
         states = set(held) | {code for _, after in moves for code in after}
-        for k, (low, high) in enumerate(zip(lows, highs, strict=True)):
+        for k in range(len(self.stop.conditions)):
             bit = 1 << k
             now = sum(number for code, number in held.items() if self._mark(code) & bit)
             agree = {bool(self._mark(code) & bit) for code in states}
@@ -157,6 +157,6 @@ class Prospects:
                 before = [sum(bool(self._mark(c) & bit) for c in pair) for pair, _ in moves]
                 lowest = 0 if any(new < old for old, new in zip(before, changes, strict=True)) else now
                 highest = n if any(new > old for old, new in zip(before, changes, strict=True)) else now
-            if highest < low or lowest > high:
-                return True
-        return False
+            least.append(lowest)
+            most.append(highest)
+        return bool(((np.array(most) < self.stop.low) | (np.array(least) > self.stop.high)).any(axis=1).all())

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from hegemon.errors import InvalidInput, choose, meant
-from hegemon.models.conditions import is_condition, parse_set
+from hegemon.models.conditions import alternatives, is_condition, parse_set
 from hegemon.models.expressions import whole_number
 from hegemon.models.protocol import Protocol
-from hegemon.models.sets import ConfigurationSet
+from hegemon.models.sets import LARGEST, ConfigurationSet
 
 
 def _none() -> np.ndarray:
@@ -18,8 +18,9 @@ def _none() -> np.ndarray:
 
 @dataclass(frozen=True)
 class Stop:
-    """Counts of agents that satisfy `conditions` must lie in `low..high`; or, for `broken`, any agent's
-    output, the first condition, changes (`watch` is then 1). `whole` predicates must hold besides."""
+    """Counts of agents that satisfy `conditions` must lie in `low..high`, in one row of these at least; or, for
+    `broken`, any agent's output, the first condition, changes (`watch` is then 1). `whole` predicates must hold
+    besides."""
 
     name: str
     conditions: tuple = ()
@@ -32,13 +33,19 @@ class Stop:
     silent: bool = False  # nobody is enabled: what a daemon's run looks for
     reason: Callable | None = None  # says what keeps a configuration outside
 
+    def __post_init__(self):
+        for name in ("low", "high"):  # one row of bounds, where there is no `or`
+            object.__setattr__(self, name, np.atleast_2d(getattr(self, name)))
+
     def holds(self, counts) -> bool:
         """Whether the counted part is met."""
         return bool(self.hold(counts))
 
     def hold(self, counts) -> np.ndarray:
         """The same for every row of counts."""
-        return np.logical_and(len(self.conditions) > 0, ((self.low <= counts) & (counts <= self.high)).all(axis=-1))
+        counts = np.expand_dims(counts, -2)
+        within = ((self.low <= counts) & (counts <= self.high)).all(axis=-1).any(axis=-1)
+        return np.logical_and(len(self.conditions) > 0, within)
 
 
 def never(name: str, limit: int | None = None) -> Stop:
@@ -68,7 +75,7 @@ def parse_stop(until, protocol: Protocol) -> Stop:
     if text in protocol.sets:
         return _from_set(text, protocol.sets[text], protocol)
     if is_condition(text):
-        return _from_set(text, parse_set(text, protocol), protocol)
+        return _from_alternatives(text, protocol) or _from_set(text, parse_set(text, protocol), protocol)
     more = ["broken"] * protocol.elects_leader + ["silent"] * protocol.model.has_rounds
     known = choose([*protocol.sets, *more, f"{unit}:K"])
     raise InvalidInput(
@@ -88,3 +95,14 @@ def _from_set(name, chosen: ConfigurationSet, protocol: Protocol) -> Stop:
         closed=chosen.closed,
         reason=chosen.reason,
     )
+
+
+def _from_alternatives(text: str, protocol: Protocol) -> Stop | None:
+    """A text with `or` and `not` whose parts are bounds of counts, which engines count along; None for other texts."""
+    rows = alternatives(text, protocol)
+    if rows is None or len(rows) < 2:
+        return None
+    conditions = tuple(dict.fromkeys(condition for row in rows for condition in row))
+    bounds = [[row.get(condition, (0, LARGEST)) for condition in conditions] for row in rows]
+    low, high = np.moveaxis(np.array(bounds, np.int64), -1, 0).copy()
+    return Stop(text, conditions, low, high)

@@ -6,7 +6,9 @@ freely by `or` and `not` and with several counts in one comparison; E compares f
 not have is false, so `not` of it is true; `present(field)` asks for the field.
 """
 
+import itertools
 import math
+from collections.abc import Callable
 from typing import Any
 
 from hegemon.errors import InvalidInput
@@ -15,9 +17,10 @@ from hegemon.models.counting import counting_predicate, counts_agents
 from hegemon.models.expressions import parse, value_of
 from hegemon.models.functions import condition, names_in
 from hegemon.models.grammar import Call, Comparison, Logic, Name, Tree, shown
-from hegemon.models.sets import ConfigurationSet, Count, everywhere, nowhere
+from hegemon.models.sets import LARGEST, ConfigurationSet, Count, everywhere, nowhere
 
 HELP = "write all(E), none(E), count(E) == K or sets joined by `and`, `or`, `not`, E over the fields and parameters"
+MOST_ROWS = 64  # of bounds that a text with `or` may become
 MIRRORED = {"==": "==", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -33,6 +36,17 @@ def parse_set(text: str, protocol: Any) -> ConfigurationSet:
     except InvalidInput as error:
         raise InvalidInput(f"the condition {shown(text)} is not understood: {error}; {HELP}") from None
     return result
+
+
+def alternatives(text: str, protocol: Any) -> list[dict[Callable, tuple[int, int]]] | None:
+    """The same set as rows of bounds on counts, by their conditions: a configuration is inside if it is within one row.
+
+    None if a part is no bound of a count, or if there would be more than MOST_ROWS.
+    """
+    try:
+        return _rows(parse(text), protocol, True)
+    except (InvalidInput, _NoRows):
+        return None  # `parse_set` says what is wrong
 
 
 def is_condition(text: str) -> bool:
@@ -87,6 +101,48 @@ def _is_plain(tree: Tree) -> bool:
         alternate = all(left != right for left, right in zip(counts[:-1], counts[1:], strict=True))
         return alternate and "!=" not in tree.operators and not any(map(counts_agents, others))
     return not isinstance(tree, Logic)
+
+
+class _NoRows(Exception):
+    """Not only bounds of counts, or too many of them."""
+
+
+def _rows(tree: Tree, protocol: Any, wanted: bool) -> list[dict[Callable, tuple[int, int]]]:
+    """The rows in which a tree is true, if that is wanted, and otherwise those in which it is false."""
+    if isinstance(tree, Logic):
+        if tree.operator == "not":
+            return _rows(tree.operands[0], protocol, not wanted)
+        parts = [_rows(operand, protocol, wanted) for operand in tree.operands]
+        if (tree.operator == "and") != wanted:
+            return [row for part in parts for row in part]
+        if math.prod(map(len, parts)) > MOST_ROWS:
+            raise _NoRows
+        return [_joined(rows) for rows in itertools.product(*parts)]
+    if isinstance(tree, Comparison) and tree.operators == ("!=",):
+        return _rows(Comparison(("==",), tree.operands), protocol, not wanted)
+    if isinstance(tree, Name) and tree.name in protocol.sets:
+        chosen = protocol.sets[tree.name]
+    elif _is_plain(tree):
+        chosen = _clause(tree, protocol)
+    else:
+        raise _NoRows
+    if chosen.whole:
+        raise _NoRows
+    bounds = [(count.condition, count.bounds(protocol.values)) for count in chosen.counts]
+    if wanted:
+        return [_joined([{condition: bound} for condition, bound in bounds])]
+    outside = [(one, side) for one, (low, high) in bounds for side in ((0, low - 1), (high + 1, LARGEST))]
+    return [{condition: (low, high)} for condition, (low, high) in outside if low <= high]
+
+
+def _joined(rows) -> dict[Callable, tuple[int, int]]:
+    """All of these bounds at once."""
+    result: dict[Callable, tuple[int, int]] = {}
+    for row in rows:
+        for counted, (low, high) in row.items():
+            least, most = result.get(counted, (0, LARGEST))
+            result[counted] = max(least, low), min(most, high)
+    return result
 
 
 def _counted(tree: Tree, protocol: Any) -> ConfigurationSet:

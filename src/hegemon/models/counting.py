@@ -2,7 +2,8 @@
 
 Such a text becomes a predicate on all agents: one loop that counts, and a comparison of the counts. Like every
 function from a text, it is compiled from a syntax tree that is built here, node by node. Engines look at a predicate
-after every step, which costs a pass over the agents; plain bounds, which they count along, are much cheaper.
+after every step that changes what it reads, which costs a pass over the agents; bounds, also several joined by `or`
+(`conditions.alternatives`), are counted along.
 """
 
 import ast

@@ -42,7 +42,7 @@ class Driver:
     ):  # fmt: skip
         self.protocol, self.topology, self.stop = protocol, topology, stop
         self.history, self.progress = history, progress
-        looks_now_and_then = stop.whole and not chosen.checks_whole
+        looks_now_and_then = stop.whole and not chosen.watches(stop)
         self.membership = Membership(protocol, stop) if looks_now_and_then else None
         counted = never(stop.name) if looks_now_and_then else stop
         self.engine = chosen(protocol, topology, configuration, counted, rng, **options)

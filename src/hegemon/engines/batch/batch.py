@@ -83,7 +83,7 @@ class Batch(Engine):
         self._no_log = new_log(0, 0)
         moving = (np.zeros(size, np.int64) for size in (len(stop.conditions), len(stop.conditions), 2))
         self._held = np.zeros(len(stop.conditions), np.int64)
-        self._course = Course(rng, self._held, stop.low, stop.high, *moving)
+        self._course = Course(rng, self._held, np.array([len(stop.low)]), stop.low.ravel(), stop.high.ravel(), *moving)
         self._base = 0  # the step that the census describes
         self._ahead = 0  # how far into the next epoch `step` is
         self._skipping = False

@@ -50,14 +50,31 @@ Log, open_log = bundle("Log", sizes=np.int64, written=np.int64, taken=np.int64, 
 POSITION, FIRST, SECOND, COIN, WIDTH, NUMBER = 0, 1, 2, 3, 4, 0
 WRITTEN, KINDS, MASK = 0, 1, 2
 
-# What a run carries along. held: the stop's counts, which end it between low and high; grown, shrunk: by how much they
-# did in an epoch. tally: how many interactions of an epoch changed something; how many a watched mark.
+# What a run carries along. held: the stop's counts, which end it between low and high, in one of so many rows of
+# bounds; grown, shrunk: by how much they did in an epoch. tally: how many interactions of an epoch changed something;
+# how many a watched mark.
 Course, open_course = bundle(
-    "Course", rng=np.uint64, held=np.int64, low=np.int64, high=np.int64, grown=np.int64, shrunk=np.int64, tally=np.int64
-)
+    "Course", rng=np.uint64, held=np.int64, rows=np.int64, low=np.int64, high=np.int64, grown=np.int64, shrunk=np.int64,
+    tally=np.int64,
+)  # fmt: skip
 EFFECTIVE, WATCHED = 0, 1
 
 SPARE = 8  # what one more collision may need
+
+
+@lean
+def is_within(course, conditions, loosely):
+    """Whether the counts are within their bounds, in one row of them; `loosely`: whether they can have been on the way
+    by which they grew and shrunk."""
+    for row in range(course.rows[0]):
+        inside = True
+        for k in range(conditions):
+            grown, shrunk = (course.grown[k], course.shrunk[k]) if loosely else (0, 0)
+            low, high = course.low[row * conditions + k], course.high[row * conditions + k]
+            inside = inside and course.held[k] + grown >= low and course.held[k] - shrunk <= high
+        if inside:
+            return True
+    return False
 
 
 def new_workspace(capacity: int, touched: int, deck: int):

@@ -31,6 +31,7 @@ from hegemon.engines.batch.epoch import (
     SECOND,
     WIDTH,
     WRITTEN,
+    is_within,
     open_course,
     open_log,
 )
@@ -69,11 +70,8 @@ def could_meet(course, conditions, watched):
         return True
     moved = False
     for k in range(conditions):
-        held, grown, shrunk = course.held[k], course.grown[k], course.shrunk[k]
-        moved = moved or grown != 0 or shrunk != 0
-        if held + grown < course.low[k] or held - shrunk > course.high[k]:
-            return False
-    return moved
+        moved = moved or course.grown[k] != 0 or course.shrunk[k] != 0
+    return moved and is_within(course, conditions, True)
 
 
 @lean
@@ -161,14 +159,6 @@ def up_to(log, step):
     return low
 
 
-@lean
-def is_met(course, conditions):
-    for k in range(conditions):
-        if course.held[k] < course.low[k] or course.held[k] > course.high[k]:
-            return False
-    return True
-
-
 def follow_epoch(census, log, course, tree, length, upto):
     """Go through the epoch from its first step to step `upto`, or to the first that meets the stop.
 
@@ -194,7 +184,7 @@ def follow_epoch(census, log, course, tree, length, upto):
                 moved, watched = apply(census, course, log.kinds, np.int64(tree.kinds[e]), tree.numbers[e])
             for e in range(first, last):
                 moved, watched = apply(census, course, log.written, e, 1)
-            if single and (watched or (moved and is_met(course, census.head[CONDITIONS]))):
+            if single and (watched or (moved and is_within(course, census.head[CONDITIONS], False))):
                 return high_step, True
             top -= 1
             continue

@@ -10,7 +10,7 @@ import numpy as np
 from hegemon.compute.bundles import bundle
 from hegemon.compute.compilation import lean
 from hegemon.compute.randomness import next_below, next_double
-from hegemon.compute.waiting import null_wait
+from hegemon.compute.waiting import null_rate, null_wait
 from hegemon.engines.batch.census import (
     CAPACITY,
     CONDITIONS,
@@ -26,7 +26,7 @@ from hegemon.engines.batch.census import (
     second_of,
     toss,
 )
-from hegemon.engines.batch.epoch import open_course, open_workspace, plan
+from hegemon.engines.batch.epoch import is_within, open_course, open_workspace, plan
 
 # How a kernel ended.
 LIMIT, MET, BUSY, SILENT, SWITCH, LONG = 0, 1, 2, 3, 4, 5
@@ -202,7 +202,8 @@ def skip(census, table, workspace, course, n, budget, patience):
                 return SWITCH, done
             if patience == 0:
                 return BUSY, done
-            wait = null_wait(rng, weight / all_pairs)
+            chance = weight / all_pairs
+            wait = null_wait(rng, chance, null_rate(chance))
             if wait >= FAR:
                 table.far[0] = wait
                 return LONG, done
@@ -233,15 +234,14 @@ def skip(census, table, workspace, course, n, budget, patience):
             move(census, table, size, j, -1)
             move(census, table, size, second, 1)
         if entry & MARKED:
-            moved, satisfied = is_watched(census, entry, i, j), True
+            moved = is_watched(census, entry, i, j)
             if moved:
                 return MET, done
             for k in range(census.head[CONDITIONS]):
                 change = change_of(census, entry, i, j, k)
                 course.held[k] += change
                 moved = moved or change != 0
-                satisfied = satisfied and course.low[k] <= course.held[k] <= course.high[k]
-            if moved and satisfied:
+            if moved and is_within(course, census.head[CONDITIONS], False):
                 return MET, done
         if where[first] < 0 or where[second] < 0:
             return BUSY, done  # the table is full: without the states that no agent is in there may be room

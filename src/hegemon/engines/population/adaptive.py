@@ -26,6 +26,10 @@ class Adaptive(Switching):
         self._used = []
         self._settle(configuration, 0)
 
+    @classmethod
+    def watches(cls, stop: Stop) -> bool:
+        return not stop.closed
+
     def _settle(self, configuration: Configuration, step: int) -> None:
         """Use `events` if few arcs are active in this configuration, `agents` until the next review if not."""
         self._events.load(configuration, step)

@@ -39,6 +39,10 @@ class AdaptiveComplete(Switching):
         small = protocol.n <= SMALL
         self._use(Agents if small else self._best(*configuration.multiset), configuration, 0)
 
+    @classmethod
+    def watches(cls, stop: Stop) -> bool:
+        return not stop.closed
+
     def _possible(self) -> bool:
         """Whether `agents` can hold the population."""
         n = self.protocol.n
@@ -47,6 +51,8 @@ class AdaptiveComplete(Switching):
     def _best(self, codes, counts):
         """The engine for a population of these states."""
         n = self.protocol.n
+        if self.stop.whole:  # it asks where every agent is
+            return Agents
         if not self._possible():
             return Batch
         if self.protocol.coins.size > MOST_COINS:

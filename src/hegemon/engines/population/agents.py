@@ -11,7 +11,7 @@ import numpy as np
 
 from hegemon.compute.compilation import specialize
 from hegemon.compute.records import layout_of, meeting, record_functions, recounter, settler, widened
-from hegemon.engines.engine import Engine, kept
+from hegemon.engines.engine import Engine, copied, kept, overwrite
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
 from hegemon.engines.population.codes import FAILED, LIMIT, MET, Codes, Goal
@@ -20,6 +20,7 @@ from hegemon.engines.refusal import refuse_interaction
 from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.engines.stopping import Stop
+from hegemon.engines.watching import Watch, holds_now
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import LARGEST_ARRAY, Configuration
@@ -33,13 +34,14 @@ PER_AGENT = 24  # bytes besides the record, while a start is made
 
 
 class Given(NamedTuple):
-    """What an interaction needs: the parameters, how states are packed, and wide records to work in; and who met last,
-    with which coins."""
+    """What an interaction needs: the parameters, how states are packed, and wide records to work in; who met last, with
+    which coins; and the gate to the stop's whole predicates."""
 
     parameters: np.ndarray
     layout: np.ndarray
     scratch: np.ndarray
     tried: np.ndarray
+    whole: np.ndarray
 
 
 def run_records(population, chance, goal, given, budget):
@@ -65,7 +67,7 @@ def run_records(population, chance, goal, given, budget):
             met = recount(a, b, scratch[0], scratch[1], p, goal)
             copy(scratch[0], a)
             copy(scratch[1], b)
-            if met:
+            if met and holds_now(given.whole, len(population)):
                 if k + 1 < size:
                     move_words(chance.before, chance.rng)
                     draw(population, chance, k + 1)  # the others are drawn again by whoever goes on
@@ -117,6 +119,10 @@ class Agents(Engine):
         require_array(protocol, cls.name)
 
     @classmethod
+    def watches(cls, stop: Stop) -> bool:
+        return not stop.closed
+
+    @classmethod
     def begins_with_codes(cls, protocol: PopulationProtocol) -> bool:
         return cls.advance is _advance and Codes.suit(protocol)
 
@@ -131,7 +137,7 @@ class Agents(Engine):
     ):
         self.require_room(protocol, topology)
         self.protocol, self.space, self.stop, self.rng = protocol, protocol.space, stop, rng
-        self._codes = Codes(protocol, topology, stop, scheduler) if Codes.suit(protocol) else None
+        self._codes = Codes(protocol, topology, stop, scheduler) if Codes.suit(protocol) and not stop.whole else None
         if self._codes:
             self._chance, self._tried = self._codes.chance, self._codes.tried
         else:
@@ -147,10 +153,11 @@ class Agents(Engine):
         draw, self._chance = draws_of(scheduler, topology, protocol.coins.size, self.rng)
         self._tried = np.zeros(3, np.int64)
         copy, _ = record_functions(space)
-        self._given = Given(protocol.compiled_p, layout_of(space), np.zeros(2, widened(space.dtype)), self._tried)
+        self._watch, scratch = Watch(protocol, self.stop), np.zeros(2, widened(space.dtype))
+        self._given = Given(protocol.compiled_p, layout_of(space), scratch, self._tried, self._watch.gate)
         bound = {
             "meet": meeting(protocol.interact, protocol.coins.names, protocol.coins.biased),
-            "recount": recounter(self.stop.conditions),
+            "recount": recounter(self.stop.conditions, self._watch.fields),
         }
         bound |= {"draw": draw, "copy": copy, "settle": settler(space)}
         self._kernel = specialize(run_records, protocol.record_types, allocates=False, **bound)
@@ -163,7 +170,7 @@ class Agents(Engine):
             self._population = self._codes.of(configuration)
             self._counts = self._codes.counts(self._population)
         else:
-            self._population = configuration.agents.copy()
+            self._population = copied(configuration.agents)
             self._counts = self._membership.counts(self._population)
 
     def advance(self, limit: int) -> bool:
@@ -181,7 +188,11 @@ class Agents(Engine):
             self._refuse()
         self.step += done
         self._made = done
-        return ended == MET
+        return ended == MET and self._whole_holds()
+
+    def _whole_holds(self) -> bool:
+        """What the kernel found, once more: a predicate that fails says here what is wrong."""
+        return not self.stop.whole or self._membership.whole_holds(self._population)
 
     def advance_counting(self, limit: int, every: int, rows: int):
         """As `advance`, with `codes` alone: see the contract."""
@@ -211,6 +222,7 @@ class Agents(Engine):
             rows = self._population[None], self.rng[None], self._counts[None]
             return int(self._codes.run(*rows, self.stop, steps, ended)[0]), int(ended[0])
         goal = Goal(self._counts, self.stop.low, self.stop.high, self.stop.watch)
+        self._watch.at(self._population)
         return self._kernel(self._population, self._chance, goal, self._given, steps)
 
     def last_meeting(self) -> tuple[int, int, int] | None:
@@ -232,12 +244,13 @@ class Agents(Engine):
         return self._counts
 
     def counts_hold(self) -> bool:
-        return self.stop.holds(self._counts)
+        counted = not self.stop.conditions and self.stop.whole or self.stop.holds(self._counts)
+        return bool(counted) and self._whole_holds()
 
     def configuration(self) -> Configuration:
         if self._codes:
             return self._codes.configuration(self._population)
-        return Configuration(self.space, agents=self._population.copy())
+        return Configuration(self.space, agents=copied(self._population))
 
     def view(self) -> Configuration:
         return self.configuration() if self._codes else Configuration(self.space, agents=self._population)
@@ -274,9 +287,9 @@ class Agents(Engine):
         self._made = 0
         if len(population) != len(self._population):  # agents have come or gone
             self._population = np.empty_like(population)
-        self._population[:], self._counts[:], self.rng[:] = population, counts, rng
-        for mine, kept_memory in zip(self._memory, memory, strict=True):
-            mine[:] = kept_memory
+        mine = self._population, self._counts, self.rng, *self._memory
+        for part, saved in zip(mine, (population, counts, rng, *memory), strict=True):
+            overwrite(part, saved)
 
 
 _advance = Agents.advance  # whoever advances otherwise makes every step by itself

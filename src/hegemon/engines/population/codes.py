@@ -11,6 +11,7 @@ from numba import uint64
 
 from hegemon.compute.compilation import lean, part, specialize
 from hegemon.compute.intrinsics import call_meeting
+from hegemon.compute.records import within
 from hegemon.engines.meeting import Meeting
 from hegemon.engines.membership import Membership
 from hegemon.engines.population.draws import draws_of, move_words
@@ -23,7 +24,7 @@ from hegemon.models.population import PopulationProtocol
 
 LIMIT, MET, FAILED = 0, 1, 2  # how a kernel ended
 
-# ruff: noqa: F821 - in kernels, `draw` and `run` are bound by specialize
+# ruff: noqa: F821 - in kernels, `draw`, `coin_at` and `run` are bound by specialize
 
 
 class Goal(NamedTuple):
@@ -54,7 +55,7 @@ def run_codes(population, chance, goal, gate, tried, table, mark, budget):
             while k < size and not entry & uint64(MARKED):
                 i, j = uint64(first[k]), uint64(second[k])
                 a, b = uint64(population[i]), uint64(population[j])
-                place = (uint64(coins[k]) * states + a) * states + b
+                place = (coin_at(coins, k) * states + a) * states + b
                 entry = uint64(table[place])
                 if entry == 0:
                     tried[0], tried[1], tried[2] = first[k], second[k], coins[k]
@@ -73,6 +74,14 @@ def run_codes(population, chance, goal, gate, tried, table, mark, budget):
                 return done + k, MET
         done += size
     return done, LIMIT
+
+
+def drawn_coin(coins, k):
+    return uint64(coins[k])
+
+
+def no_coin(coins, k):
+    return uint64(0)
 
 
 def run_each(populations, words, counts, chance, goal, gate, tried, table, mark, budget, made, ended):
@@ -120,12 +129,12 @@ def run_rows(population, words, counts, chance, goal, gate, tried, table, mark, 
 @lean
 def recount_codes(mark, a, b, c, d, goal):
     """As `recount` of records, for codes whose marks are known, and of which some differ."""
-    counts, satisfied = goal.counts, True
+    counts = goal.counts
     for k in range(len(counts)):
         counts[k] += mark[c, k] + mark[d, k] - mark[a, k] - mark[b, k]
-        if counts[k] < goal.low[k] or counts[k] > goal.high[k]:
-            satisfied = False
-    return satisfied or (goal.watch != 0 and (mark[a, 0] != mark[c, 0] or mark[b, 0] != mark[d, 0]))
+    return within(counts, goal.low, goal.high) or (
+        goal.watch != 0 and (mark[a, 0] != mark[c, 0] or mark[b, 0] != mark[d, 0])
+    )
 
 
 class Codes:
@@ -138,7 +147,8 @@ class Codes:
         self.tried = np.zeros(3, np.int64)  # the agents whose meeting was computed last, and their coins
         self.meeting = Meeting(protocol, stop)
         self.states, self.marks, table = pairs_of(protocol, self._membership)
-        self._run = part(run_codes, allocates=False, draw=draw)
+        coin_at = drawn_coin if protocol.coins.size > 1 else no_coin
+        self._run = part(run_codes, allocates=False, draw=draw, coin_at=coin_at)
         self._kernel = specialize(run_each, allocates=False, run=self._run)
         self._given = self.meeting.gate(), self.tried, table, self.marks
 

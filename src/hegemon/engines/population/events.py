@@ -15,13 +15,14 @@ from hegemon.compute.compilation import part, specialize
 from hegemon.compute.intrinsics import prefetch
 from hegemon.compute.randomness import next_below, next_index, next_word
 from hegemon.compute.records import clearer, layout_of, meeting, record_functions, recounter, settler, widened
-from hegemon.compute.waiting import FOREVER, null_run
-from hegemon.engines.engine import Engine, kept, within_clock
+from hegemon.compute.waiting import FOREVER, null_rate, null_run
+from hegemon.engines.engine import Engine, copied, kept, overwrite, within_clock
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
 from hegemon.engines.population.agents import FAILED, LIMIT, MET, Goal, few_states, memory, require_array
 from hegemon.engines.refusal import refuse_interaction
 from hegemon.engines.stopping import Stop
+from hegemon.engines.watching import Watch, holds_now
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
@@ -42,13 +43,14 @@ STEP, NEXT, ACTIVE, TRIED, EVENTS = range(5)
 
 
 class Rules(NamedTuple):
-    """What an interaction needs: the parameters, how states are packed, the number of values of the coins, and wide
-    records to work in."""
+    """What an interaction needs: the parameters, how states are packed, the number of values of the coins, wide records
+    to work in, and the gate to the stop's whole predicates."""
 
     parameters: np.ndarray
     layout: np.ndarray
     values: int
     scratch: np.ndarray
+    whole: np.ndarray
 
 
 class Arcs(NamedTuple):
@@ -135,65 +137,79 @@ def run_events(population, rules, arcs, clock, rng, foresight, goal, limit, dens
         if values > 1:
             next_below(foresight.rng, values)
         foresight.foretold[k] = 0
-    for turn in range(work):
-        if clock[NEXT] < 0:
-            if clock[ACTIVE] == 0:  # nothing will ever change again: say so before leaping to the limit
-                clock[STEP] = clock[STEP] if turn else limit
-                return LIMIT
-            wait = null_run(rng, clock[ACTIVE] / len(ends))
-            clock[NEXT] = clock[STEP] + wait + 1 if wait < FOREVER - clock[STEP] - 1 else FOREVER
-        if clock[NEXT] > limit:
-            clock[STEP] = limit
-            return LIMIT
-        clock[STEP] = clock[NEXT]
-        clock[NEXT] = -1
-        clock[EVENTS] += 1
-        event = active[next_index(rng, clock[ACTIVE])]
+    # In variables of their own: the compiler cannot know that no write to the population changes the clock.
+    step, next_event, number, known, rate = clock[STEP], clock[NEXT], clock[ACTIVE], np.int64(-1), 0.0
+    first, incident = arcs.first, arcs.incident
+    ended, events = LIMIT, 0
+    while events < work:
+        if next_event < 0:
+            if number == 0:  # nothing will ever change again: say so before leaping to the limit
+                step = step if events else limit
+                break
+            if number != known:
+                known, rate = number, null_rate(number / len(ends))
+            wait = null_run(rng, number / len(ends), rate)
+            next_event = step + wait + 1 if wait < FOREVER - step - 1 else FOREVER
+        if next_event > limit:
+            step = limit
+            break
+        step, next_event = next_event, np.int64(-1)
+        event = uint64(active[uint64(next_index(rng, number))])
         coin = next_below(rng, values) if values > 1 else 0
-        foretell(foresight, turn, clock[ACTIVE], values, population, arcs)
-        i, j = ends[event, 0], ends[event, 1]
+        foretell(foresight, events, number, values, population, arcs)
+        events += 1
+        i, j = uint64(ends[event, 0]), uint64(ends[event, 1])
         a, b = population[i], population[j]
         copy(a, scratch[2])
         copy(b, scratch[3])
         clock[TRIED] = event
         react(a, b, coin, rules)
         if not (settle(scratch[0], rules.layout) and settle(scratch[1], rules.layout)):
-            return FAILED
+            ended = FAILED
+            break
         copy(scratch[0], a)
         copy(scratch[1], b)
+        first_changed = not same(a, scratch[2])
         for side in range(2):
             node = i if side == 0 else j
-            if same(population[node], scratch[2 + side]):
+            if not first_changed if side == 0 else same(b, scratch[3]):
                 continue
-            for index in range(arcs.first[node], arcs.first[node + 1]):
-                arc = arcs.incident[index]
-                if arc == event and side == 1 and not same(a, scratch[2]):
+            for index in range(uint64(first[node]), uint64(first[node + uint64(1)])):
+                arc = uint64(incident[index])
+                if arc == event and side == 1 and first_changed:
                     continue  # done from the other side
-                c, d = population[ends[arc, 0]], population[ends[arc, 1]]
+                c, d = population[uint64(ends[arc, 0])], population[uint64(ends[arc, 1])]
                 clock[TRIED] = arc
                 active_now = changes(c, d, rules)
                 place = where[arc]
                 if active_now and place < 0:
-                    where[arc] = clock[ACTIVE]
-                    active[clock[ACTIVE]] = arc
-                    clock[ACTIVE] += 1
+                    where[arc] = number
+                    active[uint64(number)] = arc
+                    number += 1
                 elif not active_now and place >= 0:
-                    clock[ACTIVE] -= 1
-                    last = active[clock[ACTIVE]]
-                    active[place] = last
-                    where[last] = place
+                    number -= 1
+                    last = active[uint64(number)]
+                    active[uint64(place)] = last
+                    where[uint64(last)] = place
                     where[arc] = -1
-        if recount(scratch[2], scratch[3], a, b, p, goal):
-            return MET
-        if clock[ACTIVE] > dense:
-            return LIMIT
-    return LIMIT
+        if recount(scratch[2], scratch[3], a, b, p, goal) and holds_now(rules.whole, len(population)):
+            ended = MET
+            break
+        if number > dense:
+            break
+    clock[STEP], clock[NEXT], clock[ACTIVE] = step, next_event, number
+    clock[EVENTS] += events
+    return ended
 
 
 class Events(Engine):
     """The engine. `advance` may come back early, after some number of events: call it again."""
 
     name = "events"
+
+    @classmethod
+    def watches(cls, stop: Stop) -> bool:
+        return not stop.closed
 
     @classmethod
     def require_room(cls, protocol: PopulationProtocol, topology: Topology) -> None:
@@ -231,6 +247,7 @@ class Events(Engine):
         self._foresight = Foresight(np.zeros(4, np.uint64), np.zeros(AHEAD, np.int64))
         self._pace = Pace(10_000)
         self._dense = arcs if dense is None else dense
+        self._watch = Watch(protocol, stop)
         copy, same = record_functions(self.space)
         records = protocol.record_types
         meet = meeting(protocol.interact, protocol.coins.names, protocol.coins.biased)
@@ -238,10 +255,10 @@ class Events(Engine):
         bound = {"react": trial, "copy": copy, "same": same, "settle": settler(self.space)}
         bound["changes"] = part(changes, records, allocates=False, react=trial, same=same, clear=clearer(self.space))
         self._find = specialize(find_active, records, allocates=False, changes=bound["changes"])
-        bound |= {"recount": recounter(stop.conditions), "foretell": foretell}
+        bound |= {"recount": recounter(stop.conditions, self._watch.fields), "foretell": foretell}
         self._kernel = specialize(run_events, records, allocates=False, **bound)
         scratch = np.zeros(4, widened(self.space.dtype))
-        self._rules = Rules(protocol.compiled_p, layout_of(self.space), protocol.coins.size, scratch)
+        self._rules = Rules(protocol.compiled_p, layout_of(self.space), protocol.coins.size, scratch, self._watch.gate)
         self.load(configuration)
 
     @property
@@ -261,7 +278,7 @@ class Events(Engine):
         """Take over a configuration: count the stop's conditions, find the active arcs."""
         if step is not None:
             self._clock[STEP] = step
-        self._population = configuration.agents.copy()
+        self._population = copied(configuration.agents)
         self._counts = self._membership.counts(self._population)
         self._clock[NEXT] = -1
         if _asked[self._find] + len(self._arcs.ends) <= FEW_ARCS:
@@ -289,11 +306,16 @@ class Events(Engine):
         self._pace.start()
         goal = Goal(self._counts, self.stop.low, self.stop.high, self.stop.watch)
         limit = within_clock(self, limit)
+        self._watch.at(self._population)
         ended = self._run(self._kernel, self.rng, self._foresight, goal, limit, self._dense, self._pace.amount)
         self._pace.done(self._clock[EVENTS] - before)
         if ended == FAILED:
             self._refuse()
-        return ended == MET
+        return ended == MET and self._whole_holds()
+
+    def _whole_holds(self) -> bool:
+        """What the kernel found, once more: a predicate that fails says here what is wrong."""
+        return not self.stop.whole or self._membership.whole_holds(self._population)
 
     def _run(self, kernel, *arguments):
         try:
@@ -306,10 +328,11 @@ class Events(Engine):
         refuse_interaction(self.protocol, *self.space.encode_array(agents), range(self.protocol.coins.size), error)
 
     def counts_hold(self) -> bool:
-        return self.stop.holds(self._counts)
+        counted = not self.stop.conditions and self.stop.whole or self.stop.holds(self._counts)
+        return bool(counted) and self._whole_holds()
 
     def configuration(self) -> Configuration:
-        return Configuration(self.space, agents=self._population.copy())
+        return Configuration(self.space, agents=copied(self._population))
 
     def view(self) -> Configuration:
         return Configuration(self.space, agents=self._population)
@@ -325,4 +348,4 @@ class Events(Engine):
 
     def restore(self, snapshot) -> None:
         for mine, saved in zip(self._parts(), snapshot[1:], strict=True):
-            mine[:] = saved
+            overwrite(mine, saved)

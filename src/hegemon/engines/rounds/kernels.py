@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hegemon.compute.philox import coins_from, number_below, word_at
+from hegemon.compute.records import within
 
 MET, PERIODIC, FAILED = 1, 2, 4  # why a kernel came back
 CURRENT, TIME = 0, 1  # in `state`: which buffer holds the configuration, and how many rounds it is old
@@ -167,10 +168,7 @@ def meets(counts, changed, goal):
     """Whether the counted part of the stop is met after a round."""
     if changed & goal.watch:
         return True
-    for k in range(len(counts)):
-        if counts[k] < goal.low[k] or counts[k] > goal.high[k]:
-            return False
-    return goal.whole or len(counts) > 0
+    return within(counts, goal.low, goal.high) and (goal.whole or len(counts) > 0)
 
 
 def nothing_more(words, shown, given):

@@ -53,7 +53,10 @@ class Rounds(Engine):
     """The engine: `advance` runs up to a round, exactly to the first that meets the whole stop."""
 
     name = "rounds"
-    checks_whole = True  # a round costs as much as a look at the configuration: every round is looked at
+
+    @classmethod
+    def watches(cls, stop: Stop) -> bool:
+        return True  # a round costs as much as a look at the configuration
 
     def __init__(
         self,
@@ -81,7 +84,7 @@ class Rounds(Engine):
         self._anchor = np.zeros(n, self.packing.dtype)
         self._clock = np.zeros(2, np.int64)
         self._mark = np.zeros(n * len(stop.conditions), np.int8)
-        self._counts = np.zeros_like(stop.low)
+        self._counts = np.zeros(len(stop.conditions), np.int64)
         self._search = Search(self._anchor, self._clock, self.private)
         self._coins = Coins(key[0], 64 if protocol.coin_fields else protocol.random_bits, protocol.tosses)
         self._looks_ahead = fast_forward and can_skip(protocol, (*stop.conditions, *stop.whole))
