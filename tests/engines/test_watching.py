@@ -17,8 +17,9 @@ from hegemon.engines.population.adaptive_complete import AdaptiveComplete
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.population.events import Events
 from hegemon.errors import InvalidInput
-from hegemon.models import Bit, PopulationProtocol, Range, whole
+from hegemon.models import Array, Bit, PopulationProtocol, Range, whole
 from hegemon.models.conditions import alternatives, parse_set
+from hegemon.models.soundness import LARGEST_TRIED
 
 
 def heights_alternate(agents, p):
@@ -35,11 +36,12 @@ def evenly_lit(agents, p):
     return total % 3 == p.n % 3
 
 
-def fails_when_dark(agents, p):
-    total = 0
-    for a in agents:
-        total += a.lamp
-    return 1 // total > 1
+def marks_agree(agents, p):
+    return agents[0].marks[1] + agents[1].marks[1] == agents[-1].marks[0] + 3
+
+
+def fails_on_the_ground(agents, p):
+    return 1 // agents[0].height > 1
 
 
 class Climbing(PopulationProtocol):
@@ -49,9 +51,11 @@ class Climbing(PopulationProtocol):
         height: Range(0, 5)
         lamp: Bit
         tick: Range(0, 3)
+        marks: Array(2, Range(0, 3))
 
     def interact(a, b, p):
         a.tick = (a.tick + 1) % 4
+        b.marks[a.lamp] = (b.marks[a.lamp] + 1) % 4
         if a.tick == 0:
             a.lamp, b.lamp = b.lamp, 1 - a.lamp
         if a.height <= b.height:
@@ -61,11 +65,15 @@ class Climbing(PopulationProtocol):
 
     alternating = whole(heights_alternate).described("heights go up and down")
     lit = whole(evenly_lit).described("some number of lamps")
-    dark = whole(fails_when_dark).described("fails without a lamp")
+    agreeing = whole(marks_agree).described("some marks agree")
+
+
+class Falling(Climbing):
+    low = whole(fails_on_the_ground).described("fails on the ground")
 
 
 CASES = [("agents", "complete"), ("auto", "ring:7")]  # every kernel is compiled for every stop
-STOPS = ("alternating and not lit", "lit and count(lamp == 1) == 2")
+STOPS = ("agreeing", "alternating and not lit", "lit and count(lamp == 1) == 2")
 
 
 def first_steps(engine: str, graph: str) -> list[int]:
@@ -101,7 +109,8 @@ def test_a_field_that_is_not_watched_is_noticed(engine, graph, monkeypatch):
 def test_a_predicate_that_fails_says_so_wherever_it_is_looked_at(monkeypatch):
     def refused() -> str:
         with pytest.raises(Exception) as caught:
-            hg.simulate(Climbing(n=2), seed=1, until="dark", start="random", graph="complete", max_steps=10**5)
+            protocol = Falling(n=LARGEST_TRIED + 1)  # so many that it is not tried before
+            hg.simulate(protocol, seed=2, until="low", start="random", graph="complete", max_steps=10**6)
         return str(caught.value)
 
     inside = refused()

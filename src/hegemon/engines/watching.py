@@ -56,10 +56,12 @@ class Watch:
         self.fields: tuple[str, ...] = ()
         if not stop.whole:
             return
-        read = names_read(stop.whole)
-        self.fields = tuple(name for name in protocol.space.names if read is None or name in read)
+        read, space = names_read(stop.whole), protocol.space
+        declared = [field.name for field in space.declared if read is None or field.name in read]
+        elements = {element for name in declared for element in space.elements(name)}
+        self.fields = tuple(name for name in space.names if name in elements or name in (read or ()))
         self._parameters = protocol.compiled_p  # kept alive
-        signature = _signature(protocol.space.dtype, protocol.compiled_p.dtype)
+        signature = _signature(space.dtype, protocol.compiled_p.dtype)
         try:
             answered = part(answer, protocol.record_types, predicate=all_of(stop.whole, "agents, p"))
             attempted = part(attempt, protocol.record_types, react=answered)
