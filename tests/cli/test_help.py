@@ -10,7 +10,7 @@ from hegemon.cli.main import main
 
 BY_MODEL = {
     "start": "Population and rounds models", "fault": "Population and rounds models",
-    "loss": "Population and rounds models", "one_sided": "Population and rounds models",
+    "one_sided": "Population and rounds models", "delay": "Messages model", "crash": "Messages model",
     "wake": "Messages model", "variant": "Messages model", "mixing_time": "Messages model",
 }  # fmt: skip
 EVERY_MODEL = {

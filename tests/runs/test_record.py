@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import hegemon as hg
 from hegemon.cli.application import application
 from hegemon.cli.run import run
+from hegemon.engines.messages.crashes import read_crashes
 from hegemon.errors import InvalidInput
 from hegemon.experiments.request import make_record, with_story
 from hegemon.models.model import MODELS
@@ -49,6 +50,13 @@ VALUES = {
     "one_sided": st.sampled_from([0, "1/4"]),
     "fast_forward": st.booleans(),
     "wake": st.sampled_from(["all", "one-by-one", "w.txt"]),
+    "identifiers": st.sampled_from(["random", "increasing", (3, 1, 2), "ids.txt"]),
+    "delay": st.sampled_from([None, "uniform:1..5", "exponential:5/2", "adversary:4"]),
+    "order": st.sampled_from(["fifo", "any"]),
+    "duplicate": st.sampled_from([0, "1/4"]),
+    "crashes": st.lists(st.sampled_from(["round=5,nodes=2", "round=1,node=3", "rate=1/1000"]), max_size=2).map(
+        read_crashes
+    ),
     "observe": st.sampled_from([False, ("leaders",), ("leaders", "zeros")]),
     "every": st.none() | st.integers(1, 99),
     "at": st.none() | st.lists(st.integers(0, 99), min_size=1, max_size=4).map(tuple),

@@ -230,6 +230,8 @@ N = Annotated[int | None, integer("--n", "number of agents, such as 1000 or 1e6"
 Set = Annotated[list[str] | None, option("--set", help="parameter; repeatable", metavar="NAME=VALUE")]
 Graph, Loss, OneSided = run_option("graph"), run_option("loss"), run_option("one_sided")
 Seed, Wake, Scheduler = run_option("seed"), run_option("wake"), run_option("scheduler")
+Identifiers, Delay, Order = run_option("identifiers"), run_option("delay"), run_option("order")
+Duplicate, Crashes = run_option("duplicate"), run_option("crashes")
 Rates = run_option("rates")
 Trials = Annotated[int, integer("--trials", "how many independent runs", low=1, high=MOST_TRIALS)]
 Workers = Annotated[int | None, integer("--workers", "threads; default: all cores", low=1, high=MOST_WORKERS)]

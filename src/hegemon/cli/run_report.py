@@ -54,13 +54,22 @@ def report_course(record: RunRecord) -> dict:
     """From where to where: a message-passing protocol wakes up, and ends when nothing is left to happen."""
     protocol = record.protocol
     if protocol.model.wakes:
-        return {"wake": record.wake, "until": "end"}
+        return surroundings(record) | {"until": "end"}
     from hegemon.models.conditions import absence_note
 
     note = absence_note(str(record.until), protocol)
     where = {"start": str(record.start or protocol.default_start), "until": record.until}
     where |= {"loss": str(record.loss), "one_sided": str(record.one_sided)} if record.loss or record.one_sided else {}
     return where | ({"note": note} if note else {})
+
+
+def surroundings(record: RunRecord) -> dict:
+    """What is said about a run of message passing: how it begins, and what is not as usual."""
+    from hegemon.engines.messages.surroundings import surroundings_of
+
+    protocol: Any = record.protocol
+    named = {"identifiers": record.identifiers} if protocol.has_identifiers else {}
+    return {"wake": record.wake} | named | surroundings_of(record, protocol).departures
 
 
 def print_report(content: dict, each: bool = False) -> None:
@@ -71,7 +80,8 @@ def print_report(content: dict, each: bool = False) -> None:
         "states": content["states"] and figure(content["states"]),
         "graph": content["graph"],
         "start → until": f"{content.get('start') or 'wake ' + content['wake']} → {content['until']}",
-        "lost interactions": content.get("loss"),
+        **{name: content.get(name) for name in ("identifiers", "delay", "order", "duplicate", "crash")},
+        "lost messages" if "wake" in content else "lost interactions": content.get("loss"),
         "one-sided ones": content.get("one_sided"),
         "engine": content["engine"] and f"{content['engine']} ({content['reason']})",
         "seed": content["seed"],

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from hegemon.errors import InvalidInput
 from hegemon.runs.record import RunRecord
@@ -26,6 +26,8 @@ def traceable(record: RunRecord) -> Any:
     """The record with an engine that can be followed; what cannot be traced is refused before the run."""
     model = record.protocol.model
     engine = "daemon" if model.has_rounds and record.protocol.time_unit == "steps" else model.follower
+    if model.wakes and record.delay is not None:
+        engine = "asynchronous"
     if record.rates or record.availability:
         raise InvalidInput("--trace tells interactions, and no events of a --rate; leave --rate and --availability out")
     if record.faults or record.disturbances:
@@ -40,9 +42,9 @@ def trace(record: RunRecord, topology: "Topology", end: int, wanted: int) -> lis
     """Lines about trial 0, which ended at the step `end`: its first changes, or its last if `wanted` is negative."""
     from hegemon.models.unreliable import unreliable
 
+    if record.protocol.model.wakes:
+        return trace_messages(record, topology, end, wanted)
     protocol = unreliable(record.protocol, record.loss, record.one_sided)
-    if protocol.model.wakes:
-        return trace_messages(protocol, topology, record.wake, record.seed, end, wanted)
     world = protocol.model.home("world")(protocol, topology, record.start, record.seed, record.engine, record.scheduler)
     begin = world.snapshot()
     if wanted >= 0:
@@ -57,20 +59,19 @@ def trace(record: RunRecord, topology: "Topology", end: int, wanted: int) -> lis
         window *= 4
 
 
-def trace_messages(
-    protocol: "MessageProtocol", topology: "Topology", wake: Any, seed: int, end: int, wanted: int
-) -> list[str]:
+def trace_messages(record: RunRecord, topology: "Topology", end: int, wanted: int) -> list[str]:
     """Lines about trial 0, which ended in the round `end`: its first messages and decisions, or its last."""
-    lines = told_messages(protocol, topology, wake, seed, end)
+    lines = told_messages(record, topology, end)
     return list(islice(lines, wanted)) if wanted >= 0 else list(deque(lines, -wanted))
 
 
-def told_messages(protocol: "MessageProtocol", topology: "Topology", wake: Any, seed: int, end: int) -> Iterator[str]:
-    from hegemon.engines.messages.initiators import WakeUp
-    from hegemon.engines.messages.nodes import Nodes
+def told_messages(record: RunRecord, topology: "Topology", end: int) -> Iterator[str]:
+    from hegemon.engines.choice import follow_messages
+    from hegemon.engines.messages.surroundings import surroundings_of
 
-    protocol = protocol.adapt(topology)
-    engine = Nodes(protocol, topology, WakeUp(wake, protocol), seed, 0)
+    protocol = cast("MessageProtocol", record.protocol).adapt(topology)
+    around = surroundings_of(record, protocol)
+    engine = follow_messages(record.engine, protocol, topology, around)[0](protocol, topology, around, record.seed, 0)
     known: dict[int, Any] = {}  # what the nodes have decided
     while (ahead := engine.next_round) is not None and ahead <= end and engine.play_next():
         for v, w, message in engine.last_messages:

@@ -68,6 +68,11 @@ def verify_protocol(
     loss: options.Loss = None,
     one_sided: options.OneSided = None,
     wake: options.Wake = None,
+    identifiers: options.Identifiers = None,
+    delay: options.Delay = None,
+    order: options.Order = None,
+    duplicate: options.Duplicate = None,
+    crashes: options.Crashes = None,
     symmetry: Annotated[bool, typer.Option(help="count configurations up to symmetry")] = True,
     checkpoint: Annotated[
         str | None, path("--checkpoint", "continue a chain too large to store from this file (.npz)")
@@ -86,7 +91,8 @@ def verify_protocol(
     `--property` chooses what is reported.
     """
     if rates or property_ == verify_rates.QUESTION:
-        others = {"start": start, "quantiles": quantiles, "within": within, "wake": wake,
+        others = {"start": start, "quantiles": quantiles, "within": within, "wake": wake, "identifiers": identifiers,
+                  "delay": delay, "order": order, "duplicate": duplicate, "crash": crashes,
                   "distribution": distribution, "counterexample": counterexample, "export": export_,
                   "checkpoint": checkpoint}  # fmt: skip
         verify_rates.report(protocol, n, set_, graph, rates, property_, others, json, quiet,
@@ -114,7 +120,9 @@ def verify_protocol(
         answer = verify(
             chosen, graph=topology, start=start, property=property_, quantiles=quantiles or (), memory=memory,
             symmetry=symmetry, checkpoint=checkpoint, scheduler=scheduler, coins=coins, within=within,
-            wake=wake or "all", loss=loss or 0, one_sided=one_sided or 0, progress=shown.show,
+            wake=wake or "all", identifiers=identifiers or "random", delay=delay,
+            order=order or "fifo", duplicate=duplicate or 0, crashes=crashes or (), loss=loss or 0,
+            one_sided=one_sided or 0, progress=shown.show,
         )  # fmt: skip
     if not isinstance(answer, Verification):
         verify_messages.report(answer, json)

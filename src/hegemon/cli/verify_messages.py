@@ -11,6 +11,7 @@ from hegemon.errors import InvalidInput
 if TYPE_CHECKING:  # they load NumPy, which --help does not need
     from hegemon.models.protocol import Protocol
 
+UNUSUAL = ("identifiers", "delay", "order", "loss", "duplicate", "crash")
 LONGEST = 40  # characters of a fraction that is printed beside its value
 
 
@@ -33,6 +34,7 @@ def print_report(content: dict) -> None:
         "protocol": instance(content, **content["facts"]),
         "graph": content["graph"],
         "wake": content["wake"],
+        **{name: content[name] for name in UNUSUAL if name in content},
         "covers": "every outcome of every coin "
         f"({figure(content['states'])} states, wide draws {content['wide_draws']})",
     }

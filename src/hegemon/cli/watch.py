@@ -11,7 +11,10 @@ from hegemon.cli.progress import Progress
 from hegemon.errors import InvalidInput
 
 
-@options.of_run("graph", "start", "wake", "seed", "engine", "scheduler", "rates")
+@options.of_run(
+    "graph", "start", "wake", "identifiers", "delay", "order", "loss", "duplicate", "crashes", "seed", "engine",
+    "scheduler", "rates",
+)  # fmt: skip
 def watch_protocol(
     asked: dict,
     save: Annotated[str | None, path("--save", "no page: a film (.html, .gif, .mp4, .png)")] = None,

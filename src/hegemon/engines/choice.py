@@ -30,6 +30,7 @@ ENGINES = {
         "nodes": "hegemon.engines.messages.nodes:Nodes",
         "contacts": "hegemon.engines.messages.contacts:ContactsEngine",
         "tokens": "hegemon.engines.messages.tokens:TokensEngine",
+        "asynchronous": "hegemon.engines.messages.asynchronous:Asynchronous",
     },
     "objects": {"objects": "hegemon.engines.population.objects:Objects"},
 }
@@ -38,6 +39,7 @@ FOLLOWED = {
     "agents": "one interaction at a time",
     "rounds": "the engine of rounds, every round made",
     "nodes": "every message delivered one by one",
+    "asynchronous": "messages take time: each is an event of its own",
     "objects": "its states are Python objects",
 }
 
@@ -79,20 +81,33 @@ def choose_watched(
     return engine_named(model.follower, protocol), FOLLOWED[model.follower]
 
 
-def choose_for_messages(name: str, protocol: "MessageProtocol", topology: Topology, wake) -> tuple[Any, str]:
-    """The engine for a message-passing protocol that is woken up so, by name or the best one."""
+def choose_for_messages(name: str, protocol: "MessageProtocol", topology: Topology, around) -> tuple[Any, str]:
+    """The engine for a message-passing protocol in these surroundings, by name or the best one."""
     pattern = PATTERNS.get(type(protocol.pattern).__name__)
     fast = engine_named(pattern, protocol) if pattern else None
     if name == "auto":
-        if fast and fast.suits(topology, wake):
+        if fast and fast.suits(topology, around):
             return fast, f"it follows the protocol's pattern of {fast.name} at compiled speed"
-        return engine_named("nodes", protocol), "the engine for every message-passing protocol"
+        if around.delay is None:
+            return engine_named("nodes", protocol), "the engine for every message-passing protocol"
+        return engine_named("asynchronous", protocol), FOLLOWED["asynchronous"]
     chosen = engine_named(name, protocol)
-    if name not in ("nodes", pattern):
+    if name not in ("nodes", "asynchronous", pattern):
         raise InvalidInput(f"engine {name} does not know the course of {protocol.id}; use auto or nodes")
-    if chosen is fast and not fast.suits(topology, wake):
-        raise InvalidInput(f"engine {name} cannot run on {topology.name}; use auto or nodes")
+    if not chosen.suits(topology, around):
+        told = ", ".join(f"{what} {value}" for what, value in around.departures.items())
+        where = f"on {topology.name}" + (f" with {told}" if told else "")
+        raise InvalidInput(f"engine {name} cannot run {where}; use auto")
     return chosen, "as asked"
+
+
+def follow_messages(name: str, protocol: "MessageProtocol", topology: Topology, around) -> tuple[Any, str]:
+    """The engine in which every message can be followed."""
+    if name == "auto":
+        name = "nodes" if around.delay is None else "asynchronous"
+    if name in PATTERNS.values():
+        raise InvalidInput(f"engine {name} does not show every step; watch {protocol.id} with engine auto")
+    return choose_for_messages(name, protocol, topology, around)[0], FOLLOWED.get(name, "")
 
 
 def choose_engine(

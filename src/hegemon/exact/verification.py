@@ -1,6 +1,7 @@
 """The front door: build the chain of a protocol once, and ask it everything, or one question."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast, overload
@@ -29,7 +30,7 @@ from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
 from hegemon.models.rounds import RoundsProtocol
 from hegemon.models.unreliable import unreliable
-from hegemon.runs.setting import Graph, Start, Wake
+from hegemon.runs.setting import Graph, Identifiers, Start, Wake
 
 QUESTIONS = ("closed", "leader", "reached", "time", "holding", "predicate")
 
@@ -137,7 +138,9 @@ class Verification:
 @overload
 def verify(
     protocol: MessageProtocol, *, graph: Graph = ..., property: str | None = ..., within: int | None = ...,
-    memory: float = ..., wake: Wake = ..., progress: display.Show | None = ...,
+    memory: float = ..., wake: Wake = ..., identifiers: Identifiers = ..., delay: str | None = ...,
+    order: str = ..., loss: float | str = ..., duplicate: float | str = ..., crashes: Sequence[str] = ...,
+    progress: display.Show | None = ...,
 ) -> MessageVerification: ...  # fmt: skip
 @overload
 def verify(
@@ -153,7 +156,9 @@ def verify(
     property: str | None = ..., quantiles: tuple[float, ...] = ..., within: int | None = ...,
     scheduler: "str | Scheduler | None" = ..., coins: str = ..., loss: float | str = ...,
     one_sided: float | str = ..., memory: float = ..., symmetry: bool = ...,
-    checkpoint: str | Path | None = ..., wake: Wake = ..., progress: display.Show | None = ...,
+    checkpoint: str | Path | None = ..., wake: Wake = ..., identifiers: Identifiers = ...,
+    delay: str | None = ..., order: str = ..., duplicate: float | str = ..., crashes: Sequence[str] = ...,
+    progress: display.Show | None = ...,
 ) -> Verification | MessageVerification: ...  # fmt: skip
 @display.with_progress
 def verify(
@@ -161,7 +166,8 @@ def verify(
     quantiles: tuple[float, ...] = (), within: int | None = None, scheduler: "str | Scheduler | None" = None,
     coins: str = "fair", loss: float | str = 0, one_sided: float | str = 0, memory: float = MEMORY,
     symmetry: bool = True, checkpoint: str | Path | None = None, wake: Wake = "all",
-    progress: display.Show | None = None,
+    identifiers: Identifiers = "random", delay: str | None = None, order: str = "fifo",
+    duplicate: float | str = 0, crashes: Sequence[str] = (), progress: display.Show | None = None,
 ) -> Verification | MessageVerification:  # fmt: skip
     """Exact results about a protocol at one size: certain properties and expectations.
 
@@ -187,6 +193,9 @@ def verify(
     symmetry    whether configurations that differ by a symmetry of the graph count as one.
     checkpoint  with recomputed chains: a file from which an interrupted run goes on.
     wake        message passing: all, one-by-one, random, a file, or one round per node.
+    identifiers message passing: random (the mean over all arrangements), increasing, decreasing, a file, or a list.
+    delay, order, duplicate, crashes  message passing: as in a run, where there are finitely many outcomes: a delay
+                uniform:LOW..HIGH, and crashes at given rounds. `loss` is then the probability that a message is lost.
     progress    called with a stage, how much of it is done, and how much there is.
 
     The result is a Verification, with `findings` (each with a sentence and, where something fails, a shortest
@@ -198,7 +207,7 @@ def verify(
     if protocol.model.wakes:
         for option, value, default in (
             ("start", start, None), ("quantiles", quantiles, ()), ("scheduler", scheduler, None),
-            ("coins", coins, "fair"), ("symmetry", symmetry, True), ("checkpoint", checkpoint, None), ("loss", loss, 0),
+            ("coins", coins, "fair"), ("symmetry", symmetry, True), ("checkpoint", checkpoint, None),
             ("one_sided", one_sided, 0),
         ):  # fmt: skip
             if value != default:
@@ -207,13 +216,21 @@ def verify(
             cast(MessageProtocol, protocol),
             graph=graph,
             wake=wake,
+            identifiers=identifiers,
+            delay=delay,
+            order=order,
+            loss=loss,
+            duplicate=duplicate,
+            crashes=crashes,
             property=property,
             within=within,
             memory=memory,
             progress=progress,
         )
-    if wake != "all":
-        raise InvalidInput(f"wake is for message passing, and {protocol.id} is not; leave it out")
+    others = {"wake": wake != "all", "identifiers": identifiers != "random", "delay": delay, "order": order != "fifo"}
+    for name, is_given in (others | {"duplicate": duplicate, "crashes": crashes}).items():
+        if is_given:
+            raise InvalidInput(f"{name} is for message passing, and {protocol.id} is not; leave it out")
     if protocol.model.has_objects:
         raise InvalidInput(
             f"verify needs finitely many states that can be counted, and those of {protocol.id} are Python objects; "

@@ -166,12 +166,12 @@ def a_set(protocol: Protocol) -> str:
 
 def check_decisions(protocol: Any, topology: Topology) -> str:
     """A node decides by being ELECTED or NON_ELECTED: any other word elects nobody."""
-    from hegemon.engines.messages.initiators import WakeUp
     from hegemon.engines.messages.nodes import Nodes
+    from hegemon.engines.messages.surroundings import Surroundings
     from hegemon.models.messages import ELECTED, NON_ELECTED
 
     adapted = protocol.adapt(topology)
-    engine = Nodes(adapted, topology, WakeUp("all", adapted), 0, 0)
+    engine = Nodes(adapted, topology, Surroundings(adapted), 0, 0)
     engine.play(STEPS["rounds"])
     found = Counter(node.status for node in engine.nodes.values())
     for status in found:

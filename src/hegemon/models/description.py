@@ -116,6 +116,8 @@ def describe_assumptions(protocol: Protocol) -> Iterator[str]:
         yield f"the graph is {'an' if graph[0] in 'aeiou' else 'a'} {KINDS[graph]}"
     if protocol.needs_exact_n:
         yield "n is known exactly"
+    if getattr(protocol, "has_identifiers", False):
+        yield "nodes have identifiers 1..n, all different"
     for name, declaration in protocol.parameter_declarations.items():
         if isinstance(declaration.low, str):
             yield f"{name} >= {declaration.low}"

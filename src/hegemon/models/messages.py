@@ -11,6 +11,8 @@ round, and computes. A protocol declares
 
 Messages are returned as a mapping from ports (0..degree-1) to messages, or as (port, message) pairs; the
 inbox is such a mapping, in the order of the ports. `rng` is a `random.Random`: the node's private coins.
+
+A protocol with `has_identifiers = True` is not anonymous: every node has a `node.identifier` in 1..n, all different.
 """
 
 from collections import namedtuple
@@ -79,10 +81,11 @@ def _message_type(*names: str) -> Any:
 
 
 class BasicNode:
-    """What every node has. It does not know its number: the network is anonymous."""
+    """What every node has. It does not know its number: the network is anonymous, unless identifiers are given."""
 
     calls: list[int]
     degree = 0
+    identifier: int  # in 1..n, no two alike; only where the protocol `has_identifiers`
     round = 0  # the present round
     status: str | None = None  # the paper's ⊥, until the node is ELECTED or NON-ELECTED
     sending: dict[int, Any] = {}  # in `begin`: what it sends in this round anyway, in answer to the last; may be undone
@@ -109,6 +112,7 @@ class MessageProtocol(Protocol):
     told: dict[str, Any] = {}  # parameters that `adapt` has found in the graph
     untold = ""  # which of them are missing, as a sentence asks for them: without a graph the nodes cannot be told
     records_clouds = False  # whether to follow whom each initiator influences
+    has_identifiers = False  # whether every node is given an identifier of its own, `node.identifier`
     pattern: Any = None  # Contacts or Tokens, where a compiled engine knows the protocol's course of events
 
     class Message:

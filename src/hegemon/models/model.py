@@ -38,6 +38,7 @@ class ComputationModel:
     has_interactions: bool = False  # two agents with such states meet
     has_rounds: bool = False  # all nodes move at once
     has_objects: bool = False  # two agents meet whose states are Python objects
+    loses: bool = False  # what is exchanged or sent may be lost
     wakes: bool = False  # an adversary wakes the nodes up
     has_template: bool = True  # `hegemon new` writes one
     daemons: tuple[str, ...] = ()  # who may act next, where an adversary chooses
@@ -71,7 +72,7 @@ def _loaded(place: str) -> Any:
 
 POPULATION = ComputationModel(
     "population", "of the population model", follower="agents", scheduler="uniform",
-    has_starts=True, has_configurations=True, has_interactions=True, daemons=("adversary", "central"),
+    has_starts=True, has_configurations=True, has_interactions=True, loses=True, daemons=("adversary", "central"),
     homes={
         "course": "hegemon.runs.course:StateCourse",
         "chain": "hegemon.exact.instance:population_chain",
@@ -98,7 +99,7 @@ ROUNDS = ComputationModel(
     },
 )  # fmt: skip
 MESSAGES = ComputationModel(
-    "messages", "of the messages model", agents="nodes", follower="nodes", wakes=True,
+    "messages", "of the messages model", agents="nodes", follower="nodes", loses=True, wakes=True,
     homes={
         "course": "hegemon.runs.messages:course_of_messages",
         "member": "hegemon.network.rules:MessageRules",

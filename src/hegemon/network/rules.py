@@ -115,6 +115,8 @@ class MessageRules(MemberRules):
     def __init__(self, protocol: MessageProtocol):
         if protocol.untold:
             raise InvalidInput(f"members of {protocol.id} know nothing of the graph: give {protocol.untold}")
+        if protocol.has_identifiers:
+            raise InvalidInput(f"members of a network are anonymous, and nodes of {protocol.id} have identifiers")
         MessageCodes(protocol)  # refuses messages that fit into no word
         self.protocol = protocol
 

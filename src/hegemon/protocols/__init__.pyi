@@ -8,14 +8,17 @@ from hegemon.protocols.bfw import BFW as BFW
 from hegemon.protocols.biased_herman import BiasedHerman as BiasedHerman
 from hegemon.protocols.biased_herman import SpeedReducer as SpeedReducer
 from hegemon.protocols.cai_izumi_wada import CaiIzumiWada as CaiIzumiWada
+from hegemon.protocols.chang_roberts import ChangRoberts as ChangRoberts
 from hegemon.protocols.countdown import Countdown as Countdown
 from hegemon.protocols.dijkstra import Dijkstra as Dijkstra
 from hegemon.protocols.dynamic_counting import DynamicCounting as DynamicCounting
 from hegemon.protocols.epidemic import Epidemic as Epidemic
 from hegemon.protocols.fischer_jiang import FischerJiang as FischerJiang
 from hegemon.protocols.flood_max import FloodMax as FloodMax
+from hegemon.protocols.franklin import Franklin as Franklin
 from hegemon.protocols.gossip_identity import GossipIdentity as GossipIdentity
 from hegemon.protocols.herman import Herman as Herman
+from hegemon.protocols.hirschberg_sinclair import HirschbergSinclair as HirschbergSinclair
 from hegemon.protocols.huang import Huang as Huang
 from hegemon.protocols.israeli_jalfon import IsraeliJalfon as IsraeliJalfon
 from hegemon.protocols.itai_rodeh import ItaiRodeh as ItaiRodeh
@@ -26,6 +29,7 @@ from hegemon.protocols.odd_ring import OddRing as OddRing
 from hegemon.protocols.optimal_silent import OptimalSilent as OptimalSilent
 from hegemon.protocols.p_ll import PLL as PLL
 from hegemon.protocols.pairwise import Pairwise as Pairwise
+from hegemon.protocols.peterson import Peterson as Peterson
 from hegemon.protocols.quick_elimination import QuickElimination as QuickElimination
 from hegemon.protocols.referees import Referees as Referees
 from hegemon.protocols.ring import Ring as Ring

@@ -3,7 +3,7 @@
 from typing import cast
 
 from hegemon.engines.choice import choose_for_messages
-from hegemon.engines.messages.initiators import WakeUp
+from hegemon.engines.messages.surroundings import surroundings_of
 from hegemon.models.messages import MessageProtocol
 from hegemon.runs.record import MadeRecord
 from hegemon.runs.run import Run
@@ -14,17 +14,16 @@ from hegemon.runs.trial import Course, Trial
 def course_of_messages(asked: MadeRecord) -> Course:
     """Each trial runs until no message is on the way and no node waits, or for `max_steps` rounds.
 
-    `wake` is the adversary's schedule: all, one-by-one, random, a file, or one round per node. The run has
-    reached its end when exactly one node is elected.
+    The run has reached its end when exactly one node is elected.
     """
     seed, checkpoint = asked.seed, asked.checkpoint
     topology = topology_for(asked.protocol, asked.graph, seed)
     protocol = cast(MessageProtocol, asked.protocol).adapt(topology)
-    schedule = WakeUp(asked.wake, protocol)
-    chosen, reason = choose_for_messages(asked.engine, protocol, topology, schedule)
+    around = surroundings_of(asked, protocol)
+    chosen, reason = choose_for_messages(asked.engine, protocol, topology, around)
 
     def one(trial: Trial) -> Run:
-        running = chosen(protocol, topology, schedule, seed, trial.trial)
+        running = chosen(protocol, topology, around, seed, trial.trial)
         if checkpoint and checkpoint.state:
             running.thaw(checkpoint.state["engine"])
         rest = (lambda: checkpoint.offer(running)) if checkpoint else None

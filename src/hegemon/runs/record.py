@@ -28,13 +28,14 @@ from hegemon.runs.option import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from hegemon.engines.messages.crashes import Crash
     from hegemon.engines.schedulers.scheduler import Scheduler
     from hegemon.models.protocol import Protocol
     from hegemon.models.sets import ConfigurationSet
     from hegemon.runs.checkpoint import Checkpoint
     from hegemon.runs.rates import Rate
     from hegemon.runs.run import Fault
-    from hegemon.runs.setting import Graph, Start, Wake
+    from hegemon.runs.setting import Graph, Identifiers, Start, Wake
 
 MOST_ROWS = 1_000_000  # of a history
 
@@ -81,6 +82,29 @@ def read_share(name: str) -> Callable[[Any], int | str]:
         return str(share(name, given) or "") or 0
 
     return read
+
+
+def read_identifiers(given: Any) -> str | tuple[int, ...]:
+    """A name or a file, or whole numbers divided by commas."""
+    parts = given.split(",") if isinstance(given, str) else given
+    return (
+        str(given)
+        if isinstance(given, str) and len(parts) == 1
+        else several(whole("identifiers"), "identifiers")(parts)
+    )
+
+
+def delay_text(given: Any) -> str:
+    """The delay in its one way of writing."""
+    from hegemon.engines.messages.links import read_delay
+
+    return str(read_delay(given))
+
+
+def crashes_of(given: Any) -> "tuple[Crash, ...]":
+    from hegemon.engines.messages.crashes import read_crashes
+
+    return read_crashes(given)
 
 
 @dataclass(frozen=True)
@@ -159,10 +183,10 @@ class RunRecord:
         '`measures["availability"]`, `gaps`, `mean_gap`, `longest_gap`; counted from the first step with one leader',
     )  # fmt: skip
     loss: float | str = option(
-        0, "of interactions that do not happen, such as 0.1", metavar="SHARE", panel=POPULATION,
-        needs="has_interactions", read=read_share("loss"), write=read_share("loss"), none=0.0,
-        about='the probability that an interaction is lost, as in a bad network: a decimal, or a text such as "1/3". '
-        "Lost ones count as steps",
+        0, "of interactions that do not happen, or of messages, such as 0.1", metavar="SHARE",
+        needs="loses", read=read_share("loss"), write=read_share("loss"), none=0.0,
+        about='the probability that an interaction or a message is lost, as in a bad network: a decimal, or a text '
+        'such as "1/3". Lost interactions count as steps, lost messages as messages',
     )  # fmt: skip
     one_sided: float | str = option(
         0, "of the others: only the responder changes", metavar="SHARE", panel=POPULATION,
@@ -177,6 +201,34 @@ class RunRecord:
     wake: "Wake" = option(
         "all", "all, one-by-one, random or a file", metavar="NAME", panel=MESSAGES, needs="wakes", instead="start",
         about='"all", "one-by-one", "random", a file, or the round in which each node wakes up',
+    )  # fmt: skip
+    identifiers: "Identifiers" = option(
+        "random", "random, increasing, decreasing, a list such as 3,1,2, or a file", metavar="NAME", panel=MESSAGES,
+        needs="wakes", read=read_identifiers, repeats=True,
+        about='of nodes that have them: "random", "increasing", "decreasing", a file, or the identifier of each node, '
+        "which together are 1..n",
+    )  # fmt: skip
+    delay: "str | Callable | None" = option(
+        None, "how long messages take: uniform:1..5, exponential:2 or adversary:5", metavar="NAME:…", panel=MESSAGES,
+        needs="wakes", read=delay_text,
+        about='how many rounds a message takes: None (synchronous rounds), "uniform:1..5", "exponential:2" (its mean), '
+        '"adversary:5", or a function of (time, sender, receiver, message). Then every message is an event of its own',
+    )  # fmt: skip
+    order: str = option(
+        "fifo", "fifo, or any: messages overtake each other", metavar="NAME", panel=MESSAGES, needs="wakes",
+        about='whether messages over the same link keep their order ("fifo") or not ("any")',
+    )  # fmt: skip
+    duplicate: float | str = option(
+        0, "of messages that arrive twice, such as 0.1", metavar="SHARE", panel=MESSAGES, needs="wakes",
+        read=read_share("duplicate"), write=read_share("duplicate"), none=0.0,
+        about="the probability that a message that is not lost arrives twice, each time with a delay of its own",
+    )  # fmt: skip
+    crashes: "Sequence[Crash | str]" = option(
+        (), "nodes that stop: round=K,nodes=J, round=K,node=V or rate=R; repeatable", metavar="round=K,nodes=J",
+        panel=MESSAGES, needs="wakes", read=crashes_of, write=write_rates, written="crash", repeats=True, is_list=True,
+        none="none",
+        about='nodes that do nothing from a round on, each a text such as "round=5,nodes=2" (random ones), '
+        '"round=5,node=0" or "rate=1e-3" (each node, in every round)',
     )  # fmt: skip
     observe: Mapping | bool | Sequence[str] = option(
         False, "what to record, such as leaders", metavar="NAME,…", panel=RECORDING, needs="has_configurations",
@@ -197,6 +249,8 @@ class RunRecord:
         object.__setattr__(self, "seed", seed_of(self.seed))
         if self.rates and any(isinstance(one, str) for one in self.rates):
             object.__setattr__(self, "rates", read_rates(self.rates))
+        if self.crashes and any(isinstance(one, str) for one in self.crashes):
+            object.__setattr__(self, "crashes", crashes_of(self.crashes))
         usual = self.protocol.usual_scheduler
         if self.scheduler == usual:  # one run has one record
             object.__setattr__(self, "scheduler", None)

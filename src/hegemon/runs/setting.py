@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Graph: TypeAlias = "Topology | str | Path | networkx.Graph | None"  # None: the protocol's own
 Start: TypeAlias = str | Path | Configuration | Sequence[Mapping] | None  # None: the protocol's default
 Wake: TypeAlias = str | Path | Sequence[int]  # message passing: a name, a file, or one round per node
+Identifiers: TypeAlias = str | Path | Sequence[int]  # a name, a file, or one identifier per node
 
 SMALL = 1 << 16  # agents, or states, of a start that may be kept for all trials
 _fitting: WeakKeyDictionary = WeakKeyDictionary()  # topologies, and the protocols they were checked for

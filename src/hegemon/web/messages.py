@@ -4,11 +4,12 @@ import time
 
 import numpy as np
 
-from hegemon.engines.choice import choose_watched
-from hegemon.engines.messages.initiators import WakeUp
+from hegemon.engines.choice import follow_messages
 from hegemon.engines.messages.nodes import Nodes
+from hegemon.engines.messages.surroundings import surroundings_of
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import ELECTED, NON_ELECTED, MessageProtocol
+from hegemon.runs.record import RunRecord
 from hegemon.web.explaining import Listing, listing, traced
 from hegemon.web.layout import LARGEST_DRAWN, LARGEST_RASTER
 from hegemon.web.look import MOST_BADGES, Channel
@@ -31,10 +32,12 @@ class MessageWorld(World):
         "to heal in"
     )
 
-    def __init__(self, protocol: MessageProtocol, topology: Topology, wake, seed: int, engine: str = "auto"):
-        self._kind, self.reason = choose_watched(engine, protocol, topology, protocol.n)
+    def __init__(
+        self, protocol: MessageProtocol, topology: Topology, asked: RunRecord, seed: int, engine: str = "auto"
+    ):
         self.protocol, self.topology = protocol.adapt(topology), topology
-        self._wake, self._seed = wake or "all", seed
+        self._around, self._seed = surroundings_of(asked, self.protocol), seed
+        self._kind, self.reason = follow_messages(engine, self.protocol, topology, self._around)
         self.engine = self._new()
         n = protocol.n
         self.kind = "graph" if n <= LARGEST_DRAWN else "raster" if n <= LARGEST_RASTER else "bands"
@@ -43,7 +46,7 @@ class MessageWorld(World):
         self._time = 0
 
     def _new(self) -> Nodes:
-        return self._kind(self.protocol, self.topology, WakeUp(self._wake, self.protocol), self._seed, 0)
+        return self._kind(self.protocol, self.topology, self._around, self._seed, 0)
 
     @property
     def step(self) -> int:
@@ -133,6 +136,8 @@ class MessageWorld(World):
         if node is None:
             return {"status": "asleep: it has neither begun nor heard anything"}
         shown = {"status": node.status or "undecided", "degree": node.degree}
+        if self.protocol.has_identifiers:
+            shown["identifier"] = node.identifier
         for name in self.look.variables:
             shown[name] = shortened(getattr(node, name))
         return shown

@@ -46,7 +46,8 @@ class Session:
     def __init__(self, protocol: Protocol, **options):
         self.record = RunRecord(protocol, **options)
         self.record.require_known()
-        if unseen := [name for name in NOT_WATCHED if name in self.record.given]:
+        unseen = [name for name in NOT_WATCHED if name in self.record.given and not protocol.model.wakes]
+        if unseen:
             raise InvalidInput(f"a watched run has no {unseen[0]}; leave it out, or use run")
         protocol = halting(self.record.protocol, marks_of(read_rates(self.record.rates)))
         self.protocol, self.seed, self._engine = protocol, self.record.seed, self.record.engine
@@ -68,7 +69,7 @@ class Session:
             schedule = read(start, self.protocol, self.topology)
         if schedule and self._engine not in ("auto", "agents", "rounds", "daemon"):
             raise InvalidInput(f"{start} prescribes interactions, which only engine agents follows")
-        begin = self.record.wake if model.wakes else start
+        begin = self.record if model.wakes else start
         more = {"scheduler": self.record.scheduler} if model.scheduler else {}
         world: World = model.home("world")(self.protocol, self.topology, begin, self.seed, self._engine, **more)
         if schedule and world.kind == "bands":

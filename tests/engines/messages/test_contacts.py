@@ -12,8 +12,8 @@ from hegemon import InvalidInput, Referees, run_trials, simulate
 from hegemon.compute.compilation import specialize
 from hegemon.compute.randomness import KERNEL, stream
 from hegemon.engines.messages.contacts import NEVER, ContactsEngine, draw_contacts, draw_ranks
-from hegemon.engines.messages.initiators import WakeUp
 from hegemon.engines.messages.nodes import Nodes
+from hegemon.engines.messages.surroundings import Surroundings
 from hegemon.graphs.families import complete
 
 
@@ -34,7 +34,7 @@ class Prompted:
 
 def both_engines(protocol, wake, seed, limit=None):
     """The outcomes of the two engines on the same candidates, ranks and contacts."""
-    topology, schedule = complete(protocol.n), WakeUp(wake, protocol)
+    topology, schedule = complete(protocol.n), Surroundings(protocol, wake=wake)
     fast = ContactsEngine(protocol, topology, schedule, seed, 0)
     nodes, rounds = fast.nodes.copy(), fast.rounds.copy()
     slow = Nodes(protocol, topology, schedule, seed, 0)

@@ -62,7 +62,7 @@ def test_bad_schedules_are_refused(schedule, part):
 
 def test_a_file_that_is_no_schedule(tmp_path):
     (tmp_path / "bad.txt").write_text("1 2 x")
-    with pytest.raises(InvalidInput, match="not a wake-up schedule"):
+    with pytest.raises(InvalidInput, match="no list for wake"):
         WakeUp(str(tmp_path / "bad.txt"), Referees(n=3, variant="wakeup"))
 
 

@@ -136,11 +136,11 @@ class ContactsEngine(MessageEngine):
     name = "contacts"
 
     @classmethod
-    def suits(cls, topology: Topology, wake) -> bool:
-        return topology.is_complete
+    def suits(cls, topology: Topology, around) -> bool:
+        return topology.is_complete and around.is_reliable
 
-    def __init__(self, protocol: MessageProtocol, topology: Topology, wake, seed, trial):
-        super().__init__(protocol, topology, wake, seed, trial)
+    def __init__(self, protocol: MessageProtocol, topology: Topology, around, seed, trial):
+        super().__init__(protocol, topology, around, seed, trial)
         self.pattern = protocol.pattern
         self.nodes, self.rounds = self.chosen, self.waking
         self.ranks = draw_ranks(len(self.nodes), self.pattern.ranks, seed, trial)

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from hegemon.compute.randomness import START, generator
-from hegemon.engines.messages.initiators import WakeUp, initiators
+from hegemon.engines.messages.crashes import crash_rounds
+from hegemon.engines.messages.initiators import initiators
+from hegemon.engines.messages.surroundings import Surroundings
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import MessageProtocol
 
@@ -30,10 +32,11 @@ class MessageEngine(ABC):
     """One run of a message-passing protocol.
 
     Before anything else the nodes that begin are drawn, and the rounds in which the adversary wakes them, from the
-    same stream in every engine: `chosen` and `waking`. An implementer *must*
+    same stream in every engine: `chosen` and `waking`; then the `identifiers` and the rounds in which nodes are
+    `crashing`, if any. An implementer *must*
 
-    - deliver every message of the synchronous model and count messages, bits and the largest message;
-    - honour `waking`, or say in `suits` that it cannot;
+    - deliver every message of the model and count messages, bits and the largest message;
+    - honour `waking`, `identifiers` and all else that surrounds the nodes, or say in `suits` that it cannot;
     - call `self.is_cancelled(round)` several times a second, where `freeze()` returns all that is needed to go on
       after `thaw(frozen)` in another process; and if so, return a MessageOutcome with `interrupted=True`;
     - draw all randomness from the streams of (seed, trial), and the same coins for every limit: a run that is stopped
@@ -45,16 +48,18 @@ class MessageEngine(ABC):
     name = ""
 
     @classmethod
-    def suits(cls, topology: Topology, wake: WakeUp) -> bool:
-        """Whether the engine can run on this graph with nodes that wake up like this."""
+    def suits(cls, topology: Topology, around: Surroundings) -> bool:
+        """Whether the engine is exact on this graph in these surroundings."""
         return True
 
-    def __init__(self, protocol: MessageProtocol, topology: Topology, wake: WakeUp, seed: int, trial: int):
-        self.protocol, self.topology, self.seed, self.trial = protocol, topology, seed, trial
+    def __init__(self, protocol: MessageProtocol, topology: Topology, around: Surroundings, seed: int, trial: int):
+        self.protocol, self.topology, self.around, self.seed, self.trial = protocol, topology, around, seed, trial
         self.require_room()
         rng = generator(seed, trial, START)
         self.chosen: np.ndarray = initiators(protocol, rng)
-        self.waking: np.ndarray = wake.rounds(self.chosen, rng)
+        self.waking: np.ndarray = around.wake.rounds(self.chosen, rng)
+        self.identifiers: np.ndarray | None = around.identifiers.drawn(rng)
+        self.crashing: np.ndarray | None = crash_rounds(around.crashes, protocol.n, rng)
         self._progress: Callable[[int], object] | None = None
         self._rest: Callable[[], object] | None = None
 

@@ -1,7 +1,8 @@
-"""Who begins, and when: the nodes whose coin says so, and the adversary's wake-up schedule."""
+"""Who begins, and when: the nodes whose coin says so, and the adversary's wake-up schedule; and who is who."""
 
 import json
 from functools import lru_cache
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from hegemon.errors import InvalidInput, meant
 from hegemon.models.messages import MessageProtocol
 
 SCHEDULES = ("all", "one-by-one", "random")
+ARRANGEMENTS = ("random", "increasing", "decreasing")
 
 
 class WakeUp:
@@ -19,7 +21,7 @@ class WakeUp:
     def __init__(self, schedule, protocol: MessageProtocol):
         self.n = protocol.n
         if isinstance(schedule, str | Path) and str(schedule) not in SCHEDULES:
-            schedule = read_schedule(schedule)
+            schedule = read_list("wake", schedule, SCHEDULES)
         self._rounds: np.ndarray | None = None
         if isinstance(schedule, str):
             self.name = schedule
@@ -50,23 +52,56 @@ class WakeUp:
         return [int(self.rounds(np.array([node]), np.random.default_rng(0))[0])]
 
 
-def read_schedule(path) -> list:
-    """A JSON list of rounds, or a text with one round per line."""
+class Identifiers:
+    """The identifiers 1..n of the nodes, for a protocol that has them: a random permutation, increasing or decreasing
+    from node to node (on an oriented ring: to the right), or as listed, one per node."""
+
+    def __init__(self, arrangement, protocol: MessageProtocol):
+        self.n, self.present = protocol.n, protocol.has_identifiers
+        if not self.present and arrangement != "random":
+            raise InvalidInput(f"identifiers mean nothing to {protocol.id}, whose nodes have none; leave them out")
+        if isinstance(arrangement, str | Path) and str(arrangement) not in ARRANGEMENTS:
+            arrangement = read_list("identifiers", arrangement, ARRANGEMENTS)
+        self._listed: np.ndarray | None = None
+        if isinstance(arrangement, str):
+            self.name = arrangement
+        else:
+            self.name, self._listed = "listed", check_permutation(arrangement, protocol.n)
+
+    def drawn(self, rng: np.random.Generator) -> np.ndarray | None:
+        """The identifier of each node; none, and nothing is drawn, if the protocol has none."""
+        if not self.present:
+            return None
+        if self.name == "random":
+            return rng.permutation(self.n) + 1
+        ordered = np.arange(1, self.n + 1)
+        return {"increasing": ordered, "decreasing": ordered[::-1]}.get(self.name, self._listed)
+
+    def possible(self) -> list[tuple[int | None, ...]]:
+        """All arrangements, equally likely."""
+        if self.present and self.name == "random":
+            return list(permutations(range(1, self.n + 1)))
+        known = self.drawn(np.random.default_rng(0))
+        return [(None,) * self.n if known is None else tuple(known.tolist())]
+
+
+def read_list(what: str, path, names: tuple[str, ...]) -> list:
+    """A JSON list of whole numbers, or a text with one number per line, one per node."""
     if not Path(path).is_file():
         raise InvalidInput(
-            f"wake {str(path)!r} is neither a file nor one of {', '.join(SCHEDULES)}{meant(str(path), SCHEDULES)}"
+            f"{what} {str(path)!r} is neither a file nor one of {', '.join(names)}{meant(str(path), names)}"
         )
-    return _read(Path(path), Path(path).stat().st_mtime_ns)
+    return _read(what, Path(path), Path(path).stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=2)
-def _read(path: Path, changed: int) -> list:
+def _read(what: str, path: Path, changed: int) -> list:
     """Once for all trials, unless the file has changed."""
     try:
         text = path.read_text()
         return json.loads(text) if text.lstrip().startswith("[") else [int(word) for word in text.split()]
     except ValueError as error:
-        raise InvalidInput(f"{path} is not a wake-up schedule ({error}); give one round >= 1 per node") from None
+        raise InvalidInput(f"{path} is no list for {what} ({error}); give one whole number >= 1 per node") from None
 
 
 def check_rounds(schedule, n: int) -> np.ndarray:
@@ -77,6 +112,16 @@ def check_rounds(schedule, n: int) -> np.ndarray:
             + (f", the smallest {rounds.min()}" if rounds.size and rounds.dtype.kind in "iuf" else "")
         )
     return rounds.astype(np.int64)
+
+
+def check_permutation(given, n: int) -> np.ndarray:
+    numbers = np.asarray(given)
+    if numbers.dtype.kind not in "iu" or sorted(numbers.ravel().tolist()) != list(range(1, n + 1)):
+        raise InvalidInput(
+            f"identifiers need each of 1..{n} exactly once, one per node; this list has {numbers.size} values"
+            + (f", {len(set(numbers.ravel().tolist()))} of them different" if numbers.size == n else "")
+        )
+    return numbers.astype(np.int64)
 
 
 def initiators(protocol: MessageProtocol, rng: np.random.Generator) -> np.ndarray:

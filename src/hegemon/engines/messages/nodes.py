@@ -7,10 +7,13 @@ when it begins or hears its first message, so the cost follows the messages.
 from collections import defaultdict
 from typing import Any, NoReturn
 
+import numpy as np
+
 from hegemon.compute.portraits import classes_of, portray, revive
-from hegemon.compute.randomness import KERNEL, python_generator
+from hegemon.compute.randomness import FAULT, KERNEL, python_generator
 from hegemon.engines.messages.clouds import MOST_CLOUDS, cloud_measures, many_clouds, reachable
 from hegemon.engines.messages.engine import MessageEngine, MessageOutcome
+from hegemon.engines.messages.links import happens
 from hegemon.engines.messages.ports import ports_of
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
@@ -20,31 +23,44 @@ LARGEST_NUMBER = 10_000_000  # nodes that may begin: each is a Python object
 
 
 class Nodes(MessageEngine):
-    """The engine for every protocol."""
+    """The engine for every protocol, in synchronous rounds."""
 
     name = "nodes"
+    kept: tuple[str, ...] = (
+        "nodes", "outbox", "calls", "beginners", "messages", "bits", "largest", "sent_to", "first_heard", "first_sent",
+        "lost",
+    )  # fmt: skip
+
+    @classmethod
+    def suits(cls, topology: Topology, around) -> bool:
+        return around.delay is None
 
     def require_room(self) -> None:
         expected = self.protocol.n * self.protocol.initiation
         if expected > LARGEST_NUMBER:
             raise InvalidInput(f"{expected:.3g} nodes would begin, and at most {LARGEST_NUMBER} can: take a smaller n")
 
-    def __init__(self, protocol: MessageProtocol, topology: Topology, wake, seed, trial):
-        super().__init__(protocol, topology, wake, seed, trial)
+    def __init__(self, protocol: MessageProtocol, topology: Topology, around, seed, trial):
+        super().__init__(protocol, topology, around, seed, trial)
         self.ports = ports_of(topology)
         self.beginners = defaultdict(list)
         for v, round in zip(self.chosen.tolist(), self.waking.tolist(), strict=True):
-            self.beginners[round].append(v)
+            if self.lives(v, round):
+                self.beginners[round].append(v)
+        self._reliable = around.is_reliable
         self.rng = python_generator(seed, trial, KERNEL)
+        self.chance = python_generator(seed, trial, FAULT)  # of the links: nodes draw the same coins whatever is lost
         self.nodes: dict[int, BasicNode] = {}
         self.calls: dict[int, set[int]] = defaultdict(set)  # round -> nodes that asked to be called
         self.outbox: dict[int, dict[int, Any]] = defaultdict(dict)  # node -> port -> message, for the next round
-        self.round = self.messages = self.bits = self.largest = 0
+        self.round = self.messages = self.bits = self.largest = self.lost = 0
         self.sent_to: dict[int, set[int]] = defaultdict(set)  # the communication graph of section 4
         self.first_heard: dict[int, int] = {}
         self.first_sent: dict[int, int] = {}
         self.call = lambda v, function, *arguments: getattr(protocol, function)(*arguments)  # a caller may look on
-        self._sent: dict[int, dict] = {}
+        self.last_messages: list[
+            tuple[int, int, Any]
+        ] = []  # sender, receiver, content of what arrived in the last round
 
     def play(self, limit) -> MessageOutcome:
         interrupted = False
@@ -53,25 +69,40 @@ class Nodes(MessageEngine):
                 break
             self.play_next()
             interrupted = self.is_cancelled(self.round)
-        leaders = sum(node.status == ELECTED for node in self.nodes.values())
-        measures = {"messages": self.messages, "bits": self.bits, "largest_message": self.largest}
+        crashed = set() if self.crashing is None else set(np.flatnonzero(self.crashing <= max(1, self.round)).tolist())
+        leaders = sum(node.status == ELECTED for v, node in self.nodes.items() if v not in crashed)
+        measures = {"messages": self.messages, "bits": self.bits, "largest_message": self.largest} | self.measured()
+        measures |= {} if self.crashing is None else {"crashed": len(crashed)}
         measures |= self.protocol.measure(list(self.nodes.values()))
         if self.protocol.records_clouds:
             measures |= self._clouds()
         return MessageOutcome(max(1, self.round), ahead is None, leaders, measures, interrupted)
 
+    def measured(self) -> dict:
+        """What only these surroundings have."""
+        return {"lost": self.lost} if self.around.loss else {}
+
+    def lives(self, v: int, round: int | None = None) -> bool:
+        """Whether a node still acts in a round, or in the present one."""
+        return self.crashing is None or (self.round if round is None else round) < self.crashing[v]
+
+    def is_lost(self) -> bool:
+        lost = happens(self.around.loss, self.chance)
+        self.lost += lost
+        return lost
+
     def freeze(self) -> tuple:
-        kept: list[Any] = [self.nodes, self.outbox, self.calls, self.beginners, self.rng.getstate()]
-        kept += [self.messages, self.bits, self.largest, self.sent_to, self.first_heard, self.first_sent]
-        return self.round, portray(kept, self._classes)
+        kept = {name: getattr(self, name) for name in self.kept}
+        return self.round, portray([kept, self.rng.getstate(), self.chance.getstate()], self._classes)
 
     def thaw(self, frozen) -> None:
         self.round, text = frozen
-        self.nodes, outbox, calls, beginners, coins, *counts = revive(text, self._classes)
-        self.messages, self.bits, self.largest, sent_to, self.first_heard, self.first_sent = counts
-        self.outbox, self.beginners = defaultdict(dict, outbox), defaultdict(list, beginners)
-        self.calls, self.sent_to = defaultdict(set, calls), defaultdict(set, sent_to)
+        kept, coins, chance = revive(text, self._classes)
+        for name, value in kept.items():
+            usual = getattr(self, name)
+            setattr(self, name, defaultdict(usual.default_factory, value) if type(usual) is defaultdict else value)
         self.rng.setstate(coins)
+        self.chance.setstate(chance)
 
     @property
     def _classes(self) -> dict[str, type]:
@@ -84,11 +115,6 @@ class Nodes(MessageEngine):
             return self.round + 1
         return min([*self.beginners, *self.calls], default=None)
 
-    @property
-    def last_messages(self) -> list[tuple[int, int, Any]]:
-        """Sender, receiver and content of every message of the last round."""
-        return [(v, self.ports.cross(v, k)[0], one) for v, sent in self._sent.items() for k, one in sent.items()]
-
     def play_next(self) -> bool:
         """Play the next round in which anything happens; false if there is none."""
         ahead = self.next_round
@@ -100,12 +126,16 @@ class Nodes(MessageEngine):
             node.sending = self.outbox[v]
             self._collect(v, node, self._ask(v, "begin", node, self.rng), self.round)
         inboxes = defaultdict(list)
+        self.last_messages = []
         for v, sending in self.outbox.items():
             for port, message in sending.items():
                 w, back = self.ports.cross(v, port)
-                inboxes[w].append((back, message))
-                self._count(v, w, message)
-        self._sent, self.outbox = self.outbox, defaultdict(dict)
+                self._count(v, message)
+                if self._reliable or not self.is_lost() and self.lives(w):
+                    inboxes[w].append((back, message))
+                    self.last_messages.append((v, w, message))
+                    self._influence(v, w)
+        self.outbox = defaultdict(dict)
         for w in sorted({*inboxes, *self.calls.pop(self.round, ())}):
             node = self._node(w)
             inbox = dict(sorted(inboxes[w], key=lambda pair: pair[0])) if w in inboxes else {}
@@ -117,6 +147,8 @@ class Nodes(MessageEngine):
         if node is None:
             node = self.nodes[v] = self.protocol.node_type()
             node.degree, node.calls = self.ports.degree(v), []
+            if self.identifiers is not None:
+                node.identifier = int(self.identifiers[v])
         node.round = self.round
         return node
 
@@ -155,7 +187,8 @@ class Nodes(MessageEngine):
         for call in node.calls:
             if call < round:
                 raise InvalidInput(f"{self.protocol.id}: node {v} asks in round {node.round} to be called in {call}")
-            self.calls[call].add(v)
+            if self.lives(v, call):
+                self.calls[call].add(v)
         node.calls = []
 
     def _refuse(self, v: int, port: int, round: int, what: str, rule: str) -> NoReturn:
@@ -165,13 +198,16 @@ class Nodes(MessageEngine):
             f"CONGEST {rule}"
         )
 
-    def _count(self, v, w, message) -> None:
+    def _count(self, v, message) -> None:
         self.messages += 1
         self.bits += message.bits
         self.largest = max(self.largest, message.bits)
         if self.protocol.records_clouds:
-            self.sent_to[v].add(w)
             self.first_sent.setdefault(v, self.round)
+
+    def _influence(self, v, w) -> None:
+        if self.protocol.records_clouds:
+            self.sent_to[v].add(w)
             self.first_heard.setdefault(w, self.round)
 
     def _clouds(self) -> dict:

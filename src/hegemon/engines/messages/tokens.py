@@ -178,11 +178,11 @@ class TokensEngine(MessageEngine):
     name = "tokens"
 
     @classmethod
-    def suits(cls, topology: Topology, wake) -> bool:
-        return topology.n <= LARGEST_GRAPH and wake.name == "all"
+    def suits(cls, topology: Topology, around) -> bool:
+        return topology.n <= LARGEST_GRAPH and around.wake.name == "all" and around.is_reliable
 
-    def __init__(self, protocol: MessageProtocol, topology: Topology, wake, seed, trial):
-        super().__init__(protocol, topology, wake, seed, trial)
+    def __init__(self, protocol: MessageProtocol, topology: Topology, around, seed, trial):
+        super().__init__(protocol, topology, around, seed, trial)
         self.pattern, self.candidates = protocol.pattern, self.chosen
         self.ranks = 1 + draw_ranks(len(self.candidates), self.pattern.ranks, seed, trial)
         self.rng = stream(seed, trial, KERNEL)

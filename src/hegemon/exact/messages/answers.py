@@ -7,11 +7,16 @@ from fractions import Fraction
 from typing import Any
 
 from hegemon import display
-from hegemon.engines.messages.initiators import WakeUp
+from hegemon.engines.messages.links import UniformDelay
+from hegemon.engines.messages.surroundings import Surroundings
 from hegemon.errors import InvalidInput
-from hegemon.exact.messages.enumeration import MOST_ROUNDS, Tally, enumerate_runs
+from hegemon.exact.messages.delayed import DelayedEnumeration
+from hegemon.exact.messages.distributions import Tally
+from hegemon.exact.messages.enumeration import MOST_ROUNDS, Enumeration
+from hegemon.exact.messages.scripted_coins import NotOrdered
+from hegemon.graphs.topology import Topology
 from hegemon.models.messages import MessageProtocol
-from hegemon.runs.setting import Wake, topology_for
+from hegemon.runs.setting import Identifiers, Wake, topology_for
 
 QUESTION = "reached"
 LONGEST = 8192  # bits of a denominator that is written down
@@ -26,7 +31,7 @@ class MessageVerification:
 
     protocol: MessageProtocol
     graph: str
-    wake: str
+    around: Surroundings
     tally: Tally
     within_rounds: int | None
     seconds: float
@@ -76,9 +81,19 @@ class MessageVerification:
         return f"exactly one leader with probability {least:.12g}, not 1"
 
     def __str__(self) -> str:
-        about = {"answer": self.headline, "graph": self.graph, "wake": self.wake}
+        about = {"answer": self.headline, "graph": self.graph, **self._circumstances}
         about |= {f"expected {name}": f"{float(getattr(self, name)):.10g}" for name in ("messages", "rounds")}
         return display.plain(f"{self.protocol.id}, n = {self.protocol.n:,}", about)
+
+    @property
+    def wake(self) -> str:
+        return self.around.wake.name
+
+    @property
+    def _circumstances(self) -> dict[str, str]:
+        identifiers = self.around.identifiers
+        named = {"identifiers": identifiers.name} if identifiers.present else {}
+        return {"wake": self.wake} | named | self.around.departures
 
     @property
     def most(self) -> Fraction:
@@ -92,7 +107,7 @@ class MessageVerification:
             "parameters": self.protocol.parameters,
             "facts": self.protocol.facts,
             "graph": self.graph,
-            "wake": self.wake,
+            **self._circumstances,
             "states": self.tally.states,
             "wide_draws": "by their order" if self.tally.ordered else "by their values",
             "unit": self.protocol.time_unit,
@@ -118,9 +133,35 @@ def number(value: Fraction) -> dict:
     return {"value": float(value), "exact": f"{value.numerator}/{value.denominator}" if short else None}
 
 
+def require_finite(around: Surroundings) -> None:
+    """Refuse what has more than finitely many outcomes in a round, or depends on more than the present state."""
+    if around.delay is not None and not isinstance(around.delay, UniformDelay):
+        raise InvalidInput(
+            f"verify follows every outcome, and the delay {around.delay} has too many or depends on the past; use "
+            "uniform:LOW..HIGH, or run, which simulates it"
+        )
+    if any(one.rate for one in around.crashes):
+        raise InvalidInput("verify follows crashes at given rounds, and no rate; write round=K,nodes=J, or use run")
+
+
+def enumerate_runs(
+    protocol: MessageProtocol, topology: Topology, around: Surroundings, least: int | None, memory: float,
+    progress: display.Show | None = None,
+) -> Tally:  # fmt: skip
+    """Every run, until nothing is left to happen; if `least` rounds are enough, also not further than there is room.
+    Wide draws go by their order where that is all that matters, otherwise value by value."""
+    kind = Enumeration if around.delay is None else DelayedEnumeration
+    try:
+        return kind(protocol, topology, around, memory, progress, ordered=True).tally(least)
+    except NotOrdered:
+        return kind(protocol, topology, around, memory, progress, ordered=False).tally(least)
+
+
 def verify_messages(
-    protocol: MessageProtocol, *, graph: Any = None, wake: Wake = "all", property: str | None = None,
-    within: int | None = None, memory: float, progress: Callable[[str, int, int | None], None] | None = None,
+    protocol: MessageProtocol, *, graph: Any = None, wake: Wake = "all", identifiers: Identifiers = "random",
+    delay: Any = None, order: str = "fifo", loss: float | str = 0, duplicate: float | str = 0, crashes: Any = (),
+    property: str | None = None, within: int | None = None, memory: float,
+    progress: Callable[[str, int, int | None], None] | None = None,
 ) -> MessageVerification:  # fmt: skip
     """All runs of a protocol on one graph, over all outcomes of all coins."""
     begin = time.perf_counter()
@@ -133,11 +174,15 @@ def verify_messages(
         raise InvalidInput(f"within = {within!r} is out of range; give a whole number of rounds >= 1")
     topology = topology_for(protocol, graph)
     adapted = protocol.adapt(topology)
-    schedule = WakeUp(wake, adapted)
-    tally = enumerate_runs(adapted, topology, schedule, within, memory, progress)
+    around = Surroundings(
+        adapted, wake=wake, identifiers=identifiers, delay=delay, order=order, loss=loss, duplicate=duplicate,
+        crashes=crashes,
+    )  # fmt: skip
+    require_finite(around)
+    tally = enumerate_runs(adapted, topology, around, within, memory, progress)
     if within is None and tally.running > MOST_RUNNING:
         raise InvalidInput(
             f"{protocol.id} is still running after {MOST_ROUNDS:,} rounds with probability {float(tally.running):.3g}; "
             "ask about its first rounds by within (--within K)"
         )
-    return MessageVerification(adapted, topology.name, schedule.name, tally, within, time.perf_counter() - begin)
+    return MessageVerification(adapted, topology.name, around, tally, within, time.perf_counter() - begin)

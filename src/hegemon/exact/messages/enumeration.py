@@ -7,18 +7,19 @@ in engine `nodes`.
 
 import math
 from collections import defaultdict
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from itertools import product
+from typing import Any
 
 from hegemon.display import Show
-from hegemon.engines.messages.initiators import WakeUp
+from hegemon.engines.messages.crashes import possible_crashes
 from hegemon.engines.messages.ports import ports_of
+from hegemon.engines.messages.surroundings import Surroundings
 from hegemon.errors import InvalidInput
+from hegemon.exact.messages.distributions import Distribution, Passage, State, Tally
 from hegemon.exact.messages.frozen import renumbered
-from hegemon.exact.messages.nodes import CallOutcome, Local, LocalStates, Numbers, Post
-from hegemon.exact.messages.scripted_coins import NotOrdered
+from hegemon.exact.messages.nodes import CallOutcome, Local, LocalStates, Post
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import MessageProtocol
 
@@ -33,71 +34,14 @@ class TooManyStates(InvalidInput):
     """They do not fit into the memory that was granted."""
 
 
-class State(NamedTuple):
-    """All nodes by the numbers of their local states; within a round, what each has received and not yet seen."""
-
-    nodes: tuple[int, ...]
-    inboxes: tuple[Post | None, ...]
-    drawn: Numbers
-
-
-class Distribution:
-    """The probabilities of states: whole numbers over one denominator."""
-
-    def __init__(self, weights: dict[State, int], over: int):
-        self.weights, self.over = weights, over
-
-    @property
-    def total(self) -> Fraction:
-        return Fraction(sum(self.weights.values()), self.over)
-
-    def joined(self, other: "Distribution") -> "Distribution":
-        over = math.lcm(self.over, other.over)
-        weights = {state: weight * (over // self.over) for state, weight in self.weights.items()}
-        for state, weight in other.weights.items():
-            weights[state] = weights.get(state, 0) + weight * (over // other.over)
-        return Distribution(weights, over)
-
-    def reduced(self) -> "Distribution":
-        common = math.gcd(self.over, *self.weights.values())
-        return Distribution({state: weight // common for state, weight in self.weights.items()}, self.over // common)
-
-
-@dataclass
-class Tally:
-    """What all runs together did."""
-
-    ends: dict[tuple[int, int], Fraction] = field(default_factory=lambda: defaultdict(Fraction))  # (leaders, round)
-    causes: dict[str, Fraction] = field(default_factory=lambda: defaultdict(Fraction))
-    measures: dict[str, Fraction] = field(default_factory=lambda: defaultdict(Fraction))
-    messages: Fraction = Fraction(0)
-    bits: Fraction = Fraction(0)
-    largest: int = 0
-    states: int = 0  # at the end of all rounds together
-    running: Fraction = Fraction(0)  # the probability of runs that were not followed to their end
-    ordered: bool = True
-
-
-def enumerate_runs(
-    protocol: MessageProtocol, topology: Topology, wake: WakeUp, least: int | None, memory: float,
-    progress: Show | None = None,
-) -> Tally:  # fmt: skip
-    """Every run, until nothing is left to happen; if `least` rounds are enough, also not further than there is room.
-    Wide draws go by their order where that is all that matters, otherwise value by value."""
-    try:
-        return Enumeration(protocol, topology, wake, memory, progress, ordered=True).tally(least)
-    except NotOrdered:
-        return Enumeration(protocol, topology, wake, memory, progress, ordered=False).tally(least)
-
-
 class Enumeration:
     """One enumeration of all runs."""
 
     def __init__(
-        self, protocol: MessageProtocol, topology: Topology, wake: WakeUp, memory: float, progress: Show | None,
-        ordered: bool,
+        self, protocol: MessageProtocol, topology: Topology, around: Surroundings, memory: float,
+        progress: Show | None, ordered: bool,
     ):  # fmt: skip
-        self.protocol, self.topology, self.wake, self.progress = protocol, topology, wake, progress
+        self.protocol, self.topology, self.around, self.progress = protocol, topology, around, progress
         self.ports = ports_of(topology)
         self.locals = LocalStates(protocol, ordered)
         self.memory = memory
@@ -123,22 +67,32 @@ class Enumeration:
         return self._tally
 
     def _beginning(self) -> Distribution:
-        """Each node begins by itself with the probability of `initiation`, in the round in which it is woken."""
+        """Identifiers are arranged, and each node begins by itself with the probability of `initiation`, in the round
+        in which it is woken."""
         begins, over = Fraction(self.protocol.initiation).as_integer_ratio()
-        options: dict[tuple[int, ...], int] = {(): 1}
-        denominator = 1
-        for v in range(self.protocol.n):
-            degree, rounds = self.ports.degree(v), self.wake.possible(v)
-            own = [(self.locals.number(Local(degree, None)), (over - begins) * len(rounds))]
-            own += [(self.locals.number(Local(degree, round)), begins) for round in rounds]
-            options = {
-                (*nodes, local): before * weight
-                for nodes, before in options.items() for local, weight in own if weight
-            }  # fmt: skip
-            denominator *= over * len(rounds)
-            self._require_room(len(options), 1, 1, "at the beginning")
-        nobody = (None,) * self.protocol.n
-        return Distribution({State(nodes, nobody, ()): weight for nodes, weight in options.items()}, denominator)
+        n, crashes = self.protocol.n, possible_crashes(self.around.crashes, self.protocol.n)
+        arrangements = list(product(self.around.identifiers.possible(), crashes))
+        found: dict[State, int] = defaultdict(int)
+        for done, (names, ends) in enumerate(arrangements, 1):
+            options: dict[tuple[int, ...], int] = {(): 1}
+            denominator = len(arrangements)
+            for v in range(n):
+                rounds = self.around.wake.possible(v)
+                blank = Local(self.ports.degree(v), None, identifier=names[v], crash=ends[v])
+                own = [(self.locals.number(blank), (over - begins) * len(rounds))]
+                own += [
+                    (self.locals.number(blank._replace(begins=round if blank.lives(round) else None)), begins)
+                    for round in rounds
+                ]
+                before, options = options, defaultdict(int)
+                for (nodes, weight), (local, share) in product(before.items(), own):
+                    if share:
+                        options[(*nodes, local)] += weight * share
+                denominator *= over * len(rounds)
+                self._require_room(len(found) + len(options), done, len(arrangements), "at the beginning")
+            for nodes, weight in options.items():
+                found[State(nodes, (None,) * n, ())] += weight
+        return Distribution(found, denominator)
 
     def _sort_in(self, agenda: dict[int, Distribution], found: Distribution, round: int) -> None:
         """Every state into the next round in which anything happens; finished runs into the tally."""
@@ -155,7 +109,7 @@ class Enumeration:
             agenda[ahead] = agenda[ahead].joined(part) if ahead in agenda else part
 
     def _next_round(self, state: State, round: int) -> int | None:
-        rounds: list[int] = []
+        rounds = [passage.arrival for passage in state.flying[:1]]  # the first one arrives first
         for node in state.nodes:
             local = self.locals.states[node]
             if local.outbox:
@@ -166,7 +120,8 @@ class Enumeration:
         return min(rounds, default=None)
 
     def _finish(self, state: State, chance: Fraction, round: int) -> None:
-        leaders = sum(self.locals.is_elected(node) for node in state.nodes)
+        living = [node for node in state.nodes if self.locals.states[node].lives(round)]
+        leaders = sum(self.locals.is_elected(node) for node in living)
         self._tally.ends[leaders, round] += chance
         known = [node for node in state.nodes if self.locals.states[node].variables is not None]
         for name, value in self.protocol.measure([self.locals.thawed(node, None) for node in known]).items():
@@ -179,7 +134,7 @@ class Enumeration:
         """One round: who wakes up begins, messages are delivered, and who received any or asked for it is called."""
         for v in range(self.protocol.n):
             now = self._stepped(now, round, v, self._begin)
-        now = self._delivered(now)
+        now = self._delivered(now, round)
         for v in range(self.protocol.n):
             now = self._stepped(now, round, v, self._round)
         return now
@@ -209,7 +164,9 @@ class Enumeration:
             renumber, places = self.locals.renumber, dict(outcome.places)
             nodes = tuple(node if w == v else renumber(node, outcome.places) for w, node in enumerate(nodes))
             inboxes = tuple(post and renumbered(post, places) for post in inboxes)
-        return State(nodes, inboxes, outcome.drawn)
+            flying = tuple(one._replace(message=renumbered(one.message, places)) for one in state.flying)
+            return State(nodes, inboxes, outcome.drawn, flying)
+        return State(nodes, inboxes, outcome.drawn, state.flying)
 
     def _begin(self, state: State, round: int, v: int) -> Any:
         local = state.nodes[v]
@@ -221,27 +178,49 @@ class Enumeration:
             return None
         return self.locals.round(local, round, state.drawn, inbox or ())
 
-    def _delivered(self, now: Distribution) -> Distribution:
-        """All messages in the inboxes of those they were sent to, and counted."""
+    def _delivered(self, now: Distribution, round: int) -> Distribution:
+        """All messages counted, and those that are not lost in the inboxes of those they were sent to."""
+        lost, over = self.around.loss.as_integer_ratio()
+        sent = {state: self._sent(state.nodes) for state in now.weights}
+        most = max(map(len, sent.values()), default=0) if lost else 0
         after: dict[State, int] = defaultdict(int)
-        number = bits = 0
-        for state, weight in now.weights.items():
-            inboxes: dict[int, list] = defaultdict(list)
-            for v, node in enumerate(state.nodes):
-                for port, message in self.locals.states[node].outbox:
-                    w, back = self.ports.cross(v, port)
-                    inboxes[w].append((back, message))
-                    size = message[-1]  # the last field of a message is its number of bits
-                    number, bits = number + weight, bits + weight * size
-                    self._tally.largest = max(self._tally.largest, size)
-            posts = (
-                tuple(sorted(inboxes[v], key=lambda pair: pair[0])) if v in inboxes else None
-                for v in range(self.protocol.n)
-            )
-            after[State(tuple(map(self.locals.emptied, state.nodes)), tuple(posts), state.drawn)] += weight
-        self._tally.messages += Fraction(number, now.over)
-        self._tally.bits += Fraction(bits, now.over)
-        return Distribution(after, now.over)
+        for done, (state, weight) in enumerate(now.weights.items(), 1):
+            self._count(sent[state], Fraction(weight, now.over))
+            nodes = tuple(map(self.locals.emptied, state.nodes))
+            ways: list[tuple[tuple[Passage, ...], int]] = [
+                ((), weight * over ** (most - len(sent[state]) * bool(lost)))
+            ]
+            for one in sent[state]:
+                kept = [((*before, one), share * (over - lost)) for before, share in ways]
+                ways = kept + [(before, share * lost) for before, share in ways] if lost else kept
+                self._require_room(len(after) + len(ways), done, len(sent), f"in round {round}")
+            for arrived, share in ways:
+                after[State(nodes, self._inboxes(arrived, nodes, round), state.drawn)] += share
+        return Distribution(after, now.over * over**most)
+
+    def _sent(self, nodes: tuple[int, ...]) -> list[Passage]:
+        """What these nodes send now."""
+        found = []
+        for v, node in enumerate(nodes):
+            for port, message in self.locals.states[node].outbox:
+                w, back = self.ports.cross(v, port)
+                found.append(Passage(0, v, port, w, back, message))
+        return found
+
+    def _inboxes(self, arrived: tuple[Passage, ...], nodes: tuple[int, ...], round: int) -> tuple[Post | None, ...]:
+        inboxes: dict[int, list] = defaultdict(list)
+        for one in arrived:
+            if self.locals.states[nodes[one.target]].lives(round):
+                inboxes[one.target].append((one.back, one.message))
+        return tuple(
+            tuple(sorted(inboxes[v], key=lambda pair: pair[0])) if v in inboxes else None for v in range(len(nodes))
+        )
+
+    def _count(self, sent: Sequence[Passage], chance: Fraction) -> None:
+        sizes = [one.message[-1] for one in sent]  # the last field of a message is its number of bits
+        self._tally.messages += chance * len(sizes)
+        self._tally.bits += chance * sum(sizes)
+        self._tally.largest = max([self._tally.largest, *sizes])
 
     def _require_room(self, found: int, done: int, total: int, when: str) -> None:
         """Refuse as soon as the states that will be found by the end of this step are too many to be kept."""

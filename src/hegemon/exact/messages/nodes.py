@@ -27,6 +27,11 @@ class Local(NamedTuple):
     variables: tuple[tuple[str, Any], ...] | None = None
     calls: tuple[int, ...] = ()  # the rounds in which it asked to be called
     outbox: Post = ()
+    identifier: int | None = None  # of a node without variables: afterwards it is one of them
+    crash: int | None = None  # the round from which on it does nothing
+
+    def lives(self, round: int) -> bool:
+        return self.crash is None or round < self.crash
 
 
 @dataclass(frozen=True)
@@ -89,6 +94,8 @@ class LocalStates:
         state = self.states[local]
         node = (self.protocol.node_type if round is not None else self._ended)()
         node.degree, node.calls = state.degree, []
+        if state.identifier is not None:
+            node.identifier = state.identifier
         for name, value in state.variables or ():
             setattr(node, name, thaw(value))
         if round is not None:
@@ -115,6 +122,10 @@ class LocalStates:
     def round(self, local: int, round: int, drawn: Numbers, inbox: Post) -> tuple[CallOutcome, ...]:
         """All that may follow when the node is called at the end of this round. Its outbox is empty by then."""
         return self._remembered(("round", local, round, drawn, inbox), inbox)
+
+    def hear(self, local: int, round: int, drawn: Numbers, inbox: Post) -> tuple[CallOutcome, ...]:
+        """All that may follow when a single message arrives within this round, at whose end it may be called again."""
+        return self._remembered(("hear", local, round, drawn, inbox), inbox)
 
     def _remembered(self, key: tuple, inbox: Post | None) -> tuple[CallOutcome, ...]:
         if key not in self._outcomes:
@@ -146,7 +157,7 @@ class LocalStates:
     def _ask(self, function: str, round: int, *arguments: Any) -> dict[int, Any]:
         before = dict(vars(self.protocol))
         try:
-            answered = getattr(self.protocol, function)(*arguments)
+            answered = (self.protocol.begin if function == "begin" else self.protocol.round)(*arguments)
             if not isinstance(answered, dict | None):
                 answered = list(answered)
         except (InvalidInput, NotOrdered):
@@ -181,15 +192,16 @@ class LocalStates:
             raise self._refusal(f"asks in round {round} to be called in {min(node.calls)}")
         freezer = Freezer(f"{self.protocol.id}: a node", coins.renumbered)
         variables = {name: value for name, value in vars(node).items() if name not in NOT_KEPT}
-        begins = self.states[local].begins if function == "round" else None
+        begins, crash = None if function == "begin" else self.states[local].begins, self.states[local].crash
         posts = sending.items() if begins is not None else sorted(sending.items())  # `begin` may see the order
         return self.number(
             Local(
                 degree=node.degree,
                 begins=begins,
                 variables=tuple(sorted((name, freezer.freeze(value)) for name, value in variables.items())),
-                calls=tuple(sorted(calls)),
+                calls=tuple(sorted(call for call in calls if crash is None or call < crash)),
                 outbox=tuple((port, freezer.freeze(message)) for port, message in posts),
+                crash=crash,
             )
         )
 
