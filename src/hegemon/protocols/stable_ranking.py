@@ -3,8 +3,9 @@
 Protocols 2 to 5 of the full report, with a reset as its prose describes it. Where the report contradicts itself, the
 reading is the one that works: K = ⌈log₂ n⌉ phases (line 8 of Protocol 2 says ⌈log₂ k⌉, which no k satisfies); a loser
 of the election still counts down to a reset (line 3 of Protocol 5 returns before it); the K-th head wins, as in the
-prose; ranks up to ℓ_k refresh `alive` (line 13 of Protocol 4 has ⌊n/2^k⌋). The authors' program lacks line 2 of
-Protocol 4: with `waiting_resets = 0` two waiting agents do not reset, and the protocol is not self-stabilizing.
+prose; ranks up to ℓ_k refresh `alive` (line 13 of Protocol 4 has ⌊n/2^k⌋). With `program = 1` the rules are those of
+the authors' program, which lacks line 2 of Protocol 4: two waiting agents do not reset, and it is not
+self-stabilizing. docs/readings.md lists every difference and what it does.
 """
 
 import numpy as np
@@ -182,6 +183,95 @@ def deal(u, v, p):  # Protocol 2: the responder's coin shows 1, and it waits for
         u.rank = 1
 
 
+def follow_program(u, v, p):
+    """One interaction as the authors' program makes it; the responder's coin is read before anything happens."""
+    coin = 0
+    tossed = v.kind != "RANKED"
+    if tossed:
+        coin = v.coin
+    spread_as_programmed(u, v, p)
+    if u.kind == "ELECTING" and v.kind == "ELECTING":
+        elect_as_programmed(u, coin, p)
+    join(u, v, p)
+    join(v, u, p)
+    if is_main(u) and is_main(v):
+        rank_as_programmed(u, v, tossed, coin, p)
+    if tossed and v.kind != "RANKED":
+        v.coin = 1 - coin
+
+
+def spread_as_programmed(u, v, p):
+    """Only the initiator spreads a reset, and falling asleep costs one tick at once."""
+    if u.kind == "PROPAGATING":
+        count = u.reset - 1
+        if v.kind == "PROPAGATING":
+            count = max(u.reset, v.reset) - 1
+        take_reset(u, count, p)
+        if v.kind != "DORMANT":
+            take_reset(v, count, p)
+    if u.kind == "DORMANT":
+        sleep_on(u, p)
+    if v.kind == "DORMANT":
+        sleep_on(v, p)
+
+
+def elect_as_programmed(u, coin, p):
+    """A win counts whenever it comes, unless the count ends in the same interaction."""
+    u_count = u.lecount - 1
+    if u.draw == "OPEN":
+        if coin == 0:
+            u.draw = "LOST"
+        elif u.heads > 1:
+            u.heads -= 1
+        else:
+            u.draw = "WON"
+    if u_count == 0:
+        trigger(u, p)
+    elif u.draw == "WON":
+        become_waiting(u, p)
+    else:
+        u.lecount = u_count
+
+
+def rank_as_programmed(u, v, tossed, coin, p):
+    if u.kind == "RANKED" and v.kind == "RANKED":
+        if u.rank == v.rank:
+            trigger(u, p)
+        return
+    if u.kind == "WAITING" and v.kind == "WAITING" and p.waiting_resets == 1:
+        trigger(u, p)
+        return
+    if has_alive(u) and has_alive(v):
+        count = max(u.alive, v.alive) - 1
+        if count == 0:
+            trigger(u, p)
+            return
+        u.alive = count
+        v.alive = count
+    if u.kind == "RANKED" and u.rank >= p.n - 1:
+        if v.alive == 1:
+            trigger(v, p)
+            return
+        v.alive -= 1
+    if not tossed:
+        return
+    if coin == 0:
+        if u.kind == "WAITING" or (u.kind == "RANKED" and v.kind == "PHASE" and u.rank <= dealt(v.phase, p)):
+            v.alive = p.L
+    elif v.kind == "PHASE":
+        if u.kind == "RANKED" and u.rank == last_rank(v.phase, p):
+            if v.phase == p.K:
+                trigger(v, p)
+            else:
+                v.phase += 1
+                v.alive = p.L
+        elif u.kind == "WAITING" and u.wait > 1:
+            u.wait -= 1
+            u.alive = p.L
+        else:
+            deal(u, v, p)
+
+
 class StableRanking(PopulationProtocol):
     """Agents that know n elect one, which deals out all ranks in phases; a doubled rank resets all; rank 1 leads."""
 
@@ -200,13 +290,14 @@ class StableRanking(PopulationProtocol):
     R = Parameter("4*K", low=1, help="how far a reset spreads, Θ(log n)")
     D = Parameter("4*K", low=1, help="how long an agent sleeps after a reset, Θ(log n)")
     extra_head = Parameter(0, low=0, high=1, help="1: win at head K + 1, as in the lines of Protocol 5")
-    waiting_resets = Parameter(1, low=0, high=1, help="0: without line 2 of Protocol 4, as in the authors' program")
+    program = Parameter(0, low=0, high=1, help="1: the authors' program, where it differs from the report")
+    waiting_resets = Parameter("1 - program", low=0, high=1, help="0: without line 2 of Protocol 4, as in the program")
 
     class State:
         kind: Choice("RANKED", "WAITING", "PHASE", "ELECTING", "PROPAGATING", "DORMANT")
         rank: Range(1, "n").when(kind="RANKED")
         coin: Bit.when(kind=("WAITING", "PHASE", "ELECTING", "PROPAGATING", "DORMANT"))
-        alive: Range(0, "L").when(kind=("WAITING", "PHASE"))
+        alive: Range("program", "L").when(kind=("WAITING", "PHASE"))
         wait: Range(1, "W").when(kind="WAITING")
         phase: Range(1, "K").when(kind="PHASE")
         lecount: Range(1, "E").when(kind="ELECTING")
@@ -216,6 +307,9 @@ class StableRanking(PopulationProtocol):
         delay: Range(1, "D").when(kind="DORMANT")
 
     def interact(u, v, p):
+        if p.program == 1:
+            follow_program(u, v, p)
+            return
         spread_reset(u, v, p)
         if u.kind == "ELECTING" and v.kind == "ELECTING":
             elect(u, v, p)
