@@ -17,7 +17,18 @@ from hegemon.errors import InvalidInput
 )  # fmt: skip
 def watch_protocol(
     asked: dict,
-    save: Annotated[str | None, path("--save", "no page: a film (.html, .gif, .mp4, .png)")] = None,
+    save: Annotated[
+        str | None, path("--save", "no page: a film (.html, .gif, .mp4) or a picture (.png, .svg, .pdf)")
+    ] = None,
+    as_: Annotated[
+        str, option("--as", help="which picture: moment (the end), strip, or space-time (default)", metavar="KIND")
+    ] = "",
+    moments: Annotated[str, option("--moments", help="the moments of a strip: 0,100,1000", metavar="STEPS")] = "",
+    order: Annotated[
+        str, option("--order", help="agents of a space-time diagram: number, near, distance:V", metavar="ORDER")
+    ] = "number",
+    write: Annotated[str, option("--write", help="text on every agent: number, label or a field", metavar="NAME")] = "",
+    dark: Annotated[bool, option("--dark", help="a film or picture on a dark ground")] = False,
     until: Annotated[
         str | None, option("--until", help="where a film ends: a set, or steps:K", metavar="STOP")
     ] = None,
@@ -27,25 +38,41 @@ def watch_protocol(
     port: Annotated[int, integer("--port", "0 takes a free one", high=65535)] = 0,
     quiet: options.Quiet = False,
 ) -> None:  # fmt: skip
-    """Watch a run in the browser: play, step, go back, disturb; or save it as a film without one."""
+    """Watch a run in the browser: play, step, go back, disturb; or save a film or pictures without one."""
     from hegemon.experiments.request import NAMING, make_record, with_story
     from hegemon.hosts import is_loopback
-    from hegemon.web.film import shoot
-    from hegemon.web.watch import Builder, Watching, check_film_path, save_film
+    from hegemon.models.expressions import whole_number
+    from hegemon.web.watch import Builder, Watching, check_film_path, picture_kind, save_film
 
     builder = Builder(record := make_record(with_story(asked), naming=NAMING))
     if save:
+        from hegemon.web.frames import greeting
+        from hegemon.web.spacetime import ordered
+        from hegemon.web.stills import film_for
+
         check_film_path(save)
+        steps = [whole_number(part, "a step of --moments") for part in moments.split(",") if part.strip()]
+        kind = picture_kind(save, as_, steps)
         with Progress(quiet=quiet) as shown:
-            film = shoot(builder(), until, max_steps, progress=lambda step: shown.show("filming, step", step))
+            session = builder()
+            session.write(write)
+            if order != "number":
+                ordered(greeting(session), order)  # refused before the film is made
+            film = film_for(
+                session, kind, steps, until=until, max_steps=max_steps,
+                progress=lambda step: shown.show("filming, step", step),
+            )  # fmt: skip
             shown.show("writing the film")
-            save_film(film, save)
+            save_film(film, save, kind, order, dark or None)
         size = Path(save).stat().st_size
         end = f"{record.protocol.time_unit[:-1]} {film['heads'][-1]['step']:,}"
-        console().print(f"{save}: {len(film['heads'])} frames to {end}, {size / 1000:,.0f} kB", soft_wrap=True)
+        frames = f"{len(film['heads'])} frame{'' if len(film['heads']) == 1 else 's'}"
+        console().print(f"{save}: {frames} to {end}, {size / 1000:,.0f} kB", soft_wrap=True)
         if "unfinished" in film:
             print(film["unfinished"], file=sys.stderr)
         return
+    if as_ or moments or dark or write or order != "number":
+        raise InvalidInput("--as, --moments, --order, --write and --dark are for what is saved: give --save FILE")
     if until or max_steps:
         raise InvalidInput("--until and --max-steps say where a film ends: give --save FILE, or leave them away")
     serve_page(Watching(builder, host, port), is_loopback(host), no_browser)

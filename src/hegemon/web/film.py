@@ -10,6 +10,7 @@ import math
 import struct
 import time
 import zlib
+from collections.abc import Sequence
 from importlib.resources import files
 
 import numpy as np
@@ -25,8 +26,8 @@ LONGEST_FILM = 10_000  # rounds, where nobody gave a length
 FAR = 1 << 62  # steps
 TAIL = 0.1  # of the film goes on after its end is reached
 HEAD = (
-    "step", "last", "note", "silent", "values", "lamps", "healing", "events", "bands", "messages", "disturbances",
-    "command", "texts",
+    "step", "last", "note", "silent", "readAt", "values", "lamps", "healing", "events", "bands", "messages",
+    "disturbances", "command", "texts",
 )  # fmt: skip
 LIVE = ("setup", "choices", "protocols")  # what only a live page uses
 MODULES = (
@@ -131,12 +132,25 @@ def shoot(
         if is_bounded and deadline == math.inf:  # the clock runs from here, when all that must be compiled is
             deadline = time.monotonic() + seconds
     film = recorder.film()
+    entry = session.readings()["healing"].get("step")
+    film["end"] = entry if lamp == "safe" and entry is not None else session.step
     if lamp and tail is None and (is_bounded or until):
         reached = f"the film ends at {session.moment(session.step)}, and `{lamp}` is not reached"
         unit = session.protocol.time_unit
         film["unfinished"] = f"{reached}; give --until {unit}:K or --max-steps K to choose its length"
         film["heads"][-1]["note"] = reached
     return film
+
+
+def shoot_moments(session, steps: Sequence[int]) -> dict:
+    """A film of these steps alone, each exactly."""
+    recorder = Recorder(greeting(session))
+    for step in sorted(set(steps)):
+        if not session.go_to(step):
+            raise InvalidInput(f"{session.moment(step)} is too far: {session.note}; give an earlier one")
+        recorder.add(*frame(session, **session.readings()))
+        recorder.stride, recorder._skip = 1, 0
+    return recorder.film()
 
 
 def _end(session, until: str | None, max_steps: int | None) -> tuple[int, str, bool]:
@@ -160,13 +174,14 @@ def read_page(name: str) -> str:
     return files("hegemon.web").joinpath("page", name).read_text(encoding="utf-8")
 
 
-def film_page(film: dict) -> str:
-    """The film as one HTML text: the front end inlined, the frames compressed."""
+def film_page(film: dict, dark: bool | None = None) -> str:
+    """The film as one HTML text: the front end inlined, the frames compressed. Without `dark` the viewer's choice."""
     text = json.dumps({"greeting": film["greeting"], "heads": film["heads"]}, separators=(",", ":")).encode()
     sizes = [len(picture) for picture in film["pictures"]]
     index = struct.pack("<II", len(text), len(sizes)) + struct.pack(f"<{len(sizes)}I", *sizes)
     blob = base64.b64encode(zlib.compress(index + text + b"".join(film["pictures"]), 9)).decode()
-    return whole_page(f'window.HEGEMON_FILM = "{blob}";')
+    theme = "" if dark is None else f"window.HEGEMON_THEME = {json.dumps('dark' if dark else 'light')};"
+    return whole_page(f'{theme}window.HEGEMON_FILM = "{blob}";')
 
 
 def whole_page(first: str) -> str:

@@ -365,10 +365,11 @@ class Session:
         """The curves' values, the lamps and the healing, of now."""
         values, lamps = self.world.readings()
         self._note_row(values)
+        found = {"readAt": self.step, "values": values, "lamps": lamps}
         if self.events.rates:  # one fault follows the other, so there is no time of healing
-            return {"values": values, "lamps": lamps, "healing": {}, "events": self.events.measures()}
+            return found | {"healing": {}, "events": self.events.measures()}
         self.note = self._healing.watch(lamps.get("safe"), self._applied) or self.note
-        return {"values": values, "lamps": lamps, "healing": self._healing.record(self._applied)}
+        return found | {"healing": self._healing.record(self._applied)}
 
     def _note_row(self, values: dict) -> None:
         steps = [row[0] for row in self.rows]

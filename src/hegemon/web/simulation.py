@@ -89,7 +89,7 @@ class Simulation:
         self._greet()
 
     def _greet(self) -> None:
-        self._is_prepared = False
+        self._is_prepared = self._is_read = False
         content = greeting(self.session)
         self.recorder.clear(content)
         self.connection.send(("greeting", json.dumps(content)))
@@ -191,7 +191,8 @@ class Simulation:
         begin = time.monotonic()
         self._readings = self.session.readings()
         self._read = time.monotonic()
-        self._cost = self._read - begin
+        self._cost = self._read - begin if self._is_read else 0.0  # the first one may have been compiled
+        self._is_read = True
         entry = self._readings["healing"].get("step", 0)
         if self.playing and self.stops_at_safe and entry > self._played_from:
             self.playing, self.changed = False, True

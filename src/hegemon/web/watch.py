@@ -13,7 +13,7 @@ from typing import Any
 
 from hegemon.analysis.pictures import FORMATS as PICTURES
 from hegemon.display import in_notebook
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, choose, meant
 from hegemon.experiments.request import make_record
 from hegemon.files import reserve, write_text
 from hegemon.models.protocol import Protocol
@@ -25,6 +25,7 @@ from hegemon.web.server import Doorkeeper, application, bind, require_web
 from hegemon.web.session import Session
 from hegemon.web.simulation import serve, serve_alone
 
+PICTURE_KINDS = ("moment", "strip", "space-time")
 PATIENCE = 120  # seconds until a simulation must have greeted
 
 
@@ -188,8 +189,9 @@ class Film:
     def __init__(self, content: dict):
         self.content = content
 
-    def save(self, path) -> None:
-        save_film(self.content, path)
+    def save(self, path, kind: str = "", order: str = "number", dark: bool | None = None) -> None:
+        """By its ending a film (.html, .gif, .mp4) or a picture, of the kind `moment`, `strip` or `space-time`."""
+        save_film(self.content, path, kind, order, dark)
 
     def _repr_html_(self) -> str:
         page = html.escape(film_page(self.content), quote=True)
@@ -199,7 +201,7 @@ class Film:
 def check_film_path(path) -> None:
     if not str(path).lower().endswith((".html", ".gif", ".mp4", *PICTURES)):
         raise InvalidInput(
-            f"a film is saved as .html, .gif or .mp4, or as a space–time diagram ({', '.join(PICTURES)}), not as {path}"
+            f"a film is saved as .html, .gif or .mp4, or as a picture ({', '.join(PICTURES)}), not as {path}"
         )
     if str(path).lower().endswith(".mp4"):
         from hegemon.web.animation import require_ffmpeg
@@ -208,19 +210,40 @@ def check_film_path(path) -> None:
     reserve(path)
 
 
-def save_film(content: dict, path) -> None:
-    """As HTML that plays offline, as an animated picture, or as a space–time diagram."""
+def picture_kind(path, kind: str, moments: Sequence[int] = ()) -> str:
+    """What is drawn in a file of this name: nothing for a film; refused if the two do not fit."""
+    is_picture = str(path).lower().endswith(PICTURES)
+    if kind not in ("", *PICTURE_KINDS):
+        raise InvalidInput(f"--as {kind} is not known; {choose(PICTURE_KINDS)}{meant(kind, PICTURE_KINDS)}")
+    if not is_picture:
+        if kind:
+            raise InvalidInput(f"{path} is a film; a {kind} is saved as {', '.join(PICTURES)}")
+        return ""
+    if moments and kind in ("moment", "space-time") and (kind == "space-time" or len(moments) > 1):
+        raise InvalidInput(f"--moments are those of a strip; leave --as {kind} out")
+    return kind or ("strip" if moments else "space-time")
+
+
+def save_film(content: dict, path, kind: str = "", order: str = "number", dark: bool | None = None) -> None:
+    """As HTML that plays offline, as an animated picture, or as a picture of this kind."""
     check_film_path(path)
+    kind = picture_kind(path, kind)
+    if order != "number" and kind != "space-time":
+        raise InvalidInput(f"--order {order} is for space–time diagrams ({', '.join(PICTURES)}); leave it out")
     if str(path).lower().endswith(".html"):
-        write_text(path, film_page(content))
-    elif str(path).lower().endswith(PICTURES):
+        write_text(path, film_page(content, dark))
+    elif kind == "space-time":
         from hegemon.web.spacetime import space_time
 
-        space_time(content).save(path)
+        space_time(content, order, bool(dark)).save(path)
+    elif kind:
+        from hegemon.web.stills import still
+
+        still(content, bool(dark)).save(path)
     else:
         from hegemon.web.animation import save_animation
 
-        save_animation(content, path)
+        save_animation(content, path, dark=bool(dark))
 
 
 def watch(

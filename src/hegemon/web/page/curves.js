@@ -11,12 +11,14 @@ export class Curves {
   greet(greeting) {
     this.docs = greeting.observables;
     this.unit = greeting.unit;
+    this.box.classList.toggle("large", greeting.n >= 1e6); // room for all digits
     this.rows = greeting.rows.slice();
     this.branch = null;
     this.lines.clear();
     this.box.replaceChildren();
   }
 
+  // The values at a step; where the run has gone on since, that is the last one known.
   add(step, values, branch) {
     if (this.branch !== null && branch !== this.branch) this.rows = this.rows.filter((row) => row[0] <= step);
     this.branch = branch;

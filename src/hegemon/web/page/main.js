@@ -18,7 +18,7 @@ let begun = false; // a new run was asked for
 // -- light and dark
 
 const darkly = matchMedia("(prefers-color-scheme: dark)");
-let theme = new URLSearchParams(location.search).get("theme");
+let theme = new URLSearchParams(location.search).get("theme") || window.HEGEMON_THEME;
 const isDark = () => (theme ? theme === "dark" : darkly.matches);
 
 function applyTheme() {
@@ -32,6 +32,12 @@ function applyTheme() {
 byId("theme").onclick = () => { theme = isDark() ? "light" : "dark"; applyTheme(); };
 darkly.addEventListener("change", applyTheme);
 applyTheme();
+
+// What stays beside the panels while they scroll: if it is taller than the window, its end is what stays.
+const left = byId("left");
+const settle = () => { left.style.top = `${Math.min(16, innerHeight - left.offsetHeight - 16)}px`; };
+new ResizeObserver(settle).observe(left);
+addEventListener("resize", settle);
 
 // -- what comes
 
@@ -118,7 +124,7 @@ const take = {
     Object.assign(state, { values: head.values, lamps: head.lamps, healing: head.healing, command: head.command, speed: head.speed });
     stage.show(head, picture);
     if (head.rows) curves.rows = head.rows; // a newcomer here or in another tab: what all have seen
-    if (head.values) curves.add(head.step, head.values, head.branch);
+    if (head.values) curves.add(head.readAt, head.values, head.branch); // while it plays, not of every frame
     byId("step").textContent = figure(head.step);
     const now = performance.now();
     if (head.playing && before?.playing && now - beside < (head.speed && head.speed <= READABLE ? 0 : BESIDE)) return;
