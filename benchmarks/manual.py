@@ -39,6 +39,7 @@ EXIT = re.compile(r"\bexit code (\d)\b")
 PICTURE = re.compile(r"!\[[^\]]*\]\(((?:[\w./]*/)?outputs/([\w.-]+))\)")
 SECONDS = re.compile(r"\b[\d,.]+(e-?\d+)? s\b")
 SERVES = "Ctrl-C ends it"
+SAVED = ("story.json", "disturbances.json")  # by the page that watch.md is about
 NOT_RUN = {  # beginnings of commands that need more than this machine has, and why
     "python3 -m venv": "installs hegemon; tests/test_packaging.py does",
     "pip install": "installs hegemon; tests/test_packaging.py does",
@@ -46,9 +47,6 @@ NOT_RUN = {  # beginnings of commands that need more than this machine has, and 
     "hegemon reproduce --full": "takes hours, and continues after every interruption",
     "hegemon discover --improve mine.py": "speaks of a file of yours",
     "hegemon watch my_protocol.py:Mine": "speaks of a file of yours",
-    "hegemon run --start story.json --until steps:3": "speaks of a file that the page of `watch` saves",
-    "hegemon run timer --n 60 --start safe --seed 3 --engine agents --disturbances": "speaks of a file that the page "
-    "of `watch` saves",
     "hegemon agent time-optimal": "needs the address of another machine; tests/network does it on loopback",
     "hegemon agent walks": "needs the address of another machine; tests/network does it on loopback",
 }
@@ -252,6 +250,8 @@ def read(page: Path, folder: Path) -> Iterator[Outcome]:
         if isinstance(part, File):
             before = (folder / part.name).read_text(encoding="utf-8") + "\n\n" if part.appended else ""
             (folder / part.name).write_text(before + part.text, encoding="utf-8")
+        elif page.name == "watch.md" and any(name in part.line and not (folder / name).exists() for name in SAVED):
+            continue
         elif part.reason is None and part.limit > MINUTE:  # several pages show it, and nothing follows from it
             _long[part.line] = _long.get(part.line) or execute(part, folder)
             yield replace(_long[part.line], command=part)

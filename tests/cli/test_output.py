@@ -33,3 +33,14 @@ def test_every_table_is_made_in_one_place():
         if "(Table)" in path.read_text() or " Table(" in path.read_text()
     }
     assert makers == {"output.py"}
+
+
+def test_equal_trials_have_no_interval_and_narrow_tables_are_folded(capsys):
+    rows = [{"n": 4, "mean": 3.0, "ci95": (3.0, 3.0)}, {"n": 6, "mean": 5.0, "ci95": (4.5, 5.5)}]
+    results.print_rows(Console(width=80, file=sys.stdout), rows)
+    printed = capsys.readouterr().out
+    assert "3 … 3" not in printed and "4.5 … 5.5" in printed
+    table = output.new_table("leaders in the end", "probability")
+    table.add_row("1", "0.981557689377")
+    Console(width=14, file=sys.stdout).print(table)
+    assert "…" not in capsys.readouterr().out

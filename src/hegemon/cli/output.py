@@ -101,7 +101,7 @@ def new_table(*columns: Any, **options: Any) -> "Table":
     table = Kept(box=None, pad_edge=False, **options)
     for column in columns:
         heading, more = (column, dict[str, Any]()) if isinstance(column, str) else column
-        table.add_column(heading, **more)
+        table.add_column(heading, **{"overflow": "fold", **more})  # never cut
     PRINTED.append(([str(column.header) for column in table.columns if table.show_header], rows))
     return table
 

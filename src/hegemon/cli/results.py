@@ -148,7 +148,14 @@ def print_rows(screen: "Console", rows: list[dict]) -> None:
     names = [name for name in names if any(row.get(name) is not None for row in rows)]
     if not any(row.get("censored") for row in rows):
         names = [name for name in names if name != "censored"]
-    print_figures(screen, names, [[figure(row.get(name)) for name in names] for row in rows])
+    print_figures(screen, names, [[shown(row, name) for name in names] for row in rows])
+
+
+def shown(row: dict, name: str) -> str:
+    """An interval of equal trials would claim a certainty that a few of them do not give."""
+    value = row.get(name)
+    equal = name.endswith("ci95") and isinstance(value, list | tuple) and len(set(value)) == 1
+    return figure(None if equal else value)
 
 
 def show_status(root: Path, json: bool) -> None:
