@@ -323,3 +323,19 @@ def test_verify_refuses_what_it_cannot_follow(options, sentence):
         hg.verify(hg.ChangRoberts(n=3), **options)
     with pytest.raises(InvalidInput, match="is for message passing"):
         hg.verify(hg.Pairwise(n=3), **options)
+
+
+def test_what_is_watched_and_traced_is_the_run():
+    from hegemon.cli.tracing import trace, traceable
+    from hegemon.runs.record import RunRecord
+    from hegemon.web.session import Session
+
+    protocol, options = hg.Franklin(n=8), {"delay": "exponential:2", "loss": "1/200", "seed": 4}
+    run = hg.simulate(protocol, **options)
+    session = Session(protocol, **options)
+    session.advance(run.steps)
+    values, found = session.world.readings()
+    assert values["messages"] == run.measures["messages"] and values["leaders"] == run.leaders and found["finished"]
+    assert session.world.engine.name == run.engine == "asynchronous"
+    lines = trace(traceable(RunRecord(protocol, **options)), topology_for(protocol), run.steps, 10_000)
+    assert sum("tells" in line for line in lines) == run.measures["messages"] - run.measures["lost"]
