@@ -117,8 +117,8 @@ class MessageRules(MemberRules):
             raise InvalidInput(f"members of {protocol.id} know nothing of the graph: give {protocol.untold}")
         if protocol.has_identifiers:
             raise InvalidInput(
-                f"members of a network are anonymous, and nodes of {protocol.id} have identifiers; simulate it by run, or "
-                "take an anonymous protocol such as itai-rodeh"
+                f"members of a network are anonymous, and nodes of {protocol.id} have identifiers; simulate it by run, "
+                "or take an anonymous protocol such as itai-rodeh"
             )
         MessageCodes(protocol)  # refuses messages that fit into no word
         self.protocol = protocol
