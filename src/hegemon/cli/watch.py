@@ -24,8 +24,8 @@ def watch_protocol(
         str, option("--as", help="which picture: moment (the end), strip, or space-time (default)", metavar="KIND")
     ] = "",
     moments: Annotated[str, option("--moments", help="the moments of a strip: 0,100,1000", metavar="STEPS")] = "",
-    order: Annotated[
-        str, option("--order", help="agents of a space-time diagram: number, near, distance:V", metavar="ORDER")
+    sorted_: Annotated[
+        str, option("--sorted", help="agents of a space-time diagram: number, near, distance:V", metavar="ORDER")
     ] = "number",
     write: Annotated[str, option("--write", help="text on every agent: number, label or a field", metavar="NAME")] = "",
     dark: Annotated[bool, option("--dark", help="a film or picture on a dark ground")] = False,
@@ -56,14 +56,14 @@ def watch_protocol(
         with Progress(quiet=quiet) as shown:
             session = builder()
             session.write(write)
-            if order != "number":
-                ordered(greeting(session), order)  # refused before the film is made
+            if sorted_ != "number":
+                ordered(greeting(session), sorted_)  # refused before the film is made
             film = film_for(
                 session, kind, steps, until=until, max_steps=max_steps,
                 progress=lambda step: shown.show("filming, step", step),
             )  # fmt: skip
             shown.show("writing the film")
-            save_film(film, save, kind, order, dark or None)
+            save_film(film, save, kind, sorted_, dark or None)
         size = Path(save).stat().st_size
         end = f"{record.protocol.time_unit[:-1]} {film['heads'][-1]['step']:,}"
         frames = f"{len(film['heads'])} frame{'' if len(film['heads']) == 1 else 's'}"
@@ -71,8 +71,8 @@ def watch_protocol(
         if "unfinished" in film:
             print(film["unfinished"], file=sys.stderr)
         return
-    if as_ or moments or dark or write or order != "number":
-        raise InvalidInput("--as, --moments, --order, --write and --dark are for what is saved: give --save FILE")
+    if as_ or moments or dark or write or sorted_ != "number":
+        raise InvalidInput("--as, --moments, --sorted, --write and --dark are for what is saved: give --save FILE")
     if until or max_steps:
         raise InvalidInput("--until and --max-steps say where a film ends: give --save FILE, or leave them away")
     serve_page(Watching(builder, host, port), is_loopback(host), no_browser)

@@ -25,7 +25,7 @@ def ordered(greeting: dict, order: str) -> tuple[np.ndarray, np.ndarray | None]:
         raise InvalidInput(f"the order {order!r} is not known; choose number, near or distance:V, where V is a node")
     edges = np.array(greeting["edges"], int).reshape(-1, 2)
     if not len(edges):
-        raise InvalidInput(f"{greeting['graph']} has no order but that of the numbers; leave --order out")
+        raise InvalidInput(f"{greeting['graph']} has no order but that of the numbers; leave --sorted out")
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import dijkstra, reverse_cuthill_mckee
 
@@ -33,7 +33,7 @@ def ordered(greeting: dict, order: str) -> tuple[np.ndarray, np.ndarray | None]:
     graph = graph + graph.T
     if kind == "near":
         return reverse_cuthill_mckee(graph, symmetric_mode=True), None
-    node = whole_number(order.partition(":")[2], "the node of --order distance", low=0, high=n - 1)
+    node = whole_number(order.partition(":")[2], "the node of --sorted distance", low=0, high=n - 1)
     away = dijkstra(graph, unweighted=True, indices=node)
     agents = np.argsort(away, kind="stable")
     return agents, away[agents]

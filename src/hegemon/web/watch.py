@@ -229,7 +229,7 @@ def save_film(content: dict, path, kind: str = "", order: str = "number", dark: 
     check_film_path(path)
     kind = picture_kind(path, kind)
     if order != "number" and kind != "space-time":
-        raise InvalidInput(f"--order {order} is for space–time diagrams ({', '.join(PICTURES)}); leave it out")
+        raise InvalidInput(f"--sorted {order} is for space–time diagrams ({', '.join(PICTURES)}); leave it out")
     if str(path).lower().endswith(".html"):
         write_text(path, film_page(content, dark))
     elif kind == "space-time":
