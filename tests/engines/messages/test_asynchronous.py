@@ -325,6 +325,15 @@ def test_verify_refuses_what_it_cannot_follow(options, sentence):
         hg.verify(hg.Pairwise(n=3), **options)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"identifiers": "increasing", "crashes": ["round=2,nodes=20"]}, {"delay": "uniform:1..1000000000"}],
+)
+def test_verify_refuses_too_many_outcomes_before_it_makes_them(options):
+    with pytest.raises(InvalidInput, match="different states .* GiB"):
+        hg.verify(hg.ChangRoberts(n=3 if "delay" in options else 400), **options)
+
+
 def test_what_is_watched_and_traced_is_the_run():
     from hegemon.cli.tracing import trace, traceable
     from hegemon.runs.record import RunRecord

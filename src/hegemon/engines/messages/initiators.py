@@ -72,14 +72,18 @@ class Identifiers:
         """The identifier of each node; none, and nothing is drawn, if the protocol has none."""
         if not self.present:
             return None
-        if self.name == "random":
+        if self.are_drawn:
             return rng.permutation(self.n) + 1
         ordered = np.arange(1, self.n + 1)
         return {"increasing": ordered, "decreasing": ordered[::-1]}.get(self.name, self._listed)
 
+    @property
+    def are_drawn(self) -> bool:
+        return self.present and self.name == "random"
+
     def possible(self) -> list[tuple[int | None, ...]]:
         """All arrangements, equally likely."""
-        if self.present and self.name == "random":
+        if self.are_drawn:
             return list(permutations(range(1, self.n + 1)))
         known = self.drawn(np.random.default_rng(0))
         return [(None,) * self.n if known is None else tuple(known.tolist())]

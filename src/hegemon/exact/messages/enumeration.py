@@ -70,15 +70,19 @@ class Enumeration:
         """Identifiers are arranged, and each node begins by itself with the probability of `initiation`, in the round
         in which it is woken."""
         begins, over = Fraction(self.protocol.initiation).as_integer_ratio()
-        n, crashes = self.protocol.n, possible_crashes(self.around.crashes, self.protocol.n)
-        arrangements = list(product(self.around.identifiers.possible(), crashes))
+        n, names = self.protocol.n, self.around.identifiers
+        ways = math.prod(math.comb(n, one.nodes) for one in self.around.crashes if one.node is None)
+        ways *= math.factorial(min(n, 20)) if names.are_drawn else 1
+        self._require_room(min(ways, 10**18), 1, 1, "at the beginning")
+        crashes = possible_crashes(self.around.crashes, n)
+        arrangements = list(product(names.possible(), crashes))
         found: dict[State, int] = defaultdict(int)
-        for done, (names, ends) in enumerate(arrangements, 1):
+        for done, (given, ends) in enumerate(arrangements, 1):
             options: dict[tuple[int, ...], int] = {(): 1}
             denominator = len(arrangements)
             for v in range(n):
                 rounds = self.around.wake.possible(v)
-                blank = Local(self.ports.degree(v), None, identifier=names[v], crash=ends[v])
+                blank = Local(self.ports.degree(v), None, identifier=given[v], crash=ends[v])
                 own = [(self.locals.number(blank), (over - begins) * len(rounds))]
                 own += [
                     (self.locals.number(blank._replace(begins=round if blank.lives(round) else None)), begins)
