@@ -133,3 +133,21 @@ def test_files_of_a_page_are_those_with_a_title():
         ("lives_paper.py", True),
     ]
     assert Path(manual.LIST).name == "commands.md"
+
+
+def test_the_page_of_files_names_every_option_that_takes_one():
+    """The twin lacks one."""
+    text = (HERE / "docs/files.md").read_text("utf-8")
+    assert not unnamed_files(text)
+    assert unnamed_files(text.replace("--distribution", "")) == ["verify --distribution"]
+
+
+def unnamed_files(text: str) -> list[str]:
+    app = typer.main.get_command(application(list(COMMANDS)))
+    return [
+        f"{name} {one.opts[0]}"
+        for name, command in app.commands.items()
+        for one in command.params
+        if one.metavar in ("FILE", "FOLDER") and not one.hidden and one.opts[0].startswith("--")
+        if one.opts[0] not in text
+    ]
