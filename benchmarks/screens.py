@@ -38,6 +38,7 @@ def shoot(browser, name: str, folder: Path) -> None:
     watching = Watching(Builder(record_of(name))).start()
     try:
         page = open_page(browser, watching.url, viewport={"width": 1280, "height": 800})
+        page.click("#introclose")
         for _ in range(ROUNDS):
             page.evaluate("window.hegemon.frames0 = window.hegemon.step")
             page.keyboard.press("Shift+ArrowRight")

@@ -191,6 +191,54 @@ def test_what_a_protocol_does_not_have_is_not_offered(browser, page):
         watching.stop()
 
 
+def test_buttons_have_words_and_the_help_tells_of_the_protocol(page):
+    words = ["start", "back", "play", "step", "round", "change"]
+    assert page.locator("#buttons span").all_inner_texts() == words
+    assert page.inner_text("#helper").split() == ["?", "help"]
+    page.keyboard.press("?")
+    told = page.inner_text("#help")
+    assert hg.FischerJiang.summary() in told and hg.FischerJiang.summary() in page.inner_text("#summary")
+    assert all(name in told and chosen.doc in told for name, chosen in hg.FischerJiang(n=N).sets.items())
+    page.click("#helpclose")
+
+
+def test_texts_on_agents(page):
+    before = page.evaluate("document.getElementById('canvas').toDataURL()")
+    page.select_option("#write", "bullet")
+    until(page, f"h.head.texts && h.head.texts.length === {N}")
+    bullets = [str(a["bullet"]) for a in run(0).configuration.agents]
+    assert state(page, "head")[0]["texts"] == bullets
+    assert page.evaluate("document.getElementById('canvas').toDataURL()") != before
+    assert page.evaluate("window.hegemon.svg()").count("<text") == N
+    page.select_option("#write", "")
+    until(page, "!h.head.texts")
+
+
+def test_rates_are_a_control_and_the_run_is_that_of_the_command(browser):
+    timer = hg.Timer(n=10, s=20)
+    watching = Watching(Builder(RunRecord(timer, seed=SEED))).start()
+    try:
+        page = open_page(browser, watching.url)
+        page.fill("#setup-rates", "corrupt=1/20")
+        page.click("#restart")
+        until(page, "h.greeting.hasEvents && h.step === 0")
+        for _ in range(12):
+            page.keyboard.press("Shift+ArrowRight")
+        until(page, "h.step === 120 && h.head.events && h.head.readAt === 120")
+        same = hg.simulate(timer, seed=SEED, engine="agents", rates=["corrupt=1/20"], until="steps:120")
+        head = state(page, "head")[0]
+        assert head["values"]["leaders"] == same.leaders and head["events"] == {"events": same.measures["events"]}
+        assert head["events"]["events"] > 0 and "--rate corrupt=1/20" in page.inner_text("#command")
+        assert f"{head['events']['events']} event" in page.inner_text("#healing")
+        assert page.is_hidden("#disturbing") and page.is_hidden("#nextbox") and page.is_hidden("#safebox")
+        page.fill("#setup-rates", "corrupt=2")
+        page.click("#restart")
+        page.wait_for_selector("#setuprefused:has-text('out of range')")
+        assert not page.errors
+    finally:
+        watching.stop()
+
+
 def test_next_change_and_every_start(page):
     before = state(page, "values")[0]["leaders"]
     page.keyboard.press("n")
@@ -265,6 +313,17 @@ def play_film(browser, file, last: int) -> None:
     until(page, "h.head.index === 1")
     assert not errors
     context.close()
+
+
+def test_a_dark_film_is_dark_wherever_it_is_opened(browser, tmp_path):
+    film = shoot(Session(hg.FischerJiang(n=N), seed=SEED), until="steps:4")
+    for dark, theme in ((True, "dark"), (None, "light")):
+        (tmp_path / "film.html").write_text(film_page(film, dark))
+        page = browser.new_page(color_scheme="light")
+        page.goto((tmp_path / "film.html").as_uri())
+        until(page, "h.film")
+        assert page.evaluate("document.documentElement.dataset.theme") == theme
+        page.close()
 
 
 def test_a_film_made_without_a_browser(browser, tmp_path):
@@ -368,6 +427,20 @@ def test_two_frames_are_on_their_way_at_most(page):
     }"""
     )
     assert asked == [1, 2] and drawn == [2]
+
+
+@pytest.mark.parametrize("width", [390, 800, 1280])
+def test_many_parameters_leave_room_for_the_summary(browser, width):
+    watching = Watching(Builder(RunRecord(hg.TimeOptimal(n=20), seed=1))).start()
+    try:
+        page = open_page(browser, watching.url, viewport={"width": width, "height": 800})
+        facts, summary, helper = (page.locator(name).bounding_box() for name in ("#facts", "#summary", "#helper"))
+        assert summary["height"] < 100 and summary["width"] > 0.8 * width and summary["y"] >= facts["y"]
+        assert facts["x"] + facts["width"] <= helper["x"] or facts["y"] >= helper["y"] + helper["height"] / 2
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth") and not page.errors
+        page.close()
+    finally:
+        watching.stop()
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
