@@ -4,6 +4,7 @@ It writes docs/atlas.csv, docs/atlas.svg (each dot links to its page) and docs/a
 build/atlas, so that the same command goes on there. Lower bounds are orders of growth, drawn with constant 1.
 """
 
+import json
 import math
 import sys
 from pathlib import Path
@@ -60,17 +61,18 @@ def draw(rows: list[dict], place: Path) -> None:
     for k, kind in enumerate(KINDS):
         for ring in (False, True):
             mine = [row for row in rows if kind_of(row) == kind and is_ring(row) == ring]
-            if mine:
+            for number, row in enumerate(mine):
                 axis.scatter(
-                    [row["states"] for row in mine], [row["parallel_time"] for row in mine], s=60, color=COLOURS[k],
-                    marker="s" if ring else "o", urls=[f"catalogue/{row['protocol']}/" for row in mine], zorder=3,
-                    label=f"{kind}{', rings' if ring else ''}",
+                    [row["states"]], [row["parallel_time"]], s=60, color=COLOURS[k], marker="s" if ring else "o",
+                    urls=[f"catalogue/{row['protocol']}/"], zorder=3, gid=f"dot-{row['protocol']}",
+                    label=None if number else f"{kind}{', rings' if ring else ''}",
                 )  # fmt: skip
-            for row in mine:
-                style = {"xytext": (-7, -14), "ha": "right"} if is_crowded(row, rows) else {"xytext": (7, 4)}
+                style = {"xytext": (7, 4)}
+                if is_crowded(row, rows):
+                    style = {"xytext": (7, -14)} if near_axis(row, rows) else {"xytext": (-7, -14), "ha": "right"}
                 written = axis.annotate(
                     row["protocol"], (row["states"], row["parallel_time"]), fontsize=9, textcoords="offset points",
-                    color=COLOURS[k], **style,
+                    color=COLOURS[k], gid=f"name-{row['protocol']}", **style,
                 )  # fmt: skip
                 written.set_url(f"catalogue/{row['protocol']}/")
     for direction, value, name, _, _ in BOUNDS:
@@ -91,7 +93,7 @@ def draw(rows: list[dict], place: Path) -> None:
 
 
 def is_crowded(row: dict, rows: list[dict]) -> bool:
-    """Whether another dot is close by, to its right: then the name of this one stands on the other side."""
+    """Whether another dot is close by, to its right: then the name of this one stands elsewhere."""
     for other in rows:
         right = 0 < math.log10(other["states"] / row["states"]) < 2
         if right and abs(math.log10(other["parallel_time"] / row["parallel_time"])) < 0.1:
@@ -99,8 +101,59 @@ def is_crowded(row: dict, rows: list[dict]) -> bool:
     return False
 
 
+def near_axis(row: dict, rows: list[dict]) -> bool:
+    """Whether a name to the left of the dot would cross the axis."""
+    least, most = (bound(other["states"] for other in rows) for bound in (min, max))
+    return math.log10(row["states"] / least) < 0.1 * math.log10(most / least)
+
+
 def is_ring(row: dict) -> bool:
     return "ring" in (row["assumes"] or "")
+
+
+def model_of(row: dict) -> str:
+    return CATALOGUE[row["protocol"]].model.name
+
+
+# What may be asked of a protocol: the choice on the page, and whether a row has it.
+FILTERS = {
+    "population": lambda row: model_of(row) == "population",
+    "rounds": lambda row: model_of(row) == "rounds",
+    "any graph or a complete one": lambda row: not is_ring(row),
+    "a ring": is_ring,
+    "nothing is known": lambda row: not row["assumes"],
+    "n need not be known exactly": lambda row: "known exactly" not in (row["assumes"] or ""),
+    **{kind: (lambda row, kind=kind: kind_of(row) == kind) for kind in KINDS},
+}
+SCRIPT = """<script>
+(function () {
+  const has = %s;
+  const picture = document.getElementById("atlas");
+  document.getElementById("atlas-filter").addEventListener("change", function (event) {
+    const wanted = event.target.value;
+    for (const name in has) {
+      const shown = !wanted || has[name].includes(wanted);
+      const drawn = picture.contentDocument;
+      for (const id of ["dot-" + name, "name-" + name]) {
+        const part = drawn && drawn.getElementById(id);
+        if (part) part.style.display = shown ? "" : "none";
+      }
+      document.querySelectorAll("table tr").forEach(function (row) {
+        const first = row.querySelector("td a");
+        if (first && first.textContent === name) row.style.display = shown ? "" : "none";
+      });
+    }
+  });
+})();
+</script>"""
+
+
+def filter_of(rows: list[dict]) -> list[str]:
+    """A choice that hides what is not asked for, in the picture and in the tables."""
+    has = {row["protocol"]: [name for name, test in FILTERS.items() if test(row)] for row in rows}
+    choices = "".join(f"<option>{name}</option>" for name in FILTERS)
+    choose = f'<select id="atlas-filter"><option value="">all protocols</option>{choices}</select>'
+    return [f"<p><label>Show {choose}</label></p>", "", SCRIPT % json.dumps(has, sort_keys=True), ""]
 
 
 def page(rows: list[dict], failed: list[dict], outside: list[tuple[str, str]]) -> str:
@@ -111,14 +164,15 @@ def page(rows: list[dict], failed: list[dict], outside: list[tuple[str, str]]) -
         f"trials of each start, the slowest shown, at most {MAX_STEPS:,} steps. `python -m benchmarks.atlas` makes",
         "this page; `hegemon compare` compares any protocols, yours included. A dot in the picture leads to its page.",
         "",
-        '<object data="../atlas.svg" type="image/svg+xml" style="width:100%">states against time</object>',
+        '<object id="atlas" data="../atlas.svg" type="image/svg+xml" style="width:100%">states against time</object>',
         "",
+        *filter_of(rows),
         "Dashed lines are lower bounds, as orders of growth with constant 1:",
         "",
         *(f"- *{name}*: {what} ({reference})." for _, _, name, what, reference in BOUNDS),
         "",
     ]
-    columns = ("states", "bits", "start", "mean", "median", "p90", "parallel_time", "grade", "assumes")
+    columns = ("states", "bits", "start", "mean", "median", "p90", "parallel_time", "holding", "grade", "assumes")
     for kind, meaning in KINDS.items():
         mine = sorted((row for row in rows if kind_of(row) == kind), key=lambda row: row["parallel_time"])
         lines += [f"## {kind[0].upper()}{kind[1:]}", "", f"{meaning[0].upper()}{meaning[1:]}.", ""]
@@ -127,6 +181,7 @@ def page(rows: list[dict], failed: list[dict], outside: list[tuple[str, str]]) -
             cells = [shown(row, name).replace("|", "\\|") for name in columns]
             lines.append(f"| [{row['protocol']}](catalogue/{row['protocol']}.md) | {' | '.join(cells)} |")
         names = " ".join(row["protocol"] for row in mine)
+        lines += ["", "All of them, or one with its name alone:"]
         command = f"hegemon compare {names} --n {N} --trials {TRIALS} --max-steps {MAX_STEPS}"
         lines += ["", "```sh", command, "```", ""]
     lines += ["## Not placed", ""]

@@ -4,12 +4,14 @@ Verdicts are those of the reproduction that lies in the folder, if there is one 
 """
 
 import contextlib
+import csv
 import inspect
 import json
 from pathlib import Path
 
 from hegemon.claims.registry import all_claims
 from hegemon.errors import InvalidInput
+from hegemon.exact.exports.exporting import export
 from hegemon.models.description import describe, rule_functions, source_of
 from hegemon.protocols import CATALOGUE
 from hegemon.protocols.cited import CITED, GRADES
@@ -17,6 +19,7 @@ from hegemon.protocols.cited import CITED, GRADES
 DOCS = Path(__file__).parent
 FOLDER = DOCS / "catalogue"
 REPRODUCTIONS = ("reproduction-full", "reproduction-quick")  # the first that is there
+MOST_DRAWN = 12  # states of a diagram in which each has its name
 SIZES = (101, *range(2, 100))  # the first that a protocol takes; most take an odd one
 
 
@@ -67,7 +70,14 @@ def page(name: str, protocol, found: dict[str, str]) -> str:
             lines += [f"{heading.capitalize()}: {content[heading]}.", ""]
     story = inspect.getdoc(inspect.getmodule(protocol))
     lines += [story, ""] if story else []
-    lines += ["```sh", f"hegemon show {name}", f"hegemon run {name} --n {size}", f"hegemon watch {name} --n {size}", "```", ""]
+    lines += [
+        "```sh",
+        f"hegemon show {name}",
+        f"hegemon run {name} --n {size}",
+        f"hegemon watch {name} --n {size}",
+        "```",
+        "",
+    ]
     lines += ["## Rules", ""]
     for function in rule_functions(protocol):
         lines += ["```python", source_of(function), "```", ""]
@@ -83,6 +93,7 @@ def page(name: str, protocol, found: dict[str, str]) -> str:
             lines += [f"## {title}", "", *table(content[heading], columns)]
     if content["states"]:
         lines += [f"States of one agent at n = {size}: {content['states']:,}.", ""]
+    lines += [*states_of(name, protocol), *costs(name)]
     claims = claims_about(protocol)
     if claims:
         lines += ["## Claims", ""]
@@ -96,12 +107,53 @@ def page(name: str, protocol, found: dict[str, str]) -> str:
     return "\n".join(lines)
 
 
+def small(protocol):
+    """An instance whose states can be drawn with their names, and whose agents meet; None if there is none."""
+    for n in (5, 4, 3, 2, 7):
+        with contextlib.suppress(InvalidInput):
+            found = protocol(n=n)
+            drawn = found.model.has_interactions and found.fields and found.states <= MOST_DRAWN
+            return found if drawn else None
+    return None
+
+
+def states_of(name: str, protocol) -> list[str]:
+    """The diagram of its states, where they are few."""
+    instance = small(protocol)
+    if instance is None:
+        return []
+    about = f"The states of {name} at n = {instance.n}, and what meetings make of them"
+    command = f"hegemon export {name} --n {instance.n} --to svg --out {name}"
+    return ["## States", "", f"![{about}]({name}.svg)", "", f"{about}: `{command}`.", ""]
+
+
+def rounded(cell: str) -> str:
+    """A cell of the Atlas as people read it."""
+    with contextlib.suppress(ValueError):
+        return f"{float(cell):,.4g}" if "." in cell else f"{int(cell):,}"
+    return cell or "–"
+
+
+def costs(name: str) -> list[str]:
+    """What the Atlas measured."""
+    with (DOCS / "atlas.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if row["protocol"] == name]
+    if not rows:
+        return []
+    columns = ("n", "states", "bits", "start", "trials", "mean", "median", "p90", "parallel_time", "holding_kind")
+    lines = ["## Costs", "", "From the slowest of its starts, as [the Atlas](../atlas.md) has it:", ""]
+    lines += table([{column: rounded(row[column]) for column in columns} for row in rows], columns)
+    return [*lines, f"    hegemon compare {name} --n {rows[0]['n']} --trials {rows[0]['trials']}", ""]
+
+
 def write() -> list[str]:
     """Write all pages; return their names."""
     FOLDER.mkdir(exist_ok=True)
     rows, found = [], verdicts()
     for name, protocol in CATALOGUE.items():
         save(FOLDER / f"{name}.md", page(name, protocol, found))
+        if (instance := small(protocol)) and not (FOLDER / f"{name}.svg").exists():
+            export(instance, "svg", FOLDER / f"{name}.svg")
         link = f"[{name}]({name}.md)"
         rows.append(
             {"id": link, "what it does": protocol.summary(), "model": protocol.model.name, "grade": protocol.grade}

@@ -1,6 +1,7 @@
 """`compare`: the slowest start of each protocol, own protocols, censored trials, and the same files again."""
 
 import json
+import re
 
 import pytest
 
@@ -92,7 +93,11 @@ def test_the_atlas_is_of_the_catalogue(tmp_path):
     atlas.draw(rows, tmp_path / "atlas.svg")
     drawn = (tmp_path / "atlas.svg").read_text()
     assert all(f'href="catalogue/{name}/" target="_top"' in drawn for name in ("pairwise", "timer", "ring"))
+    assert all(f'id="{part}-{name}"' in drawn for name in ("pairwise", "timer", "ring") for part in ("dot", "name"))
     text = atlas.page(rows, [], outside)
+    has = json.loads(re.search(r"const has = (.*);", text)[1])
+    assert "a ring" in has["ring"] and "a ring" not in has["timer"] and "nothing is known" in has["pairwise"]
+    assert all(f"<option>{name}</option>" in text for names in has.values() for name in names)
     assert "[ring](catalogue/ring.md)" in text and text.index("## Self-stabilizing") < text.index("[ring]")
     assert "hegemon compare timer --n" in text.split("## Loosely-stabilizing")[1].split("## ")[0]
 
