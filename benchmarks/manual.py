@@ -158,7 +158,7 @@ def parts(text: str) -> list[Command | File]:
 
 def joined(body: str) -> list[str]:
     """The lines, where one that ends with a backslash goes on."""
-    return [line.strip() for line in body.replace("\\\n", " ").splitlines()]
+    return [line.strip() for line in re.sub(r"\s*\\\n\s*", " ", body).splitlines()]
 
 
 def _command(line: str, shown=None, span=(0, 0)) -> Command:
@@ -173,9 +173,11 @@ def _command(line: str, shown=None, span=(0, 0)) -> Command:
 def with_output(body: str, begin: int) -> list[Command]:
     """The commands of a block `console`, each with the lines below it."""
     found = []
-    for one in re.finditer(r"^\$ ([^\n]*)\n((?:(?!\$ )[^\n]*\n)*)", body, re.M):
+    for one in re.finditer(r"^\$ ((?:[^\n]*\\\n)*[^\n]*)\n((?:(?!\$ )[^\n]*\n)*)", body, re.M):
         span = (begin + one.start(2), begin + one.end(2))
-        found.append(_command(one[1], one[2].rstrip("\n").split("\n") if one[2].strip() else [], span))
+        found.append(
+            _command(" ".join(joined(one[1])), one[2].rstrip("\n").split("\n") if one[2].strip() else [], span)
+        )
     if len(found) > 1 and not any(one.shown for one in found):  # a list of commands
         found = [replace(one, shown=None) for one in found]
     return found
