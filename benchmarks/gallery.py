@@ -35,6 +35,7 @@ SETTINGS = {  # what shows a protocol best; n = 24 where nothing is said
     "cai-izumi-wada": {"n": 10},
     "trains": {"graph": "grid:6x6", "start": "all-leaders"},
     "bfw": {"graph": "grid:8x8"},
+    "leader-tree": {"n": 24},
     "walks": {"graph": "torus:6x6"},
     "flood-max": {"graph": "grid:6x6", "parameters": {"diameter": 10}},
     "referees": {"n": 60},

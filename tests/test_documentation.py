@@ -155,9 +155,12 @@ def test_the_reference_names_all_that_a_class_may_declare():
         "largest_allowed",
         "summary",
         "usual_scheduler",
-        "tosses",
-        "faces",
         "public_names",
+        "coin_values",
+        "coin_faces",
+        "range_values",
+        "is_ordered",
+        "degree_fitting",
     }
     assert set(undocumented(text, *models)) <= ours
     assert undocumented(text, type("Twin", (), {"never_named": 1})) == ["never_named"]

@@ -2,6 +2,7 @@
 
 import itertools
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -121,3 +122,64 @@ def test_beauquier_under_a_distributed_daemon():
     """Asked, not claimed: at n = 3 any nodes may act at once."""
     answer = hg.verify(BEAUQUIER(3), scheduler="distributed")
     assert answer.finding("reached").holds and not answer.finding("reached").claimed
+
+
+# -- leader-tree -----------------------------------------------------------------------------------------------------
+
+TREE = CATALOGUE["leader-tree"]
+BRANCHED = [(0, 1), (1, 2), (2, 3), (1, 4), (2, 5)]  # six nodes, two of them branchings
+
+
+def test_the_rule_of_leader_tree():
+    """A second reading: look for the one neighbour that does not point here."""
+    for degree in (1, 2, 3):
+        for pointers in itertools.product((-1, 0, 1, 2), repeat=degree):
+            near = [{"parent": pointer, "back": 1} for pointer in pointers]
+            missing = [port for port, pointer in enumerate(pointers) if pointer != 1]
+            for mine in range(-1, degree):
+                after = TREE(4).transition({"parent": mine}, near)
+                assert after == {"parent": missing[0] if len(missing) == 1 else -1}
+
+
+@pytest.mark.parametrize(
+    ("graph", "moves"),
+    [("path:2", 1), ("path:3", 4), ("path:4", 7), ("path:5", 11), ("path:6", 16), ("star:4", None), (BRANCHED, None)],
+    ids=str,
+)
+def test_leader_tree_ends_with_one_root(graph, moves):
+    if graph is BRANCHED:
+        graph = nx.Graph(BRANCHED)
+    n = graph.number_of_nodes() if isinstance(graph, nx.Graph) else int(graph[-1])
+    answer = hg.verify(TREE(n), graph=graph)
+    idle = np.diff(answer.case.decisions.first) == 0
+    assert answer.ok and idle.sum() == n and np.array_equal(idle, answer.inside)
+    roots = (answer.chain.codes[idle] == TREE(n).space.code(TREE(n).space.parse({"parent": -1}))).sum(axis=1)
+    assert np.array_equal(roots, np.ones(n))
+    assert len({tuple(row) for row in answer.chain.codes[idle].tolist()}) == n  # one end for each root
+    if moves is not None:
+        unit = "move" if moves == 1 else "moves"
+        assert answer.finding("reached").sentence.endswith(f"at most {moves} {unit}")
+
+
+def test_leader_tree_runs_and_refuses():
+    run = hg.simulate(TREE(200), graph="path:200", seed=3)
+    assert run.reached and run.leaders == 1 and run.measures["moves"] > 0
+    with pytest.raises(hg.InvalidInput, match="runs on trees, and ring:5 has a cycle; use for instance path:5"):
+        hg.simulate(TREE(5), graph="ring:5")
+    assert not hg.verify(TREE(4), graph="path:4", scheduler="synchronous").finding("reached").holds
+
+
+class OneSidedTree(TREE):
+    """A twin that takes everybody to be on port 0 of its neighbours."""
+
+    def update(me, neighbours, coins, p):
+        others, chosen = 0, -1
+        for k in range(len(neighbours)):
+            if neighbours[k].parent != 0:
+                others += 1
+                chosen = k
+        me.parent = chosen if others == 1 else -1
+
+
+def test_a_tree_without_ports_back_is_refuted():
+    assert not hg.verify(OneSidedTree(4), graph="path:4").ok

@@ -85,6 +85,11 @@ def packer(packing):
     return pack, unpack, np.array(layout, dtype=np.int64)
 
 
+def fitter(text: str):
+    """`fits(a, degree, limits)` of a protocol whose ranges depend on the degree, to bind in kernels."""
+    return _functions(text, "fits")[0]
+
+
 def copier(names):
     """`show(a, face)`, which copies the named fields of a state, to bind in kernels."""
     (show,) = _functions("\n".join(["def show(a, face):", *(f"    face.{name} = a.{name}" for name in names)]), "show")

@@ -57,7 +57,7 @@ class RoundConfigurations(ConfigurationSpace):
     @property
     def tosses(self) -> int:
         """The equally likely outcomes of the coins of one node."""
-        return self.protocol.tosses
+        return self.protocol.coin_values
 
     @property
     def arcs(self) -> int:
@@ -84,19 +84,24 @@ class RoundConfigurations(ConfigurationSpace):
 
     def all_keys(self) -> np.ndarray:
         keys = np.arange(self.size)
+        if self.protocol.degree_fitting.names:
+            fits, codes = self.protocol.degree_fitting.fits(self.topology), self.codes(keys)
+            keys = keys[np.logical_and.reduce([fits[v][codes[:, v]] for v in range(self.n)])]
         return keys[have_inputs(self.protocol, self.codes(keys))] if self.protocol.inputs else keys
 
-    def outcomes(self, me: int, neighbours: tuple[int, ...]) -> dict[int, int]:
-        """The states that a node may have after a round, each with the number of coins that lead there."""
-        situation = (me, neighbours)
+    def outcomes(self, me: int, neighbours: tuple[int, ...], backs: tuple[int, ...] = ()) -> dict[int, int]:
+        """The states that a node may have after a round, each with the number of coins that lead there; `backs` are the
+        ports of its neighbours that lead back, where there are ports."""
+        situation = (me, neighbours, backs)
         if situation not in self._situations:
             protocol = self.protocol
             found: dict[int, int] = {}
-            near = [protocol.space.namespace(code) for code in neighbours]
-            for coins, ways in protocol.faces:
+            near = protocol.as_seen([protocol.space.namespace(code) for code in neighbours], backs)
+            for coins, ways in protocol.coin_faces:
                 state = protocol.space.namespace(me)
-                protocol.update(state, near, protocol.shown(coins), protocol.p)
+                protocol.update(state, near, protocol.coins_shown(coins), protocol.p)
                 code = protocol.space.code(state)
+                protocol.degree_fitting.require(state, len(near))
                 found[code] = found.get(code, 0) + ways
             self._situations[situation] = found
         return self._situations[situation]
@@ -104,14 +109,15 @@ class RoundConfigurations(ConfigurationSpace):
     def seen(self, codes: np.ndarray, node: int) -> np.ndarray:
         """What a node sees of its neighbours in each row; their order counts only where they have one."""
         near = codes[:, self.topology.neighbours(node)]
-        return near if self.protocol.oriented else np.sort(near, axis=1)
+        return near if self.protocol.is_ordered else np.sort(near, axis=1)
 
     def local(self, codes: np.ndarray, node: int) -> "LocalOutcomes":
         """What a node may become in each row."""
         distinct, which = np.unique(
             np.column_stack([codes[:, node], self.seen(codes, node)]), axis=0, return_inverse=True
         )
-        found = [self.outcomes(row[0], tuple(row[1:])) for row in distinct.tolist()]
+        backs = self.protocol.ports_back(self.topology, node)
+        found = [self.outcomes(row[0], tuple(row[1:]), backs) for row in distinct.tolist()]
         lengths = np.array([len(outcome) for outcome in found])
         states = np.array([state for outcome in found for state in outcome])
         shares = np.array([share for outcome in found for share in outcome.values()])

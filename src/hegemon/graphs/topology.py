@@ -96,6 +96,18 @@ class Topology:
         """The number of out-neighbours of every node."""
         return frozen(np.diff(self.offsets))
 
+    @cached_property
+    def back(self) -> np.ndarray:
+        """Of an undirected graph, for every arc: the place of its tail in the row of its head."""
+        # Sorted by (source, target) and by (target, source), arcs are met by their reverses.
+        reverse = np.empty(self.arcs, np.int64)
+        reverse[np.lexsort((self.sources, self.targets))] = np.lexsort((self.targets, self.sources))
+        return frozen(reverse - self.offsets[self.targets])
+
+    def backs(self, v: int) -> np.ndarray:
+        """The places of v in the rows of its neighbours."""
+        return self.back[self.offsets[v] : self.offsets[v + 1]]
+
     def neighbours(self, v: int) -> np.ndarray:
         """The out-neighbours of v, increasing."""
         return self.targets[self.offsets[v] : self.offsets[v + 1]]

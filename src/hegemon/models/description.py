@@ -10,6 +10,7 @@ from hegemon import display
 from hegemon.graphs.topology import KINDS
 from hegemon.models.authors import is_authored
 from hegemon.models.inputs import describe_inputs
+from hegemon.models.neighbourhoods import NEIGHBOURHOODS
 from hegemon.models.protocol import Protocol
 
 
@@ -40,7 +41,7 @@ def describe(protocol: Protocol) -> dict:
         "fields": [
             {
                 "name": field.name,
-                "domain": field.domain.describe(protocol.values),
+                "domain": field.domain.describe(protocol.range_values),
                 "in": field.domain.existence,
             }
             for field in protocol.fields
@@ -114,6 +115,8 @@ def describe_assumptions(protocol: Protocol) -> Iterator[str]:
     graph = protocol.needs_graph or ("oriented-ring" if getattr(protocol, "oriented", False) else "")
     if graph:
         yield f"the graph is {'an' if graph[0] in 'aeiou' else 'a'} {KINDS[graph]}"
+    if (seen := getattr(protocol, "neighbourhood", "set")) != "set":
+        yield NEIGHBOURHOODS[seen]
     if protocol.needs_exact_n:
         yield "n is known exactly"
     if getattr(protocol, "has_identifiers", False):

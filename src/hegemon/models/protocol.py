@@ -176,10 +176,15 @@ class Protocol:
     def parameters(self) -> dict:
         return {name: self.values[name] for name in self.parameter_declarations}
 
+    @property
+    def range_values(self) -> dict[str, Any]:
+        """What the ranges of fields may speak of."""
+        return self.values
+
     @cached_property
     def space(self) -> StateSpace:
         try:
-            return StateSpace(self.fields, self.values, self.id, tuple(self.inputs), self._halts is not None)
+            return StateSpace(self.fields, self.range_values, self.id, tuple(self.inputs), self._halts is not None)
         except WrongField as error:
             raise InvalidInput(f"{error}{declared(type(self), 'State', error.field)}") from None
 

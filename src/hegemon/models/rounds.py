@@ -13,7 +13,10 @@ from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.authors import declared, where
 from hegemon.models.coins import CoinProtocol
+from hegemon.models.configuration import Configuration
 from hegemon.models.model import ROUNDS
+from hegemon.models.neighbourhoods import Fitting, check_neighbourhood, facing, without_back
+from hegemon.models.protocol import Protocol
 from hegemon.models.purity import require_pure
 from hegemon.models.soundness import check_functions, check_transition
 from hegemon.models.words import Word, check_fields, checked
@@ -23,7 +26,9 @@ class RoundsProtocol(CoinProtocol):
     """Declare `class State:` and `def update(me, neighbours, coins, p)`.
 
     `update` changes `me`, a copy of the node's own state, after reading `neighbours`, the states of its
-    neighbours before the round: a sequence whose order means nothing, unless the protocol is `oriented`. `coins`
+    neighbours before the round: a sequence whose order and repetitions mean nothing (`neighbourhood = "set"`). With
+    "multiset" it may count them, and its length is the degree; with "ports" `neighbours[k]` is the one on port k, and
+    `neighbours[k].back` the port there that leads back; on an `oriented` ring it is (left, right). `coins`
     is a number of `random_bits` fair bits, fresh for every node and round; or, with `class Coins:`, `coins.x` is a bit,
     fair or not, or a uniform number.
 
@@ -42,18 +47,22 @@ class RoundsProtocol(CoinProtocol):
     reads_graph = True
     smallest_n = 1
     random_bits = 0
+    neighbourhood = "set"  # or multiset, or ports: what update may depend on (models/neighbourhoods.py)
     oriented = False  # on an oriented ring, `neighbours` is (left, right), in this order
     public: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
+        check_neighbourhood(cls)
         fields = {field.name: field for field in cls.fields}
         for name in cls.private:
             if name not in fields or fields[name].domain.condition:
                 raise InvalidInput(f"{cls.__name__}: private names {name!r}, which is not a field of every state")
             if fields[name].domain.length is not None:
                 raise InvalidInput(f"{cls.__name__}: private names {name!r}, which is an array; make it public")
+        inherited = "State" in vars(cls) and "public" not in vars(cls)  # of other fields: all are public anew
+        cls.public = () if inherited else cls.public
         cls.public = cls.public or tuple(name for name in fields if name not in cls.private)
         for name in cls.public:
             if name not in fields or name in cls.private:
@@ -74,7 +83,7 @@ class RoundsProtocol(CoinProtocol):
         super().__init__(n, **given)
         self.coins.require_drawable()
         if self.coin_fields:
-            _ = self.faces  # refused if there are too many to be tried
+            _ = self.coin_faces  # refused if there are too many to be tried
 
     @property
     def compiled_values(self) -> dict[str, Any]:
@@ -85,8 +94,33 @@ class RoundsProtocol(CoinProtocol):
         """The public fields, arrays element by element."""
         return tuple(one for name in self.public for one in self.space.elements(name))
 
+    @property
+    def range_values(self) -> dict[str, Any]:
+        return self.values | ({"degree": self.values["max_degree"]} if "max_degree" in self.values else {})
+
+    @cached_property
+    def degree_fitting(self) -> Fitting:
+        """Which states fit a node of which degree."""
+        return Fitting(self)
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether a node tells its neighbours apart."""
+        return self.oriented or self.neighbourhood == "ports"
+
+    def initial(self, name, rng, as_multiset: bool = False, topology: Topology | None = None) -> Configuration:
+        made = super().initial(name, rng, as_multiset, topology)
+        if not self.degree_fitting.names or topology is None:
+            return made
+        agents = made.agents
+        if str(name) == "random" and self.starts[str(name)] is Protocol.start_random:
+            agents = self.degree_fitting.redrawn(agents, topology.degrees, rng)
+        self.degree_fitting.require_all(agents, topology, f"{self.id}: the start {name}")
+        return Configuration(self.space, agents=agents)
+
     def check_topology(self, topology: Topology) -> None:
         super().check_topology(topology)
+        self.degree_fitting.check_topology(topology)
         if self.oriented:
             topology.require("oriented-ring", self.id)
         if topology.directed:
@@ -98,40 +132,46 @@ class RoundsProtocol(CoinProtocol):
     # -- by hand ----------------------------------------------------------------------------------------
 
     @property
-    def tosses(self) -> int:
+    def coin_values(self) -> int:
         """How many equally likely values the coins of a node have in a round: they are numbered from 0."""
         return self.coins.size if self.coin_fields else 1 << self.random_bits
 
     @cached_property
-    def faces(self) -> list[tuple[int, int]]:
+    def coin_faces(self) -> list[tuple[int, int]]:
         """All that the coins of a node may show: for each the first value that shows it, and how many values do."""
-        return list(self.coins.faces.values()) if self.coin_fields else [(k, 1) for k in range(self.tosses)]
+        return list(self.coins.faces.values()) if self.coin_fields else [(k, 1) for k in range(self.coin_values)]
 
     @cached_property
     def _face_numbers(self) -> dict[Any, int]:
         return {shown: place for place, shown in enumerate(self.coins.faces)}
 
-    def face(self, number: int) -> int:
+    def coin_face(self, number: int) -> int:
         """Which of the faces this value of the coins shows."""
         return self._face_numbers[self.coins.value(number)] if self.coin_fields else number
 
-    def shown(self, number: int) -> Any:
+    def coins_shown(self, number: int) -> Any:
         """What `update` gets as `coins` if they have this value."""
         return self.coins.value(number) if self.coin_fields else number
 
     def _checked_coins(self, number: int) -> Any:
         return self.coins.kind._make(map(Word, self.coins.value(number))) if self.coin_fields else Word(number)
 
-    def shown_coins(self, number: int) -> str:
+    def coins_in_words(self, number: int) -> str:
         """The same in words."""
         return str(self.coins.mapping(number) if self.coin_fields else number)
 
     def transition(self, me, neighbours, coins: int | Mapping[str, int] = 0) -> dict:
         """The hand tool: the state of a node after a round, from states as mappings."""
         state = self.space.parse(me)
+        self.degree_fitting.require(state, len(neighbours))
         if self.coin_fields or not isinstance(coins, int):
             coins = self.coins.number(coins if isinstance(coins, Mapping) else {})
-        self.move(state, [self.space.parse(other) for other in neighbours], coins)
+        given = [without_back(other) for other in neighbours]
+        backs = [back for _, back in given]
+        if (self.neighbourhood == "ports") != all(back is not None for back in backs) and backs:
+            needed = "needs" if self.neighbourhood == "ports" else "has no"
+            raise InvalidInput(f"{self.id}: a neighbour {needed} `back`, the port there that leads back")
+        self.move(state, self.as_seen([self.space.parse(other) for other, _ in given], backs), coins)
         self.space.code(state)  # refuses values out of range
         return self.space.mapping(state)
 
@@ -139,14 +179,27 @@ class RoundsProtocol(CoinProtocol):
         """The update of a node, in place, calculated as machine code does it."""
         check_fields(me)
         self.update(me, [checked(state) for state in neighbours], self._checked_coins(coins), self.checked_p)
+        self.degree_fitting.require(me, len(neighbours))
+
+    def as_seen(self, states: list, backs: Any) -> list:
+        """Neighbours as `update` gets them; `backs` are the ports there that lead back."""
+        return facing(states, backs) if self.neighbourhood == "ports" else states
+
+    def neighbours_of(self, nodes: list, topology: Topology, v: int) -> list:
+        """The neighbours of a node, likewise."""
+        return self.as_seen([nodes[u] for u in topology.neighbours(v)], self.ports_back(topology, v))
+
+    def ports_back(self, topology: Topology, v: int) -> tuple[int, ...]:
+        """The ports of a node's neighbours that lead back to it, where the protocol reads ports."""
+        return tuple(topology.backs(v).tolist()) if self.neighbourhood == "ports" else ()
 
     def outcomes(self, nodes: list, topology: Topology) -> list[list]:
         """For every node the different states that it may have after one round, over all its coins."""
         result = []
         for v, me in enumerate(nodes):
-            near = [nodes[u] for u in topology.neighbours(v)]
+            near = self.neighbours_of(nodes, topology, v)
             found = {}
-            for coins, _ in self.faces:
+            for coins, _ in self.coin_faces:
                 state = copy.copy(me)
                 self.move(state, near, coins)
                 code = self.space.code(state)
@@ -189,41 +242,71 @@ class RoundsProtocol(CoinProtocol):
 
     def check_update(self, rng, samples: int = 200) -> None:
         """Try `update` on a few hundred neighbourhoods; besides what every transition must fulfil, it may not depend
-        on the order of the neighbours, nor read a neighbour's field that is not public."""
-        situations = []
-        for _ in range(samples):
-            codes = self.space.telling_states(rng, 3 if self.oriented else 1 + int(rng.integers(5)))
-            situations.append((*codes, self.faces[rng.integers(len(self.faces))][0]))
+        on what its neighbourhood does not show, nor read a neighbour's field that is not public."""
+        situations = [self._situation(rng) for _ in range(samples)]
 
         def states_of(situation):
-            return [checked(self.space.namespace(code)) for code in situation[:-1]]
+            return [checked(self.space.namespace(code)) for code in situation[0]]
 
         def shown(situation):
             me, *near = (self.space.mapping(state) for state in states_of(situation))
-            return f"node {me}, neighbours {near}, coins {self.shown_coins(situation[-1])}"
+            if self.neighbourhood == "ports":
+                near = [state | {"back": back} for state, back in zip(near, situation[1], strict=True)]
+            return f"node {me}, neighbours {near}, coins {self.coins_in_words(situation[2])}"
 
         def call(states, situation):
-            return self.update(states[0], states[1:], self._checked_coins(situation[-1]), self.checked_p)
+            near = self.as_seen(states[1:], situation[1])
+            answer = self.update(states[0], near, self._checked_coins(situation[2]), self.checked_p)
+            self.degree_fitting.require(states[0], len(near))
+            return answer
 
         check_transition(self, "update", situations, states_of, call, shown)
         for situation in situations:
-            expected = self._updated(states_of(situation), situation[-1])
+            expected = self._updated(states_of(situation), situation)
             for change, what in (
-                (_reordered, "depends on the order of the neighbours, or counts equal ones"),
+                *self._blindness,
                 (self._disguised, "reads a field of a neighbour that is not public"),
             ):
-                if self.oriented and change is _reordered:
-                    continue
-                if self._updated(change(states_of(situation)), situation[-1]) != expected:
+                if self._updated(change(states_of(situation)), situation) != expected:
                     raise InvalidInput(f"{self.id}: update {what} ({shown(situation)})")
-            near = states_of(situation)[1:]
-            self.update(self.space.namespace(situation[0]), near, self.shown(situation[-1]), self.p)
-            if [self.space.code(state) for state in near] != list(situation[1:-1]):
+            near = self.as_seen(states_of(situation)[1:], situation[1])
+            before = [dict(vars(state)) for state in near]
+            self.update(self.space.namespace(situation[0][0]), near, self.coins_shown(situation[2]), self.p)
+            if [vars(state) for state in near] != before:
                 place = where(self.update)
                 raise InvalidInput(f"{self.id}: update changes a neighbour; it may only change its own state ({place})")
 
-    def _updated(self, states, coins) -> int:
-        self.update(states[0], states[1:], self.shown(coins), self.p)
+    @property
+    def _blindness(self) -> list[tuple[Callable, str]]:
+        """Changes of the neighbours that `update` may not notice."""
+        if self.is_ordered:
+            return []
+        if self.neighbourhood == "multiset":
+            what = (
+                "depends on the order of the neighbours, which a multiset does not show; neighbourhood = 'ports' does"
+            )
+            return [(_backwards, what), (_rotated, what)]
+        what = "depends on the order of the neighbours, or counts equal ones"
+        hint = "; neighbourhood = 'multiset' lets it count, 'ports' number them"
+        return [(_reordered, what + hint), (_rotated, what + hint)]
+
+    def _situation(self, rng) -> tuple[tuple[int, ...], tuple[int, ...], int]:
+        """The codes of a node and its neighbours, the ports that lead back, and the number of what the coins show."""
+        fitting = self.degree_fitting
+        most = max(fitting.fewest, min(4, fitting.largest if fitting.largest is not None else 4))
+        degree = 2 if self.oriented else int(rng.integers(fitting.fewest, most + 1))
+        codes = self.space.telling_states(rng, 1 + degree)
+        coins = self.coin_faces[rng.integers(len(self.coin_faces))][0]
+        if self.neighbourhood == "set":
+            return tuple(codes), (), coins
+        degrees = np.append(degree, rng.integers(max(1, fitting.fewest), most + 1, size=degree))
+        backs = tuple(int(rng.integers(other)) for other in degrees[1:])
+        states = fitting.redrawn(self.space.decode_array(np.array(codes)), degrees, rng)
+        return tuple(self.space.encode_array(states).tolist()), backs, coins
+
+    def _updated(self, states, situation) -> int:
+        near = self.as_seen(states[1:], situation[1])
+        self.update(states[0], near, self.coins_shown(situation[2]), self.p)
         return self.space.code(states[0])
 
     def _disguised(self, states):
@@ -234,6 +317,14 @@ class RoundsProtocol(CoinProtocol):
         return states
 
 
+def _backwards(states):
+    return states[:1] + states[:0:-1]
+
+
+def _rotated(states):
+    return states[:1] + states[2:] + states[1:2]
+
+
 def _reordered(states):
     """The neighbours backwards and one of them twice: as a set they are the same."""
-    return states[:1] + states[:0:-1] + states[1:2]
+    return _backwards(states) + states[1:2]

@@ -278,7 +278,12 @@ def _check_functions_of_all(protocol: Any) -> None:
         require_pure(function, what, "it may only depend on the agents, the graph and the parameters")
         for _ in range(TRIED_CONFIGURATIONS if protocol.n <= LARGEST_TRIED else 0):
             codes = space.telling_states(rng, protocol.n)
-            graph = _ring(protocol.n) if protocol.reads_graph else ()
+            graph: tuple = _ring(protocol.n) if protocol.reads_graph else ()
+            if protocol.reads_graph and protocol.degree_fitting.names:  # states that nodes of a ring can have
+                if (degrees := np.diff(graph[0])).max() > protocol.degree_fitting.largest:
+                    break
+                agents = protocol.degree_fitting.redrawn(space.decode_array(codes), degrees, rng)
+                codes = space.encode_array(agents).tolist()
             with authored(what):
                 answer = function([space.namespace(code) for code in codes], *graph, protocol.p)
                 disguised = function([_disguised(space, code) for code in codes], *graph, protocol.p)

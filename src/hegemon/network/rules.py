@@ -9,6 +9,7 @@ from typing import Any
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import MessageProtocol
+from hegemon.models.neighbourhoods import require_alike
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
 from hegemon.models.rounds import RoundsProtocol
@@ -28,6 +29,11 @@ class MemberRules:
     def __init__(self, protocol: Protocol):
         if getattr(protocol, "oriented", False):
             raise InvalidInput(f"{protocol.id} needs to know left from right, which a list of peers does not show")
+        if getattr(protocol, "neighbourhood", "set") == "ports":
+            raise InvalidInput(
+                f"{protocol.id} needs ports: a member knows its peers, but not by which number each of them calls it"
+            )
+        require_alike(protocol, "members, whose peers come and go, do not run it")
         if protocol.needs_exact_n:
             raise InvalidInput(
                 f"{protocol.id} needs to know the exact number of members, which no member of a network does; "
@@ -100,7 +106,7 @@ class RoundsRules(MemberRules):
     protocol: RoundsProtocol
 
     def agent(self, state: int, degree: int, *where: Any, **options: Any) -> Synchronizer:
-        tosses = self.protocol.tosses
+        tosses = self.protocol.coin_values
         node = RoundsNode(self.protocol, state, lambda round: secrets.randbelow(tosses))
         return Synchronizer(node, *where, **options)
 

@@ -23,6 +23,7 @@ from hegemon.protocols.huang import Huang as Huang
 from hegemon.protocols.israeli_jalfon import IsraeliJalfon as IsraeliJalfon
 from hegemon.protocols.itai_rodeh import ItaiRodeh as ItaiRodeh
 from hegemon.protocols.leader_ring_3 import LeaderRing3 as LeaderRing3
+from hegemon.protocols.leader_tree import LeaderTree as LeaderTree
 from hegemon.protocols.majority import ApproximateMajority as ApproximateMajority
 from hegemon.protocols.majority import ExactMajority as ExactMajority
 from hegemon.protocols.odd_ring import OddRing as OddRing

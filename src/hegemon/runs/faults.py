@@ -16,6 +16,7 @@ from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration, Group
 from hegemon.models.halting import HALTED, lasting
+from hegemon.models.neighbourhoods import require_alike
 from hegemon.models.protocol import Protocol
 from hegemon.runs.run import Fault
 
@@ -33,6 +34,8 @@ class Damage(NamedTuple):
 def strike(fault: Fault, engine: Engine, rng: np.random.Generator, output: Callable | None = None) -> Damage:
     """Replace the states of the victims; `output(state)`, if given, is compared before and after."""
     configuration = engine.configuration()
+    if not fault.values:
+        require_alike(getattr(engine, "protocol", None), "a fault must name the values that it writes")
     leads = _Leads(configuration.space, output)
     if fault.kind == "join":
         return _joined(fault, configuration, leads, rng, engine.as_multiset)

@@ -104,18 +104,18 @@ def require_arc(topology: Topology, i: int, j: int) -> None:
 def _outcomes(session, node: int, nodes: list) -> dict[int, Fraction]:
     """What one node may become, with probabilities over its coins."""
     protocol = session.protocol
-    if len(protocol.faces) > MOST_TRIED:
+    if len(protocol.coin_faces) > MOST_TRIED:
         raise InvalidInput(
-            f"the coins of a node show one of {len(protocol.faces):,} values, and at most {MOST_TRIED:,} are tried; "
+            f"a node's coins show one of {len(protocol.coin_faces):,} values, and at most {MOST_TRIED:,} are tried; "
             "let chance decide"
         )
-    near = [nodes[u] for u in session.topology.neighbours(node)]
+    near = protocol.neighbours_of(nodes, session.topology, node)
     found: Counter = Counter()
-    for coins, ways in protocol.faces:
+    for coins, ways in protocol.coin_faces:
         state = protocol.space.namespace(protocol.space.code(nodes[node]))
         protocol.move(state, near, coins)
         found[protocol.space.code(state)] += ways
-    return {code: Fraction(count, protocol.tosses) for code, count in found.items()}
+    return {code: Fraction(count, protocol.coin_values) for code, count in found.items()}
 
 
 def _of_node(session, node: int) -> list[dict]:

@@ -192,8 +192,9 @@ class AgentWorld(World):
         near = self.topology.neighbours(focus)
         states = [self.space.namespace(code) for code in self.space.encode_array(old[[focus, *near]])]
         before = self.space.mapping(states[0])
-        coins = protocol.shown(self.engine.last_coins(focus))
-        _, lines = traced(protocol.update, states[0], states[1:], coins, protocol.p)
+        coins = protocol.coins_shown(self.engine.last_coins(focus))
+        seen = protocol.as_seen(states[1:], protocol.ports_back(self.topology, focus))
+        _, lines = traced(protocol.update, states[0], seen, coins, protocol.p)
         text = f"{len(changed):,} of {protocol.n:,} nodes changed; "
         text += Round(((focus, before, self.space.mapping(states[0])),)).sentence()
         return {"node": focus, "text": text, "lines": lines, "changed": bool(len(changed))}

@@ -85,8 +85,8 @@ def test_the_rounds_are_those_of_plain_python(graph):
 @pytest.mark.parametrize("chance", [1 / 3, 0.3, 0, 1, 0.5])
 def test_successors_are_those_of_all_values(chance):
     protocol = Dice(3, chance=chance)
-    assert sum(ways for _, ways in protocol.faces) == protocol.tosses
-    assert all(protocol.face(number) == k for k, (number, _) in enumerate(protocol.faces))
+    assert sum(ways for _, ways in protocol.coin_faces) == protocol.coin_values
+    assert all(protocol.coin_face(number) == k for k, (number, _) in enumerate(protocol.coin_faces))
     topology = topology_for(protocol, "path:3")
     space, codes = RoundConfigurations(protocol, topology), np.array([[0, 3, 1], [2, 2, 0]])
     rows, after, weights = space.successors(codes)
@@ -94,10 +94,10 @@ def test_successors_are_those_of_all_values(chance):
         law: Counter = Counter({(): Fraction(1)})
         for v in range(3):
             mine: Counter = Counter()
-            for number in range(protocol.tosses):
+            for number in range(protocol.coin_values):
                 me = protocol.space.namespace(start[v])
                 protocol.move(me, [protocol.space.namespace(start[u]) for u in topology.neighbours(v)], number)
-                mine[protocol.space.code(me)] += Fraction(1, protocol.tosses)
+                mine[protocol.space.code(me)] += Fraction(1, protocol.coin_values)
             law = Counter({(*told, code): p * q for told, p in law.items() for code, q in mine.items()})
         found: Counter = Counter()
         for target, weight in zip(after[rows == row].tolist(), weights[rows == row].tolist(), strict=True):

@@ -2,8 +2,6 @@
 
 from functools import lru_cache
 
-import numpy as np
-
 from hegemon.graphs.topology import Topology
 
 
@@ -28,19 +26,14 @@ class ListedPorts:
     def __init__(self, topology: Topology):
         self.offsets = topology.offsets.tolist()
         self.targets = topology.targets.tolist()
-        # Sorted by (source, target) and by (target, source), arcs are met by their reverses.
-        back = np.empty(topology.arcs, np.int64)
-        there = np.lexsort((topology.targets, topology.sources))
-        back[np.lexsort((topology.sources, topology.targets))] = there
-        self.back = back.tolist()
+        self.back = topology.back.tolist()
 
     def degree(self, v: int) -> int:
         return self.offsets[v + 1] - self.offsets[v]
 
     def cross(self, v: int, port: int) -> tuple[int, int]:
         arc = self.offsets[v] + port
-        w = self.targets[arc]
-        return w, self.back[arc] - self.offsets[w]
+        return self.targets[arc], self.back[arc]
 
 
 @lru_cache(maxsize=4)

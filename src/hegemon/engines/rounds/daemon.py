@@ -47,6 +47,7 @@ class DaemonEngine(Engine):
         self.protocol, self.topology, self.space, self.stop = protocol, topology, protocol.space, stop
         self.scheduler = scheduler
         self.near = [topology.neighbours(v).tolist() for v in range(topology.n)]
+        self._backs = [protocol.ports_back(topology, v) for v in range(topology.n)]
         self.rng = random.Random(int.from_bytes(np.asarray(key).tobytes(), "little"))
         self._situations: dict[tuple, list[int]] = {}
         self._marked: dict[int, tuple[bool, ...]] = {}
@@ -69,11 +70,12 @@ class DaemonEngine(Engine):
 
     def outcomes(self, node: int) -> list[int]:
         """The codes that a node may have after it acts, one for all that its coins may show."""
-        near = [self.codes[other] for other in self.near[node]]
-        situation = (self.codes[node], *(near if self.protocol.oriented else sorted(near)))
+        codes = [self.codes[other] for other in self.near[node]]
+        near = tuple(codes if self.protocol.is_ordered else sorted(codes))
+        situation = (self.codes[node], near, self._backs[node])
         if situation not in self._situations:
-            found, others = [], [self.space.namespace(code) for code in situation[1:]]
-            for coins, _ in self.protocol.faces:
+            found, others = [], self.protocol.as_seen([self.space.namespace(code) for code in near], self._backs[node])
+            for coins, _ in self.protocol.coin_faces:
                 me = self.space.namespace(situation[0])
                 self.protocol.move(me, others, coins)
                 found.append(int(self.space.code(me)))
@@ -89,12 +91,12 @@ class DaemonEngine(Engine):
     def gain(self, node: int) -> float:
         """How many more nodes are enabled after a node acts, in the mean over its coins."""
         before, gained, outcomes = self.codes[node], 0, list(self.outcomes(node))
-        for code, (_, weight) in zip(outcomes, self.protocol.faces, strict=True):
+        for code, (_, weight) in zip(outcomes, self.protocol.coin_faces, strict=True):
             self.codes[node] = code
             more = sum(self._can_act(other) - (other in self._place) for other in (node, *self.near[node]))
             gained += weight * more
         self.codes[node] = before
-        return gained / self.protocol.tosses
+        return gained / self.protocol.coin_values
 
     def _can_act(self, node: int) -> bool:
         return any(code != self.codes[node] for code in self.outcomes(node))
@@ -103,6 +105,7 @@ class DaemonEngine(Engine):
 
     def load(self, configuration: Configuration, step: int | None = None) -> None:
         self._time = self._time if step is None else step
+        self.protocol.degree_fitting.require_all(configuration.agents, self.topology, self.protocol.id)
         self.codes = [int(code) for code in self.space.encode_array(configuration.agents)]
         self.enabled: list[int] = []
         self._place: dict[int, int] = {}  # of every enabled node among them
@@ -145,12 +148,12 @@ class DaemonEngine(Engine):
         """One step of the daemon."""
         acted, self._memory = self.scheduler.choose(self, self._memory, self.rng)
         outcomes = [(node, self.outcomes(node)) for node in acted]
-        tosses = self.protocol.tosses
+        tosses = self.protocol.coin_values
         self.tossed = {node: self.rng.randrange(tosses) if tosses > 1 else 0 for node in acted}
         self._time += 1
         self._changed = False
         for node, after in outcomes:
-            self._become(node, after[self.protocol.face(self.tossed[node])])
+            self._become(node, after[self.protocol.coin_face(self.tossed[node])])
         self.acted = acted
         self.moves += len(acted)
         for node in {other for one in acted for other in (one, *self.near[one])}:
@@ -165,7 +168,7 @@ class DaemonEngine(Engine):
             self._rounds, self._begun, self._pending = self._rounds + 1, False, set(self.enabled)
         if not self.enabled:
             self.hopeless = STILL
-        elif not self.scheduler.is_random and self.protocol.tosses == 1:
+        elif not self.scheduler.is_random and self.protocol.coin_values == 1:
             self._look_for_cycle()
 
     def _become(self, node: int, code: int) -> None:

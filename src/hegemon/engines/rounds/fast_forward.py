@@ -28,7 +28,7 @@ LONGEST_JUMP = 2**61
 
 def can_skip(protocol: RoundsProtocol, watched) -> bool:
     """Whether skipped rounds can go unseen: nothing that is watched reads a private field."""
-    tried = number_of_private_states(protocol) * len(protocol.faces)
+    tried = number_of_private_states(protocol) * len(protocol.coin_faces)
     return tried <= LARGEST_CHAIN and not speaks_of(watched, protocol.private)
 
 
@@ -84,12 +84,12 @@ class Survey:
         protocol, packing = engine.protocol, engine.packing
         values, places = private_words(protocol, packing), np.zeros(engine.private + 1, np.int64)
         places[values] = np.arange(len(values))
-        numbers, weights = np.array(protocol.faces, np.int64).T
+        numbers, weights = np.array(protocol.coin_faces, np.int64).T
         self.hidden = Hidden(
-            engine.private, values, places, numbers.copy(), weights.astype(np.float64), protocol.tosses
+            engine.private, values, places, numbers.copy(), weights.astype(np.float64), protocol.coin_values
         )
         records, author = protocol.record_types, engine.author
-        move = {name: author[name] for name in ("pack", "unpack", "clear", "update")}
+        move = {name: author[name] for name in ("pack", "unpack", "clear", "update", "fits")}
         transition = part(kernels.transition, records, **move)  # one for both kernels: it takes long to compile
         self._observe = specialize(kernels.observe, records, transition=transition, gather=author["gather"])
         show = {name: author[name] for name in ("unpack", "show", "gather")}

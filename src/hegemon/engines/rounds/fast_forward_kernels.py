@@ -59,7 +59,7 @@ def transition(word, room, degree, coins, given):
     unpack(word, me[0], given.layout)
     update(me[0], room.near[:degree], coins, given.p[0])
     clear(me[0], given.layout)
-    return pack(me[0], given.layout)
+    return pack(me[0], given.layout) if fits(me[0], degree, given.limits) else np.int64(-1)
 
 
 def observe(low, high, room, first, old, new, hidden, chains, given):

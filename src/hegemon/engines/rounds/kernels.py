@@ -31,12 +31,15 @@ class Room(NamedTuple):
 
 
 class Given(NamedTuple):
-    """What a run does not change: the parameters, how states are packed, and the graph."""
+    """What a run does not change: the parameters, how states are packed, the graph (with the ports back, where nodes
+    have ports), and the ranges that depend on the degree."""
 
     p: np.ndarray
     layout: tuple
     offsets: np.ndarray
     targets: np.ndarray
+    back: np.ndarray
+    limits: np.ndarray
 
 
 class Coins(NamedTuple):
@@ -103,6 +106,17 @@ def gather(faces, v, near, given):
     return degree
 
 
+def gather_ports(faces, v, near, given):
+    """The same, each with the port that leads back."""
+    begin, end = given.offsets[v], given.offsets[v + 1]
+    degree = 0
+    for arc in range(begin, end):
+        show(faces[given.targets[arc]], near[degree])
+        near[degree].back = given.back[arc]
+        degree += 1
+    return degree
+
+
 def toss_bits(word, place, node, time, coins):
     """Fair bits: nodes share a word."""
     return coins_from(word, place, coins.bits)
@@ -131,7 +145,7 @@ def sweep(low, high, room, old, new, time, coins, given):
         update(me[0], near[:degree], drawn, given.p[0])
         clear(me[0], layout)
         packed = pack(me[0], layout)
-        if packed < 0:
+        if packed < 0 or not fits(me[0], degree, given.limits):
             return False
         new.words[v] = packed
         show(me[0], new.faces[v])

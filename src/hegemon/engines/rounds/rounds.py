@@ -16,7 +16,7 @@ import numpy as np
 from hegemon.compute.border import NumbaError
 from hegemon.compute.compilation import part, specialize
 from hegemon.compute.philox import word_at
-from hegemon.compute.records import clearer, copier, marker, packer, updating, widened
+from hegemon.compute.records import clearer, copier, fitter, marker, packer, updating, widened
 from hegemon.engines.engine import LAST_STEP, Engine, within_clock
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Deadline, Pace
@@ -41,6 +41,7 @@ from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput, pass_interrupt
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
+from hegemon.models.neighbourhoods import BACK
 from hegemon.models.packing import Packing
 from hegemon.models.rounds import RoundsProtocol
 from hegemon.models.state import record_type
@@ -68,12 +69,14 @@ class Rounds(Engine):
         fast_forward=True,
         threads=None,
     ):
-        self.protocol, self.space, self.stop = protocol, protocol.space, stop
+        self.protocol, self.topology, self.space, self.stop = protocol, topology, protocol.space, stop
         self.packing = Packing(self.space, protocol.private)
         self.private = self.packing.private_mask
         self.key = key  # words for coins, departures and landings
         self._skipped = 0  # rounds that fast-forward did not make
         self._face = record_type({name: self.space.dtype[name] for name in protocol.public_names}, self.space.arrays)
+        ports = protocol.neighbourhood == "ports"
+        self._seen = np.dtype([(BACK, np.int64), *self._face.descr]) if ports else self._face
         self._membership = Membership(protocol, stop, topology)
         self._compile(topology)
         n, size = topology.n, topology.n + topology.arcs
@@ -86,7 +89,7 @@ class Rounds(Engine):
         self._mark = np.zeros(n * len(stop.conditions), np.int8)
         self._counts = np.zeros(len(stop.conditions), np.int64)
         self._search = Search(self._anchor, self._clock, self.private)
-        self._coins = Coins(key[0], 64 if protocol.coin_fields else protocol.random_bits, protocol.tosses)
+        self._coins = Coins(key[0], 64 if protocol.coin_fields else protocol.random_bits, protocol.coin_values)
         self._looks_ahead = fast_forward and can_skip(protocol, (*stop.conditions, *stop.whole))
         self._survey: Survey | None = None
         self._flight: Flight | None = None
@@ -94,19 +97,21 @@ class Rounds(Engine):
 
     def _compile(self, topology: Topology) -> None:
         pack, unpack, layout = packer(self.packing)
-        records = self.protocol.record_types
+        records, ports = self.protocol.record_types, self.protocol.neighbourhood == "ports"
         show = copier(self.protocol.public_names)
         self.author = {  # what the kernels of this engine and of fast-forward are bound to
             "pack": pack,
             "unpack": unpack,
             "clear": clearer(self.space, words=4),
             "show": show,
-            "gather": kernels.gather,
+            "gather": part(kernels.gather_ports, records, show=show) if ports else kernels.gather,
+            "fits": fitter(self.protocol.degree_fitting.source()),
             "update": updating(self.protocol.update, self.protocol.coins.names, self.protocol.coins.biased),
         }
         # As unsigned numbers, which need no look at whether an index is negative.
         graph = topology.offsets.view(np.uint64), topology.targets.view(np.uint32)
-        self.given = Given(self.protocol.compiled_p, layout, *graph)
+        back = topology.back if ports else np.zeros(0, np.int64)
+        self.given = Given(self.protocol.compiled_p, layout, *graph, back, self.protocol.degree_fitting.limits)
         self._pack = specialize(kernels.pack_all, records, pack=pack, show=show)
         self._unpack = specialize(kernels.unpack_all, records, unpack=unpack)
         self._show = specialize(kernels.show_all, records, unpack=unpack, show=show)
@@ -138,7 +143,7 @@ class Rounds(Engine):
         self._parts = [(int(low), int(high), self.room()) for low, high in pairwise(edges)]
 
     def room(self) -> Room:
-        return Room(np.zeros(1, widened(self.space.dtype)), np.zeros(self._largest_degree, self._face))
+        return Room(np.zeros(1, widened(self.space.dtype)), np.zeros(self._largest_degree, self._seen))
 
     # -- what the driver uses ---------------------------------------------------------------------------
 
@@ -167,6 +172,7 @@ class Rounds(Engine):
         assert self._flight is None or self.step == self._flight.departure, "a run is reached into at its horizon"
         if step is not None:
             self._state[TIME] = step
+        self.protocol.degree_fitting.require_all(configuration.agents, self.topology, self.protocol.id)
         self._pack(configuration.agents, *self.frame, self.given.layout)
         self._recount()
         self._survey = self._flight = None
@@ -322,12 +328,12 @@ class Rounds(Engine):
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if self._fails(low, middle) else (middle, high)
-        _, _, offsets, targets = self.given
-        near = targets[offsets[low] : offsets[low + 1]].astype(np.int64)
+        near = self.topology.neighbours(low)
         me, *others = self.protocol.namespaces(self.unpacked(self.words[np.concatenate([[low], near])]).agents)
         shown = f"{self.space.mapping(me)} with neighbours {[self.space.mapping(other) for other in others]}"
-        for coins, _ in self.protocol.faces:
-            state, told = copy.copy(me), self.protocol.shown_coins(coins)
+        others = self.protocol.as_seen(others, self.protocol.ports_back(self.topology, low))
+        for coins, _ in self.protocol.coin_faces:
+            state, told = copy.copy(me), self.protocol.coins_in_words(coins)
             try:
                 self.protocol.move(state, others, coins)
                 self.space.check(state)

@@ -18,6 +18,7 @@ from hegemon.exact.instance import EVERYTHING, fixed_start
 from hegemon.exact.rounds import RoundConfigurations
 from hegemon.exact.schedules import parse_daemon
 from hegemon.graphs.topology import Topology
+from hegemon.models.neighbourhoods import require_alike
 from hegemon.models.protocol import Protocol
 from hegemon.runs.setting import topology_for
 
@@ -292,7 +293,8 @@ class _Rounds(_Agents):
 
     def body(self) -> Iterator[str]:
         space = RoundConfigurations(self.protocol, self.topology)
-        whole = self.protocol.tosses
+        whole = self.protocol.coin_values
+        require_alike(self.protocol, "it is not written in the language of PRISM; export the chain with --to drn")
         for v in range(self.n):
             near = [int(u) for u in self.topology.neighbours(v)]
             if self.q ** (len(near) + 1) > MOST_SITUATIONS:
@@ -303,8 +305,8 @@ class _Rounds(_Agents):
             begin = f" init {self.start[v]}" if self.start is not None else ""
             yield from (f"module node{v}", f"  x{v} : [0..{self.q - 1}]{begin};")
             for codes in itertools.product(range(self.q), repeat=len(near) + 1):
-                seen = codes[1:] if self.protocol.oriented else tuple(sorted(codes[1:]))
-                outcomes = space.outcomes(codes[0], seen)
+                seen = codes[1:] if self.protocol.is_ordered else tuple(sorted(codes[1:]))
+                outcomes = space.outcomes(codes[0], seen, self.protocol.ports_back(self.topology, v))
                 guard = " & ".join(f"x{u}={code}" for u, code in zip((v, *near), codes, strict=True))
                 after = " + ".join(f"{count}/{whole} : (x{v}'={code})" for code, count in outcomes.items())
                 if self.action or set(outcomes) != {codes[0]}:
