@@ -61,8 +61,16 @@ def test_no_daemon_matters_to_israeli_and_jalfon(n):
         assert high == pytest.approx(expected, rel=1e-10) and low == pytest.approx(expected, rel=1e-10)
 
 
+def test_israeli_and_jalfon_has_the_size_that_qcomp_knows():
+    for n, size in ((3, 7), (10, 1023)):
+        assert hg.verify(JALFON(n), property="reached").chain.size == size
+
+
 def test_israeli_and_jalfon_against_epmc():
-    """ePMC, n = 7: at most 12, 16, 18, 19 for 2 to 5 tokens, 21 in all; at least 18 for 5."""
+    """ePMC, n = 7: at most 12, 16, 18, 19 for 2 to 5 tokens, 21 in all; at least 18 for 5. n = 3: 2 and 3."""
+    three = hg.verify(JALFON(3))
+    for k in (2, 3):
+        assert extremes(three, three.chain.codes.sum(axis=1) == k) == pytest.approx((k, k), rel=1e-10)
     answer = hg.verify(JALFON(7))
     number = answer.chain.codes.sum(axis=1)
     found = {k: extremes(answer, number == k) for k in range(2, 8)}
@@ -106,6 +114,18 @@ def test_hermans_synchronous_ring_against_epmc(n, known):
 def test_hermans_synchronous_ring_against_storm_and_qcomp(n, worst):
     """4 a b c / n with the most equal gaps a, b, c."""
     assert hg.verify(HERMAN(n), start="all", property="time").hitting.worst == pytest.approx(worst, rel=1e-9)
+
+
+@pytest.mark.parametrize(("n", "worst"), [(13, 24.615385), (15, 33.333334), (17, 42.352940)])
+def test_hermans_larger_rings_against_storm_and_qcomp(n, worst):
+    """From three tokens as far apart as possible, which are the worst start for every n that was followed whole."""
+    answer = hg.verify(HERMAN(n), start="three-tokens", property="time")
+    assert max(answer.hitting.from_starts.values()) == pytest.approx(worst, abs=2e-6)
+
+
+@pytest.mark.full
+def test_hermans_ring_of_thirteen_is_slowest_from_three_tokens():
+    assert hg.verify(HERMAN(13), start="all", property="time").hitting.worst == pytest.approx(24.615385, abs=1e-6)
 
 
 # -- Storm on the exported decision process ----------------------------------------------------------------------

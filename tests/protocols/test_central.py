@@ -79,7 +79,7 @@ def test_the_rules_with_tokens():
 @pytest.mark.parametrize(("n", "moves"), [(3, 3), (5, 15), pytest.param(7, 42, marks=pytest.mark.full)])
 def test_huang_ends_whatever_the_daemon_does(n, moves):
     answer = hg.verify(HUANG(n))
-    assert answer.ok and answer.inside.sum() == n * (n - 1)
+    assert answer.ok and answer.inside.sum() == n * (n - 1) and answer.chain.size == n**n
     assert answer.finding("reached").sentence.endswith(f"at most {moves} moves")
     idle = np.diff(answer.case.decisions.first) == 0
     assert np.array_equal(idle, answer.inside)  # silent there, and nowhere else
@@ -116,6 +116,39 @@ def test_leader_ring_3_fails_on_four_nodes():
 @pytest.mark.parametrize("n", [6, 7])
 def test_leader_ring_3_fails_on_six_and_seven_nodes(n):
     assert not hg.verify(LooseRing3(n)).finding("reached").holds
+
+
+@pytest.mark.parametrize("n", range(2, 9))
+def test_leader_ring_3_has_no_cycle_and_elects_on_two_three_and_five_nodes(n):
+    """From the second reading alone, where a ring may have two nodes: x moves whatever the leaders are."""
+    after: dict[tuple, list] = {}
+    for xs in itertools.product(range(3), repeat=n):
+        moved = [ring3(xs[v - 1], xs[v], 0, xs[(v + 1) % n])[0] for v in range(n)]
+        after[xs] = [(*xs[:v], moved[v], *xs[v + 1 :]) for v in range(n) if moved[v] != xs[v]]
+    longest: dict[tuple, int] = {}  # in the order in which everything that follows is known: all, if there is no cycle
+    fathers: dict[tuple, list] = {xs: [] for xs in after}
+    for xs, targets in after.items():
+        for target in targets:
+            fathers[target].append(xs)
+    waits = {xs: len(targets) for xs, targets in after.items()}
+    ready = [xs for xs, number in waits.items() if number == 0]
+    while ready:
+        xs = ready.pop()
+        longest[xs] = max((longest[target] + 1 for target in after[xs]), default=0)
+        for father in fathers[xs]:
+            waits[father] -= 1
+            if waits[father] == 0:
+                ready.append(father)
+    assert len(longest) == 3**n
+    elects = True
+    for xs in (xs for xs, targets in after.items() if not targets):
+        numbers = []  # of leaders, whatever they were before
+        for old in (0, 1):
+            numbers.append(sum(ring3(xs[v - 1], xs[v], old, xs[(v + 1) % n])[1] for v in range(n)))
+        elects &= numbers == [1, 1]
+    assert elects == (n in (2, 3, 5))
+    if elects:
+        assert max(longest.values()) == {2: 2, 3: 3, 5: 7}[n]
 
 
 def test_beauquier_under_a_distributed_daemon():

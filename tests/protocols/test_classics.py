@@ -1,5 +1,6 @@
 """The classics: Herman's ring by its exact law, Itai and Rodeh's election by its course and its messages."""
 
+import itertools
 import math
 
 import numpy as np
@@ -90,6 +91,30 @@ def test_itai_rodeh_with_two_ids_needs_about_two_phases_for_three_nodes():
     expected = (1 + 3 / 8 * 2) / (1 - 1 / 4)
     phases = [run.steps / 3 for run in hg.run_trials(ItaiRodeh(n=3, K=2), 1500, seed=2).runs]
     assert abs(np.mean(phases) - expected) < 4 * np.std(phases) / math.sqrt(1500)
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "phases"),
+    [
+        (3, 2, 4 / 3), (3, 3, 9 / 8), (3, 4, 16 / 15), (4, 2, 2), (4, 3, 27 / 20), (4, 4, 32 / 27), (5, 2, 16 / 5),
+        (5, 3, 27 / 20), (5, 4, 256 / 225),
+    ],
+)  # fmt: skip
+def test_any_unique_id_wins_as_in_prisms_case_study(n, k, phases):
+    """leader_sync of PRISM and QComp: expected phases of n rounds, here exactly and by counting draws."""
+    draws = list(itertools.product(range(k), repeat=n))
+    lucky = sum(any(draw.count(id) == 1 for id in draw) for draw in draws)
+    assert len(draws) / lucky == pytest.approx(phases, rel=1e-12)
+    if k**n <= 81:
+        answer = hg.verify(ItaiRodeh(n=n, K=k, wins="unique"))
+        assert float(answer.rounds) == pytest.approx(n * phases, rel=1e-9)
+        if (n, k) == (3, 2):
+            assert float(hg.verify(ItaiRodeh(n=n, K=k)).rounds) != pytest.approx(n * phases, rel=1e-3)
+    else:
+        runs = hg.run_trials(ItaiRodeh(n=n, K=k, wins="unique"), 400, seed=1).runs
+        found = np.array([run.steps / n for run in runs])
+        assert {run.leaders for run in runs} == {1}
+        assert abs(found.mean() - phases) < 4.5 * found.std() / math.sqrt(len(found))
 
 
 def test_messages_flow_to_the_right_alone():

@@ -37,6 +37,14 @@ def check_neighbourhood(cls: Any) -> None:
         raise InvalidInput(
             f"{cls.__name__}: a field cannot be named back, which is the port that leads back; rename it"
         )
+    for field in cls.fields:
+        if field.domain.length is None:
+            continue
+        if cls.neighbourhood == "ports" or "degree" in f"{field.domain.low} {field.domain.high} {field.domain.length}":
+            raise InvalidInput(
+                f"{cls.__name__}: {field.name} is an array; nodes with ports cannot have one, and neither its range "
+                "nor its length may depend on the degree; use single fields"
+            )
     if bounded := bounded_by_degree(cls.fields):
         if cls.neighbourhood == "set" and not cls.oriented:
             raise InvalidInput(

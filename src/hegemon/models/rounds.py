@@ -15,7 +15,7 @@ from hegemon.models.authors import declared, where
 from hegemon.models.coins import CoinProtocol
 from hegemon.models.configuration import Configuration
 from hegemon.models.model import ROUNDS
-from hegemon.models.neighbourhoods import Fitting, check_neighbourhood, facing, without_back
+from hegemon.models.neighbourhoods import BACK, Fitting, check_neighbourhood, facing, without_back
 from hegemon.models.protocol import Protocol
 from hegemon.models.purity import require_pure
 from hegemon.models.soundness import check_functions, check_transition
@@ -270,9 +270,9 @@ class RoundsProtocol(CoinProtocol):
                 if self._updated(change(states_of(situation)), situation) != expected:
                     raise InvalidInput(f"{self.id}: update {what} ({shown(situation)})")
             near = self.as_seen(states_of(situation)[1:], situation[1])
-            before = [dict(vars(state)) for state in near]
             self.update(self.space.namespace(situation[0][0]), near, self.coins_shown(situation[2]), self.p)
-            if [vars(state) for state in near] != before:
+            ports = tuple(getattr(state, BACK) for state in near) if self.neighbourhood == "ports" else situation[1]
+            if [self.space.code(state) for state in near] != list(situation[0][1:]) or ports != situation[1]:
                 place = where(self.update)
                 raise InvalidInput(f"{self.id}: update changes a neighbour; it may only change its own state ({place})")
 

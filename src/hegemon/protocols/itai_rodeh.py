@@ -1,7 +1,8 @@
 """Itai and Rodeh's election on a ring of anonymous nodes that know n: random ids, again and again while they tie.
 
 In synchronous rounds all phases begin together and last n rounds, so the phase number that the asynchronous
-algorithm sends along is known to everybody and is not sent.
+algorithm sends along is known to everybody and is not sent. With `wins=unique`, as in PRISM's case study leader_sync,
+every id goes all the way round, nobody drops out, and the largest id that only one node has wins.
 """
 
 from hegemon.models.domains import Bit, Range
@@ -25,6 +26,7 @@ class ItaiRodeh(MessageProtocol):
     smallest_n = 3
 
     K = Parameter("n", low=2, help="ids are drawn from 1..K")
+    wins = Parameter("largest", choices=("largest", "unique"), help="the largest id if it is unique, or any unique one")
 
     class Message:
         id: Range(1, "K")
@@ -34,12 +36,15 @@ class ItaiRodeh(MessageProtocol):
     class Node:
         id = 0
         active = True
+        heard = ()  # ids of this phase, if all of them are collected
 
     def begin(self, node, rng):
         return self._draw(node, rng)
 
     def round(self, node, inbox, rng):
         for message in inbox.values():
+            if self.wins == "unique":
+                return self._collect(node, message, rng)
             if not node.active:
                 return self._pass_on(message, message.unique)
             if message.hop == self.n:  # its own: only the largest ids come all the way round
@@ -53,6 +58,18 @@ class ItaiRodeh(MessageProtocol):
                 return self._pass_on(message, message.unique)
             if message.id == node.id:
                 return self._pass_on(message, 0)
+        return None
+
+    def _collect(self, node, message, rng):
+        """Until the own id is back: then all have heard the same n ids, each in its turn."""
+        node.heard += (message.id,)
+        if message.hop < self.n:
+            return self._pass_on(message, 1)
+        single = [id for id in node.heard if node.heard.count(id) == 1]
+        node.heard = ()
+        if not single:
+            return self._draw(node, rng)
+        node.status = ELECTED if node.id == max(single) else NON_ELECTED
         return None
 
     def _draw(self, node, rng):
