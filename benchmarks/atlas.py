@@ -182,7 +182,7 @@ def page(rows: list[dict], failed: list[dict], outside: list[tuple[str, str]]) -
             lines.append(f"| [{row['protocol']}](catalogue/{row['protocol']}.md) | {' | '.join(cells)} |")
         names = " ".join(row["protocol"] for row in mine)
         lines += ["", "All of them, or one with its name alone:"]
-        command = f"hegemon compare {names} --n {N} --trials {TRIALS} --max-steps {MAX_STEPS}"
+        command = f"hegemon compare {names} --n {N} --trials {TRIALS} --max-steps {MAX_STEPS}   # about 2 min"
         lines += ["", "```sh", command, "```", ""]
     lines += ["## Not placed", ""]
     lines += [f"- [{name}](catalogue/{name}.md): {reason}." for name, reason in outside]
