@@ -11,12 +11,14 @@ import pytest
 
 import hegemon as hg
 from hegemon.engines.rounds import kernels
+from hegemon.exact.closure import closure_everywhere
 from hegemon.exact.rounds import RoundConfigurations
 from hegemon.graphs.families import as_topology
-from hegemon.models import Bit, Parameter, Range, RoundsProtocol
+from hegemon.models import Bit, Parameter, Range, RoundsProtocol, everywhere
 from hegemon.network.rules import RoundsRules
 from hegemon.runs.faults import Fault
 from hegemon.runs.setting import topology_for
+from hegemon.web import choosing
 from tests.engines.random_protocols import mix
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -338,3 +340,45 @@ def test_colouring_with_degree_plus_one_colours():
             assert after["colour"][v] in ({mine, free} if mine in near else {mine})
     answer = hg.verify(kind(4), graph="star:4")
     assert answer.ok and len(answer.inside) == 4 * 2**3
+
+
+# -- closure on every graph, and the page ----------------------------------------------------------------------------
+
+
+class Parity(Counted):
+    """x follows the parity of how many neighbours have 1; all 0 is closed, all 1 is not."""
+
+    class State:
+        x: Bit
+
+    def update(me, neighbours, coins, p):
+        ones = 0
+        for k in range(len(neighbours)):
+            ones += neighbours[k].x
+        me.x = ones % 2
+
+    zeros = everywhere(lambda a, p: a.x == 0)
+    ones = everywhere(lambda a, p: a.x == 1)
+
+    def listed(self, name, topology):
+        return np.full((1, topology.n), int(name == "ones"))
+
+
+def test_closure_on_every_small_graph_counts_neighbours():
+    found = closure_everywhere(Parity, 4, "zeros")
+    assert len(found) == 1 + 1 + 2 + 6 and all(one.holds for one in found)
+    for one in closure_everywhere(Parity, 4, "ones"):
+        assert one.holds == bool((one.graph.degrees % 2 == 1).all())
+
+
+def test_the_page_offers_what_ports_allow():
+    class Session:
+        protocol = Numbered(4, key=2)
+        topology = topology_for(protocol, "star:4")
+
+    space = Session.protocol.space
+    start = [{"x": v, "at": 0} for v in range(4)]
+    nodes = [space.parse(state) for state in start]
+    adjacency = [sorted(Session.topology.neighbours(v).tolist()) for v in range(4)]
+    for v, after in enumerate(reference(Numbered, 2, adjacency, start)):
+        assert choosing._outcomes(Session, v, nodes) == {space.code(space.parse(after)): 1}
