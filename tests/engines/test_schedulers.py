@@ -133,7 +133,7 @@ def test_simulation_and_chain_agree(text):
         assert abs(uniform - exact) > 1e-6  # so the test can tell them apart
 
 
-@pytest.mark.parametrize("text", ["matching", "permutation", "bounded:2"])
+@pytest.mark.parametrize("text", ["matching", "permutation", "bounded:2", "edge-markov:1/9,1/2", "moving:5x4"])
 def test_what_a_scheduler_remembers_is_part_of_the_run(text):
     """The course does not depend on who looks, and a restored snapshot repeats it, memory included."""
     protocol = hg.Timer(n=7)

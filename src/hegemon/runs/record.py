@@ -150,7 +150,8 @@ class RunRecord:
         None, "who acts next: uniform, weighted:…, matching …; for rounds synchronous, central:uniform …",
         metavar="NAME:…", panel=POPULATION, needs="scheduler", repeats=True,
         about='who acts next. For interactions: "uniform" (the default), "weighted:FILE.csv", "weighted:2,1,1", '
-        '"weighted:zipf=1", "matching", "permutation", "round-robin", "bounded:K", "recorded:FILE.csv", '
+        '"weighted:zipf=1", "matching", "permutation", "round-robin", "bounded:K", "edge-markov:P,Q", "moving:WxH", '
+        '"recorded:FILE.csv", '
         '"function:NAME", a function of (step, agents), or a `Scheduler`. For rounds: "synchronous" (the default, '
         'unless the protocol says otherwise), "central:uniform", "locally-central:uniform", "distributed:1/3", '
         '"round-robin", "central:most-enabled", "central:delay-leader", or a function of (step, states, enabled)',

@@ -17,6 +17,8 @@ PAIRS = {  # by name, the function that reads what follows the colon
     "permutation": f"{HERE}.permuted:read_permutation",
     "round-robin": f"{HERE}.cyclic:read_round_robin",
     "bounded": f"{HERE}.bounded:read_bounded",
+    "edge-markov": f"{HERE}.changing:read_edge_markov",
+    "moving": f"{HERE}.changing:read_moving",
     "recorded": f"{HERE}.cyclic:read_recorded",
     "function": f"{HERE}.own:read_function",
 }
