@@ -75,7 +75,9 @@ def watch_protocol(
         raise InvalidInput("--as, --moments, --sorted, --write and --dark are for what is saved: give --save FILE")
     if until or max_steps:
         raise InvalidInput("--until and --max-steps say where a film ends: give --save FILE, or leave them away")
-    serve_page(Watching(builder, host, port), is_loopback(host), no_browser)
+    with Progress(quiet=quiet):  # the first time, code is compiled
+        page = Watching(builder, host, port)
+    serve_page(page, is_loopback(host), no_browser)
 
 
 def serve_page(page: Any, is_private: bool, no_browser: bool) -> None:
