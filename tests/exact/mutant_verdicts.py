@@ -93,7 +93,7 @@ def section(protocol: str) -> tuple[list[str], dict[str, Verdict]]:
 
 HEAD = """# Mutants: what the exact verification catches
 
-Each row changes one line of a protocol of the catalogue (`tests/exact/mutants.py` has the texts) and lets
+Each row changes one line of a protocol of the catalogue (`tests/exact/mutants.py` has the changes) and lets
 `hegemon verify` judge the result. A mutant that breaks a claim is refuted with a shortest counterexample;
 one that survives breaks none, and the row says why, with the exact figures before and after: mean and worst
 expected steps to the safe set, worst expected holding, probability that one leader is left. This file is

@@ -37,7 +37,7 @@ def whole(init: Callable) -> Callable:
     """A constructor of an author's own, which must take what every protocol takes and hand it on."""
 
     @functools.wraps(init)
-    def make(self, *given, **named) -> None:
+    def make(self: Any, *given: Any, **named: Any) -> None:
         instead = "write def __init__(self, n, **given) and call super().__init__(n, **given) first"
         with authored(f"{type(self).__name__}.__init__", instead):
             init(self, *given, **named)

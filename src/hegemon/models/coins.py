@@ -124,7 +124,7 @@ class CoinProtocol(Protocol):
 
     coin_fields: ClassVar[tuple[Field, ...]] = ()
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         if "Coins" in vars(cls):
             cls.coin_fields = declared_fields(vars(cls)["Coins"], cls.__name__, "Coins")
             if "interact" in cls.functions:

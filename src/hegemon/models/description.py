@@ -5,6 +5,7 @@ import inspect
 import textwrap
 from collections.abc import Iterator
 from types import CodeType, FunctionType
+from typing import Any
 
 from hegemon import display
 from hegemon.graphs.topology import KINDS
@@ -62,11 +63,11 @@ def describe(protocol: Protocol) -> dict:
 RULES = ("interact", "update", "begin", "round")  # what the rules of a protocol are called, depending on its model
 
 
-def rule_functions(kind) -> list:
+def rule_functions(kind: type) -> list:
     """The functions that are the rules of a protocol's class, each followed by those of its author that it calls."""
     found: dict = {}
 
-    def follow(function) -> None:
+    def follow(function: Any) -> None:
         plain = getattr(function, "py_func", function)
         if not isinstance(plain, FunctionType) or plain in found or not is_authored(plain.__code__.co_filename):
             return
@@ -86,7 +87,7 @@ def names_in_order(code: CodeType) -> list[str]:
     return list(dict.fromkeys([*steps, *inner]))
 
 
-def source_of(function) -> str:
+def source_of(function: Any) -> str:
     """Its text without the indentation of its class, decorators and remarks to a linter."""
     lines = textwrap.dedent(inspect.getsource(function)).rstrip().split("\n")
     return "\n".join(line.split("  # noqa")[0] for line in lines if not line.startswith("@"))

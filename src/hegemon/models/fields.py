@@ -19,7 +19,7 @@ class Field:
     default: int | str | None = None
 
 
-def declared_fields(state_class, owner: str, what: str = "State") -> tuple[Field, ...]:
+def declared_fields(state_class: type, owner: str, what: str = "State") -> tuple[Field, ...]:
     """The fields of a `class State:` (or `class Message:`) body, in order, each checked."""
     if not inspect.isclass(state_class):
         raise InvalidInput(
@@ -70,7 +70,7 @@ def require_name(name: object, owner: str, what: str) -> None:
         raise InvalidInput(f"{owner}: a {what} cannot be named {shown(name)}, which is no name of Python; rename it")
 
 
-def signed_type(low: int, high: int, variable: bool = False):
+def signed_type(low: int, high: int, variable: bool = False) -> type:
     """The narrowest signed integer that holds the range: signed, so that differences cannot wrap around.
 
     A range that varies with the parameters gets 32 bits at least: kernels are compiled for types, and a protocol

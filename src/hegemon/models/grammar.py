@@ -6,8 +6,9 @@ its length, its depth, and the size of every number in it.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from hegemon.errors import InvalidInput
 
@@ -77,13 +78,13 @@ TOKEN = re.compile(
 )
 
 
-def shown(text) -> str:
+def shown(text: object) -> str:
     """A text as a sentence may quote it: printable and short."""
     quoted = repr(text) if isinstance(text, str) else str(text)
     return quoted if len(quoted) <= 80 else quoted[:77] + "…"
 
 
-def short(value) -> str:
+def short(value: Any) -> str:
     """A value without quotes, on one line and not too long."""
     text = " ".join(str(value).split())
     text = text if text.isprintable() else ascii(text)
@@ -233,7 +234,7 @@ class _Reader:
             raise self.unexpected()
 
 
-def _tokens(text: str):
+def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
     """(kind, word, position) of every token, then an end."""
     position = 0
     while position < len(text):
@@ -267,6 +268,6 @@ def exact(word: str) -> int | float:
     return value
 
 
-def too_large(what) -> InvalidInput:
+def too_large(what: str) -> InvalidInput:
     limit = int(LARGEST_NUMBER * 0.30103)
     return InvalidInput(f"{shown(what)} is a number of more than {limit} digits, which is more than can be used")

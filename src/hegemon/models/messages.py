@@ -32,7 +32,7 @@ from hegemon.models.purity import require_pure
 ELECTED, NON_ELECTED = "ELECTED", "NON-ELECTED"
 
 
-def failure(elected, candidates: int) -> str | None:
+def failure(elected: Any, candidates: int) -> str | None:
     """Why an election did not end with one leader, from the ranks of those elected and the number of candidates.
 
     A candidate with the highest rank alone is always elected, so without any leader the highest ranks were equal.
@@ -47,12 +47,12 @@ def failure(elected, candidates: int) -> str | None:
 class MessageFormat:
     """Makes messages of the declared fields. The size of a message is that of the fields it has."""
 
-    def __init__(self, fields, values, owner):
+    def __init__(self, fields: Any, values: Any, owner: str):
         self.owner, self.fields = owner, fields
         self.bounds = {field.name: field.domain.bounds(values) for field in fields}
         self.kind: Any = _message_type(*self.bounds, "bits")
 
-    def make(self, **given):
+    def make(self, **given: Any) -> Any:
         """A message; a field that this kind of message does not have is None."""
         values: dict[str, Any] = {}
         bits = 0
@@ -121,7 +121,7 @@ class MessageProtocol(Protocol):
     class Node:
         pass
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.message_fields = declared_fields(cls.Message, cls.__name__, "Message")
         for field in cls.message_fields:
@@ -129,7 +129,7 @@ class MessageProtocol(Protocol):
                 raise InvalidInput(f"{cls.__name__}: a message already has {field.name!r}; rename the field")
         cls.node_type = type("Node", (cls.Node, BasicNode), {})
 
-    def __init__(self, n: int | float, **given):
+    def __init__(self, n: int | float, **given: Any):
         for name in ("begin", "round"):
             function: Any = getattr(type(self), name, None)
             if not callable(function):
@@ -143,7 +143,7 @@ class MessageProtocol(Protocol):
     def format(self) -> MessageFormat:
         return MessageFormat(self.message_fields, self.values, self.id)
 
-    def message(self, **fields):
+    def message(self, **fields: Any) -> Any:
         """A message with the given values, Choices by name."""
         return self.format.make(**fields)
 
@@ -167,7 +167,7 @@ class MessageProtocol(Protocol):
         """The protocol together with what its nodes know about the graph."""
         return self
 
-    def measure(self, nodes) -> dict:
+    def measure(self, nodes: list) -> dict:
         """What the author wants to know at the end, from the nodes that did anything."""
         return {}
 

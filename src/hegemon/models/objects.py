@@ -8,6 +8,7 @@ import copy
 import random
 from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Any
 
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.models.authors import authored
@@ -30,7 +31,7 @@ class ObjectProtocol(CoinProtocol):
     model = OBJECTS
     functions = {"interact": "a, b, p, coins", "output": "a, p"}
 
-    def __init__(self, n: int | float, **given):
+    def __init__(self, n: int | float, **given: Any):
         if not callable(getattr(self, "interact", None)) or not callable(getattr(self, "output", None)):
             raise InvalidInput(
                 f"{type(self).__name__} needs `def interact(a, b, p, coins)` and `def output(a, p)`, which returns 1 "
@@ -38,7 +39,7 @@ class ObjectProtocol(CoinProtocol):
             )
         super().__init__(n, **given)
 
-    def agents_of(self, name: str, rng) -> list:
+    def agents_of(self, name: str, rng: Any) -> list:
         """The agents of a named start."""
         if name not in self.starts:
             raise InvalidInput(f"{self.id} has no start {name!r}; {choose(self.starts)}{meant(name, self.starts)}")
@@ -48,7 +49,7 @@ class ObjectProtocol(CoinProtocol):
             raise InvalidInput(f"{self.id}: the start {name} must return a list of n = {self.n} agents")
         return agents
 
-    def holds(self, chosen, agents: list) -> bool:
+    def holds(self, chosen: Any, agents: list) -> bool:
         """Whether the agents are in a set."""
         return bool(chosen.contains(agents, self.p, self.values))
 
@@ -70,6 +71,6 @@ class ObjectProtocol(CoinProtocol):
                 )
 
 
-def agent(**attributes) -> SimpleNamespace:
+def agent(**attributes: Any) -> SimpleNamespace:
     """An agent with these attributes."""
     return SimpleNamespace(**attributes)

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -44,22 +45,22 @@ class Observable:
         return float(np.average(values, weights=counts))
 
 
-def count(condition, doc="") -> Observable:
+def count(condition: Callable, doc: str = "") -> Observable:
     return Observable("count", condition, doc)
 
 
-def mean(value, doc="") -> Observable:
+def mean(value: Any, doc: str = "") -> Observable:
     return Observable("mean", value, doc)
 
 
-def minimum(value, doc="") -> Observable:
+def minimum(value: Any, doc: str = "") -> Observable:
     return Observable("minimum", value, doc)
 
 
-def maximum(value, doc="") -> Observable:
+def maximum(value: Any, doc: str = "") -> Observable:
     return Observable("maximum", value, doc)
 
 
-def overall(value, doc="") -> Observable:
+def overall(value: Any, doc: str = "") -> Observable:
     """A number of the whole configuration on its graph: `value(nodes, offsets, targets, p)`."""
     return Observable("overall", value, doc)

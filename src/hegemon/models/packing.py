@@ -4,6 +4,8 @@ Private fields (those that only the node itself reads) come first, at the low en
 what neighbours can see. A field that a state does not have is packed as 0, so equal states are equal words.
 """
 
+from typing import Any
+
 import numpy as np
 
 from hegemon.errors import InvalidInput
@@ -26,7 +28,7 @@ class Packing:
             raise InvalidInput(f"{space.owner} needs {self.bits} bits per node; at most {LARGEST_WORD} can be packed")
 
     @property
-    def dtype(self):
+    def dtype(self) -> Any:
         """The word that holds a state."""
         return np.uint32 if self.bits <= 32 else np.int64
 

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -31,13 +32,13 @@ class Parameter:
     def takes_numbers(self) -> bool:
         return not self.choices or self.low is not None or self.high is not None
 
-    def allowed(self, values) -> str:
+    def allowed(self, values: Any) -> str:
         texts = "one of " + ", ".join(self.choices) if self.choices else ""
         if not self.takes_numbers:
             return texts
         return f"{texts}, or {self._numbers(values)}" if texts else self._numbers(values)
 
-    def _numbers(self, values) -> str:
+    def _numbers(self, values: Any) -> str:
         kind = "a number" if self.real else "a whole number"
         low = None if self.low is None else evaluate(self.low, values)
         high = None if self.high is None else evaluate(self.high, values)
@@ -48,7 +49,7 @@ class Parameter:
             return f"{kind} >= {_figure(low)}{source}"
         return kind if high is None else f"{kind} <= {_figure(high)}"
 
-    def resolve(self, name, given, values, owner):
+    def resolve(self, name: str, given: Any, values: Any, owner: str) -> Any:
         """The validated value: what was given (a number, a text over the other parameters) or the default."""
         value = self.default if given is None else given
         if value is None or value in self.choices:
@@ -56,7 +57,7 @@ class Parameter:
         if not self.takes_numbers:
             raise InvalidInput(
                 f"{owner}: {name} = {shown(value)} is not allowed; choose {self.allowed(values)}"
-                f"{meant(value, self.choices)}"
+                f"{meant(str(value), self.choices)}"
             )
         if isinstance(value, str):
             try:

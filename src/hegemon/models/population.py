@@ -27,7 +27,7 @@ class PopulationProtocol(CoinProtocol):
     model = POPULATION
     functions = {"interact": "a, b, p", "output": "a, p", "label": "a, p", "highlight": "a, p"}
 
-    def __init__(self, n: int | float, **given):
+    def __init__(self, n: int | float, **given: Any):
         if not self.fields or not hasattr(self, "interact"):
             raise InvalidInput(
                 f"{type(self).__name__} needs a `class State:` with fields and `def interact(a, b, p)`"
@@ -40,7 +40,7 @@ class PopulationProtocol(CoinProtocol):
     def compiled_values(self) -> dict[str, Any]:
         return self.values | self.coins.layout
 
-    def meet(self, a, b, coin: int) -> None:
+    def meet(self, a: Any, b: Any, coin: int) -> None:
         """The interaction of two states, in place, when the coins show the value with this number.
 
         It is calculated as machine code does it.
@@ -52,7 +52,7 @@ class PopulationProtocol(CoinProtocol):
     def _tossed(self, coin: int) -> tuple:
         return (self.coins.kind._make(map(Word, self.coins.value(coin))),) if self.coin_fields else ()
 
-    def transition(self, a, b, coins: Mapping[str, int] | None = None) -> tuple[dict, dict]:
+    def transition(self, a: Any, b: Any, coins: Mapping[str, int] | None = None) -> tuple[dict, dict]:
         """The hand tool: two states as mappings in, the two states after their interaction out."""
         left, right = self.space.parse(a), self.space.parse(b)
         self.meet(left, right, self.coins.number(coins or {}))
@@ -92,7 +92,7 @@ class PopulationProtocol(CoinProtocol):
         self.check_interact(np.random.default_rng(0))
         check_functions(self)
 
-    def check_interact(self, rng, samples: int = 300) -> None:
+    def check_interact(self, rng: Any, samples: int = 300) -> None:
         """Try `interact` on a few hundred pairs of states, or on all if there are no more, with every value of the
         coins, or with the extreme ones and some others if there are very many."""
         size, values = self.space.size, self.coins.size
@@ -107,13 +107,13 @@ class PopulationProtocol(CoinProtocol):
             chosen = [{0, values - 1, *some} for some in drawn]
             situations = [(*pair, coin) for pair, some in zip(pairs, chosen, strict=True) for coin in sorted(some)]
 
-        def states_of(situation):
+        def states_of(situation: tuple) -> list:
             return [checked(self.space.namespace(code)) for code in situation[:2]]
 
-        def shown(situation):
+        def shown(situation: tuple) -> str:
             return self.shown_meeting(*situation)
 
-        def call(states, situation):
+        def call(states: list, situation: tuple) -> None:
             return self.interact(*states, self.checked_p, *self._tossed(situation[2]))
 
         check_transition(self, "interact", situations, states_of, call, shown)

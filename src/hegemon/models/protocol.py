@@ -32,7 +32,7 @@ from hegemon.models.state import StateSpace, WrongField
 from hegemon.models.words import Word, checked
 
 
-def output_leader(a, p):
+def output_leader(a: Any, p: Any) -> Any:
     return a.leader
 
 
@@ -87,7 +87,7 @@ class Protocol:
     values: dict[str, Any]
     output: Callable
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "id" not in vars(cls):
             cls.id = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
@@ -111,7 +111,7 @@ class Protocol:
         if cls.needs_graph and cls.topology == Protocol.topology:
             cls.topology = cls.needs_graph
         if "__init__" in vars(cls) and not cls.__module__.startswith("hegemon."):
-            cls.__init__ = whole(cls.__init__)
+            setattr(cls, "__init__", whole(cls.__init__))  # noqa: B010 - a type checker refuses the assignment
         check_declaration(cls)
         check_inputs(cls)
         if cls.fields and not hasattr(cls, "output"):
@@ -120,7 +120,7 @@ class Protocol:
             else:
                 cls.outputs = ()
 
-    def __init__(self, n: int | float, **given):
+    def __init__(self, n: int | float, **given: Any):
         if isinstance(n, float) and n.is_integer():
             n = int(n)  # 1e3, as on the command line
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < self.smallest_n:
@@ -156,7 +156,7 @@ class Protocol:
     def _replace_labels(self) -> None:
         """Names of a Choice's values become integers in the functions of this instance, where they occur."""
 
-        def plain(function):
+        def plain(function: Any) -> Any:
             return with_integers(function, self.fields, self.id, self._words)
 
         for name in ("interact", "update", "output"):
@@ -194,7 +194,7 @@ class Protocol:
         return self.space.size
 
     @cached_property
-    def p(self):
+    def p(self) -> Any:
         """The parameters as plain-Python code sees them: `p.n`, `p.N`, `p.tau`."""
         return namedtuple("Parameters", self.values)(**self._readable(self.values))
 
@@ -208,11 +208,11 @@ class Protocol:
         return values | {name: Chosen(values[name], choices) for name, choices in self._words}
 
     @cached_property
-    def checked_p(self):
+    def checked_p(self) -> Any:
         """The same, with whole numbers that are refused where machine code would refuse them."""
         return self.p._replace(**{k: Word(v) for k, v in self.values.items() if type(v) is int})
 
-    def holds(self, condition: Callable, state) -> bool:
+    def holds(self, condition: Callable, state: Any) -> bool:
         """Whether a condition of one agent, such as `output`, holds in a state: any number but 0 counts.
 
         It is calculated as machine code does it, so both answer the same or refuse.
@@ -250,7 +250,7 @@ class Protocol:
 
     # -- starts -----------------------------------------------------------------------------------------
 
-    def start_initial(self, rng, topology: Topology | None = None):
+    def start_initial(self, rng: Any, topology: Topology | None = None) -> Any:
         """Every agent in the state that the fields declare, as in `leader: Bit = 1`."""
         state = {}
         for field in self.fields:
@@ -258,11 +258,13 @@ class Protocol:
             state[field.name] = evaluate(value, self.values)
         return input_groups(self, state, random=False)
 
-    def start_random(self, rng, topology: Topology | None = None):
+    def start_random(self, rng: Any, topology: Topology | None = None) -> Any:
         """Every agent uniform over all states (that have its inputs)."""
         return input_groups(self, {}, random=True)
 
-    def initial(self, name, rng, as_multiset: bool = False, topology: Topology | None = None) -> Configuration:
+    def initial(
+        self, name: Any, rng: Any, as_multiset: bool = False, topology: Topology | None = None
+    ) -> Configuration:
         """The configuration of a named start, or of a JSON or CSV file."""
         start = opened(name, self.starts)
         name = str(name)

@@ -10,6 +10,7 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from hegemon.models.expressions import evaluate
 
@@ -24,7 +25,7 @@ class Count:
     low: int | str
     high: int | str
 
-    def bounds(self, values) -> tuple[int, int]:
+    def bounds(self, values: Any) -> tuple[int, int]:
         low, high = evaluate(self.low, values), evaluate(self.high, values)
         return max(0, min(LARGEST, math.ceil(low))), max(-1, min(LARGEST, math.floor(high)))
 
@@ -61,7 +62,7 @@ class ConfigurationSet:
         counts = tuple(dataclasses.replace(count, condition=change(count.condition)) for count in self.counts)
         return dataclasses.replace(self, counts=counts, whole=tuple(map(change, self.whole)))
 
-    def contains(self, agents, p, values, *graph) -> bool:
+    def contains(self, agents: Any, p: Any, values: Any, *graph: Any) -> bool:
         """Whether a configuration, as a sequence of states, is in the set: plain Python, for small n.
 
         `graph` is `offsets, targets` in the models whose predicates read the graph, nothing in the others.
@@ -73,28 +74,28 @@ class ConfigurationSet:
         return all(predicate(agents, *graph, p) for predicate in self.whole)
 
 
-def everywhere(condition) -> ConfigurationSet:
+def everywhere(condition: Callable) -> ConfigurationSet:
     """Every agent satisfies the condition."""
     return ConfigurationSet((Count(condition, "n", "n"),))
 
 
-def nowhere(condition) -> ConfigurationSet:
+def nowhere(condition: Callable) -> ConfigurationSet:
     return ConfigurationSet((Count(condition, 0, 0),))
 
 
-def exactly(number, condition) -> ConfigurationSet:
+def exactly(number: int | str, condition: Callable) -> ConfigurationSet:
     return ConfigurationSet((Count(condition, number, number),))
 
 
-def at_least(number, condition) -> ConfigurationSet:
+def at_least(number: int | str, condition: Callable) -> ConfigurationSet:
     return ConfigurationSet((Count(condition, number, "n"),))
 
 
-def at_most(number, condition) -> ConfigurationSet:
+def at_most(number: int | str, condition: Callable) -> ConfigurationSet:
     return ConfigurationSet((Count(condition, 0, number),))
 
 
-def whole(predicate, reason=None) -> ConfigurationSet:
+def whole(predicate: Callable, reason: Callable | None = None) -> ConfigurationSet:
     """The predicate `(agents, p) -> bool` holds for the array of all agents, in the order of the topology.
 
     Where the model reads the graph, the predicate is `(nodes, offsets, targets, p) -> bool`.

@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -196,7 +197,7 @@ class StateSpace:
 
     # -- one state as a mapping, as a namespace, as an integer ------------------------------------------
 
-    def parse(self, mapping) -> SimpleNamespace:
+    def parse(self, mapping: Any) -> SimpleNamespace:
         """A state from a mapping of names to values (integers, or the names of a Choice), validated."""
         values: dict[str, int] = {}
         for name, value in self.spread(mapping).items():
@@ -218,7 +219,7 @@ class StateSpace:
             raise InvalidInput(f"{self.owner}: the state {dict(mapping)} has no value for {', '.join(missing)}")
         return self.namespace_class(**{n: complete[n] if n in present else self.bounds[n][0] for n in self.names})
 
-    def spread(self, mapping) -> dict:
+    def spread(self, mapping: Any) -> dict:
         """The same mapping, every array element by element: it may be a list, a text, or one value for all."""
         if not self.arrays.keys() & mapping.keys():
             return dict(mapping)
@@ -238,7 +239,7 @@ class StateSpace:
             spread |= dict(zip(elements, values, strict=True))
         return spread
 
-    def require_field(self, name) -> None:
+    def require_field(self, name: str) -> None:
         if name not in self.names:
             raise InvalidInput(
                 f"{self.owner} has no field {name!r}; its fields are {', '.join(self.columns)}"
@@ -250,7 +251,7 @@ class StateSpace:
         """The fields as they are declared and shown: an array is one of them."""
         return tuple(field.name for field in self.declared)
 
-    def values(self, state) -> dict:
+    def values(self, state: Any) -> dict:
         """Every field of a record or a namespace, absent ones included, as plain integers."""
         if isinstance(state, np.void):
             return {name: int(state[name]) for name in self.names}
@@ -261,7 +262,7 @@ class StateSpace:
                 values[name] = self._integer(name, value)
         return values
 
-    def _integer(self, name: str, value) -> int:
+    def _integer(self, name: str, value: Any) -> int:
         """What a transition wrote into a field, if it is a whole number or a name of the field's Choice."""
         value = self.domains[name].index(value)
         if isinstance(value, int | np.integer | np.bool_):
@@ -271,7 +272,7 @@ class StateSpace:
             f"{self.owner}: the transition wrote {name} = {value!r}, which is not a whole number{hint}", name
         )
 
-    def check(self, state) -> tuple[dict, frozenset]:
+    def check(self, state: Any) -> tuple[dict, frozenset]:
         """The values of a state and which fields exist in it; a value outside its range is an error."""
         values = self.values(state)
         present = self.present(values)
@@ -285,7 +286,7 @@ class StateSpace:
                 )
         return values, present
 
-    def mapping(self, state) -> dict:
+    def mapping(self, state: Any) -> dict:
         """The fields that exist in this state (a record or a namespace), Choices by name."""
         values = self.values(state)
         present = self.present(values)
@@ -337,7 +338,7 @@ class StateSpace:
     def _lowest(self) -> dict[str, int]:
         return {name: low for name, (low, _) in self.bounds.items()}
 
-    def code(self, state) -> int:
+    def code(self, state: Any) -> int:
         """The code of a state; a field outside its range is an error that names it."""
         values, present = self.check(state)
         fixed = tuple((name, values[name]) for name in self.discriminators if name in present)
@@ -356,11 +357,11 @@ class StateSpace:
         """Codes as NumPy holds them: Python's own numbers where they do not fit in 64 bits."""
         return np.array(codes, dtype=np.int64 if self.has_codes else object)
 
-    def random_codes(self, rng, number: int) -> np.ndarray:
+    def random_codes(self, rng: Any, number: int) -> np.ndarray:
         """Uniform codes."""
         return random_numbers(rng, self.size, number)
 
-    def telling_states(self, rng, number: int) -> list[int]:
+    def telling_states(self, rng: Any, number: int) -> list[int]:
         """Codes of states to try a function on: uniform ones, ones of every class of agents, and extreme ones."""
         codes = random_numbers(rng, self.size, number).tolist()
         for index in range(0, number, 3):
@@ -481,7 +482,7 @@ class StateSpace:
         return "\n".join(encode + decode + canonical) + "\n", layout
 
 
-def random_numbers(rng, below: int, number: int) -> np.ndarray:
+def random_numbers(rng: Any, below: int, number: int) -> np.ndarray:
     """Uniform whole numbers below a bound, which may be beyond 64 bits."""
     if below <= 2**63:
         return rng.integers(below, size=number)

@@ -5,6 +5,7 @@ initiator keeps its old state. Both are coins of the interaction, so whatever kn
 """
 
 from collections import namedtuple
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -18,7 +19,7 @@ LARGEST_DENOMINATOR = 1000
 DELIVERY, ANSWER = "delivery", "answer"  # the coins: negative for a lost interaction, and for a one-sided one
 
 
-def unreliable(protocol: Protocol, loss=0, one_sided=0):
+def unreliable(protocol: Protocol, loss: Any = 0, one_sided: Any = 0) -> Any:
     """The protocol whose interactions are lost with probability `loss`, and else one-sided with `one_sided`."""
     lost, halved = share("loss", loss), share("one-sided", one_sided)
     if not lost and not halved:
@@ -37,7 +38,7 @@ def unreliable(protocol: Protocol, loss=0, one_sided=0):
 
 
 @lru_cache(maxsize=64, typed=True)
-def share(name: str, value) -> Fraction:
+def share(name: str, value: Any) -> Fraction:
     """A probability below 1 as the fraction that it is written as: 0.1 is one tenth."""
     try:
         found = Fraction(str(value))
@@ -76,7 +77,7 @@ def _derived(kind: Any, lost: Fraction, halved: Fraction) -> Any:
 
 
 @lru_cache(maxsize=256)
-def _interact(interact, fields: tuple[str, ...], own: tuple[str, ...], lost: bool, halved: bool):
+def _interact(interact: Callable, fields: tuple[str, ...], own: tuple[str, ...], lost: bool, halved: bool) -> Callable:
     """The author's `interact` where the coins let it happen; the text depends on the names of fields and coins."""
     drawn = f", Coins({', '.join(f'coins.{name}' for name in own)})" if own else ""
     lines = ["def unreliable_interact(a, b, p, coins):"]

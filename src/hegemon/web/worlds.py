@@ -1,6 +1,7 @@
 """The world of agents with fields: population protocols and rounds.
 
-It stands on the engine contract alone. `Look` says what the agents look like.
+It uses engines by their contract; `Batch`, `Agents` and `Rounds` are named where they look ahead and replay differently.
+`Look` says what the agents look like.
 """
 
 import contextlib

@@ -6,7 +6,7 @@ that is also compiled: `nodes` is any indexable of states, and `offsets`, `targe
 
 import numpy as np
 
-EMPTY = 0
+EMPTY, WAGON = 0, 1  # a station
 LEGITIMATE, LEADERS, NO_WAGON, NOT_SINGLETON, INDEX, FLAG, VALUE = range(7)
 
 

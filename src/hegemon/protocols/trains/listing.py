@@ -11,9 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from hegemon.protocols.trains.legitimate import LEGITIMATE, breadth_first, first_flaw
-
-EMPTY, WAGON = 0, 1
+from hegemon.protocols.trains.legitimate import EMPTY, LEGITIMATE, WAGON, breadth_first, first_flaw
 
 
 def path_rows(length: int):

@@ -11,9 +11,8 @@ from hegemon.models.parameters import Parameter
 from hegemon.models.rounds import RoundsProtocol
 from hegemon.models.sets import exactly, whole
 from hegemon.protocols.trains import legitimate, starts, values
+from hegemon.protocols.trains.legitimate import EMPTY, WAGON
 from hegemon.protocols.trains.listing import legitimate_configurations
-
-EMPTY, WAGON = 0, 1
 
 
 def is_leader(a, p):

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from hegemon.protocols.trains.legitimate import breadth_first
+from hegemon.protocols.trains.legitimate import WAGON, breadth_first
 
-WAGON = 1
 ATTEMPTS = 8  # depth-first trees searched for a cycle of fitting length
 
 
