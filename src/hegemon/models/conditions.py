@@ -135,7 +135,7 @@ def _rows(tree: Tree, protocol: Any, wanted: bool) -> list[dict[Callable, tuple[
     return [{condition: (low, high)} for condition, (low, high) in outside if low <= high]
 
 
-def _joined(rows) -> dict[Callable, tuple[int, int]]:
+def _joined(rows: Any) -> dict[Callable, tuple[int, int]]:
     """All of these bounds at once."""
     result: dict[Callable, tuple[int, int]] = {}
     for row in rows:

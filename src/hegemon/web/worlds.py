@@ -1,6 +1,6 @@
 """The world of agents with fields: population protocols and rounds.
 
-It uses engines by their contract; `Batch`, `Agents` and `Rounds` are named where they look ahead and replay differently.
+It uses engines by their contract; `Batch`, `Agents` and `Rounds` are named where they look ahead or replay differently.
 `Look` says what the agents look like.
 """
 
