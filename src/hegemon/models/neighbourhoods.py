@@ -109,7 +109,7 @@ class Fitting:
             state, degree = self.space.mapping(agents[node]), int(topology.degrees[node])
             raise InvalidInput(f"{what}: node {node} has degree {degree}, and no such node can be in the state {state}")
 
-    def redrawn(self, agents: np.ndarray, degrees: np.ndarray, rng) -> np.ndarray:
+    def redrawn(self, agents: np.ndarray, degrees: np.ndarray, rng: Any) -> np.ndarray:
         """The same with new states, uniform among those that fit, where a state does not; inputs stay."""
         agents = agents.copy()
         for _ in range(MOST_DRAWN):

@@ -3,7 +3,7 @@
 import copy
 import dis
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -52,7 +52,7 @@ class RoundsProtocol(CoinProtocol):
     public: tuple[str, ...] = ()
     private: tuple[str, ...] = ()
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         check_neighbourhood(cls)
         fields = {field.name: field for field in cls.fields}
@@ -74,7 +74,7 @@ class RoundsProtocol(CoinProtocol):
                 f"{cls.__name__} has random_bits = {cls.random_bits} and `class Coins:`; use one of them"
             )
 
-    def __init__(self, n: int | float, **given):
+    def __init__(self, n: int | float, **given: Any):
         if not self.fields or not hasattr(self, "update"):
             raise InvalidInput(
                 f"{type(self).__name__} needs a `class State:` with fields and `def update(me, neighbours, coins, p)`"
@@ -108,7 +108,9 @@ class RoundsProtocol(CoinProtocol):
         """Whether a node tells its neighbours apart."""
         return self.oriented or self.neighbourhood == "ports"
 
-    def initial(self, name, rng, as_multiset: bool = False, topology: Topology | None = None) -> Configuration:
+    def initial(
+        self, name: Any, rng: Any, as_multiset: bool = False, topology: Topology | None = None
+    ) -> Configuration:
         made = super().initial(name, rng, as_multiset, topology)
         if not self.degree_fitting.names or topology is None:
             return made
@@ -160,7 +162,7 @@ class RoundsProtocol(CoinProtocol):
         """The same in words."""
         return str(self.coins.mapping(number) if self.coin_fields else number)
 
-    def transition(self, me, neighbours, coins: int | Mapping[str, int] = 0) -> dict:
+    def transition(self, me: Any, neighbours: Any, coins: int | Mapping[str, int] = 0) -> dict:
         """The hand tool: the state of a node after a round, from states as mappings."""
         state = self.space.parse(me)
         self.degree_fitting.require(state, len(neighbours))
@@ -175,7 +177,7 @@ class RoundsProtocol(CoinProtocol):
         self.space.code(state)  # refuses values out of range
         return self.space.mapping(state)
 
-    def move(self, me, neighbours: list, coins: int) -> None:
+    def move(self, me: Any, neighbours: list, coins: int) -> None:
         """The update of a node, in place, calculated as machine code does it."""
         check_fields(me)
         self.update(me, [checked(state) for state in neighbours], self._checked_coins(coins), self.checked_p)
@@ -207,7 +209,7 @@ class RoundsProtocol(CoinProtocol):
             result.append(list(found.values()))
         return result
 
-    def successors(self, nodes: list, topology: Topology):
+    def successors(self, nodes: list, topology: Topology) -> Iterator[Any]:
         """Every configuration that can follow in one round, over all coins of all nodes; for small graphs."""
         for choice in itertools.product(*self.outcomes(nodes, topology)):
             yield list(choice)
@@ -240,21 +242,21 @@ class RoundsProtocol(CoinProtocol):
                     "never change; write for example random_bits = 1 in the class"
                 )
 
-    def check_update(self, rng, samples: int = 200) -> None:
+    def check_update(self, rng: Any, samples: int = 200) -> None:
         """Try `update` on a few hundred neighbourhoods; besides what every transition must fulfil, it may not depend
         on what its neighbourhood does not show, nor read a neighbour's field that is not public."""
         situations = [self._situation(rng) for _ in range(samples)]
 
-        def states_of(situation):
+        def states_of(situation: tuple) -> list:
             return [checked(self.space.namespace(code)) for code in situation[0]]
 
-        def shown(situation):
+        def shown(situation: tuple) -> str:
             me, *near = (self.space.mapping(state) for state in states_of(situation))
             if self.neighbourhood == "ports":
                 near = [state | {"back": back} for state, back in zip(near, situation[1], strict=True)]
             return f"node {me}, neighbours {near}, coins {self.coins_in_words(situation[2])}"
 
-        def call(states, situation):
+        def call(states: list, situation: tuple) -> Any:
             near = self.as_seen(states[1:], situation[1])
             answer = self.update(states[0], near, self._checked_coins(situation[2]), self.checked_p)
             self.degree_fitting.require(states[0], len(near))
@@ -290,7 +292,7 @@ class RoundsProtocol(CoinProtocol):
         hint = "; neighbourhood = 'multiset' lets it count, 'ports' number them"
         return [(_reordered, what + hint), (_rotated, what + hint)]
 
-    def _situation(self, rng) -> tuple[tuple[int, ...], tuple[int, ...], int]:
+    def _situation(self, rng: Any) -> tuple[tuple[int, ...], tuple[int, ...], int]:
         """The codes of a node and its neighbours, the ports that lead back, and the number of what the coins show."""
         fitting = self.degree_fitting
         most = max(fitting.fewest, min(4, fitting.largest if fitting.largest is not None else 4))
@@ -304,12 +306,12 @@ class RoundsProtocol(CoinProtocol):
         states = fitting.redrawn(self.space.decode_array(np.array(codes)), degrees, rng)
         return tuple(self.space.encode_array(states).tolist()), backs, coins
 
-    def _updated(self, states, situation) -> int:
+    def _updated(self, states: list, situation: tuple) -> int:
         near = self.as_seen(states[1:], situation[1])
         self.update(states[0], near, self.coins_shown(situation[2]), self.p)
         return self.space.code(states[0])
 
-    def _disguised(self, states):
+    def _disguised(self, states: list) -> list:
         for state in states[1:]:
             for name in set(self.space.names) - set(self.public_names):
                 low, high = self.space.bounds[name]
@@ -317,14 +319,14 @@ class RoundsProtocol(CoinProtocol):
         return states
 
 
-def _backwards(states):
+def _backwards(states: list) -> list:
     return states[:1] + states[:0:-1]
 
 
-def _rotated(states):
+def _rotated(states: list) -> list:
     return states[:1] + states[2:] + states[1:2]
 
 
-def _reordered(states):
+def _reordered(states: list) -> list:
     """The neighbours backwards and one of them twice: as a set they are the same."""
     return _backwards(states) + states[1:2]
