@@ -181,6 +181,7 @@ def test_what_cannot_be_is_refused_with_a_sentence():
     wide = Slots(n=4, m=25, k=9)
     for call, part in [
         (lambda: hg.verify(wide), "not all of them can be followed"),
+        (lambda: hg.search_worst(wide, until="all_zero"), "search-worst cannot number them"),
         (lambda: hg.simulate(wide, engine="batch", start="random", until="steps:9"), "use engine agents or events"),
         (lambda: hg.simulate(wide, start="random", until="all(x[25] == 0)"), r"mentions 'x\[25\]'"),
         (lambda: hg.simulate(wide, start="random", until="all(x[i] == 0)"), r"a whole number between \[ and \]"),

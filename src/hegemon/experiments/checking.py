@@ -183,7 +183,8 @@ def check_decisions(protocol: Any, topology: Topology) -> str:
 def engines(protocol: Protocol, topology: Topology) -> list[str]:
     if not protocol.model.has_interactions:
         return ["auto"]
-    return ["agents", "events", "batch"] if topology.is_complete else ["agents", "events"]
+    counts = topology.is_complete and protocol.space.has_codes
+    return ["agents", "events", "batch"] if counts else ["agents", "events"]
 
 
 def check_engine(protocol: Protocol, topology: Topology, engine: str) -> str:

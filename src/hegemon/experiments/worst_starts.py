@@ -154,6 +154,7 @@ def search_worst(
             f"search-worst tries any state, but {protocol.id} gives some agents an input "
             f"({', '.join(protocol.inputs)}) that must stay; hegemon verify finds its worst start"
         )
+    protocol.space.require_codes("search-worst cannot number them; take a shorter array")
     if protocol.n > LARGEST_N:
         raise InvalidInput(
             f"search-worst lists every agent of a start: n = {protocol.n} is more than {LARGEST_N}; take a smaller one"
