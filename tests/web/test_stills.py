@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import hegemon as hg
 from hegemon.errors import InvalidInput
 from hegemon.graphs.families import parse
+from hegemon.protocols import CATALOGUE
 from hegemon.web.colours import DARK, LIGHT, seen
 from hegemon.web.film import film_page, shoot, shoot_moments
 from hegemon.web.frames import greeting
@@ -163,3 +164,11 @@ def test_texts_are_written_in_the_picture():
     assert Counter(pen.texts[:12]) == Counter(str(session.world.state(v)["distL"]) for v in range(12))
     with pytest.raises(InvalidInput, match="nothing called 'password'"):
         session.write("password")
+
+
+def test_identifiers_of_nodes_are_written_where_there_are_any():
+    session = Session(CATALOGUE["hirschberg-sinclair"](n=7), seed=1)
+    session.write("identifier")
+    session.go_to(1)
+    assert sorted(session.world.written("identifier")) == [str(k) for k in range(1, 8)]
+    assert "identifier" not in Session(hg.FloodMax(n=9, diameter=4), graph="grid:3x3").world.writable()

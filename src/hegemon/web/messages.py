@@ -143,7 +143,8 @@ class MessageWorld(World):
         return shown
 
     def parts(self) -> list[str]:
-        return ["status", *self.look.variables]
+        identifier = ["identifier"] if self.protocol.has_identifiers else []
+        return [*identifier, "status", *self.look.variables]
 
     def labels(self) -> list[str | None]:
         label, p = self.protocol.label, self.protocol.p  # type: ignore[attr-defined]
