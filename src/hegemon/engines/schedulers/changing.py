@@ -265,9 +265,9 @@ def planned(scheduler: Scheduler, begin: Hashable, after: Callable[[Any], Iterab
             f"the law of the scheduler {scheduler} is too fine for an exact chain here; take a smaller case or simpler "
             "probabilities such as 1/2, or run, which simulates it exactly"
         )
-    table = np.array(rows, np.int64)
+    drawn = np.array(rows, np.int64)
     return SchedulePlan(
-        table[:, :2].astype(np.int32), table[:, 2].copy(), table[:, 3].astype(np.int32), np.array(places, np.int64)
+        drawn[:, :2].astype(np.int32), drawn[:, 2].copy(), drawn[:, 3].astype(np.int32), np.array(places, np.int64)
     )
 
 
