@@ -81,6 +81,7 @@ figures: $(VENV)/installed-test  # the figures of the manual that are older than
 
 bench: $(VENV)/installed-test
 	$(BIN)/python -m benchmarks.start
+	$(BIN)/python -m benchmarks.rows
 	$(BIN)/python -m benchmarks.agents
 	$(BIN)/python -m benchmarks.scale
 	$(BIN)/python -m benchmarks.messages

@@ -8,7 +8,9 @@ a fifth is shown; one that lost more than a half, in a second try too, fails. `-
 
 import argparse
 import json
+import random
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +22,8 @@ from rich.table import Table
 
 import hegemon as hg
 from benchmarks.majority import ApproximateMajority
+from hegemon.experiments.study import make_study
+from hegemon.experiments.sweep import run_study
 
 RECORDED = Path(__file__).with_name("guard.json")
 SHOWN, FAILED = 1.2, 1.5  # times the recorded ratio
@@ -45,8 +49,14 @@ def run(protocol, **options) -> Callable[[], object]:
     return lambda: hg.simulate(protocol, seed=1, **options)
 
 
+def sweep() -> None:
+    """A study of many short trials, through the store, in this process."""
+    with tempfile.TemporaryDirectory() as folder:
+        run_study(make_study("pairwise", axes={"n": 50}, trials=500), folder, workers=1)
+
+
 def workloads() -> dict[str, Callable[[], object]]:
-    """Every engine, an exact chain, a holding time and many short trials, about a tenth of a second each."""
+    """Every engine, an exact chain, a holding time, a sweep and many short trials, about a tenth of a second each."""
     return {
         "agents, codes": run(hg.TimeOptimal(n=10_000), until="steps:10000000", engine="agents"),
         "agents, records": run(hg.Ring(n=2_000), until="steps:4000000", engine="agents"),
@@ -58,8 +68,9 @@ def workloads() -> dict[str, Callable[[], object]]:
         "nodes": run(hg.FloodMax(n=128), engine="nodes"),
         "contacts": run(hg.Referees(n=10**7), engine="contacts"),
         "tokens": run(hg.Walks(n=4096, mixing_time=400), graph="hypercube:12", engine="tokens"),
-        "whole set, not closed": run(hg.Ring(n=300), start="random", until="C_PB and not safe", max_steps=3000),
+        "whole set, not closed": run(hg.Ring(n=300), start="safe", until="not C_PB", max_steps=10**7),
         "short trials": lambda: hg.run_trials(hg.Pairwise(n=50), 200, seed=1, workers=1),
+        "sweep": sweep,
         "verify": lambda: hg.verify(hg.Timer(n=4, s=8)),
         "holding": lambda: hg.holding(hg.Timer(n=3, s=4), seed=1, relative=1, budget=10**5, workers=1),
     }
@@ -71,21 +82,38 @@ def processor_seconds(work: Callable[[], object]) -> float:
     return time.process_time() - begin
 
 
-def ratio(work: Callable[[], object], memory: np.ndarray) -> float:
-    """Processor time of a workload beside that of the yardstick."""
+def rounds(work: Callable[[], object], memory: np.ndarray) -> list[tuple[float, float]]:
+    """Processor seconds of a workload and of the yardstick, in turn."""
     work()  # what is compiled, or learned once for all runs, is not measured
-    ours, rule = [], []
-    for _ in range(ROUNDS):
-        ours.append(processor_seconds(work))
-        rule.append(processor_seconds(lambda: yardstick(20_000_000, memory)))
-    return min(ours) / min(rule)
+    return [(processor_seconds(work), processor_seconds(lambda: yardstick(20_000_000, memory))) for _ in range(ROUNDS)]
 
 
-def measure(names: list[str]) -> dict[str, float]:
+def ratio(made: list[tuple[float, float]]) -> float:
+    """Processor time of a workload beside that of the yardstick: the fastest of each."""
+    return min(ours for ours, _ in made) / min(rule for _, rule in made)
+
+
+def samples(names: list[str]) -> dict[str, list[tuple[float, float]]]:
     memory = np.zeros(1 << 20, np.uint8)
     yardstick(10, memory)
     chosen = workloads()
-    return {name: ratio(chosen[name], memory) for name in names}
+    return {name: rounds(chosen[name], memory) for name in names}
+
+
+def measure(names: list[str]) -> dict[str, float]:
+    return {name: ratio(made) for name, made in samples(names).items()}
+
+
+def false_alarms(made: dict[str, list[tuple[float, float]]], recorded: dict[str, float], runs: int) -> list[int]:
+    """How many of this many judgements would fail, and how many would show a loss, if each drew its rounds, with
+    replacement, from those that were measured."""
+    rng = random.Random(1)
+
+    def draw(names: list[str]) -> dict[str, float]:
+        return {name: ratio(rng.choices(made[name], k=ROUNDS)) for name in names}
+
+    judged = [judge(draw, recorded) for _ in range(runs)]
+    return [sum(bool(failed) for _, failed in judged), sum(bool(losses(now, recorded, SHOWN)) for now, _ in judged)]
 
 
 def losses(ratios: dict[str, float], recorded: dict[str, float], bound: float) -> list[str]:
@@ -115,12 +143,20 @@ def show(ratios: dict[str, float], recorded: dict[str, float]) -> None:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.guard", description=__doc__.splitlines()[0])
     parser.add_argument("--record", action="store_true", help="write the ratios of this commit to guard.json")
+    parser.add_argument("--alarms", type=int, metavar="RUNS", help="how often judgements by this machine's noise fail")
     given = parser.parse_args(arguments)
     recorded = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
     if given.record:
         ratios = measure(list(workloads()))
         RECORDED.write_text(json.dumps({name: round(value, 4) for name, value in ratios.items()}, indent=2) + "\n")
         show(ratios, recorded)
+        return 0
+    if given.alarms:
+        failed_runs, shown_runs = false_alarms(samples(list(recorded)), recorded, given.alarms)
+        print(
+            f"of {given.alarms} judgements drawn from {ROUNDS} rounds measured here: {failed_runs} fail, "
+            f"{shown_runs} show a loss"
+        )
         return 0
     ratios, failed = judge(measure, recorded)
     show(ratios, recorded)

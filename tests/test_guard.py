@@ -28,10 +28,17 @@ def test_a_slowed_workload_is_caught():
         return lambda: guard.yardstick(2_000_000 * times, memory)
 
     def measure(times):
-        return lambda names: {name: guard.ratio(work(times), memory) for name in names}
+        return lambda names: {name: guard.ratio(guard.rounds(work(times), memory)) for name in names}
 
     recorded = measure(1)(["loop"])
     assert guard.judge(measure(3), recorded)[1] == ["loop"]
+
+
+def test_noise_raises_no_alarm_and_a_slower_engine_always_does():
+    noisy = {"a": [(1.0 + 0.1 * k, 1.0 + 0.15 * (k % 3)) for k in range(7)]}  # other work only slows a round down
+    assert guard.false_alarms(noisy, {"a": 1.0}, 100)[0] == 0
+    slowed = {"a": [(2.2 * ours, rule) for ours, rule in noisy["a"]]}
+    assert guard.false_alarms(slowed, {"a": 1.0}, 100) == [100, 100]
 
 
 def test_every_workload_has_a_recorded_ratio():
