@@ -1,6 +1,6 @@
 """Fields that are arrays: `clock: Array(39, Range(0, 156))`, read and written as `a.clock[i]`.
 
-To everything but the author an array is so many fields, which are called `clock[0]`, `clock[1]` …: they are counted,
+To everything but the author an array is one field for each element, called `clock[0]`, `clock[1]` …: they are counted,
 coded, checked and shown like all others. A record holds the whole array besides, in the same memory; a state in plain
 Python has an object that finds the elements.
 """

@@ -1,6 +1,6 @@
 """Agents that crash or pause: the same protocol with one more field, `halted`, which its own rules do not see.
 
-Whoever meets an agent that is halted meets in vain: neither of them changes. A crashed agent stays so, and counts
+A meeting with a halted agent has no effect: neither of the two changes. A crashed agent stays so, and counts
 neither as a leader nor in any other condition. A paused one keeps its state and its output until it goes on: when it
 has missed its next K meetings, or when it is woken. All this is in the rules, so whatever runs a protocol runs it.
 """
@@ -21,7 +21,7 @@ MOST_MISSED = 100  # meetings of one pause: the states are as many times as many
 
 
 def missing(meetings: int) -> str:
-    """The value of `halted` of an agent that misses so many more meetings."""
+    """The value of `halted` of an agent that misses this many more meetings."""
     return f"misses_{meetings}"
 
 

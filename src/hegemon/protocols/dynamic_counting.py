@@ -84,7 +84,7 @@ class DynamicCounting(PopulationProtocol):
     )
     grade = "exact"
     shelf = "toolbox"
-    reaches = ""  # an estimate is kept for long, not for ever
+    reaches = ""  # an estimate is kept for long, not forever
 
     groups = Parameter(39, low=2, high=60, help="how many groups have a clock")
     heads = Parameter(30, low=1, high=30, help="the most heads that a draw tosses")

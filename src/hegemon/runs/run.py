@@ -18,7 +18,7 @@ class Fault:
     """At `step`, `agents` randomly chosen agents get the given values; without any, uniformly random states.
 
     `agents` may also name them, as a tuple of their numbers; or `of` is the state that the chosen ones are in.
-    With `kind="leave"` they are gone instead, and with `kind="join"` so many come, with these values or random states.
+    With `kind="leave"` they leave, and with `kind="join"` that many join, with these values or random states.
     """
 
     step: int

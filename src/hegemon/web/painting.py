@@ -80,7 +80,7 @@ class Painter:
 
 
 def band_colour(one: Seen, on: Ground) -> str:
-    """Leaders of different classes are told apart: gold with some of the class."""
+    """Leaders of different classes are distinguished: gold with some of the class."""
     return mixed(one.fill, one.rim, 0.4) if one.leader and one.rim and one.rim != on.ink else one.fill
 
 

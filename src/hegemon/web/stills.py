@@ -25,7 +25,7 @@ def film_for(session: Session, kind: str, moments: Sequence[int] = (), **options
     bands = session.world.kind == "bands"
     if kind in ("moment", "strip") and bands and (moments or kind == "strip"):
         raise InvalidInput(
-            "of so many agents only counts are kept, and their bands show all moments up to the end; give --as moment "
+            "with this many agents only counts are kept, and bands show all moments up to the end; give --as moment "
             "and --until steps:K"
         )
     if moments:

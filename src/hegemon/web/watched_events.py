@@ -40,7 +40,7 @@ class WatchedEvents:
         return self._process.step - 1 if self._process else FAR
 
     def strike(self) -> dict:
-        """Let the event happen that is due; what is told of it."""
+        """Let the event happen that is due; returns its description."""
         process: Any = self._process
         hit = process.strike(self._world.engine)
         before, after = (self._world.protocol.space.mapping_of(code) if code >= 0 else None for code in hit)

@@ -50,7 +50,7 @@ Log, open_log = bundle("Log", sizes=np.int64, written=np.int64, taken=np.int64, 
 POSITION, FIRST, SECOND, COIN, WIDTH, NUMBER = 0, 1, 2, 3, 4, 0
 WRITTEN, KINDS, MASK = 0, 1, 2
 
-# What a run carries along. held: the stop's counts, which end it between low and high, in one of so many rows of
+# What a run carries along. held: the stop's counts, which end it between low and high, in one of several rows of
 # bounds; grown, shrunk: by how much they did in an epoch. tally: how many interactions of an epoch changed something;
 # how many a watched mark.
 Course, open_course = bundle(

@@ -58,7 +58,7 @@ def read_crashes(given: Any) -> tuple[Crash, ...]:
 
 
 def require_nodes(crashes: tuple[Crash, ...], n: int) -> None:
-    """Raise InvalidInput if there are not so many nodes, or too many to follow."""
+    """Raise InvalidInput if a crash names more nodes than there are, or there are too many nodes."""
     for one in crashes:
         if one.nodes > n or one.node is not None and one.node >= n:
             raise InvalidInput(f"the crash {one} needs more nodes than there are; they are 0..{n - 1}")

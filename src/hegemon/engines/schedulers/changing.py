@@ -24,7 +24,7 @@ from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.protocol import Protocol
 
-UNIT = 2**53  # probabilities are kept as so many parts
+UNIT = 2**53  # a probability is a whole number of these parts
 FINEST = 2**53  # the largest denominator of an exact chain
 MOST_EDGES = 5_000_000  # that a run follows
 MOST_MASKED = 6  # edges: an exact chain keeps every set of them apart

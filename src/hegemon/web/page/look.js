@@ -38,7 +38,7 @@ export class Look {
     return this.bytes[byte];
   }
 
-  // In bands, leaders of different classes are told apart: gold with some of the class.
+  // In bands, leaders of different classes are distinguished: gold with some of the class.
   band(byte) {
     const { leader, fill, rim } = this.bytes[byte];
     return leader && rim && rim !== this.ink ? mix(fill, rim, 0.4) : fill;
