@@ -2,8 +2,8 @@
 
     python -m benchmarks.gallery [NAME …]
 
-writes docs/gallery/NAME.gif, docs/gallery.md, and docs/election.gif, with which the README opens. The pictures
-are what `hegemon watch` shows; the command under each opens it.
+writes docs/gallery/NAME.gif, docs/gallery.md, and docs/election.gif, with which the README opens; `birds` is of
+docs/worlds.md. The pictures are what `hegemon watch` shows; the command under each opens it.
 """
 
 import shlex
@@ -41,24 +41,27 @@ SETTINGS = {  # what shows a protocol best; n = 24 where nothing is said
     "referees": {"n": 60},
     "afek-gafni": {"n": 24},
     "sublinear-ranking": {"n": 12},
-}
+    "birds": {  # of docs/worlds.md
+        "protocol": "threshold", "n": 1000, "parameters": {"marked": 100}, "scheduler": "moving:40x40", "frames": 12,
+    },
+}  # fmt: skip
 
 
 def film_of(name: str, seconds: float = 20.0):
     chosen = dict(SETTINGS.get(name, {}))
     graph, parameters = chosen.get("graph"), chosen.get("parameters", {})
     n = parse(graph, None, None).n if graph else chosen.get("n", 24)
-    protocol = CATALOGUE[name](n=n, **parameters)
-    session = Session(protocol, graph=graph, start=chosen.get("start"), seed=SEED)
+    protocol = CATALOGUE[chosen.get("protocol", name)](n=n, **parameters)
+    session = Session(protocol, graph=graph, start=chosen.get("start"), seed=SEED, scheduler=chosen.get("scheduler"))
     return shoot(session, seconds=seconds)
 
 
 def main() -> None:
-    names = sys.argv[1:] or list(CATALOGUE)
+    names = sys.argv[1:] or [*CATALOGUE, "birds"]
     (DOCS / "gallery").mkdir(exist_ok=True)
     for name in names:
         film = film_of(name)
-        save_animation(film, DOCS / "gallery" / f"{name}.gif", SIZE, FRAMES)
+        save_animation(film, DOCS / "gallery" / f"{name}.gif", SIZE, SETTINGS.get(name, {}).get("frames", FRAMES))
         if name == "ring":
             save_animation(film, DOCS / "election.gif")
         print(f"{name}: {(DOCS / 'gallery' / f'{name}.gif').stat().st_size / 1000:.0f} kB", flush=True)

@@ -27,13 +27,14 @@ FAR = 1 << 62  # steps
 TAIL = 0.1  # of the film goes on after its end is reached
 HEAD = (
     "step", "last", "note", "silent", "readAt", "values", "lamps", "healing", "events", "bands", "messages",
-    "disturbances", "command", "texts",
+    "disturbances", "command", "texts", "places",
 )  # fmt: skip
 LIVE = ("setup", "choices", "protocols")  # what only a live page uses
 MODULES = (
     "look.js",
     "pens.js",
     "pixels.js",
+    "torus.js",
     "stage.js",
     "curves.js",
     "panels.js",

@@ -13,7 +13,7 @@ from hegemon.graphs.topology import Topology
 from hegemon.models.protocol import Protocol
 from hegemon.web.choosing import can_choose
 from hegemon.web.colours import KINDS, looks
-from hegemon.web.layout import edges, places
+from hegemon.web.layout import edges, places, torus
 from hegemon.web.repeating import command_of
 from hegemon.web.setup import choices, offered, shown
 
@@ -59,7 +59,10 @@ def greeting(session) -> dict:
         "story": len(session.schedule),
         "rows": [[step, values] for step, values in session.rows],
     }
-    if world.kind == "graph":
+    if world.torus:
+        content["torus"] = torus(world.torus, protocol.n)
+        content["edges"] = []
+    elif world.kind == "graph":
         content["places"] = np.round(places(topology), 4).tolist()
         content["edges"] = edges(topology).ravel().tolist()
     elif world.kind == "raster":
@@ -101,6 +104,8 @@ def frame(session, **head) -> tuple[dict, bytes]:
         return head, b""
     if session.writing:
         head |= {"writing": session.writing, "texts": world.written(session.writing)}
+    if world.torus:
+        head["places"] = world.places().ravel().tolist()
     messages = world.messages()
     if messages:
         head["messages"] = messages

@@ -51,6 +51,17 @@ def places(topology: Topology) -> np.ndarray:
     return _springs(topology)
 
 
+def torus(size: tuple[int, int], n: int) -> dict:
+    """How agents are drawn that walk on a torus: each at a point of its own in its cell, so that several in one are
+    apart (evenly, by the R2 sequence of Roberts 2018), and as large as their number allows."""
+    columns, rows = size
+    within = (np.arange(n)[:, None] * [0.7548776662466927, 0.5698402909980532]) % 1 * 0.6 + 0.2
+    cell, cells = 2 / max(columns, rows), columns * rows
+    gap = 0.85 * cell * min(1, math.sqrt(cells / n))
+    even = cell * math.sqrt(cells / n)  # the distance of agents that are spread evenly
+    return {"columns": columns, "rows": rows, "within": np.round(within, 3).tolist(), "gap": max(gap, min(even, 0.03))}
+
+
 def edges(topology: Topology) -> np.ndarray:
     """The pairs to draw a line between; none where every pair is an edge, or where there are too many."""
     if topology.is_complete and topology.n > 12 or topology.arcs > 2 * MOST_EDGES:

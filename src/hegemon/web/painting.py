@@ -10,6 +10,7 @@ from hegemon.web.colours import DARK, KINDS, LIGHT, Ground, Seen, mixed, rgb, se
 TOP = 30  # for the clock
 CORNERS = ((0, 0, 0.42), (0, 0, 0), (0.72, -0.72, 0.34), (0.72, 0.72, 0.34), (-0.72, 0.72, 0.42))
 LARGEST, SMALLEST = 17.0, 1.2  # radius of an agent
+ROOM_FOR_LINES = 7  # units of a cell's side, from which on cells are drawn
 
 
 class Painter:
@@ -23,12 +24,37 @@ class Painter:
             self._place()
 
     def _place(self) -> None:
-        places = np.array(self.greeting["places"])
-        least = _spacing(places)
-        wide, tall = np.abs(places).max(axis=0) * (1 + min(0.25, least * 0.6)) + 1e-9
-        room = 0.97 * min(self.side / 2 / wide, (self.side - TOP) / 2 / tall)
-        self._points = np.array([self.side / 2, TOP + (self.side - TOP) / 2]) + places * room
-        self.radius = max(SMALLEST, min(LARGEST, least * room * 0.36))
+        torus = self.greeting.get("torus")
+        if torus:
+            self._size = np.array([torus["columns"], torus["rows"]])
+            self._within, least = np.array(torus["within"]), torus["gap"]
+            extent = self._size / self._size.max()
+        else:
+            places = np.array(self.greeting["places"])
+            least, extent = _spacing(places), np.abs(places).max(axis=0)
+        wide, tall = extent * (1 + min(0.25, least * 0.6)) + 1e-9
+        self._room = 0.97 * min(self.side / 2 / wide, (self.side - TOP) / 2 / tall)
+        self.radius = max(SMALLEST, min(LARGEST, least * self._room * 0.36))
+        if not torus:
+            self._points = self._on_paper(places)
+
+    def _on_paper(self, places: np.ndarray) -> np.ndarray:
+        return np.array([self.side / 2, TOP + (self.side - TOP) / 2]) + places * self._room
+
+    def _on_torus(self, cells: np.ndarray) -> np.ndarray:
+        """Points of the paper for columns and rows, whole numbers being corners of cells."""
+        return self._on_paper((2 * cells - self._size) / self._size.max())
+
+    def _torus(self, pen: Any, head: dict) -> None:
+        """Where agents are now; and the lines between cells, where there is room for them, else the border."""
+        self._points = self._on_torus(np.reshape(head["places"], (-1, 2)) + self._within)
+        columns, rows = self._size.tolist()
+        colour = mixed(self.on.ground, self.on.ink, 0.12)
+        every = 1 if self._room * 2 / max(columns, rows) >= ROOM_FOR_LINES else max(columns, rows)
+        for x in {*range(0, columns, every), columns}:
+            pen.line(self._on_torus(np.array([[x, 0], [x, rows]])), colour, 1)
+        for y in {*range(0, rows, every), rows}:
+            pen.line(self._on_torus(np.array([[0, y], [columns, y]])), colour, 1)
 
     def paint(self, pen: Any, head: dict, picture: bytes) -> None:
         """Frames of bands are to come in order: each shows those before it."""
@@ -36,6 +62,8 @@ class Painter:
         pen.text((12, 8), f"{head['step']:,} {self.greeting['unit']}", 16, self.on.ink)
 
     def _graph(self, pen: Any, head: dict, picture: bytes) -> None:
+        if "torus" in self.greeting:
+            self._torus(pen, head)
         points, radius, on = self._points, self.radius, self.on
         for a, b in np.array(self.greeting["edges"], int).reshape(-1, 2):
             pen.line(np.array([points[a], points[b]]), mixed(on.ground, on.ink, 0.2), 1)

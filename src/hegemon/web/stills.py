@@ -56,7 +56,9 @@ def still(film: dict, dark: bool = False) -> Picture:
         _prepare(axis, painter.on)
         painter.paint(FigurePen(axis.add_artist, inches * 72 / SIDE), head, picture)
     entries = _band_entries(painter, pairs[-1][0]) if bands else _entries(greeting, painter.on)
-    title = f"{greeting['protocol']} on {greeting['graph']}"
+    torus = greeting.get("torus")
+    where = f"a torus of {torus['columns']} × {torus['rows']} cells" if torus else greeting["graph"]
+    title = f"{greeting['protocol']} on {where}"
     figure.suptitle(title, x=0.02, ha="left", fontsize=12, color=painter.on.ink)
     _legend(figure, entries, painter.on, inches * min(panels, IN_A_ROW))
     figure.set_facecolor(painter.on.ground if dark else "#ffffff")

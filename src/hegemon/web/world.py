@@ -36,6 +36,7 @@ class World(ABC):
     is_rounds = False  # whether a step is a round of all
     has_output = True
     unread: frozenset[str] = frozenset()  # sets that say nothing here, since agents come and go
+    torus: tuple[int, int] | None = None  # columns and rows, where agents walk on one and are drawn at their places
     kind: str  # graph, raster or bands: how it is drawn
     reason: str  # why this engine
     protocol: Protocol
@@ -90,6 +91,10 @@ class World(ABC):
     @abstractmethod
     def picture(self) -> np.ndarray:
         """One byte per agent."""
+
+    def places(self) -> np.ndarray:
+        """A column and a row of the torus for every agent."""
+        raise InvalidInput(f"the agents of {self.protocol.id} stay where they are")
 
     def bands(self) -> list[tuple[int, int]]:
         """How many agents have which byte."""

@@ -64,6 +64,8 @@ class AgentWorld(World):
         kind, self.reason = choose_watched(engine, protocol, topology, LARGEST_RASTER, asked)
         self._options: dict[str, Any] = {"fast_forward": False} if kind is Rounds else scheduled(kind, asked)
         self.kind = "bands" if kind.as_multiset else "graph" if protocol.n <= LARGEST_DRAWN else "raster"
+        if self.kind == "graph" and not self.is_rounds:
+            self._scheduler, self.torus = asked, asked.torus
         self.has_output = bool(protocol.outputs) and hasattr(protocol, "output")
         self._loud = outputs_change(protocol) if self.has_output else None
         quiet = never("never")
@@ -205,6 +207,9 @@ class AgentWorld(World):
     def picture(self) -> np.ndarray:
         codes = getattr(self.engine, "codes", None)
         return self.look.of_agents(self.engine.configuration().agents) if codes is None else self.look.of_codes(codes)
+
+    def places(self) -> np.ndarray:
+        return self._scheduler.places(self.engine.remembered, self.protocol.n)
 
     def bands(self) -> list[tuple[int, int]]:
         codes, counts = self.engine.configuration().multiset

@@ -260,6 +260,11 @@ class Agents(Engine):
         """Every agent's code, not to be written to; None where agents are kept as records."""
         return self._population if self._codes else None
 
+    @property
+    def remembered(self) -> np.ndarray:
+        """The rows in which the scheduler keeps its memory, not to be written to."""
+        return self._arcs
+
     def occupancy(self):
         """The codes of the states that agents are in, ascending, and how many are in each."""
         if not self._codes:

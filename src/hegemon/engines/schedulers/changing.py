@@ -175,6 +175,7 @@ class Moving(Scheduler):
 
     def __init__(self, width: int, height: int, near: int = 1):
         self.width, self.height, self.near = width, height, near
+        self.torus = width, height
         self.name = f"moving:{width}x{height},near={near}"
 
     def compiled(self, topology: Topology) -> tuple[Callable[..., Any], np.ndarray]:
@@ -190,7 +191,6 @@ class Moving(Scheduler):
         return [agent * self.width * self.height // n for agent in range(n)]
 
     def places(self, rows: np.ndarray, n: int) -> np.ndarray:
-        """Where the agents are: a column and a row of the torus for each, as the memory says."""
         cells = rows[1 : 1 + n, 0]
         return np.stack([cells % self.width, cells // self.width], axis=1)
 

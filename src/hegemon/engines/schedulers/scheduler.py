@@ -41,6 +41,7 @@ class Scheduler(ABC):
     memoryless: bool = True  # whom it takes depends on nothing that has happened
     even: bool = False  # every arc of the graph is as likely as every other, so agents in one state can be exchanged
     blind: bool = True  # whom it takes does not depend on states
+    torus: tuple[int, int] | None = None  # columns and rows, where agents walk on one; `places` says where they are
 
     def __str__(self) -> str:
         return self.name
@@ -52,6 +53,10 @@ class Scheduler(ABC):
         `pair(rows, n, s0, s1, s2, s3)` draws from the generator's words and returns initiator, responder and the words.
         A scheduler that is not memoryless keeps its memory in these rows, which are fresh for every engine.
         """
+
+    def places(self, rows: np.ndarray, n: int) -> np.ndarray:
+        """A column and a row of the torus for every agent, as these rows remember."""
+        raise InvalidInput(f"under the scheduler {self} agents have no places")
 
     @abstractmethod
     def plan(self, topology: Topology) -> SchedulePlan:

@@ -21,7 +21,8 @@ export const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(
 export function showFacts(greeting) {
   byId("protocol").textContent = greeting.protocol;
   const parameters = Object.entries(greeting.parameters).map(([name, value]) => `${name} = ${figure(value)}`);
-  const graph = greeting.graph.startsWith("complete") ? "complete graph" : greeting.graph;
+  const { torus } = greeting;
+  const graph = torus ? `torus of ${torus.columns} × ${torus.rows} cells` : greeting.graph.startsWith("complete") ? "complete graph" : greeting.graph;
   byId("facts").textContent = [`n = ${greeting.n.toLocaleString("en")}`, graph, ...parameters, `seed ${greeting.seed}`, `engine ${greeting.engine}`].join(" · ");
   byId("facts").title = greeting.reason;
   const manner = element("span", ` ${greeting.manner}`);

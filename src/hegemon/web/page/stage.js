@@ -2,6 +2,7 @@
 import { mix } from "./look.js";
 import { CanvasPen, SvgPen } from "./pens.js";
 import { Discs, Raster } from "./pixels.js";
+import { Torus } from "./torus.js";
 
 const COLUMNS = 500; // of the bands
 const TOP = 38; // pixels for the clock
@@ -19,6 +20,7 @@ export class Stage {
 
   greet(greeting, look) {
     this.greeting = greeting;
+    this.torus = greeting.torus && new Torus(greeting.torus);
     this.look = look;
     this.picture = null;
     this.head = null;
@@ -46,15 +48,24 @@ export class Stage {
   }
 
   place() {
-    const places = this.greeting.places;
+    const { torus } = this;
+    const places = this.greeting.places ?? [torus.at(0, 0)];
     let [w, h] = [0.05, 0.05];
     for (const [x, y] of places) { w = Math.max(w, Math.abs(x)); h = Math.max(h, Math.abs(y)); }
-    const gap = Stage.nearest(places);
+    const gap = torus?.gap ?? Stage.nearest(places);
     const room = 1 + Math.min(0.25, gap * 0.6);
     const tall = this.height - TOP - 8;
     const scale = Math.min(this.width / 2 / (w * room + 0.02), tall / 2 / (h * room + 0.02));
-    this.points = places.map(([x, y]) => [this.width / 2 + x * scale, TOP + tall / 2 + y * scale]);
+    this.onPaper = ([x, y]) => [this.width / 2 + x * scale, TOP + tall / 2 + y * scale];
+    this.scale = scale;
     this.radius = Math.max(1.2, Math.min(17, gap * scale * 0.36));
+    this.move();
+  }
+
+  // Agents on a torus are where the frame says, all others where the greeting does.
+  move() {
+    const places = this.torus ? this.head && this.torus.places(this.head) : this.greeting.places;
+    this.points = places?.map(this.onPaper) ?? [];
   }
 
   static nearest(places) {
@@ -76,6 +87,7 @@ export class Stage {
     this.head = head;
     this.picture = picture;
     if (head.bands) this.flow(head);
+    if (this.torus) this.move();
     if (head.messages && !this.calm && !document.hidden) this.travel();
     else this.moved = 1;
     this.draw();
@@ -178,6 +190,7 @@ export class Stage {
   paintEdges(pen) {
     const { points, radius, look } = this;
     const edges = this.greeting.edges;
+    if (this.torus) pen.lines(this.torus.lines(this.onPaper, this.scale), mix(look.ground, look.ink, 0.12), 1);
     if (!edges.length) return;
     const segments = [];
     const crowded = edges.length > 600 ? 0.55 : 0.8;
@@ -228,7 +241,7 @@ export class Stage {
     const reach = this.radius * 1.35;
     const ink = this.look.ink;
     pen.circles([from, to], this.radius * 1.4, null, ink, 1.6);
-    if (length < 2.2 * reach) return;
+    if (length < 2.2 * reach || this.torus?.isAcross(this.head, a, b)) return;
     const tip = [to[0] - ux * reach, to[1] - uy * reach];
     pen.lines([[from[0] + ux * reach, from[1] + uy * reach, tip[0], tip[1]]], ink, 1.6);
     const wing = Math.max(4, Math.min(9, this.radius * 0.8));
