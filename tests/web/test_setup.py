@@ -150,7 +150,7 @@ def test_the_controls_in_a_browser():
             assert values["leaders"] == same.leaders and shlex.split(command)[2] == "timer"
             assert page.input_value("#setup-graph") == "ring:20" and page.input_value("#starts") == "safe"
             page.select_option("#protocols", "herman")
-            page.wait_for_function("!document.querySelector('[data-parameter=s]')")
+            page.wait_for_selector("[data-parameter=s]", state="detached", timeout=WAIT)
             page.fill("#setup-n", "9")
             page.click("#restart")
             until(page, "h.greeting.protocol === 'herman' && h.greeting.n === 9 && h.values")
