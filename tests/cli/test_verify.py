@@ -146,3 +146,12 @@ def test_a_file_for_a_counterexample_that_there_is_not_is_reported_and_not_writt
     broken = f"{place.with_name('broken.py')}:BothYield"
     code, content = as_json(capsys, "verify", broken, "--n", "2", "--counterexample", str(place))
     assert code == 1 and place.exists() and not any("was not written" in note for note in content["notes"])
+
+
+def test_crashes_are_read_as_run_reads_them(capsys):
+    """Three nodes in a ring: whoever crashes, nobody hears of all others; a crash that comes too late changes nothing."""
+    early, late = "round=2,node=1", "round=1e3,nodes=1"
+    for given, code, chance in (([early, late], 1, 0), ([late], 0, 1)):
+        options = [word for one in given for word in ("--crash", one)]
+        found = as_json(capsys, "verify", "peterson", "--n", "3", *options)
+        assert (found[0], found[1]["one_leader"]["value"]) == (code, chance)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hegemon import InvalidInput, Pairwise, TimeOptimal
-from hegemon.models.expressions import evaluate, whole_number
+from hegemon.models.expressions import evaluate, fraction_of, whole_number
 
 
 @pytest.mark.parametrize(
@@ -93,3 +93,15 @@ def test_decimals_that_are_whole_are_exact(number, shift):
     digits = str(number).rjust(shift + 1, "0")
     text = f"{digits[:-shift]}.{digits[-shift:]}e{shift}" if shift else digits
     assert whole_number(text, "n") == Fraction(number)
+
+
+@given(st.fractions(max_denominator=10**30))
+def test_a_fraction_is_the_one_that_is_written(number):
+    assert fraction_of(number) == number == fraction_of(f" {number}")
+    assert fraction_of(f"{number.numerator}e-7") == Fraction(number.numerator, 10**7)
+
+
+@pytest.mark.parametrize("text", ["", "x", "1e-400", "1e400", "1e-999999999", "1E+9_9999", "9" * 301, "nan", "inf"])
+def test_what_is_no_fraction_or_too_long_is_refused_before_it_is_made(text):
+    with pytest.raises(ValueError):
+        fraction_of(text)

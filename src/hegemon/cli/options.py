@@ -231,8 +231,8 @@ Set = Annotated[list[str] | None, option("--set", help="parameter; repeatable", 
 Graph, Loss, OneSided = run_option("graph"), run_option("loss"), run_option("one_sided")
 Seed, Wake, Scheduler = run_option("seed"), run_option("wake"), run_option("scheduler")
 Identifiers, Delay, Order = run_option("identifiers"), run_option("delay"), run_option("order")
-Duplicate, Crashes = run_option("duplicate"), run_option("crashes")
-Rates = run_option("rates")
+Duplicate = run_option("duplicate")
+Crashes, Rates = run_option("crashes", as_written=True), run_option("rates", as_written=True)  # read all together
 Trials = Annotated[int, integer("--trials", "how many independent runs", low=1, high=MOST_TRIALS)]
 Workers = Annotated[int | None, integer("--workers", "threads; default: all cores", low=1, high=MOST_WORKERS)]
 Cluster = Annotated[str | None, option("--cluster", help="dask:local, dask:tcp://…, slurm:…, mpi", metavar="PLACE")]

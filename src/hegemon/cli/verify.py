@@ -94,7 +94,8 @@ def verify_protocol(
         others = {"start": start, "quantiles": quantiles, "within": within, "wake": wake, "identifiers": identifiers,
                   "delay": delay, "order": order, "duplicate": duplicate, "crash": crashes,
                   "distribution": distribution, "counterexample": counterexample, "export": export_,
-                  "checkpoint": checkpoint}  # fmt: skip
+                  "checkpoint": checkpoint, "worst": worst, "best": best, "every-graph": every_graph,
+                  "coins": coins != "fair"}  # fmt: skip
         verify_rates.report(protocol, n, set_, graph, rates, property_, others, json, quiet,
                             scheduler=scheduler, memory=memory, loss=loss or 0, one_sided=one_sided or 0)  # fmt: skip
     if every_graph is not None:

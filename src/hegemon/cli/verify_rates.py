@@ -23,10 +23,11 @@ def report(
         raise InvalidInput(f"--{given[0]} has no meaning for availability; leave it out")
     with Progress(quiet=quiet) as shown:
         from hegemon.exact.rates import availability
+        from hegemon.runs.rates import read_rates
 
         chosen: Any
         chosen, topology = build(protocol, n, graph, set_, 0)
-        given = [one for several in rates or () for one in several]
+        given = read_rates(rates or ())
         found = availability(chosen, rates=given, graph=topology, progress=shown.show, **asked)
     content = {"protocol": chosen.id, "n": chosen.n, "parameters": chosen.parameters, "graph": topology.name}
     content |= {"rates": [str(one) for one in given]} | found.record()

@@ -6,7 +6,9 @@ never by Python itself.
 
 import math
 import operator
+import re
 from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -40,6 +42,7 @@ FUNCTIONS: dict[str, tuple[Callable, int, int]] = {  # with the fewest and the m
 }
 
 LONGEST_VALUE = 300  # characters of a number, or of a parameter's value
+MOST_BITS = 1000  # of a numerator or denominator: as a float such a fraction is neither 0 nor infinite
 
 parse = lru_cache(maxsize=4096)(grammar.parse)
 
@@ -128,6 +131,18 @@ def _number(value: Any, name: str) -> int | float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise InvalidInput(f"{name} = {value!r} is not a number")
     return int(value) if isinstance(value, int | np.integer) else float(value)
+
+
+def fraction_of(text: Any) -> Fraction:
+    """The fraction that a text such as 0.1, 1e-4 or 1/3 is, without rounding; ValueError if it is none, or one of more
+    digits than anybody needs: 1e-999999999 is not made first and refused afterwards."""
+    written = str(text)
+    if len(written) > LONGEST_VALUE or re.search(r"[eE][+-]?[\d_]{5}", written):
+        raise ValueError("too many digits")
+    found = Fraction(written)
+    if max(abs(found.numerator), found.denominator).bit_length() > MOST_BITS:
+        raise ValueError("too many digits")
+    return found
 
 
 def number_or_text(text: str) -> int | float | str:

@@ -15,6 +15,7 @@ from typing import Any
 from hegemon.errors import InvalidInput
 from hegemon.models.authors import authored
 from hegemon.models.domains import simplest
+from hegemon.models.expressions import fraction_of
 from hegemon.models.rule_table import Pair, RuleTable
 
 ORDERS = ("symmetric", "asymmetric")
@@ -170,7 +171,7 @@ def probability(given: Any, what: str, most: int | None = 1) -> Fraction:
         if isinstance(given, float):
             value = simplest(given)
         else:
-            value = Fraction(str(given).replace(" ", ""))
+            value = fraction_of(str(given).replace(" ", ""))
     except (ValueError, ZeroDivisionError, OverflowError):
         value = Fraction(-1)
     if value < 0 or (most is not None and value > most):

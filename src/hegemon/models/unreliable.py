@@ -12,6 +12,7 @@ from typing import Any
 
 from hegemon.errors import InvalidInput
 from hegemon.models.domains import Range
+from hegemon.models.expressions import fraction_of
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
 
@@ -41,7 +42,7 @@ def unreliable(protocol: Protocol, loss: Any = 0, one_sided: Any = 0) -> Any:
 def share(name: str, value: Any) -> Fraction:
     """A probability below 1 as the fraction that it is written as: 0.1 is one tenth."""
     try:
-        found = Fraction(str(value))
+        found = fraction_of(value)
     except (ValueError, ZeroDivisionError, OverflowError):
         found = Fraction(-1)
     if not 0 <= found < 1:

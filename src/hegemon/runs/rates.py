@@ -20,7 +20,7 @@ import numpy as np
 from hegemon.engines.engine import Engine
 from hegemon.errors import InvalidInput, meant
 from hegemon.models.configuration import Configuration
-from hegemon.models.expressions import number_or_text
+from hegemon.models.expressions import fraction_of, number_or_text
 from hegemon.models.grammar import short
 from hegemon.models.halting import CRASHED, HALTED, MOST_MISSED, PAUSED, RUNNING, missing
 from hegemon.models.protocol import Protocol
@@ -71,11 +71,11 @@ def parse_rate(text: str) -> Rate:
         known = f"{', '.join(KINDS)}{meant(kind, KINDS)}"
         raise InvalidInput(f"the rate {short(text)} is not understood; write KIND=R, where KIND is one of {known}")
     try:
-        rate = Fraction(number)
+        rate = fraction_of(number)
     except (ValueError, ZeroDivisionError):
         rate = Fraction(-1)
     if not 0 < rate < 1:
-        raise InvalidInput(f"the rate {short(text)} is out of range; R is above 0 and below 1, such as 1e-4")
+        raise InvalidInput(f"the rate {short(text)} is out of range; R is above 0 (1e-300 at least) and below 1, such as 1e-4")
     values = tuple((name.strip(), number_or_text(value.strip())) for name, _, value in parts[1:])
     if kind in BARE and values:
         raise InvalidInput(f"the rate {short(text)} gives values to {BARE[kind]}; write {kind}={number}")

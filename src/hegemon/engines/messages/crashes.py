@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hegemon.errors import InvalidInput
+from hegemon.models.expressions import fraction_of, whole_number
 from hegemon.models.grammar import short
 
 FORMS = "round=K,nodes=J (J random nodes), round=K,node=V (this one) or rate=R (each node, in every round)"
@@ -35,10 +36,10 @@ def parse_crash(text: str) -> Crash:
     parts = dict(part.partition("=")[::2] for part in str(text).replace(" ", "").split(","))
     try:
         if parts.keys() == {"rate"}:
-            found = Crash(rate=Fraction(parts["rate"]))
+            found = Crash(rate=fraction_of(parts["rate"]))
         elif parts.keys() in ({"round", "nodes"}, {"round", "node"}):
-            node = int(parts["node"]) if "node" in parts else None
-            found = Crash(int(parts["round"]), int(parts.get("nodes", 0)), node)
+            numbers = {name: whole_number(value, name, high=NEVER) for name, value in parts.items()}
+            found = Crash(numbers["round"], numbers.get("nodes", 0), numbers.get("node"))
         else:
             raise ValueError
     except (ValueError, ZeroDivisionError):

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from hegemon.errors import InvalidInput, meant
+from hegemon.models.expressions import fraction_of
 from hegemon.models.grammar import short
 
 ORDERS = ("fifo", "any")
@@ -101,7 +102,7 @@ def _uniform(text: str) -> UniformDelay | None:
 
 
 def _exponential(text: str) -> ExponentialDelay | None:
-    mean = _number(text, Fraction)
+    mean = _number(text, fraction_of)
     return ExponentialDelay(mean) if mean is not None and 0 < mean <= LONGEST else None
 
 

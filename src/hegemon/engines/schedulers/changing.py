@@ -22,9 +22,11 @@ from hegemon.engines.schedulers.scheduler import MOST_ROWS, SchedulePlan, Schedu
 from hegemon.engines.schedulers.uniform import all_arcs
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
+from hegemon.models.expressions import fraction_of
 from hegemon.models.protocol import Protocol
 
 UNIT = 2**53  # a probability is a whole number of these parts
+FINEST_CHANCE = Fraction(1, 10**9)  # of a run: in parts of UNIT it is right to seven digits
 FINEST = 2**53  # the largest denominator of an exact chain
 MOST_EDGES = 5_000_000  # that a run follows
 MOST_MASKED = 6  # edges: an exact chain keeps every set of them apart
@@ -274,9 +276,14 @@ def planned(scheduler: Scheduler, begin: Hashable, after: Callable[[Any], Iterab
 def read_edge_markov(words: str, protocol: Protocol, topology: Topology) -> EdgeMarkov:
     """`edge-markov:p,q`: the probabilities that an edge appears and that it disappears, before every meeting."""
     try:
-        appears, disappears = (Fraction(word) for word in words.split(","))
+        appears, disappears = map(fraction_of, words.split(","))
     except (ValueError, ZeroDivisionError):
         appears = disappears = Fraction(-1)
+    if any(0 < one < FINEST_CHANCE for one in (appears, disappears)):
+        raise InvalidInput(
+            f"edge-markov:{words[:40]} is out of range: P and Q are 1e-9 at least (Q may be 0), since smaller ones would "
+            "be rounded; take larger ones in the same proportion"
+        )
     if not 0 < appears <= 1 or not 0 <= disappears <= 1:
         raise InvalidInput(
             f"edge-markov:{words[:40]} is not understood; write edge-markov:P,Q: an edge appears with probability "

@@ -20,6 +20,7 @@ from hegemon.engines.schedulers.scheduler import SchedulePlan, Scheduler, memory
 from hegemon.engines.schedulers.uniform import all_arcs
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
+from hegemon.models.expressions import fraction_of
 from hegemon.models.protocol import Protocol
 
 LARGEST_TOTAL = 2**62  # of the rates as whole numbers
@@ -140,7 +141,7 @@ def whole_rates(given: Sequence) -> list[int]:
 def as_rate(given) -> Fraction:
     """A rate as the fraction that it is written as."""
     try:
-        rate = Fraction(str(given))
+        rate = fraction_of(given)
     except (ValueError, ZeroDivisionError):
         rate = Fraction(-1)
     if rate < 0:
