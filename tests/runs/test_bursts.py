@@ -159,3 +159,29 @@ def test_whom_agents_that_join_would_meet_is_known():
         hg.simulate(hg.CATALOGUE["herman"](n=5), faults=[leave])
     whole = [leave, hg.Fault(2, 1, kind="join")]
     assert hg.simulate(TIMER, faults=whole, until="all(timer == 0)", max_steps=50).measures["agents"] == 4
+
+
+@pytest.mark.parametrize(
+    ("until", "is_refused"),
+    [
+        ("all(leader == 0)", True),
+        ("not all(leader == 1)", True),
+        ("not all(leader == 1) or count(leader == 1) == 4", True),
+        ("count(leader == 1) == 1 or not (none(leader == 1) or all(leader == 1))", True),
+        ("count(leader == 1) > count(leader == 0)", True),
+        ("count(leader == 0) >= 1", False),
+        ("not count(leader == 1) >= 2", False),
+        ("count(leader == 1) <= 5 and count(leader == 0) == 1", False),
+        ("count(leader == 1) == 1 or count(leader == 1) == 9", False),
+    ],
+)
+@pytest.mark.parametrize("change", [{"faults": [hg.Fault(0, 3, kind="leave")]}, {"rates": ["crash=1/99"]}])
+def test_a_stop_about_all_n_agents_is_known_however_it_is_written(until, is_refused, change):
+    """Two agents are left of five, both leaders; 'not all' used to hold for them at once."""
+    asked = {"start": "all-leaders", "until": until, "max_steps": 10**4, **change}
+    if is_refused:
+        with pytest.raises(hg.InvalidInput, match="about all n of them"):
+            hg.simulate(hg.Pairwise(n=5), **asked)
+    else:
+        run = hg.simulate(hg.Pairwise(n=5), **asked)
+        assert run.steps > 0 and (run.reached and run.leaders < 5 or run.measures.get("crashed") == 5)

@@ -38,13 +38,13 @@ def parse_set(text: str, protocol: Any) -> ConfigurationSet:
     return result
 
 
-def alternatives(text: str, protocol: Any) -> list[dict[Callable, tuple[int, int]]] | None:
+def alternatives(text: str, protocol: Any, values: Any = None) -> list[dict[Callable, tuple[int, int]]] | None:
     """The same set as rows of bounds on counts, by their conditions: a configuration is inside if it is within one row.
 
-    None if a part is no bound of a count, or if there would be more than MOST_ROWS.
+    None if a part is no bound of a count, or if there would be more than MOST_ROWS. `values` are those of the bounds.
     """
     try:
-        return _rows(parse(text), protocol, True)
+        return _rows(parse(text), protocol, True, protocol.values if values is None else values)
     except (InvalidInput, _NoRows):
         return None  # `parse_set` says what is wrong
 
@@ -107,19 +107,19 @@ class _NoRows(Exception):
     """Not only bounds of counts, or too many of them."""
 
 
-def _rows(tree: Tree, protocol: Any, wanted: bool) -> list[dict[Callable, tuple[int, int]]]:
+def _rows(tree: Tree, protocol: Any, wanted: bool, values: Any) -> list[dict[Callable, tuple[int, int]]]:
     """The rows in which a tree is true, if that is wanted, and otherwise those in which it is false."""
     if isinstance(tree, Logic):
         if tree.operator == "not":
-            return _rows(tree.operands[0], protocol, not wanted)
-        parts = [_rows(operand, protocol, wanted) for operand in tree.operands]
+            return _rows(tree.operands[0], protocol, not wanted, values)
+        parts = [_rows(operand, protocol, wanted, values) for operand in tree.operands]
         if (tree.operator == "and") != wanted:
             return [row for part in parts for row in part]
         if math.prod(map(len, parts)) > MOST_ROWS:
             raise _NoRows
         return [_joined(rows) for rows in itertools.product(*parts)]
     if isinstance(tree, Comparison) and tree.operators == ("!=",):
-        return _rows(Comparison(("==",), tree.operands), protocol, not wanted)
+        return _rows(Comparison(("==",), tree.operands), protocol, not wanted, values)
     if isinstance(tree, Name) and tree.name in protocol.sets:
         chosen = protocol.sets[tree.name]
     elif _is_plain(tree):
@@ -128,7 +128,7 @@ def _rows(tree: Tree, protocol: Any, wanted: bool) -> list[dict[Callable, tuple[
         raise _NoRows
     if chosen.whole:
         raise _NoRows
-    bounds = [(count.condition, count.bounds(protocol.values)) for count in chosen.counts]
+    bounds = [(count.condition, count.bounds(values)) for count in chosen.counts]
     if wanted:
         return [_joined([{condition: bound} for condition, bound in bounds])]
     outside = [(one, side) for one, (low, high) in bounds for side in ((0, low - 1), (high + 1, LARGEST))]

@@ -18,7 +18,7 @@ from hegemon.engines.schedulers.reading import scheduler_for
 from hegemon.engines.stopping import Stop, parse_stop
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
-from hegemon.models.conditions import is_condition, parse_set
+from hegemon.models.conditions import alternatives, is_condition, parse_set
 from hegemon.models.configuration import Configuration
 from hegemon.models.halting import halting, living
 from hegemon.models.naming import asked_observables
@@ -265,13 +265,22 @@ def _live(driver: Driver, events: EventProcess, limit: int | None) -> bool:
 
 def _depends_on_n(asked: MadeRecord, protocol: Protocol) -> bool:
     """Whether the bounds of the set that ends the run are other ones for more agents."""
-    chosen = asked.until if isinstance(asked.until, ConfigurationSet) else protocol.sets.get(str(asked.until))
-    if chosen is None and is_condition(str(asked.until)):
-        chosen = parse_set(str(asked.until), protocol)
-    if chosen is None or asked.availability:
+    text = str(asked.until)
+    chosen = asked.until if isinstance(asked.until, ConfigurationSet) else protocol.sets.get(text)
+    if asked.availability or chosen is None and not is_condition(text):
         return False
-    values = dict(protocol.values)
-    return any(one.bounds(values) != one.bounds(values | {"n": protocol.n + 1}) for one in chosen.counts)
+
+    def bounds(n: int) -> list[tuple[int, int]]:
+        values: dict[str, Any] = protocol.values | {"n": n}
+        rows: list[Any] = [] if chosen else alternatives(text, protocol, values) or []
+        counts = (chosen or parse_set(text, protocol)).counts
+        return [*(count.bounds(values) for count in counts), *(bound for row in rows for bound in row.values())]
+
+    n = protocol.n
+    return any(
+        one != other and one[0] <= n and (one[0] != other[0] or (one[1], other[1]) != (n, n + 1))
+        for one, other in zip(bounds(n), bounds(n + 1), strict=True)
+    )  # that n agents do not exceed n, or never reach more, is no bound
 
 
 def _suffer(
