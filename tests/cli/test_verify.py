@@ -149,7 +149,7 @@ def test_a_file_for_a_counterexample_that_there_is_not_is_reported_and_not_writt
 
 
 def test_crashes_are_read_as_run_reads_them(capsys):
-    """Three nodes in a ring: whoever crashes, nobody hears of all others; a crash that comes too late changes nothing."""
+    """Three nodes in a ring: a crash keeps messages from going around; one that comes too late does not."""
     early, late = "round=2,node=1", "round=1e3,nodes=1"
     for given, code, chance in (([early, late], 1, 0), ([late], 0, 1)):
         options = [word for one in given for word in ("--crash", one)]

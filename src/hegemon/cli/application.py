@@ -127,7 +127,7 @@ SENTENCES = {
     "check": "Try a protocol as the engines will: all pairs, ranges, starts, closed sets, compilation.",
     "sweep": "Run a study: every case of a grid, many trials of each. The same command again goes on where it was.",
     "results": "The trials of a study in groups, with intervals, fitted laws and a picture.",
-    "watch": "Watch a run in the browser: play, step, go back, disturb; or save it as a film without one.",
+    "watch": "Watch a run in the browser: play, step, go back, disturb; or save a film or pictures without one.",
     "verify": "Exact results on small instances: certain properties and expectations.",
     "prove": "Prove for every n at once, where states do not grow with n. Exit code 1: something asked is not proved.",
     "holding": "How long a leader is held, from 10^2 to 10^40 steps and beyond: a weighted ensemble, with an interval.",

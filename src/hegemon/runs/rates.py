@@ -75,7 +75,9 @@ def parse_rate(text: str) -> Rate:
     except (ValueError, ZeroDivisionError):
         rate = Fraction(-1)
     if not 0 < rate < 1:
-        raise InvalidInput(f"the rate {short(text)} is out of range; R is above 0 (1e-300 at least) and below 1, such as 1e-4")
+        raise InvalidInput(
+            f"the rate {short(text)} is out of range; R is above 0 (1e-300 at least) and below 1, such as 1e-4"
+        )
     values = tuple((name.strip(), number_or_text(value.strip())) for name, _, value in parts[1:])
     if kind in BARE and values:
         raise InvalidInput(f"the rate {short(text)} gives values to {BARE[kind]}; write {kind}={number}")

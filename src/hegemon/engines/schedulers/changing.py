@@ -281,8 +281,8 @@ def read_edge_markov(words: str, protocol: Protocol, topology: Topology) -> Edge
         appears = disappears = Fraction(-1)
     if any(0 < one < FINEST_CHANCE for one in (appears, disappears)):
         raise InvalidInput(
-            f"edge-markov:{words[:40]} is out of range: P and Q are 1e-9 at least (Q may be 0), since smaller ones would "
-            "be rounded; take larger ones in the same proportion"
+            f"edge-markov:{words[:40]} is out of range: P and Q are 1e-9 at least (Q may be 0), since smaller ones "
+            "would be rounded; take larger ones in the same proportion"
         )
     if not 0 < appears <= 1 or not 0 <= disappears <= 1:
         raise InvalidInput(
