@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from hegemon.compute.randomness import generator
 from hegemon.engines import membership
 from hegemon.engines.membership import FEW_AGENTS, Membership
 from hegemon.engines.stopping import Stop, parse_stop
@@ -17,10 +18,13 @@ ASKED = [
 @pytest.mark.parametrize("name", ASKED)
 def test_plain_python_and_the_kernel_agree_on_every_state(name, monkeypatch):
     protocol = CATALOGUE[name](**{"n": 8, **GIVEN.get(name, {})})
-    stop = parse_stop("safe" if "safe" in protocol.sets else "leaders=1", protocol)
+    stop = parse_stop(
+        "safe" if "safe" in protocol.sets else "leaders=1" if hasattr(protocol, "output") else "settled", protocol
+    )
     member = Membership(protocol, stop if stop.conditions else Stop("output", (protocol.output,)))
-    codes = np.unique(np.linspace(0, protocol.space.size - 1, 500).astype(np.int64))
-    agents = protocol.space.decode_array(codes)
+    space = protocol.space
+    codes = np.linspace(0, space.size - 1, 500).astype(np.int64) if space.has_codes else None
+    agents = space.decode_array(np.unique(codes) if space.has_codes else space.random_codes(generator(1), 500))
     membership._asked.clear()
     plain = member.marks(agents)
     monkeypatch.setattr(membership, "FEW_AGENTS", -1)

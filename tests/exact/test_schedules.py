@@ -189,7 +189,7 @@ def test_rounds_that_cannot_be_followed_are_refused(rounds, sentence, tmp_path):
 
 
 def test_schedules_that_do_not_fit_are_refused(capsys):
-    with pytest.raises(hg.InvalidInput, match="choose adversary, .*central, fair, .*uniform"):
+    with pytest.raises(hg.InvalidInput, match="choose adversary, .*central, .*fair, .*uniform"):
         hg.verify(hg.Pairwise(3), scheduler="distributed")
     assert main(["verify", "pairwise", "--n", "3", "--scheduler", "odd"]) == 2
     assert main(["verify", "pairwise", "--n", "3", "--scheduler", "adversary", "--json"]) == 0

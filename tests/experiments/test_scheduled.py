@@ -8,6 +8,7 @@ from hegemon.errors import InvalidInput
 TIMER = hg.Timer(n=3, s=3)
 
 
+@pytest.mark.full
 def test_holding_under_weighted_pairs_is_the_exact_one():
     exact = {
         text: hg.verify(hg.Timer(n=3, s=5), property="holding", start="all", scheduler=text).holding.from_starts["safe"]

@@ -156,6 +156,17 @@ def test_two_drivers_on_one_folder(reference, tmp_path):
     assert results == [expected, expected]
 
 
+def test_a_case_that_another_driver_finishes_while_costs_are_measured(reference):
+    from hegemon.experiments.goals import Fixed
+    from hegemon.experiments.probe import probe
+
+    study, root, _ = reference
+    folder = Folder(root)
+    folder.read_again()
+    waiting = [(case, case.key) for case in study.cases]  # as it was when the driver began
+    assert probe(folder, waiting, Fixed(study.trials), 1).trials == 0
+
+
 def test_extending_redoes_nothing(reference, tmp_path):
     study, root, expected = reference
     part = make_study("pairwise", axes={"n": 8, "until": ["safe", "steps:50"]}, trials=20)

@@ -54,7 +54,7 @@ def test_by_hand():
     states = {"leader": 1, "won": 0}, {"leader": 1, "won": 0}
     assert Duel(n=3).transition(*states, {"heads": 1, "throw": 6}) == ({"leader": 1, "won": 1}, {"leader": 0, "won": 0})
     assert Duel(n=3).transition(*states, {"heads": 0, "throw": 6}) == states
-    with pytest.raises(hg.InvalidInput, match="draws heads, throw"):
+    with pytest.raises(hg.InvalidInput, match="the coins are heads, throw"):
         Duel(n=3).transition(*states)
 
 

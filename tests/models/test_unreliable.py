@@ -103,11 +103,10 @@ def test_shares_are_probabilities(shares):
 def test_what_cannot_lose_interactions_says_so(capsys):
     with pytest.raises(InvalidInput, match="denominator"):
         hg.simulate(hg.Pairwise(n=3), loss=0.12345)
-    for protocol in (hg.Trains(n=5), hg.Referees(n=9)):
-        with pytest.raises(InvalidInput, match="loss means nothing"):
-            hg.simulate(protocol, loss=0.5)
+    with pytest.raises(InvalidInput, match="loss means nothing"):
+        hg.simulate(hg.Trains(n=5), loss=0.5)
     assert hg.simulate(hg.Pairwise(n=8), loss=0.0, seed=1).steps == hg.simulate(hg.Pairwise(n=8), seed=1).steps
-    assert main(["run", "referees", "--n", "9", "--loss", "0.5"]) == 2
+    assert main(["run", "trains", "--n", "9", "--loss", "0.5"]) == 2
     assert is_one_sentence(capsys.readouterr().err)
     assert main(["run", "pairwise", "--n", "8", "--loss", "1/2", "--one-sided", "0.25", "--quiet"]) == 0
     assert "one-sided" in capsys.readouterr().out

@@ -92,12 +92,12 @@ def test_a_draw_is_geometric_up_to_its_bound():
 
 
 def test_groups_are_geometric():
-    """In the long run a fraction 2^-g of the agents is in group g, of 5,000 independent enough agents."""
-    run = hg.simulate(DynamicCounting(n=5000), seed=3, until="steps:200000")
+    """In the long run a fraction 2^-g of the agents is in group g, of 2,000 independent enough agents."""
+    run = hg.simulate(DynamicCounting(n=2000), seed=3, until="steps:80000")
     group = run.configuration.agents["group"]
     for g in range(1, 6):
         share = 2.0**-g
-        assert abs(np.mean(group == g) - share) < 6 * np.sqrt(share / 5000)
+        assert abs(np.mean(group == g) - share) < 6 * np.sqrt(share / 2000)
 
 
 @pytest.mark.parametrize("start", ["initial", "overestimate", "random"])

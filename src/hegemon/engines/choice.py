@@ -103,10 +103,11 @@ def choose_for_messages(name: str, protocol: "MessageProtocol", topology: Topolo
 
 def follow_messages(name: str, protocol: "MessageProtocol", topology: Topology, around) -> tuple[Any, str]:
     """The engine in which every message can be followed."""
+    fitting = "nodes" if around.delay is None else "asynchronous"
     if name == "auto":
-        name = "nodes" if around.delay is None else "asynchronous"
+        name = fitting
     if name in PATTERNS.values():
-        raise InvalidInput(f"engine {name} does not show every step; watch {protocol.id} with engine auto")
+        raise InvalidInput(f"engine {name} does not show every step; watch {protocol.id} with engine {fitting}")
     return choose_for_messages(name, protocol, topology, around)[0], FOLLOWED.get(name, "")
 
 

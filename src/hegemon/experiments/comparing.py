@@ -12,7 +12,7 @@ import numpy as np
 
 from hegemon.analysis.pictures import COLOURS, LINES, MARKERS, Picture, legend_below, logarithmic, new_figure
 from hegemon.analysis.statistics import sample_quantile, summarize_times
-from hegemon.errors import InvalidInput
+from hegemon.errors import InvalidInput, choose
 from hegemon.experiments.axes import parse_axis
 from hegemon.experiments.compared_holding import HOWS, holding_of
 from hegemon.experiments.request import NAMING, maker
@@ -91,7 +91,7 @@ def compare(
     if starts not in ("worst", "default"):
         raise InvalidInput(f"starts = {starts!r} is not known; choose worst or default")
     if holding not in HOWS:
-        raise InvalidInput(f"holding = {holding!r} is not known; choose {', '.join(HOWS)}")
+        raise InvalidInput(f"holding = {holding!r} is not known; {choose(HOWS)}")
     sizes = parse_axis("n", n)
     makers = {}
     for one in protocols:

@@ -44,15 +44,17 @@ def probe(folder: Folder, waiting: list[tuple[Case, str]], goals: Any, slots: in
         if left <= 0:
             break
         for _ in range(2):
-            answer, seconds = _one_trial(folder, case, key, goals, left)
+            gap = folder.done[key].gap(goals.goal(key, folder))
+            if gap is None:
+                break  # another driver on this folder has made it meanwhile
+            answer, seconds = _one_trial(folder, case, key, gap[0], left)
             left, spent = left - seconds, spent + seconds
             memory = max(memory, answer["memory"])
             if answer["done"]:
                 if told[key] is None:
                     cost[key] = min(answer["seconds"], cost.get(key, math.inf))
                 folder.refresh()
-            goal = goals.goal(key, folder)
-            if not answer["done"] or seconds < SLOW or left <= 0 or folder.done[key].count(goal) >= goal:
+            if not answer["done"] or seconds < SLOW or left <= 0:
                 break
     require_memory(memory, slots)
     return StudyEstimate(len(waiting), trials, _total(waiting, cost, missing), memory)
@@ -67,11 +69,8 @@ def _total(waiting: Any, cost: dict[str, float], missing: dict[str, int]) -> flo
     return sum((seconds or 0) * missing[key] for seconds, (_, key) in zip(each, waiting, strict=True))
 
 
-def _one_trial(folder: Folder, case: Case, key: str, goals: Any, seconds: float) -> tuple[dict, float]:
+def _one_trial(folder: Folder, case: Case, key: str, first: int, seconds: float) -> tuple[dict, float]:
     """The first trial that is missing; given up when it takes too long."""
-    gap = folder.done[key].gap(goals.goal(key, folder))
-    assert gap is not None  # a case that waits lacks a trial
-    first, _ = gap
     task = {
         "folder": str(folder.root.resolve()), "name": folder.name, "settings": case.settings,
         "seed": case.study_seed, "key": key, "first": first, "count": 1, "seconds": 0.0,

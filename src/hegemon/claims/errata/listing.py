@@ -55,6 +55,9 @@ def _listed(names: tuple[str, ...]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
+VIOLATED = "   # exit code 1"  # of a command that reproduces a violated claim
+
+
 @cache
 def errata() -> tuple[Erratum, ...]:
     content = tomllib.loads((FOLDER / "errata.toml").read_text(encoding="utf-8"))["errata"]
@@ -82,7 +85,7 @@ def markdown() -> str:
                     "|" + " --- |" * len(one.shown.columns),
                 ]
                 lines += [*map(_row, one.shown.rows), ""]
-        lines += [*(f"    {command}" for command in one.commands), ""]
+        lines += [*(f"    {command}{VIOLATED if ' reproduce ' in command else ''}" for command in one.commands), ""]
     return "\n".join(lines)
 
 
