@@ -254,3 +254,29 @@ def test_arrays_in_rounds(scheduler):
     run = hg.simulate(Waves(n=7), graph="path:7", start="corner", until="flat", seed=1, scheduler=scheduler)
     assert run.reached and (run.rounds == 6 if scheduler == "synchronous" else run.rounds >= 6)
     assert hg.verify(Waves(n=2), graph="path:2", start="corner", property="reached:flat").ok
+
+
+class Bits(PopulationProtocol):
+    """Nothing happens."""
+
+    m = Parameter(64, low=1)
+
+    class State:
+        x: Array("m", Bit)
+
+    def interact(a, b, p):
+        pass
+
+
+@pytest.mark.parametrize("m", [61, 62, 63, 64, 65])
+def test_a_start_is_what_is_given_however_wide_states_are(m):
+    """Codes of 2^63 and more beside smaller ones: NumPy would make floats of such a list."""
+    states = [{"x": [1] * m}, {"x": [0] * m}, {"x": [k % 2 for k in range(m)]}, {"x": [0] * (m - 1) + [1]}]
+    protocol = Bits(n=4, m=m)
+    for change in ({}, {"faults": [hg.Fault(0, 1, {"x": [1] * m})]}, {"rates": ["crash=1/3"]}):
+        run = hg.simulate(protocol, start=states, until="steps:9", engine="agents", **change)
+        found = sorted(protocol.space.mapping(agent)["x"] for agent in run.configuration.agents)
+        lost = [one["x"] for one in states if one["x"] not in found]
+        assert len(lost) <= ("faults" in change) and (lost == [] or found.count([1] * m) == 2)
+    with pytest.raises(AssertionError, match="rounded"):
+        protocol.space.decode_array(np.array([2.0**63]))

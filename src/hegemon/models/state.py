@@ -423,7 +423,9 @@ class StateSpace:
 
     def decode_array(self, codes: np.ndarray) -> np.ndarray:
         """The records with the given codes; fields that a state does not have hold their lowest value."""
-        codes = np.asarray(codes, dtype=np.int64 if self.has_codes else object)
+        codes = np.asarray(codes)
+        assert codes.dtype.kind in "iuO" or not len(codes), "codes were rounded; make them with code_array"
+        codes = codes.astype(np.int64 if self.has_codes else object, copy=False)
         agents = np.zeros(len(codes), dtype=self.dtype)
         for name in self.names:
             agents[name] = self.bounds[name][0]

@@ -167,7 +167,10 @@ def _in_agents(
         if len(agents) >= capacity:
             return configuration, (-1, -1)
         code = _joining(rate, space, rng)
-        return Configuration(space, agents=np.concatenate([agents, space.decode_array(np.array([code]))])), (-1, code)
+        return Configuration(space, agents=np.concatenate([agents, space.decode_array(space.code_array([code]))])), (
+            -1,
+            code,
+        )
     victim = int(rng.integers(len(agents)))
     before = int(space.encode_array(agents[victim : victim + 1])[0])
     if rate.kind == "leave":
@@ -175,8 +178,8 @@ def _in_agents(
             return configuration, (-1, -1)
         agents[victim] = agents[-1]
         return Configuration(space, agents=agents[:-1].copy()), (before, -1)
-    after = int(fault_codes(rate.fault, space, np.array([before]), rng)[0])
-    agents[victim : victim + 1] = space.decode_array(np.array([after]))
+    after = int(fault_codes(rate.fault, space, space.code_array([before]), rng)[0])
+    agents[victim : victim + 1] = space.decode_array(space.code_array([after]))
     return Configuration(space, agents=agents), (before, after)
 
 
@@ -196,7 +199,7 @@ def _in_counts(
         place = int(np.searchsorted(np.cumsum(counts), rng.integers(n), side="right"))
         counts[place] -= 1
         before = int(codes[place])
-        after = -1 if rate.kind == "leave" else int(fault_codes(rate.fault, space, np.array([before]), rng)[0])
+        after = -1 if rate.kind == "leave" else int(fault_codes(rate.fault, space, space.code_array([before]), rng)[0])
     if after >= 0:
         place = int(np.searchsorted(codes, after))
         if place == len(codes) or codes[place] != after:

@@ -74,7 +74,7 @@ class Starts:
         states = [protocol.space.code(protocol.space.parse(state)) for state in start]
         if len(states) != protocol.n:
             raise InvalidInput(f"the start has {len(states)} states but n = {protocol.n}; make them equal")
-        given = Configuration(protocol.space, agents=protocol.space.decode_array(np.array(states)))
+        given = Configuration(protocol.space, agents=protocol.space.decode_array(protocol.space.code_array(states)))
         return require_given(protocol, given, "the start")
 
     def of(self, trials: range) -> Iterator[Configuration]:
