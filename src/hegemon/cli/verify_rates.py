@@ -27,10 +27,10 @@ def report(
 
         chosen: Any
         chosen, topology = build(protocol, n, graph, set_, 0)
-        given = read_rates(rates or ())
-        found = availability(chosen, rates=given, graph=topology, progress=shown.show, **asked)
+        events = read_rates(rates or ())
+        found = availability(chosen, rates=events, graph=topology, progress=shown.show, **asked)
     content = {"protocol": chosen.id, "n": chosen.n, "parameters": chosen.parameters, "graph": topology.name}
-    content |= {"rates": [str(one) for one in given]} | found.record()
+    content |= {"rates": [str(one) for one in events]} | found.record()
     print_json(content) if json else print_answer(content)
     raise typer.Exit(failures.YES)
 
