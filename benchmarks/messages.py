@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 import hegemon as hg
-from hegemon.experiments.comparisons import budget_points, compared_points, draw_budget, draw_comparison
+from hegemon.experiments.budgets import budget_points, draw_budget
 
 FOLDER = Path("out")
 LARGEST = [
@@ -57,16 +57,17 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     elections = largest()
     print_rows("the largest elections", elections)
-    comparison = list(compared_points(SIZES, trials=5))
-    print_rows("messages and rounds on complete graphs", comparison)
-    draw_comparison(comparison, FOLDER / "messages_comparison.png")
+    comparison = hg.compare_messages(SIZES)
+    shown = [{name: row[name] for name in comparison.columns} for row in comparison.rows]
+    print_rows("messages and rounds on complete graphs", shown)
+    comparison.plot().save(FOLDER / "messages_comparison.png")
     sweeps = [
         list(budget_points(n, EXPONENTS, trials=100, candidates=candidates))
         for candidates in (1, None)
         for n in (10**4, 10**6, 10**8)
     ]
     draw_budget([row for rows in sweeps for row in rows], FOLDER / "messages_lower_bound.png")
-    content = {"largest": elections, "comparison": comparison, "lower_bound": sweeps}
+    content = {"largest": elections, "comparison": comparison.rows, "lower_bound": sweeps}
     (FOLDER / "messages.json").write_text(json.dumps(content, indent=1))
     print(f"written: {FOLDER}/messages.json, messages_comparison.png, messages_lower_bound.png")
 

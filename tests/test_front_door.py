@@ -82,10 +82,11 @@ def test_a_seed_is_drawn_and_kept():
 
 def test_every_function_with_a_seed_draws_one_and_keeps_it(tmp_path):
     given = {"n": 100, "trials": 2, "workers": 1}
-    for call in (hegemon.compare_messages, partial(hegemon.lower_bound, exponents=[0.5], candidates=[1])):
-        (first, *_), (other, *_) = call(seed=None, **given), call(seed=None, **given)
+    lower_bound = partial(hegemon.lower_bound, exponents=[0.5], candidates=[1])
+    for call in (lambda **all: hegemon.compare("referees", **all).record(), lambda **all: lower_bound(**all)[0]):
+        first, other = call(seed=None, **given), call(seed=None, **given)
         assert first["seed"] != other["seed"]
-        assert call(seed=first["seed"], **given)[0] == first
+        assert call(seed=first["seed"], **given) == first
     found = hegemon.reproduce(only="sub.message-size", seed=np.random.SeedSequence(5), out=tmp_path, jobs=1)
     assert found["seed"] == int(np.random.SeedSequence(5).generate_state(1, "uint64")[0])
     for name in hegemon.__all__:
@@ -115,7 +116,7 @@ VERBS = {
     "lower-bound --n 100 --exponents 0.5 --candidates 1 --trials 3": lambda: hegemon.lower_bound(
         100.0, exponents=[0.5], candidates=[1], trials=3
     ),
-    "compare-messages --n 100,200 --trials 1": lambda: hegemon.compare_messages([100, 200], trials=1),
+    "compare-messages --n 100,200 --trials 1": lambda: hegemon.compare_messages([100, 200], trials=1).record(),
 }
 
 

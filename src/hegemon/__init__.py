@@ -27,12 +27,9 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from hegemon.exact.proofs.prover import prove as prove
     from hegemon.exact.rates import availability as availability
     from hegemon.exact.verification import verify as verify
+    from hegemon.experiments.budgets import lower_bound as lower_bound
     from hegemon.experiments.checking import check as check
-    from hegemon.experiments.comparing import compare as compare
-    from hegemon.experiments.comparisons import (
-        compare_messages as compare_messages,
-        lower_bound as lower_bound,
-    )
+    from hegemon.experiments.comparing import compare as compare, compare_messages as compare_messages
     from hegemon.experiments.holding.advice import advise as advise
     from hegemon.experiments.holding.holding import holding as holding
     from hegemon.experiments.results import results as results
@@ -91,10 +88,10 @@ _HOMES = {
     "check": "hegemon.experiments.checking",
     "claim": "hegemon.claims.stating",
     "compare": "hegemon.experiments.comparing",
-    "compare_messages": "hegemon.experiments.comparisons",
+    "compare_messages": "hegemon.experiments.comparing",
     "export": "hegemon.exact.exports.exporting",
     "holding": "hegemon.experiments.holding.holding",
-    "lower_bound": "hegemon.experiments.comparisons",
+    "lower_bound": "hegemon.experiments.budgets",
     "mixing_time": "hegemon.graphs.mixing",
     "prove": "hegemon.exact.proofs.prover",
     "reproduce": "hegemon.claims.reproduce",

@@ -52,12 +52,11 @@ def test_a_search_tells_the_worst_start_so_far_and_where_it_is(capsys, monkeypat
     assert len(json.loads(out.read_text())["agents"]) == 4
 
 
-@pytest.mark.parametrize("command", [["compare-messages"], ["lower-bound", "--trials", "1"]])
-def test_points_that_are_finished_are_printed(command, capsys, monkeypatch):
-    from hegemon.experiments import comparisons
+def test_points_that_are_finished_are_printed(capsys, monkeypatch):
+    from hegemon.experiments import budgets
 
-    monkeypatch.setattr(comparisons, "run_trials", after(2, comparisons.run_trials))
-    out, said = interrupted(capsys, *command, "--n", "50,60", "--json")
+    monkeypatch.setattr(budgets, "run_trials", after(2, budgets.run_trials))
+    out, said = interrupted(capsys, "lower-bound", "--trials", "1", "--n", "50,60", "--json")
     assert len(json.loads(out)) == 2 and "after 2 points, as printed" in said
 
 

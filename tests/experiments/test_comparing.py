@@ -31,6 +31,45 @@ def test_rounds_and_messages_have_their_own_units():
     assert found.rows[1]["messages"] > 0 and found.rows[1]["states"] is None
 
 
+def test_the_elections_by_messages_are_one_comparison(tmp_path, monkeypatch, capsys):
+    """`compare-messages` is `compare` with parameters and limits after the names; a kept comparison goes on."""
+    monkeypatch.chdir(tmp_path)
+    words = ["--n", "100,2000", "--trials", "2", "--seed", "1", "--workers", "1", "--out", "kept", "--json"]
+    assert main(["compare-messages", *words, "--plot", "messages.svg"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    rows = {(row["protocol"], row["n"]): row for row in content["rows"]}
+    assert ("afek-gafni", 2000) in rows and ("flood-max,diameter=1", 2000) not in rows  # it has n=..1000
+    sent = {name: rows[name, 100]["messages"] for name, n in rows if n == 100}
+    assert sent["flood-max,diameter=1"] == 100 * 99 and rows["flood-max,diameter=1", 100]["mean"] == 1
+    assert rows["referees", 2000]["messages"] < rows["afek-gafni", 2000]["messages"]
+    assert {rows[name, 100]["mean"] for name in ("referees", "referees,variant=explicit")} == {2, 3}
+    assert all(row["one_leader"] == 1 and row["messages_per_scale"] > 1 for row in content["rows"])
+    drawn = (tmp_path / "messages.svg").read_text()
+    assert "mean number of messages" in drawn and "states of one agent" not in drawn
+    limits = {"flood-max,diameter=1": ",n=..1000", "afek-gafni": ",n=..30000", "walks": ",n=..1e7"}
+    named = [name + limits.get(name, "") for name in dict.fromkeys(name for name, _ in rows)]
+    records = {path.name: path.read_bytes() for path in (tmp_path / "kept" / "records").iterdir()}
+    assert records and main(["compare", *named, *words]) == 0
+    assert json.loads(capsys.readouterr().out) == content
+    assert {path.name: path.read_bytes() for path in (tmp_path / "kept" / "records").iterdir()} == records
+
+
+def test_parameters_follow_a_name():
+    """A protocol is compared with itself under other parameters: its row is that of a run with them."""
+    found = hg.compare("timer,s=2", "timer,s=3", n=4, trials=3, workers=1, holding="none")
+    assert [row["protocol"] for row in found.rows] == ["timer,s=2", "timer,s=3"]
+    assert [row["states"] for row in found.rows] == [hg.Timer(n=4, s=s).states for s in (2, 3)]
+    assert len(hg.compare("timer,n=..4", n=[4, 6], trials=1, workers=1).rows) == 1
+    for word, said in (
+        ("timer,s=", "is not understood; write name=value"),
+        ("timer,z=3", "no parameter 'z'"),
+        ("timer,n=5", "write n=..1000"),
+        ("timer,n=..3", "above the limits"),
+    ):
+        with pytest.raises(hg.InvalidInput, match=said):
+            hg.compare(word, n=4, trials=1, workers=1)
+
+
 def test_censored_trials_are_lower_ends(capsys):
     assert main(["compare", "pairwise", "--n", "12", "--trials", "4", "--max-steps", "20", "--workers", "1"]) == 0
     out = capsys.readouterr().out

@@ -92,7 +92,7 @@ COMMANDS = {
         ),
     ),
     "compare-messages": (
-        "messages:compare",
+        "compare:compare_elections",
         ("hegemon compare-messages --n 100,1e4", "hegemon compare-messages --plot messages.svg"),
     ),
     "network": (
@@ -138,7 +138,7 @@ SENTENCES = {
     "mixing-time": "The mixing time of a random walk: the least k with every probability within 1/(2n) of its limit.",
     "lower-bound": "Theorem 3 as an experiment: `referees` with n^a messages, and how often it elects one leader.",
     "compare": "Compare protocols at the same n: time from their slowest starts, states, memory, assumptions.",
-    "compare-messages": "Messages and rounds of the elections on complete graphs, sublinear against classical.",
+    "compare-messages": "`hegemon compare` of the elections by messages on complete graphs.",
     "network": "Run a protocol among real processes on this machine, watch it elect a leader, disturb it, watch it "
     "heal.",
     "agent": "Be one member of a network of machines: `hegemon agent PROTOCOL --peers FILE --key FILE --listen "
@@ -146,10 +146,10 @@ SENTENCES = {
     "advise": "Choose the cheapest protocol and parameters that are known to hold a leader for long enough.",
 }
 
-HIDDEN = ("compare-messages",)  # still there for who knows them; `compare` does more
+HIDDEN = ("compare-messages",)  # a short form of `compare`
 # Commands that print tables: each takes --latex and --csv, if it has no such option of its own.
 TABLED = ("list", "show", "run", "check", "sweep", "results", "verify", "prove", "holding", "search-worst", "discover",
-          "mixing-time", "lower-bound", "compare-messages", "advise")  # fmt: skip
+          "mixing-time", "lower-bound", "advise")  # fmt: skip
 HELPFUL = {"help_option_names": ["-h", "--help"]}
 RAW = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}  # read by argparse
 

@@ -9,11 +9,17 @@ from hegemon.cli.common import PICTURES, console, counted, deliver, outputs, pri
 from hegemon.cli.options import MOST_TRIALS, integer, option, path, text
 from hegemon.cli.output import print_figures
 
+Out = Annotated[str | None, text("--out", "keep all trials here; the same command goes on", "FOLDER")]
+Workers = Annotated[int | None, integer("--workers", "processes; default: all cores", low=1)]
+Csv = Annotated[str | None, path("--csv", "write the table (.csv)")]
+Latex = Annotated[str | None, path("--latex", "write the table (.tex, booktabs)")]
+
 
 def compare_protocols(
     protocols: Annotated[
         list[str],
-        typer.Argument(metavar="PROTOCOL…", help="ids of `hegemon list`, or your_file.py:YourClass",
+        typer.Argument(metavar="PROTOCOL…", help="ids of `hegemon list`, or your_file.py:YourClass; "
+                       "parameters may follow: referees,variant=explicit; or the largest n of one: flood-max,n=..1000",
                        autocompletion=options.ids),
     ],
     n: Annotated[str, option("--n", help="sizes, such as 16..1024:x2 or 100,1e4", metavar="RANGE")],
@@ -26,12 +32,12 @@ def compare_protocols(
         str, option("--holding", help="exact where small; estimate measures the others; none", metavar="NAME")
     ] = "exact",
     seed: options.Seed = 0,
-    out: Annotated[str | None, text("--out", "keep all trials here; the same command goes on", "FOLDER")] = None,
-    workers: Annotated[int | None, integer("--workers", "processes; default: all cores", low=1)] = None,
+    out: Out = None,
+    workers: Workers = None,
     plot: options.Plot = None,
-    csv: Annotated[str | None, path("--csv", "write the table (.csv)")] = None,
+    csv: Csv = None,
     trials_csv: Annotated[str | None, path("--trials-csv", "write every trial (.csv)")] = None,
-    latex: Annotated[str | None, path("--latex", "write the table (.tex, booktabs)")] = None,
+    latex: Latex = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:  # fmt: skip
@@ -42,14 +48,14 @@ def compare_protocols(
     outputs(plot=(plot, PICTURES), csv=(csv, (".csv",)), latex=(latex, (".tex",)))
     outputs(**{"trials-csv": (trials_csv, (".csv",))})
     from hegemon.cli.sweep import LiveStudy
-    from hegemon.experiments.comparing import TABLE, compare, save
+    from hegemon.experiments.comparing import compare, save
     from hegemon.experiments.comparing import shown as cell
 
     board = LiveStudy(quiet)
     try:
         with board:
             found = compare(
-                *map(options.protocol_name, protocols), n=n, trials=trials, max_steps=max_steps, starts=starts,
+                *protocols, n=n, trials=trials, max_steps=max_steps, starts=starts,
                 holding=holding, seed=seed, out=out, workers=workers, listener=board,
             )  # fmt: skip
     except KeyboardInterrupt:
@@ -60,9 +66,7 @@ def compare_protocols(
         if json:
             print_json(found.record())
             return
-        measured = [name for name in ("messages", "moves") if any(row[name] is not None for row in found.rows)]
-        lucky = ["one_leader"] if any(row["one_leader"] not in (None, 1) for row in found.rows) else []
-        names = [*TABLE, *measured, *lucky, "grade"]
+        names = found.columns
         rows = [[cell(row, name) for name in names] for row in found.rows]
         print_figures(console(), names, rows, ("protocol", "start", "grade"))
         for name in dict.fromkeys(row["protocol"] for row in found.rows):
@@ -87,3 +91,18 @@ def compare_protocols(
             trials_csv: lambda place: save(found, each=place),
         },
     )
+
+
+def compare_elections(
+    n: Annotated[str, option("--n", help="sizes; default: 100 to 1e7", metavar="RANGE")] = "",
+    trials: Annotated[int, integer("--trials", "runs of every case", low=1, high=MOST_TRIALS)] = 5,
+    seed: options.Seed = 0, out: Out = None, workers: Workers = None, plot: options.Plot = None,
+    csv: Csv = None, latex: Latex = None, json: options.Json = False, quiet: options.Quiet = False,
+) -> None:  # fmt: skip
+    """`hegemon compare` of the elections by messages on complete graphs."""
+    from hegemon.experiments.comparing import ELECTION_SIZES, ELECTIONS
+
+    compare_protocols(
+        list(ELECTIONS), n or ELECTION_SIZES, trials, seed=seed, out=out, workers=workers, plot=plot, csv=csv,
+        latex=latex, json=json, quiet=quiet,
+    )  # fmt: skip

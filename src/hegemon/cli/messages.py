@@ -1,4 +1,4 @@
-"""`hegemon mixing-time`, `hegemon lower-bound` and `hegemon compare-messages`."""
+"""`hegemon mixing-time` and `hegemon lower-bound`."""
 
 from collections.abc import Iterable, Sequence
 from typing import Annotated
@@ -10,7 +10,6 @@ from hegemon.cli.common import PICTURES, console, counted, deliver, facts, figur
 from hegemon.cli.options import MOST_TRIALS, integer, option
 from hegemon.cli.output import print_figures
 from hegemon.cli.progress import Progress
-from hegemon.errors import InvalidInput
 
 
 def show_mixing_time(
@@ -50,7 +49,7 @@ def lower_bound(
     """Theorem 3 as an experiment: `referees` with n^a messages, and how often it elects one leader."""
     outputs(plot=(plot, PICTURES))
     with Progress(quiet=quiet) as shown:
-        from hegemon.experiments.comparisons import draw_budget, lower_bound_points, read_candidates, read_exponents
+        from hegemon.experiments.budgets import draw_budget, lower_bound_points, read_candidates, read_exponents
 
         powers, wanted = read_exponents(exponents), read_candidates(candidates)
         points = lower_bound_points(n, powers, wanted, trials, seed, workers)
@@ -60,30 +59,13 @@ def lower_bound(
     finish(rows, setting + found, json, {plot: lambda place: draw_budget(rows, place)}, interrupted)
 
 
-def compare(
-    n: options.Sizes = "100,300,1e3,3e3,1e4,3e4,1e5,1e6,1e7",
-    trials: Annotated[int, integer("--trials", "runs per point", low=1, high=MOST_TRIALS)] = 5,
-    seed: options.Seed = 0, workers: options.Workers = None, plot: options.Plot = None, json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:  # fmt: skip
-    """Messages and rounds of the elections on complete graphs, sublinear against classical."""
-    outputs(plot=(plot, PICTURES))
-    with Progress(quiet=quiet) as shown:
-        from hegemon.experiments.comparisons import compared_points, draw_comparison
-
-        rows, interrupted = gathered(compared_points(n, trials, seed, workers=workers), shown)
-    columns = ("algorithm", "n", "trials", "one_leader", "rounds", "messages", "messages_per_scale")
-    finish(rows, columns, json, {plot: lambda place: draw_comparison(rows, place)}, interrupted)
-
-
-def gathered(points: Iterable[dict], shown: Progress, total: int | None = None) -> tuple[list[dict], bool]:
+def gathered(points: Iterable[dict], shown: Progress, total: int) -> tuple[list[dict], bool]:
     """The points that are finished, and whether an interrupt ended it."""
     rows: list[dict] = []
     try:
         for row in points:
             rows.append(row)
-            what = f"{row['algorithm']}, " if "algorithm" in row else ""
-            shown.show(f"{what}n = {row['n']:,}: points", len(rows), total)
+            shown.show(f"n = {row['n']:,}: points", len(rows), total)
     except KeyboardInterrupt:
         guard.answered()
         return rows, True
@@ -92,8 +74,6 @@ def gathered(points: Iterable[dict], shown: Progress, total: int | None = None) 
 
 def finish(rows: list[dict], columns: Sequence[str], json: bool, files: dict, interrupted: bool) -> None:
     """Print the points that are finished, and how it ended."""
-    if not rows and not interrupted:
-        raise InvalidInput("no algorithm is compared at these sizes; give smaller ones, such as --n 100,1e4")
     deliver(lambda: print_rows(rows, columns, json) if rows or json else None, files if rows else {})
     if interrupted:
         raise failures.Interrupted(
@@ -106,4 +86,4 @@ def print_rows(rows: list[dict], columns: Sequence[str], json: bool) -> None:
     if json:
         print_json(rows)
         return
-    print_figures(console(), list(columns), [[figure(row[name]) for name in columns] for row in rows], ("algorithm",))
+    print_figures(console(), list(columns), [[figure(row[name]) for name in columns] for row in rows])

@@ -1,5 +1,6 @@
 """How long each compared protocol holds its leader: forever, exactly, estimated, or not known."""
 
+import hashlib
 import math
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from hegemon.errors import InvalidInput
 from hegemon.exact.verification import verify
 from hegemon.experiments.holding.holding import holding
+from hegemon.models.naming import chosen_parameters
 from hegemon.runs.setting import topology_for
 
 HOWS = ("exact", "estimate", "none")
@@ -33,7 +35,9 @@ def holding_of(protocol: Any, how: str, seed: Any = 0, out: str | Path | None = 
             return NOTHING | {"holding_kind": f"not known: {error}"}
     if how == "exact":
         return NOTHING | {"holding_kind": "not measured: too many configurations; holding = estimate measures it"}
-    kept = None if out is None else Path(out) / f"holding-{protocol.id}-{protocol.n}.json"
+    chosen = chosen_parameters(protocol)
+    which = "-" + hashlib.sha256(repr(sorted(chosen.items())).encode()).hexdigest()[:8] if chosen else ""
+    kept = None if out is None else Path(out) / f"holding-{protocol.id}-{protocol.n}{which}.json"
     try:
         measured = holding(protocol, relative=0.2, seed=seed, checkpoint=kept)
     except InvalidInput as error:

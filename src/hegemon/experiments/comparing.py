@@ -1,6 +1,7 @@
 """`compare`: protocols side by side at the same sizes, each from the slowest of its own starts; kept like a study."""
 
 import math
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hegemon.analysis.pictures import COLOURS, LINES, MARKERS, Picture, legend_below, logarithmic, new_figure
-from hegemon.analysis.statistics import sample_quantile, summarize_times
+from hegemon.analysis.pictures import COLOURS, INK, LINES, MARKERS, Picture, legend_below, logarithmic, new_figure
+from hegemon.analysis.statistics import sample_quantile, sublinear_scale, summarize_times
 from hegemon.errors import InvalidInput, choose
-from hegemon.experiments.axes import parse_axis
+from hegemon.experiments.axes import parse_axis, split
 from hegemon.experiments.compared_holding import HOWS, holding_of
 from hegemon.experiments.request import NAMING, maker
 from hegemon.experiments.store.table import read_table
@@ -22,16 +23,22 @@ from hegemon.experiments.study_driver import StudyListener
 from hegemon.experiments.sweep import run_study
 from hegemon.files import write_text
 from hegemon.models.description import describe_assumptions
+from hegemon.models.expressions import assignments, whole_number
 from hegemon.protocols.loading import name_protocol
 
 if TYPE_CHECKING:
     import pandas
 
 COLUMNS = ("protocol", "n", "start", "trials", "censored", "unit", "mean", "median", "p90", "p99", "parallel_time",
-           "one_leader", "messages", "moves", "states", "bits", "stays", "holding", "holding_kind", "holding_low",
-           "holding_high", "grade", "assumes")  # fmt: skip
-TABLE = ("protocol", "n", "start", "trials", "mean", "median", "p90", "parallel_time", "states", "bits", "holding")
+           "one_leader", "messages", "messages_per_scale", "moves", "states", "bits", "stays", "holding",
+           "holding_kind", "holding_low", "holding_high", "grade", "assumes")  # fmt: skip
+TABLE = ("protocol", "n", "start", "trials", "mean", "median", "p90", "parallel_time", "states", "bits", "holding",
+         "messages", "messages_per_scale", "moves", "one_leader", "grade")  # fmt: skip
 MAX_STEPS = 10**8
+# The elections by messages on complete graphs, each with the largest n that a laptop simulates in seconds.
+ELECTIONS = ("flood-max,diameter=1,n=..1000", "afek-gafni,n=..30000", "referees", "referees,variant=explicit",
+             "walks,n=..1e7")  # fmt: skip
+ELECTION_SIZES = "100,300,1e3,3e3,1e4,3e4,1e5,1e6,1e7"
 LATEX = str.maketrans({"≥": r"$\geq$", "≤": r"$\leq$", "≈": r"$\approx$", "–": "--", "_": r"\_"})
 
 
@@ -42,6 +49,7 @@ class ProtocolComparison:
 
     rows: list[dict]
     failed: list[dict]
+    seed: int
     trials: "pandas.DataFrame | None" = None
 
     @cached_property
@@ -52,7 +60,7 @@ class ProtocolComparison:
 
     def record(self) -> dict:
         """What `--json` prints."""
-        return {"rows": self.rows, "failed": self.failed}
+        return {"seed": self.seed, "rows": self.rows, "failed": self.failed}
 
     def csv(self) -> str:
         return self.frame.to_csv(index=False, lineterminator="\n")
@@ -61,12 +69,20 @@ class ProtocolComparison:
         """Every trial as CSV."""
         return "" if self.trials is None else self.trials.to_csv(index=False, lineterminator="\n")
 
-    def latex(self, columns: Sequence[str] = TABLE) -> str:
+    @property
+    def columns(self) -> list[str]:
+        """The columns of the printed table: those in which some row has something."""
+        wanted = {name for row in self.rows for name in TABLE if shown(row, name) != "–"}
+        if all(row["one_leader"] in (None, 1) for row in self.rows) and "messages" not in wanted:
+            wanted.discard("one_leader")  # nobody asks whether an election that stops at one leader has one
+        return [name for name in TABLE if name in wanted]
+
+    def latex(self, columns: Sequence[str] | None = None) -> str:
         """The table for a paper (booktabs)."""
-        return latex_table(self.rows, columns)
+        return latex_table(self.rows, columns or self.columns)
 
     def plot(self) -> Picture:
-        """Time over n, and states against time at the largest n that all reached."""
+        """Time over n, states against time at the largest n of each, and messages over n, where measured."""
         return picture(self.rows)
 
 
@@ -77,7 +93,8 @@ def compare(
 ) -> ProtocolComparison:  # fmt: skip
     """Compare protocols, one's own included, at the same n, with the same clock and seeds.
 
-    protocols  ids, classes, or "your_file.py:YourClass".
+    protocols  ids, classes, or "your_file.py:YourClass". Parameters may follow, as in "referees,variant=explicit", and
+               so may the largest n that one protocol is run at: "flood-max,n=..1000".
     n          sizes: a number, a list, or a range such as "16..1024:x2".
     max_steps  a trial that has not met its stop by then is censored: its time is at least that.
     starts     worst: all starts of protocols that start anywhere, of which the slowest is shown; default: only the
@@ -93,37 +110,68 @@ def compare(
     if holding not in HOWS:
         raise InvalidInput(f"holding = {holding!r} is not known; {choose(HOWS)}")
     sizes = parse_axis("n", n)
-    makers = {}
-    for one in protocols:
-        name = name_protocol(protocol_name(one))
-        if name in makers:
-            raise InvalidInput(f"{name} is compared with itself; name every protocol once")
-        makers[name] = maker(name, {}, NAMING)
     instances: dict[tuple[str, int], Any] = {}
     cases: list[dict] = []
+    keys: list[tuple[str, int]] = []
     failed: list[dict] = []
-    for name, make in makers.items():
+    seen: set[tuple] = set()
+    for one in protocols:
+        name, settings, most = read_protocol(protocol_name(one))
+        if (asked := (name, *sorted(settings.items()))) in seen:
+            raise InvalidInput(f"{name} is compared with itself; name every protocol once, or with other parameters")
+        seen.add(asked)
+        make = maker(name, settings, NAMING)
         for size in sizes:
+            if size > most:
+                continue
             try:
                 instance = make(int(size))
             except InvalidInput as error:
                 failed.append({"protocol": name, "n": int(size), "error": str(error)})
                 continue
-            if (twin := instances.setdefault((instance.id, instance.n), instance)) is not instance:
-                raise InvalidInput(f"two protocols are both called {twin.id}; rename one of their classes")
-            cases += _cases(name, instance, starts, max_steps)
+            key = (",".join([instance.id, *(f"{key}={value}" for key, value in settings.items())]), instance.n)
+            if instances.setdefault(key, instance) is not instance:
+                raise InvalidInput(f"two protocols are both called {key[0]}; rename one of their classes")
+            more = [{**case, **settings} for case in _cases(name, instance, starts, max_steps)]
+            cases, keys = cases + more, keys + [key] * len(more)
     if not cases:
-        raise InvalidInput(failed[0]["error"])
+        raise InvalidInput(failed[0]["error"] if failed else "every n is above the limits n=..N; give a smaller one")
     study = make_study(trials=trials, seed=seed, cases=cases)
     with tempfile.TemporaryDirectory(prefix="hegemon-") as scratch:
         outcome = run_study(study, out or scratch, workers=workers, listener=listener)
         table = read_table(outcome.folder) if outcome.trials else None
     failed += [{**case.settings, "error": error} for case, error in outcome.failed]
-    rows = [] if table is None else [_row(instances[key], part) for key, part in _slowest(table)]
+    broken = [case for case, _ in outcome.failed]
+    measured = [key for case, key in zip(study.cases, keys, strict=True) if case not in broken]
+    rows = [] if table is None else [_row(key, instances[key], part) for key, part in _slowest(table, measured)]
     for row in rows:
-        row |= holding_of(instances[row["protocol"], row["n"]], holding, seed, out)
+        row |= holding_of(instances[row["protocol"], row["n"]], holding, study.seed, out)
     order = {name: k for k, name in enumerate(dict.fromkeys(name for name, _ in instances))}
-    return ProtocolComparison(sorted(rows, key=lambda row: (order[row["protocol"]], row["n"])), failed, table)
+    rows.sort(key=lambda row: (order[row["protocol"]], row["n"]))
+    return ProtocolComparison(rows, failed, study.seed, table)
+
+
+def compare_messages(
+    n: Any = ELECTION_SIZES, *, trials: int = 5, seed: Any = 0, workers: int | None = None
+) -> ProtocolComparison:
+    """`compare` of the elections by messages on complete graphs, sublinear against classical."""
+    return compare(*ELECTIONS, n=n, trials=trials, seed=seed, workers=workers)
+
+
+def read_protocol(word: str) -> tuple[str, dict[str, Any], float]:
+    """`referees,variant=explicit,n=..1e6`: the name, the parameters, and the largest n."""
+    name, rest = re.fullmatch(r"(.*?)(?:,(\s*\w+\s*=.*))?", word, re.DOTALL).groups()  # type: ignore[union-attr]
+    try:
+        settings = assignments(split(rest) if rest else ())
+    except InvalidInput as error:
+        raise InvalidInput(f"{word}: {str(error).replace('--set ', '')}") from None
+    limit = str(settings.pop("n", "..inf"))
+    if not limit.startswith(".."):
+        raise InvalidInput(
+            f"{word}: n={limit} is not understood; write n=..1000 for the sizes up to 1,000, and --n for all"
+        )
+    most = math.inf if limit == "..inf" else whole_number(limit[2:], "n", low=1)
+    return name_protocol(name), settings, most
 
 
 def _cases(name: str, instance: Any, starts: str, max_steps: Any) -> list[dict]:
@@ -137,17 +185,19 @@ def _cases(name: str, instance: Any, starts: str, max_steps: Any) -> list[dict]:
     return [{**case, "start": start} for start in (instance.starts if several else [instance.default_start])]
 
 
-def _slowest(table: "pandas.DataFrame") -> Iterator[Any]:
-    """Of every protocol and n the trials of the start with the largest mean; censored ones count as far as they ran."""
+def _slowest(table: "pandas.DataFrame", keys: list[tuple[str, int]]) -> Iterator[Any]:
+    """Of every protocol and n (`keys`, case by case) the trials of the start with the largest mean; censored ones count
+    as far as they ran."""
     clocks = [name for name in ("steps", "rounds") if name in table]  # a trial has one of them
     starts = table["start"].fillna("") if "start" in table else ""
     table = table.assign(_time=table[clocks].max(axis=1), start=starts)
-    for (name, n), part in table.groupby(["protocol", "n"], sort=False):
+    for key in dict.fromkeys(keys):
+        part = table[[keys[case] == key for case in table["case"]]]
         means = part.groupby("start", sort=True)["_time"].mean()
-        yield (name, int(n)), part[part["start"] == means.idxmax()]
+        yield key, part[part["start"] == means.idxmax()]
 
 
-def _row(instance: Any, part: "pandas.DataFrame") -> dict:
+def _row(key: tuple[str, int], instance: Any, part: "pandas.DataFrame") -> dict:
     times, reached = part["_time"].to_numpy(float), part["reached"].to_numpy(bool)
     found = summarize_times(times, reached)
     infinite = np.where(reached, times, np.inf)
@@ -158,8 +208,9 @@ def _row(instance: Any, part: "pandas.DataFrame") -> dict:
     states = instance.states if instance.fields else None
     safe = instance.sets.get("safe")
     stays = instance.elects_leader and safe is not None and safe.closed
+    messages = _mean_of(part, "messages")
     return {
-        "protocol": instance.id,
+        "protocol": key[0],
         "n": instance.n,
         "start": str(part["start"].iloc[0]) or None,
         "trials": len(part),
@@ -170,7 +221,9 @@ def _row(instance: Any, part: "pandas.DataFrame") -> dict:
         **{name: value if math.isfinite(value) else None for name, value in tails.items()},
         "parallel_time": mean / scale,
         "one_leader": float(np.mean(led == 1)) if len(led) else None,
-        **{name: _mean_of(part, name) for name in ("messages", "moves")},
+        "messages": messages,
+        "messages_per_scale": None if messages is None else messages / sublinear_scale(instance.n),
+        "moves": _mean_of(part, "moves"),
         "states": states,
         "bits": None if states is None else max(1, (states - 1).bit_length()),
         "stays": ("forever" if stays else "not claimed") if instance.elects_leader and safe is not None else None,
@@ -212,38 +265,40 @@ def latex_table(rows: list[dict], columns: Sequence[str]) -> str:
 def picture(rows: list[dict]) -> Picture:
     if not rows:
         raise InvalidInput("nothing was measured, so there is nothing to draw")
-    names = list(dict.fromkeys(row["protocol"] for row in rows))
-    sending = any(row["messages"] for row in rows)
-    figure, (left, right, *more) = new_figure(3 if sending else 2, height=5.4)
-    for k, name in enumerate(names):
+    sizes = sorted({row["n"] for row in rows})
+    stateful, sending = any(row["states"] for row in rows), any(row["messages"] for row in rows)
+    figure, (left, *more) = new_figure(1 + stateful + sending, height=5.4)
+    right, sent = more[0] if stateful else None, more[-1] if sending else None
+    for k, name in enumerate(dict.fromkeys(row["protocol"] for row in rows)):
         mine = [row for row in rows if row["protocol"] == name]
         style = {"color": COLOURS[k % len(COLOURS)], "marker": MARKERS[k % len(MARKERS)], "markersize": 5}
         line = LINES[k // len(COLOURS) % len(LINES)]
-        left.plot(
-            [row["n"] for row in mine], [max(row["parallel_time"], 0.1) for row in mine], line, label=name, **style
-        )
-        sent = [row for row in mine if row["messages"]]
-        if sent:
-            more[0].plot([row["n"] for row in sent], [row["messages"] for row in sent], line, label=name, **style)
+        for axis, key in ((left, "parallel_time"), (sent, "messages")):
+            found = [row for row in mine if row[key] is not None]
+            if axis is not None and found:
+                axis.plot([row["n"] for row in found], [max(row[key], 0.1) for row in found], line, label=name, **style)
         last = mine[-1]
         if last["states"]:
-            right.plot([last["states"]], [max(last["parallel_time"], 0.1)], linestyle="", **style)
-            right.annotate(
-                f"{name}\nn = {last['n']:,}", (last["states"], max(last["parallel_time"], 0.1)), xytext=(6, 4),
-                textcoords="offset points", fontsize=8, color=style["color"],
-            )  # fmt: skip
-    left.set_xlabel("n")
+            place = (last["states"], max(last["parallel_time"], 0.1))
+            right.plot(*[[value] for value in place], linestyle="", **style)
+            right.annotate(f"{name}\nn = {last['n']:,}", place, xytext=(6, 4), textcoords="offset points", fontsize=8,
+                           color=style["color"])  # fmt: skip
     left.set_ylabel("mean parallel time, or rounds")
-    right.set_xlabel("states of one agent")
-    right.set_ylabel("mean parallel time, or rounds")
-    for axis in more:
-        axis.set_xlabel("n")
-        axis.set_ylabel("mean number of messages")
-    for axis in (left, right, *more):
+    if right is not None:
+        right.set_xlabel("states of one agent")
+        right.set_ylabel("mean parallel time, or rounds")
+        right.margins(0.25)
+    if sent is not None:
+        sent.set_ylabel("mean number of messages")
+        for law, line, label in ((float, ":", "n"), (sublinear_scale, "--", "√n ln^(3/2) n")):
+            sent.plot(sizes, [law(n) for n in sizes], color=INK, linestyle=line, linewidth=1, label=label)
+        legend_below(sent)
+    for axis in (left, *more):
+        if axis is not right:
+            axis.set_xlabel("n")
         for direction in ("x", "y"):
             logarithmic(axis, direction)
-    right.margins(0.25)
-    if len(sizes := sorted({row["n"] for row in rows})) <= 8:
+    if len(sizes) <= 8:
         left.set_xticks(sizes, [f"{size:,}" for size in sizes])
     left.set_title("time from the slowest start of each (censored trials: a lower end)", loc="left", fontsize=10)
     legend_below(left)

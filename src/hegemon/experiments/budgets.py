@@ -1,4 +1,4 @@
-"""Experiments with message passing: a budget of messages (Theorem 3), and the comparison of algorithms."""
+"""What a budget of messages does to an election (Theorem 3)."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from hegemon.analysis.pictures import COLOURS, INK, legend_below, logarithmic, new_figure, save
-from hegemon.analysis.statistics import sublinear_scale, wilson
+from hegemon.analysis.pictures import INK, legend_below, new_figure, save
+from hegemon.analysis.statistics import wilson
 from hegemon.compute.randomness import generator
 from hegemon.errors import InvalidInput
 from hegemon.models.expressions import number_or_text, whole_number
-from hegemon.protocols import AfekGafni, FloodMax, Referees, Walks
+from hegemon.protocols import Referees
 from hegemon.runs.option import MOST_AGENTS, seed_of
 from hegemon.runs.run import Run
 from hegemon.runs.trials import Trials, run_trials
@@ -20,7 +20,6 @@ from hegemon.runs.trials import Trials, run_trials
 Sizes = int | float | str | Sequence[int | float]
 EXPONENTS = "0.1:0.95:0.05"
 CANDIDATES = "1,2*log(n)"
-COMPARED_SIZES = (100, 300, 10**3, 3000, 10**4, 30_000, 10**5, 10**6, 10**7)
 
 
 def lower_bound(
@@ -37,13 +36,6 @@ def lower_bound(
     """
     powers, wanted = read_exponents(exponents), read_candidates(candidates)
     return list(lower_bound_points(sizes_of(n), powers, wanted, trials, seed_of(seed), workers))
-
-
-def compare_messages(
-    n: Sizes = COMPARED_SIZES, *, trials: int = 5, seed: Any = 0, workers: int | None = None
-) -> list[dict]:
-    """Messages and rounds of the elections on complete graphs, sublinear against classical; a row per point."""
-    return list(compared_points(sizes_of(n), trials, seed_of(seed), workers))
 
 
 def lower_bound_points(
@@ -142,65 +134,6 @@ def draw_budget(points: list[dict], path: str | Path) -> None:
         axis.set_ylim(-0.02, 1.02)
     legend_below(left, columns=1)
     left.set_title("referees on a budget: below √n messages no algorithm does better than 1/e", loc="left", fontsize=10)
-    save(figure, path)
-
-
-# The compared algorithms on complete graphs, each with the largest n that a laptop simulates in seconds.
-COMPARED = {
-    "flood-max": (lambda n: FloodMax(n=n, diameter=1), 1_000),
-    "afek-gafni": (lambda n: AfekGafni(n=n), 30_000),
-    "referees": (lambda n: Referees(n=n), 10**9),
-    "referees, explicit": (lambda n: Referees(n=n, variant="explicit"), 10**9),
-    "walks": (lambda n: Walks(n=n), 10**7),
-}
-
-
-def compared_points(sizes: Sequence[int], trials: int, seed: int = 0, workers: int | None = None) -> Iterator[dict]:
-    """Messages and rounds of every compared algorithm on complete graphs of the given sizes, point by point."""
-    for name, (make, most) in COMPARED.items():
-        for n in sizes:
-            if n > most:
-                continue
-            runs = _all_of(run_trials(make(n), trials, seed=_fresh(seed, n), workers=workers))
-            messages = float(np.mean([run.measures["messages"] for run in runs]))
-            yield (
-                {
-                    "algorithm": name,
-                    "n": n,
-                    "seed": seed,
-                    "trials": len(runs),
-                    "one_leader": sum(run.reached for run in runs),
-                    "messages": messages,
-                    "rounds": float(np.mean([run.steps for run in runs])),
-                    "messages_per_scale": messages / sublinear_scale(n),
-                }
-            )
-
-
-def draw_comparison(rows: list[dict], path: str | Path) -> None:
-    """Messages and rounds over n, both axes logarithmic."""
-    figure, (left, right) = new_figure(2, height=5.2)
-    for colour, name in zip(COLOURS, dict.fromkeys(row["algorithm"] for row in rows), strict=False):
-        chosen = [row for row in rows if row["algorithm"] == name]
-        sizes = [row["n"] for row in chosen]
-        for axis, key in ((left, "messages"), (right, "rounds")):
-            axis.plot(sizes, [row[key] for row in chosen], marker="o", markersize=4, color=colour, label=name)
-    all_sizes = np.array(sorted({row["n"] for row in rows}), float)
-    left.plot(all_sizes, all_sizes, color=INK, linestyle=":", linewidth=1, label="n")
-    left.plot(
-        all_sizes,
-        [sublinear_scale(n) for n in all_sizes],
-        color=INK,
-        linestyle="--",
-        linewidth=1,
-        label="√n ln^(3/2) n",
-    )
-    for axis, key in ((left, "messages"), (right, "rounds")):
-        logarithmic(axis, "x")
-        logarithmic(axis, "y")
-        axis.set_xlabel("n (complete graphs)")
-        axis.set_ylabel(key)
-    legend_below(left)
     save(figure, path)
 
 
