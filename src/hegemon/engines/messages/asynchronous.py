@@ -47,15 +47,16 @@ class Asynchronous(Nodes):
         ahead = self.next_round
         if ahead is None:
             return False
-        self.round, self.last_messages = ahead, []
+        self.round, self._arrived = ahead, []
         for v in self.beginners.pop(ahead, ()):
             self._happens(v, ahead - 1, "begin", ahead)
         while self.flying and self.flying[0][0] <= ahead:
             time, _, v, w, port, message = heapq.heappop(self.flying)
             self.time = time
             if self.lives(w):
-                self.last_messages.append((v, w, message))
-                self._influence(v, w)
+                self._arrived.append((v, w, message))
+                if self.protocol.records_clouds:
+                    self._influence(v, w)
                 self._happens(w, time, "round", ahead + 1, {port: message})
         for v in sorted(self.calls.pop(ahead, ())):
             self._happens(v, ahead, "round", ahead + 1, {})

@@ -58,9 +58,8 @@ class Nodes(MessageEngine):
         self.first_heard: dict[int, int] = {}
         self.first_sent: dict[int, int] = {}
         self.call = lambda v, function, *arguments: getattr(protocol, function)(*arguments)  # a caller may look on
-        self.last_messages: list[
-            tuple[int, int, Any]
-        ] = []  # sender, receiver, content of what arrived in the last round
+        self._sent: dict[int, dict[int, Any]] = {}
+        self._arrived: list[tuple[int, int, Any]] = []  # of what was sent, where not everything arrives
 
     def play(self, limit) -> MessageOutcome:
         interrupted = False
@@ -115,6 +114,13 @@ class Nodes(MessageEngine):
             return self.round + 1
         return min([*self.beginners, *self.calls], default=None)
 
+    @property
+    def last_messages(self) -> list[tuple[int, int, Any]]:
+        """Sender, receiver and content of every message that arrived in the last round."""
+        if not self._reliable:
+            return self._arrived
+        return [(v, self.ports.cross(v, k)[0], one) for v, sent in self._sent.items() for k, one in sent.items()]
+
     def play_next(self) -> bool:
         """Play the next round in which anything happens; false if there is none."""
         ahead = self.next_round
@@ -126,15 +132,19 @@ class Nodes(MessageEngine):
             node.sending = self.outbox[v]
             self._collect(v, node, self._ask(v, "begin", node, self.rng), self.round)
         inboxes = defaultdict(list)
-        self.last_messages = []
+        self._arrived, cross, records_clouds = [], self.ports.cross, self.protocol.records_clouds
         for v, sending in self.outbox.items():
             for port, message in sending.items():
-                w, back = self.ports.cross(v, port)
+                w, back = cross(v, port)
                 self._count(v, message)
-                if self._reliable or not self.is_lost() and self.lives(w):
-                    inboxes[w].append((back, message))
-                    self.last_messages.append((v, w, message))
+                if not self._reliable:
+                    if self.is_lost() or not self.lives(w):
+                        continue
+                    self._arrived.append((v, w, message))
+                inboxes[w].append((back, message))
+                if records_clouds:
                     self._influence(v, w)
+        self._sent = self.outbox
         self.outbox = defaultdict(dict)
         for w in sorted({*inboxes, *self.calls.pop(self.round, ())}):
             node = self._node(w)
@@ -206,9 +216,8 @@ class Nodes(MessageEngine):
             self.first_sent.setdefault(v, self.round)
 
     def _influence(self, v, w) -> None:
-        if self.protocol.records_clouds:
-            self.sent_to[v].add(w)
-            self.first_heard.setdefault(w, self.round)
+        self.sent_to[v].add(w)
+        self.first_heard.setdefault(w, self.round)
 
     def _clouds(self) -> dict:
         """How many nodes sent before they were influenced, and whom each of them influenced (section 4)."""
