@@ -39,7 +39,12 @@ EXIT = re.compile(r"\bexit code (\d)\b")
 PICTURE = re.compile(r"!\[[^\]]*\]\(((?:[\w./]*/)?outputs/([\w.-]+))\)")
 SECONDS = re.compile(r"\b[\d,.]+(e-?\d+)? s\b")
 SERVES = "Ctrl-C ends it"
-SAVED = ("story.json", "disturbances.json")  # by the page that watch.md is about
+SAVED = "saved on the page"  # says the comment of a command that reads a file which no command wrote
+WRITTEN = (
+    "gallery.md",
+    "options.md",
+    "commands.md",
+)  # by programs, as the catalogue; tests/test_manual.py opens its films
 NOT_RUN = {  # beginnings of commands that need more than this machine has, and why
     "python3 -m venv": "installs hegemon; tests/test_packaging.py does",
     "pip install": "installs hegemon; tests/test_packaging.py does",
@@ -81,6 +86,8 @@ class Command:
         found = [why for begin, why in NOT_RUN.items() if self.line.startswith(begin)]
         if "film.mp4" in self.line and not shutil.which("ffmpeg"):
             found = ["needs ffmpeg"]
+        if SAVED in self.comment:
+            found = ["reads a file saved on the page; tests/web saves and replays one"]
         return found[0] if found else None
 
 
@@ -135,7 +142,7 @@ def comparable(lines: list[str]) -> list[str]:
 
 def pages() -> list[Path]:
     found = [HERE / "README.md", *sorted(DOCS.rglob("*.md"))]
-    return [page for page in found if "catalogue" not in page.parts and page.name not in ("options.md", LIST.name)]
+    return [page for page in found if "catalogue" not in page.parts and page.name not in WRITTEN]
 
 
 def parts(text: str) -> list[Command | File]:
@@ -252,8 +259,6 @@ def read(page: Path, folder: Path) -> Iterator[Outcome]:
         if isinstance(part, File):
             before = (folder / part.name).read_text(encoding="utf-8") + "\n\n" if part.appended else ""
             (folder / part.name).write_text(before + part.text, encoding="utf-8")
-        elif page.name == "watch.md" and any(name in part.line and not (folder / name).exists() for name in SAVED):
-            continue
         elif part.reason is None and part.limit > MINUTE:  # several pages show it, and nothing follows from it
             _long[part.line] = _long.get(part.line) or execute(part, folder)
             yield replace(_long[part.line], command=part)
@@ -294,6 +299,7 @@ def listing(times: dict[str, dict[str, float]]) -> str:
         "two cores that had other work as well. `make manual` runs them and writes this page. `make test-full` runs",
         "them too, and fails if one ends with another exit code than its page says, prints something else than is",
         f"shown, or takes more than {GENEROUS} times as long as it says. What says nothing takes at most a minute.",
+        "The commands of the gallery and the catalogue are made by programs; tests open every film of the gallery.",
         "",
     ]
     for page in pages():

@@ -2,14 +2,18 @@
 
 import importlib.util
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 import typer
-from benchmarks import manual
+from benchmarks import gallery, manual
 from benchmarks.manual import HERE, MINUTE, Command, File, Outcome, comparable, pages, parts, read
 
+from hegemon.cli import watch
 from hegemon.cli.application import COMMANDS, application
+from hegemon.cli.main import main
+from hegemon.protocols import CATALOGUE
 
 QUICK = ("rounds.md", "claims.md")  # what the ordinary tests follow; the others are run by `make test-full`
 SHOWN = [page for page in pages() if any(isinstance(one, Command) and one.shown for one in parts(page.read_text()))]
@@ -95,6 +99,17 @@ def test_every_command_of_a_page_does_what_the_page_says(page, tmp_path):
 
 def _told(one: Outcome) -> str:
     return f"{one.command.line}: {one.failure or 'prints ' + repr(one.printed)}"
+
+
+def test_every_film_of_the_gallery_opens_with_the_command_under_it(capsys, monkeypatch):
+    """The page is made by a program, for the whole catalogue; the twin names a protocol that is not known."""
+    opened = []
+    monkeypatch.setattr("hegemon.web.watch.Watching", lambda build, *_: opened.append(build().protocol.id))
+    monkeypatch.setattr(watch, "serve_page", lambda *_: None)
+    films = [one.line for one in parts((HERE / "docs/gallery.md").read_text()) if isinstance(one, Command)]
+    assert sorted(films) == sorted(map(gallery.command_of, CATALOGUE))
+    assert [line for line in films if main(shlex.split(line)[1:])] == [] and opened == list(CATALOGUE)
+    assert main(shlex.split(films[0].replace("pairwise", "pairwisest"))[1:]) == 2
 
 
 def test_what_is_not_run_says_why():

@@ -10,6 +10,7 @@ import html
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any, TypeVar, cast
 
 from hegemon.errors import pass_interrupt
@@ -17,6 +18,7 @@ from hegemon.errors import pass_interrupt
 PATIENCE = 1.0  # seconds before a bar appears
 EVERY = 0.2  # seconds between two of its movements
 SHOWN = 10  # rows of a table
+HUGE = 10**21  # whole numbers from here on are rounded; JSON has them all
 
 Signed = TypeVar("Signed", bound=Callable)  # keeps its signature
 
@@ -28,7 +30,7 @@ def figure(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
-        return f"{value:,}"
+        return f"{value:,}" if abs(value) < HUGE else f"about {Decimal(value):.3e}"
     if isinstance(value, float):
         return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:,.4g}"
     if isinstance(value, list | tuple):

@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 
 from hegemon.cli import output, results
+from hegemon.display import figure
 
 
 @pytest.mark.parametrize("width", [30, 60, 200])
@@ -44,3 +45,9 @@ def test_equal_trials_have_no_interval_and_narrow_tables_are_folded(capsys):
     table.add_row("1", "0.981557689377")
     Console(width=14, file=sys.stdout).print(table)
     assert "…" not in capsys.readouterr().out
+
+
+def test_numbers_that_no_line_holds_are_rounded_and_say_so():
+    """A protocol with arrays may have 10^90 states: a number folded over two lines is not read."""
+    assert figure(10**21 - 1) == "999,999,999,999,999,999,999"
+    assert figure(1037 * 10**92) == "about 1.037e+95" and figure(-(10**5000)) == "about -1.000e+5000"

@@ -9,6 +9,7 @@ import hegemon as hg
 from hegemon.cli import failures
 from hegemon.cli.main import main
 from hegemon.errors import InvalidInput, choose, meant
+from hegemon.models.objects import agent
 from tests.cli import sentences
 
 MISSPELT = {
@@ -106,6 +107,66 @@ def test_no_sentence_has_an_empty_list_or_names_what_the_protocol_does_not_have(
     except InvalidInput as error:
         said = str(error)
     assert not re.search(r"choose ,|choose  |, ,|one of ,|: ;|leader ==", said), said
+
+
+class Things(hg.ObjectProtocol):
+    """Its agents are objects, which have no fields, and it has no set."""
+
+    def interact(a, b, p, coins):
+        a.seen = max(a.seen, b.seen)
+
+    def output(a, p):
+        return a.seen
+
+    def start_random(self, rng):
+        return [agent(seen=k == 0) for k in range(self.n)]
+
+
+class Records(hg.PopulationProtocol):
+    """It has leaders and no set."""
+
+    default_start = "random"
+
+    class State:
+        leader: hg.Bit
+
+    def interact(a, b, p):
+        if a.leader == 1 and b.leader == 1:
+            b.leader = 0
+
+
+class Bits(hg.PopulationProtocol):
+    """It elects nobody."""
+
+    default_start = "random"
+
+    class State:
+        bit: hg.Bit
+
+    def interact(a, b, p):
+        b.bit = a.bit
+
+
+def advised(kind) -> str:
+    """What `check` says to write."""
+    rows = {row["what"]: row for row in hg.check(kind(n=3))["checks"]}
+    assert rows["safe"]["ok"] is False
+    return re.search(r"write `safe = (.*)`", rows["safe"]["found"])[1]
+
+
+def followed(kind, advice: str) -> bool:
+    """Whether the class is right if that is written into it."""
+    safe = eval(advice.replace("…", "1"), {"whole": hg.whole, "exactly": hg.exactly, "everywhere": hg.everywhere})
+    try:
+        return hg.check(type(kind.__name__, (kind,), {"safe": safe, "__doc__": kind.__doc__})(n=3))["ok"]
+    except InvalidInput:
+        return False
+
+
+def test_what_check_advises_fits_the_model():
+    """The twins are given the advice for a class with leaders."""
+    assert all(followed(kind, advised(kind)) for kind in (Things, Records, Bits))
+    assert not any(followed(kind, advised(Records)) for kind in (Things, Bits))
 
 
 def test_lists_of_names_are_made_in_one_place():

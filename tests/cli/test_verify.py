@@ -1,5 +1,6 @@
 """`hegemon verify` and `hegemon search-worst` as a user meets them."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -146,6 +147,36 @@ def test_a_file_for_a_counterexample_that_there_is_not_is_reported_and_not_writt
     broken = f"{place.with_name('broken.py')}:BothYield"
     code, content = as_json(capsys, "verify", broken, "--n", "2", "--counterexample", str(place))
     assert code == 1 and place.exists() and not any("was not written" in note for note in content["notes"])
+
+
+def test_a_story_names_the_file_and_the_digest_of_its_protocol(capsys, tmp_path, monkeypatch):
+    """Who has the story alone is told which file to ask for, and can tell whether it is the same."""
+    (tmp_path / "mine.py").write_text(BROKEN)
+    monkeypatch.chdir(tmp_path)
+    assert main(["verify", "mine.py", "--n", "2", "--counterexample", "story.json"]) == 1
+    told = json.loads(Path("story.json").read_text())
+    digest = hashlib.sha256(BROKEN.encode()).hexdigest()
+    assert (told["file"], told["sha256"]) == ("mine.py:BothYield", digest)
+    capsys.readouterr()
+    assert main(["run", "--start", "story.json", "--until", "steps:1"]) == 2
+    (said,) = sentences(capsys.readouterr().err)
+    assert "mine.py:BothYield" in said and digest[:16] in said and "ask for that file" in said
+    assert main(["run", "mine.py", "--start", "story.json", "--until", "steps:1", "--quiet"]) == 0
+    assert main(["verify", "pairwise", "--graph", "path:4", "--counterexample", "known.json"]) == 1
+    assert "file" not in json.loads(Path("known.json").read_text())  # whoever has hegemon has the catalogue
+    assert main(["run", "--start", "known.json", "--until", "steps:1", "--quiet"]) == 0
+
+
+def headings(capsys, *arguments) -> list[str]:
+    main(["verify", *arguments])
+    return [line for line in capsys.readouterr().out.splitlines() if ": a " in line]
+
+
+def test_only_what_does_not_hold_is_headed_a_counterexample(capsys, tmp_path):
+    (tmp_path / "mine.py").write_text(BROKEN)
+    assert headings(capsys, str(tmp_path / "mine.py"), "--n", "2") == ["reached safe: a shortest counterexample"]
+    holds = headings(capsys, "huang", "--n", "3", "--property", "reached", "--coins", "adversary")
+    assert holds == ["reached safe: a longest schedule"]
 
 
 def test_crashes_are_read_as_run_reads_them(capsys):

@@ -19,7 +19,7 @@ from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.runs.stories import Interaction, Trace
 from hegemon.web import film as films
-from hegemon.web.animation import save_animation
+from hegemon.web.animation import save_animation, thinned
 from hegemon.web.colours import GOLD, looks, rgb, seen
 from hegemon.web.film import FRAMES, MOST_PIXELS, Recorder, film_page, shoot
 from hegemon.web.session import Session
@@ -87,6 +87,18 @@ def test_an_animated_picture(tmp_path, protocol, graph):
     with Image.open(tmp_path / "film.gif") as image:
         assert image.size == (120, 120)
         assert 1 <= image.n_frames <= len(film["heads"])
+
+
+def test_a_thinned_film_keeps_its_end_and_the_colours_of_its_beginning(tmp_path):
+    """STRONG_Y is gone at the end; a palette of the last frames alone painted it as STRONG_X."""
+    film = shoot(Session(hg.ExactMajority(n=60), seed=3))
+    save_animation(film, tmp_path / "film.gif", size=260, frames=36)
+    with Image.open(tmp_path / "film.gif") as image:
+        hues = [colour for _, colour in sorted(image.convert("RGB").getcolors(1 << 20))[-3:-1]]  # after the ground
+    assert max(abs(a - b) for a, b in zip(*hues, strict=True)) > 40, hues
+    for length in range(1, 50):
+        kept = thinned(list(range(length)), 10)
+        assert kept[0] == 0 and kept[-1] == length - 1 and len(kept) <= 11
 
 
 @pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="no ffmpeg here: an MP4 cannot be made")

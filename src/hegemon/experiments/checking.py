@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from hegemon import display
 from hegemon.errors import InvalidInput, pass_interrupt, sentence
 from hegemon.graphs.topology import Topology
-from hegemon.models.authors import declared
+from hegemon.models.authors import authored, declared
 from hegemon.models.protocol import Protocol
 from hegemon.runs.setting import Graph, topology_for
 
@@ -151,6 +151,12 @@ def check_closure(protocol: Protocol, topology: Topology, name: str) -> str:
 def require_safe(protocol: Protocol) -> str:
     if "safe" not in protocol.sets:
         raise InvalidInput(f"{protocol.id} has no set called safe, where runs end; write `safe = {a_set(protocol)}`")
+    if protocol.model.has_objects:  # nothing else looks at it before a run does
+        import numpy as np
+
+        agents = cast(Any, protocol).agents_of(protocol.default_start, np.random.default_rng(0))
+        with authored(f"{protocol.id}: the set safe, on the agents of the start,"):
+            cast(Any, protocol).holds(protocol.sets["safe"], agents)
     return "runs end there unless --until says otherwise"
 
 

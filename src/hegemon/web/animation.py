@@ -15,10 +15,9 @@ MOST_FRAMES = 100
 
 
 def save_animation(film: dict, path, size: int = SIDE, frames: int = MOST_FRAMES, dark: bool = False) -> None:
-    """About ten seconds; long films are thinned."""
-    skip = math.ceil(len(film["heads"]) / frames)
+    """About ten seconds; long films are thinned, and keep their end."""
     painter, images = Painter(film, size, dark), []
-    for head, picture in list(zip(film["heads"], film["pictures"], strict=True))[::skip]:
+    for head, picture in thinned(list(zip(film["heads"], film["pictures"], strict=True)), frames):
         pen = PillowPen(size, painter.on.ground)
         painter.paint(pen, head, picture)
         images.append(pen.image())
@@ -28,7 +27,7 @@ def save_animation(film: dict, path, size: int = SIDE, frames: int = MOST_FRAMES
         return
     from PIL import Image
 
-    samples = images[:: max(1, len(images) // 8)][-8:] + images[-1:]
+    samples = thinned(images, 8)  # whose colours are those of all: what is there at first may be gone at the end
     strip = Image.new("RGB", (images[0].width, images[0].height * len(samples)))
     for k, image in enumerate(samples):
         strip.paste(image, (0, k * image.height))
@@ -38,6 +37,13 @@ def save_animation(film: dict, path, size: int = SIDE, frames: int = MOST_FRAMES
     write_with(path, lambda place: flat[0].save(
         place, save_all=True, append_images=flat[1:], duration=length, loop=0, optimize=True, disposal=1
     ))  # fmt: skip
+
+
+def thinned(all_of_them: list, most: int) -> list:
+    """At most so many at equal distances from the first on, and the last."""
+    skip = math.ceil(len(all_of_them) / most)
+    kept = all_of_them[::skip]
+    return kept if (len(all_of_them) - 1) % skip == 0 else [*kept, all_of_them[-1]]
 
 
 def require_ffmpeg() -> str:
