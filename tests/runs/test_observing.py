@@ -114,3 +114,12 @@ def test_a_fault_between_rows_is_seen_in_the_next():
     assert run.watched is not None
     leaders = next(column for name, column in run.watched.columns.items() if name not in ("step", "parallel_time"))
     assert set(run.watched.columns["step"][:5]) == {0, 2, 4, 6, 8} and leaders[-1] < 9
+
+
+def test_one_name_is_one_observable():
+    protocol = hg.Ring(n=5)
+    assert set(hg.simulate(protocol, observe="leaders", seed=1).history) == set(
+        hg.simulate(protocol, observe=["leaders"], seed=1).history
+    )
+    both = hg.simulate(protocol, observe="leaders, signals", seed=1).history
+    assert {"leaders", "signals"} <= set(both)

@@ -32,9 +32,12 @@ def chosen_parameters(protocol: Protocol) -> dict[str, Any]:
 
 
 def asked_observables(protocol: Protocol, names: bool | Mapping | Sequence[str]) -> dict[str, Any]:
-    """The observables that are asked for: True for all that the protocol offers, names, or observables themselves."""
+    """The observables that are asked for: True for all that the protocol offers, names (as a list, or divided by
+    commas), or observables themselves."""
     if isinstance(names, Mapping):
         return dict(names)
+    if isinstance(names, str):
+        names = [name.strip() for name in names.split(",")]
     offered = protocol.watched() if names else {}
     if isinstance(names, bool):
         return offered
