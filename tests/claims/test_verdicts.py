@@ -118,7 +118,7 @@ CASES = {
     ),
     "ring.lemma12": (
         claimed("ring.lemma12"),
-        {"exact": ((2, 2), (2, 3)), "n": 64, "gaps": (4, 16), "sizes": (64, 256), "gap": 4, "trials": 80},
+        {"exact": ((2, 2), (2, 3)), "n": 64, "gaps": (4, 16), "sizes": (64, 160), "gap": 4, "trials": 80},
         [{"protocol": broken.RingThatMisses}],
     ),
     "ring.lemma13.claim3": (

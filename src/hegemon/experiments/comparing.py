@@ -278,7 +278,7 @@ def picture(rows: list[dict]) -> Picture:
             if axis is not None and found:
                 axis.plot([row["n"] for row in found], [max(row[key], 0.1) for row in found], line, label=name, **style)
         last = mine[-1]
-        if last["states"]:
+        if right is not None and last["states"]:
             place = (last["states"], max(last["parallel_time"], 0.1))
             right.plot(*[[value] for value in place], linestyle="", **style)
             right.annotate(f"{name}\nn = {last['n']:,}", place, xytext=(6, 4), textcoords="offset points", fontsize=8,

@@ -57,7 +57,7 @@ def fall(lab: Laboratory, protocol: Definition, n: int, places: list[int], left:
             "until": f"count(leader == 1) <= {left}",
         }
         label = f"{kind} {number}, leaders {' '.join(map(str, places))}"
-        samples.append(lab.times(case, trials // starts, label=label, max_steps=60 * n * n, **options))
+        samples.append(lab.times(case, trials // starts, label=label, max_steps=30 * n * n, **options))
     return pooled(samples)
 
 
