@@ -33,7 +33,7 @@ SETTINGS = {  # what shows a protocol best; n = 24 where nothing is said
     "exact-majority": {"n": 60},
     "time-optimal": {"n": 60},
     "cai-izumi-wada": {"n": 10},
-    "trains": {"graph": "grid:6x6", "start": "all-leaders"},
+    "trains": {"graph": "grid:6x6", "start": "no-leader"},
     "bfw": {"graph": "grid:8x8"},
     "leader-tree": {"n": 24},
     "walks": {"graph": "torus:6x6"},

@@ -310,7 +310,7 @@ def listing(times: dict[str, dict[str, float]]) -> str:
         lines += [f"## {name}", "", "| command | seconds | says |", "| --- | ---: | --- |"]
         for one in commands:
             seconds = times.get(name, {}).get(one.line)
-            took = f"{seconds:.1f}" if seconds is not None else "–"
+            took = f"{seconds:.1f}" if seconds is not None and one.reason is None else "–"
             stated = STATED.search(one.comment)
             says = one.reason or (stated[0] if stated else "")
             code = one.line.replace("|", "\\|")
