@@ -15,6 +15,7 @@ from hegemon.models import (
     exactly,
     nowhere,
 )
+from hegemon.protocols import StableRanking, stable_ranking
 from hegemon.runs.simulate import simulate
 from tests.models.population_protocols import conditional
 
@@ -136,6 +137,20 @@ def test_engines_read_a_parameter_that_is_a_word(engine, who):
 def test_rounds_read_a_parameter_that_is_a_word():
     assert simulate(Fading(n=4), seed=1).steps == 1
     assert not simulate(Fading(n=4, when="never"), seed=1, max_steps=5).reached
+
+
+def test_a_helper_with_names_that_a_module_hides_is_refused():
+    """Called as `module.helper`, it would compare its names with integers, and every comparison would be false."""
+
+    class Hidden(StableRanking):
+        id = "hidden"
+
+        def interact(u, v, p):
+            stable_ranking.trigger(u, p)
+
+    with pytest.raises(InvalidInput, match="stable_ranking.trigger has names.*write from .* import trigger"):
+        Hidden(n=3)
+    assert StableRanking(n=3).transition({"kind": "RANKED", "rank": 1}, {"kind": "RANKED", "rank": 1})[0]["reset"] == 8
 
 
 def test_words_that_cannot_be_told_from_numbers_are_refused():

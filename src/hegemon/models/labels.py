@@ -7,6 +7,7 @@ constants, and in those of every plain function that it calls, before it is run 
 """
 
 import dis
+import itertools
 import types
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
@@ -32,7 +33,9 @@ def with_integers(
         return function
     if not choices and not any(_names_of(item) - {function.__doc__} for item in function.__code__.co_consts):
         return function  # at a glance: it has no text besides what it says of itself
-    return _Replacement(choices, {*(field.name for field in fields), *dict(chosen)}, owner).of(function)
+    replacement = _Replacement(choices, {*(field.name for field in fields), *dict(chosen)}, owner)
+    replacement.refuse_hidden(function, set())
+    return replacement.of(function)
 
 
 class _Replacement:
@@ -59,6 +62,23 @@ class _Replacement:
 
     def _inner(self, value: Any) -> Any:
         return self.of(value) if isinstance(value, types.FunctionType) else value
+
+    def refuse_hidden(self, function: Any, seen: set) -> None:
+        """Refuse `module.helper(a)` where the helper has names: it would compare them with integers, and find none."""
+        seen.add(function)
+        held = function.__globals__
+        for step, after in itertools.pairwise(_steps(function.__code__)):
+            value = held.get(step.argval) if step.opname == "LOAD_GLOBAL" else None
+            if isinstance(value, types.FunctionType) and value not in seen:
+                self.refuse_hidden(value, seen)
+            elif isinstance(value, types.ModuleType) and value.__name__.split(".")[0] not in ("math", "numpy"):
+                helper = getattr(value, str(after.argval), None) if after.opname.startswith("LOAD_") else None
+                if isinstance(helper, types.FunctionType) and self._concerns(helper, set()):
+                    place = where(function, step.positions.lineno if step.positions else None)
+                    raise InvalidInput(
+                        f"{self.owner}: {step.argval}.{after.argval} has names of a Choice, and is called through a "
+                        f"module ({place}); write from {value.__name__} import {after.argval}, and call it by that name"
+                    )
 
     def _concerns(self, function: Any, seen: set) -> bool:
         """Whether a function, or one that it calls, mentions the name of a value."""
