@@ -14,6 +14,7 @@ from hegemon.engines.stopping import Stop
 from hegemon.exact.configurations import fill_table
 from hegemon.models.configuration import Configuration
 from hegemon.runs.setting import topology_for
+from hegemon.runs.stories import Interaction
 
 
 class Slots(PopulationProtocol):
@@ -280,3 +281,10 @@ def test_a_start_is_what_is_given_however_wide_states_are(m):
         assert len(lost) <= ("faults" in change) and (lost == [] or found.count([1] * m) == 2)
     with pytest.raises(AssertionError, match="rounded"):
         protocol.space.decode_array(np.array([2.0**63]))
+
+
+def test_a_sentence_names_the_elements_that_changed():
+    """Not the whole array twice: one of 39 numbers would fill the page."""
+    before, after = {"clock": [4, 8, 8], "x": 0}, {"clock": [3, 8, 9], "x": 1}
+    told = Interaction(0, 1, (before, before), (after, before)).sentence()
+    assert told == "initiator 0: clock[0] 4→3, clock[2] 8→9, x 0→1; responder 1: unchanged (clock=[4, 8, 8], x=0)"

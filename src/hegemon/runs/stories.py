@@ -6,6 +6,7 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from hegemon import files
 from hegemon.errors import InvalidInput
@@ -122,4 +123,14 @@ def _difference(before: dict, after: dict) -> str:
         return f"unchanged ({_short(before)})"
     if set(before) != set(after):
         return f"{_short(before)} becomes {_short(after)}"
-    return ", ".join(f"{name} {before[name]}→{after[name]}" for name in before if before[name] != after[name])
+    return ", ".join(
+        f"{name} {x}→{y}" for field in before for name, x, y in _values(field, before[field], after[field])
+    )
+
+
+def _values(name: str, before: Any, after: Any) -> list[tuple[str, Any, Any]]:
+    """What changed in a field; of an array, the elements that did."""
+    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        pairs = enumerate(zip(before, after, strict=True))
+        return [one for k, (x, y) in pairs for one in _values(f"{name}[{k}]", x, y)]
+    return [(name, before, after)] if before != after else []
