@@ -74,7 +74,7 @@ def draw(rows: list[dict], place: Path) -> None:
                     row["protocol"], (row["states"], row["parallel_time"]), fontsize=9, textcoords="offset points",
                     color=COLOURS[k], gid=f"name-{row['protocol']}", **style,
                 )  # fmt: skip
-                written.set_url(f"catalogue/{row['protocol']}/")
+                written.set_url(f"atlas/#{kind.replace(' ', '-')}")
     for direction, value, name, _, _ in BOUNDS:
         line = axis.axvline if direction == "x" else axis.axhline
         line(value, color=INK, linestyle="--", linewidth=1, zorder=1)
@@ -162,7 +162,8 @@ def page(rows: list[dict], failed: list[dict], outside: list[tuple[str, str]]) -
         "",
         f"Every election of the catalogue whose agents have states, at n = {N}, measured in the same way: {TRIALS}",
         f"trials of each start, the slowest shown, at most {MAX_STEPS:,} steps. `python -m benchmarks.atlas` makes",
-        "this page; `hegemon compare` compares any protocols, yours included. A dot in the picture leads to its page.",
+        "this page; `hegemon compare` compares any protocols, yours included. A dot leads to its page,",
+        "its name to the command that measured it.",
         "",
         '<object id="atlas" data="../atlas.svg" type="image/svg+xml" style="width:100%">states against time</object>',
         "",

@@ -13,13 +13,32 @@ from hegemon.cli.main import main
 
 
 def test_every_command_that_prints_tables_has_both(capsys):
-    without = {"reproduce", "compare", "agent", "network", "watch", "new", "import", "export", *HIDDEN}
+    without = {"compare", "agent", "network", "watch", "new", "import", "export", *HIDDEN}
     assert set(COMMANDS) - without == set(TABLED) - set(HIDDEN)
     for name in [*TABLED, "compare"]:
         (command,) = [one for one in application([name]).registered_commands if one.name == name]
         assert main([name, "--help"]) == 0
         shown = capsys.readouterr().out
         assert command is not None and "--latex" in shown and "--csv" in shown, name
+
+
+def test_the_verdicts_of_claims_and_every_trial_of_a_study(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = ["reproduce", "--only", "sub.message-size", "--jobs", "1", "--quiet"]
+    assert main([*words, "--latex", "claims.tex", "--csv", "claims.csv"]) == 0
+    (row,) = csv.DictReader((tmp_path / "claims.csv").open())
+    assert row["claim"] == "sub.message-size" and row["verdict"] == "holds"
+    assert (tmp_path / "claims.tex").read_text().count(r"\begin{tabular}") == 1
+    assert (
+        main(["sweep", "pairwise", "--n", "4,5", "--trials", "3", "--workers", "1", "--quiet", "--out", "study"]) == 0
+    )
+    for where, count in (([], 6), (["--where", "n == 5"], 3)):
+        assert main(["results", "study", *where, "--trials-csv", "trials.csv"]) == 0
+        rows = list(csv.DictReader((tmp_path / "trials.csv").open()))
+        assert len(rows) == count and [row["trial"] for row in rows[-3:]] == ["0", "1", "2"]
+    table = hg.sweep("pairwise", n=[4, 5], trials=3, workers=1)
+    assert [int(row["steps"]) for row in rows] == list(table[table["n"] == 5]["steps"])
+    capsys.readouterr()
 
 
 def test_a_table_with_all_its_columns(tmp_path, monkeypatch, capsys):

@@ -132,6 +132,7 @@ def test_the_atlas_is_of_the_catalogue(tmp_path):
     atlas.draw(rows, tmp_path / "atlas.svg")
     drawn = (tmp_path / "atlas.svg").read_text()
     assert all(f'href="catalogue/{name}/" target="_top"' in drawn for name in ("pairwise", "timer", "ring"))
+    assert 'href="atlas/#loosely-stabilizing"' in drawn and 'href="atlas/#self-stabilizing"' in drawn  # the commands
     assert all(f'id="{part}-{name}"' in drawn for name in ("pairwise", "timer", "ring") for part in ("dot", "name"))
     text = atlas.page(rows, [], outside)
     has = json.loads(re.search(r"const has = (.*);", text)[1])

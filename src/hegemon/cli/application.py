@@ -149,7 +149,7 @@ SENTENCES = {
 HIDDEN = ("compare-messages",)  # a short form of `compare`
 # Commands that print tables: each takes --latex and --csv, if it has no such option of its own.
 TABLED = ("list", "show", "run", "check", "sweep", "results", "verify", "prove", "holding", "search-worst", "discover",
-          "mixing-time", "lower-bound", "advise")  # fmt: skip
+          "reproduce", "mixing-time", "lower-bound", "advise")  # fmt: skip
 HELPFUL = {"help_option_names": ["-h", "--help"]}
 RAW = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}  # read by argparse
 

@@ -29,7 +29,7 @@ from hegemon.claims.reproduce import (
 from hegemon.cli import failures, guard, options
 from hegemon.cli.common import console, print_json
 from hegemon.cli.options import MOST_WORKERS, integer, option
-from hegemon.cli.output import new_table, print_figures
+from hegemon.cli.output import PRINTED, new_table, print_figures
 from hegemon.errors import InvalidInput
 
 SILENCE = 10.0  # seconds after which a word is said of what is at work
@@ -92,6 +92,7 @@ def reproduce_claims(
         print_json(summary(records, scale, seed))
     else:
         screen = console()
+        PRINTED.clear()
         screen.print(board.table(screen.width))
         screen.print(board.closing(folder))
     if lost:
@@ -192,17 +193,20 @@ class LiveClaims(ClaimsListener):
                 self._say(f"… {at_work}, {time.monotonic() - self._begin:.0f} s")
 
     def _picture(self) -> Table:
+        PRINTED.clear()  # of the pictures before
         return self.table(self._screen.width, live=True)
 
     def table(self, width: int, live: bool = False) -> Table:
-        title = f"{len(self.records)} of {len(self.claims)} claims, {time.monotonic() - self._begin:.0f} s"
-        table = new_table(title=title if live else None, title_justify="left")
-        table.add_column("claim", no_wrap=True, style="bold")
+        title = (
+            f"{len(self.records)} of {len(self.claims)} claims, {time.monotonic() - self._begin:.0f} s"
+            if live
+            else None
+        )
         own = all(claim.file for claim in self.claims)  # the name is the place
-        if not own:
-            table.add_column("where", no_wrap=True)
-        table.add_column("measured", ratio=1, overflow="ellipsis" if live else "fold", no_wrap=live)
-        table.add_column("verdict", no_wrap=True)
+        where = [] if own else [("where", {"no_wrap": True})]
+        measured = {"ratio": 1, "overflow": "ellipsis" if live else "fold", "no_wrap": live}
+        columns = [("claim", {"no_wrap": True, "style": "bold"}), *where, ("measured", measured)]
+        table = new_table(*columns, ("verdict", {"no_wrap": True}), title=title, title_justify="left")
         for claim in self.claims:
             record, name = self.records.get(claim.id), [claim.id] if own else [claim.id, claim.place]
             if record:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from hegemon.analysis.pictures import check_picture_path
 from hegemon.cli import options
-from hegemon.cli.common import censored_trials, console, counted, figure, print_json
+from hegemon.cli.common import censored_trials, console, counted, figure, outputs, print_json
 from hegemon.cli.options import OUTPUT, option
 from hegemon.cli.output import print_figures
+from hegemon.experiments.filters import choose_rows
 from hegemon.experiments.result_pictures import draw_results
 from hegemon.experiments.results import (
     axes_of,
@@ -22,6 +23,7 @@ from hegemon.experiments.results import (
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.provenance import drivers
 from hegemon.experiments.sweep import StudyOutcome, case_states
+from hegemon.files import write_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -87,13 +89,19 @@ def study_results(
     ] = None,
     plot: options.Plot = None,
     csv: Annotated[bool, option("--csv", help="print the table as CSV", panel=OUTPUT)] = False,
+    trials_csv: Annotated[str | None, options.path("--trials-csv", "write every trial (.csv)")] = None,
     json: options.Json = False,
 ) -> None:  # fmt: skip
     """The trials of a study in groups, with intervals, fitted laws and a picture."""
     if plot:
         check_picture_path(plot)
+    outputs(**{"trials-csv": (trials_csv, (".csv",))})
     found = results(study, by=by, where=where, of=of)
     rows = found.rows
+    if trials_csv:
+        trials = load_table(study, None)
+        trials = choose_rows(trials, where) if where else trials
+        write_text(trials_csv, trials.to_csv(index=False, lineterminator="\n"))
     if plot:
         title = f"{', '.join(found.protocols)}: {sum(row['trials'] for row in rows):,} trials"
         draw_results(rows, found.by, found.of, found.fits, title, plot)
