@@ -15,7 +15,7 @@ from hegemon.cli.application import COMMANDS, application
 from hegemon.cli.main import main
 from hegemon.protocols import CATALOGUE
 
-QUICK = ("rounds.md", "claims.md")  # what the ordinary tests follow; the others are run by `make test-full`
+QUICK = ("rounds.md",)  # what the ordinary tests follow; the others are run by `make test-full`
 SHOWN = [page for page in pages() if any(isinstance(one, Command) and one.shown for one in parts(page.read_text()))]
 PAGE = """
 ```python title="one.py"

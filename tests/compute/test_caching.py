@@ -125,8 +125,9 @@ def test_an_unrelated_room_does_not_compile_anything_again(monkeypatch):
     assert (fingerprint(kernels.run_epochs), fingerprint(tokens.move_tokens)) == before
 
 
-def test_a_cache_that_cannot_be_read_is_as_good_as_absent(tmp_path):
+def test_a_cache_that_cannot_be_read_is_as_good_as_absent(tmp_path, monkeypatch):
     """As after an update in which a type of a kernel's arguments has got another name."""
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
     place = tmp_path / "own_kernels.py"
     place.write_text("def double(x):\n    return 2 * x\n")
     spec = importlib.util.spec_from_file_location("own_kernels", place)

@@ -269,7 +269,7 @@ class Bits(PopulationProtocol):
         pass
 
 
-@pytest.mark.parametrize("m", [61, 62, 63, 64, 65])
+@pytest.mark.parametrize("m", [64, *(pytest.param(m, marks=pytest.mark.full) for m in (61, 62, 63, 65))])
 def test_a_start_is_what_is_given_however_wide_states_are(m):
     """Codes of 2^63 and more beside smaller ones: NumPy would make floats of such a list."""
     states = [{"x": [1] * m}, {"x": [0] * m}, {"x": [k % 2 for k in range(m)]}, {"x": [0] * (m - 1) + [1]}]

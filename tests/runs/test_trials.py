@@ -98,7 +98,7 @@ def test_trials_made_together_are_the_same_runs(case, first_steps, monkeypatch):
     assert together == alone
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 12), st.integers(0, 2**70), st.sampled_from([5, 100, 1 << 16]))
 def test_random_protocols_make_the_same_runs(key, n, seed, first_steps):
     with pytest.MonkeyPatch.context() as patch:

@@ -127,11 +127,11 @@ def law_with_a_fault(last: int, fault: int) -> dict:
 @pytest.mark.parametrize("skip", [True, False])
 def test_a_fault_meets_private_fields_of_the_exact_law(skip):
     """Which nobody knows while rounds are skipped: the jump ends where the fault strikes."""
-    last, fault, trials = 37, 20, 300
+    last, fault, trials, protocol = 37, 20, 300, Lamps(2)
     expected, counts, skipped = law_with_a_fault(last, fault), Counter(), 0
     for trial in range(trials):
         run = hg.simulate(
-            Lamps(2), graph="path:2", until=f"rounds:{last}", faults=(hg.Fault(fault, 1, {"lit": 0}),), seed=3,
+            protocol, graph="path:2", until=f"rounds:{last}", faults=(hg.Fault(fault, 1, {"lit": 0}),), seed=3,
             trial=trial, fast_forward=skip,
         )  # fmt: skip
         counts[tuple((int(a["heads"]), int(a["lit"])) for a in run.configuration.agents)] += 1

@@ -169,9 +169,21 @@ def worst_time(world: SmallRing, rows: np.ndarray) -> float:
         after = (world.step(rows, arc) * weights).sum(axis=1)
         place = np.searchsorted(numbers[order], after).clip(max=len(rows) - 1)
         following.append(np.where(numbers[order][place] == after, order[place], len(rows)))
+    if not _all_can_leave(following):
+        return math.inf
     expected, change = np.zeros(len(rows) + 1), 1.0
-    while change > 1e-9 and expected.max() < 1e6:
+    while change > 1e-9:
         later = 1 + sum(expected[one] for one in following) / world.n
         change = float(np.max(later - expected[:-1]))
         expected[:-1] = later
-    return float(expected.max()) if change <= 1e-9 else math.inf
+    return float(expected.max())
+
+
+def _all_can_leave(following: list[np.ndarray]) -> bool:
+    """Whether steps lead from every configuration to the outside, whose number is the last."""
+    able = np.zeros(len(following[0]) + 1, bool)
+    able[-1], known = True, 0
+    while known < able.sum():
+        known = able.sum()
+        able[:-1] |= np.logical_or.reduce([able[one] for one in following])
+    return bool(able.all())
