@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import hegemon as hg
+from benchmarks.manual import MINUTE, known_times
 from hegemon.analysis.pictures import COLOURS, INK, legend_below, logarithmic, new_figure, save
 from hegemon.errors import InvalidInput
 from hegemon.experiments.comparing import shown
@@ -183,12 +184,21 @@ def page(rows: list[dict], failed: list[dict], outside: list[tuple[str, str]]) -
             lines.append(f"| [{row['protocol']}](catalogue/{row['protocol']}.md) | {' | '.join(cells)} |")
         names = " ".join(row["protocol"] for row in mine)
         lines += ["", "All of them, or one with its name alone:"]
-        command = f"hegemon compare {names} --n {N} --trials {TRIALS} --max-steps {MAX_STEPS}   # about 2 min"
-        lines += ["", "```sh", command, "```", ""]
+        command = f"hegemon compare {names} --n {N} --trials {TRIALS} --max-steps {MAX_STEPS}"
+        lines += ["", "```sh", command + how_long(command), "```", ""]
     lines += ["## Not placed", ""]
     lines += [f"- [{name}](catalogue/{name}.md): {reason}." for name, reason in outside]
     lines += [f"- [{row['protocol']}](catalogue/{row['protocol']}.md): {row['error']}." for row in failed]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def how_long(command: str) -> str:
+    """The comment with the time that `make manual` measured last; nothing about a command that it has not run."""
+    seconds = known_times().get("docs/atlas.md", {}).get(command)
+    if seconds is None:
+        return ""
+    stated = f"{math.ceil(seconds / 10) * 10} s" if seconds <= MINUTE else f"{math.ceil(seconds / MINUTE)} min"
+    return f"   # about {stated}"
 
 
 def main() -> int:

@@ -117,6 +117,21 @@ def test_what_is_not_run_says_why():
     assert len(reasons) > 150 and sum(reason is not None for reason in reasons) < 15
 
 
+def test_the_times_that_pages_state_are_the_measured_ones():
+    """A page that says "about 2 min" of 20 s keeps its reader away. The twin says it."""
+    wrong = [told for page in pages() for told in misstated(page.read_text(), str(page.relative_to(HERE)))]
+    assert wrong == []
+    for page, command in (("docs/atlas.md", "hegemon compare"), ("README.md", "hegemon reproduce --quick")):
+        text = (HERE / page).read_text()
+        assert any(one.startswith(command) for one in misstated(re.sub(r"about \d+ (s|min)", "about 2 h", text), page))
+
+
+def misstated(text: str, page: str) -> list[str]:
+    times = manual.known_times().get(page, {})
+    found = [one for one in parts(text) if isinstance(one, Command) and manual.STATED.search(one.comment)]
+    return [one.line for one in found if one.line in times and not 0.5 <= one.limit / times[one.line] <= 3]
+
+
 def test_the_page_of_options_has_every_option():
     """The twin lacks one."""
     specification = importlib.util.spec_from_file_location("make_options", HERE / "docs" / "make_options.py")

@@ -1,6 +1,7 @@
 """`--latex` and `--csv` on every command that prints a table: what was printed, with no column left out."""
 
 import csv
+import json
 import re
 
 import pytest
@@ -10,6 +11,7 @@ from hegemon.analysis.pictures import Picture, new_figure
 from hegemon.cli import tables
 from hegemon.cli.application import COMMANDS, HIDDEN, TABLED, application
 from hegemon.cli.main import main
+from hegemon.protocols.listing import SHELVES
 
 
 def test_every_command_that_prints_tables_has_both(capsys):
@@ -56,6 +58,19 @@ def test_a_table_with_all_its_columns(tmp_path, monkeypatch, capsys):
     runs = hg.run_trials(hg.Pairwise(n=6), 4).runs
     assert [int(row["steps"]) for row in rows] == [run.steps for run in runs]
     capsys.readouterr()
+
+
+def test_the_catalogue_as_a_file_has_one_row_per_protocol(tmp_path, monkeypatch, capsys):
+    """Shelves are a column, not rows: the file says what --json says."""
+    monkeypatch.chdir(tmp_path)
+    assert main(["list", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert main(["list", "--csv", "list.csv", "--latex", "list.tex"]) == 0
+    assert "– rings –" in capsys.readouterr().out
+    rows = list(csv.DictReader((tmp_path / "list.csv").open(encoding="utf-8")))
+    assert rows == [{name: value or "" for name, value in row.items()} for row in told]
+    assert {row["shelf"] for row in rows if row["grade"] != "cited"} == set(SHELVES)
+    assert "– rings –" not in (tmp_path / "list.tex").read_text(encoding="utf-8")
 
 
 def test_a_refuted_claim_is_written_too(tmp_path, monkeypatch, capsys):

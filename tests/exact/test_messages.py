@@ -330,6 +330,14 @@ def test_options_of_chains_are_refused(given):
         hg.verify(FloodMax(n=2), **given)
 
 
+def test_how_much_there_is_to_count_is_shown_before_it_is_counted():
+    """All arrangements of the identifiers first."""
+    told = []
+    hg.verify(hg.Peterson(n=5), progress=lambda *words: told.append(words))
+    assert told[0] == ("ways to begin", 0, 120)
+    assert all(done < total for _, done, total in told) and any("round 1" in stage for stage, _, _ in told)
+
+
 def test_the_command(capsys):
     assert main(["verify", "flood-max", "--n", "3", "--within", "2", "--json", "--quiet"]) == 1
     content = json.loads(capsys.readouterr().out)

@@ -119,7 +119,7 @@ def test_a_sweep_takes_several_protocols(tmp_path, capsys):
     assert main(["sweep", "study.toml", "pairwise", "--out", str(tmp_path / "t")]) == 2
 
 
-def test_the_atlas_is_of_the_catalogue(tmp_path):
+def test_the_atlas_is_of_the_catalogue(tmp_path, monkeypatch):
     """Every election is placed once or listed with the reason, and every dot of the picture is a link to its page."""
     from benchmarks import atlas
 
@@ -140,6 +140,9 @@ def test_the_atlas_is_of_the_catalogue(tmp_path):
     assert all(f"<option>{name}</option>" in text for names in has.values() for name in names)
     assert "[ring](catalogue/ring.md)" in text and text.index("## Self-stabilizing") < text.index("[ring]")
     assert "hegemon compare timer --n" in text.split("## Loosely-stabilizing")[1].split("## ")[0]
+    measured = {"docs/atlas.md": {"a": 13.3, "b": 59, "c": 61}}
+    monkeypatch.setattr(atlas, "known_times", lambda: measured)
+    assert [atlas.how_long(one) for one in "abcd"] == ["   # about 20 s", "   # about 60 s", "   # about 2 min", ""]
 
 
 def test_holding_is_exact_where_it_can_be_and_refused_elsewhere(monkeypatch):

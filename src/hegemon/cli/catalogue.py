@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from hegemon.cli import options
 from hegemon.cli.common import console, facts, figure, first_allowed, maker, new_table, print_json
+from hegemon.cli.output import PRINTED
 
 USUAL_SIZES = (*range(100, 110), *range(2, 10))
 
@@ -27,6 +28,7 @@ def list_protocols(json: options.Json = False) -> None:
             table.add_section()
             table.add_row(f"– {shelf or 'cited only'} –", "", "", "")
         table.add_row(row["id"], row["model"] or "–", row["grade"], row["summary"])
+    PRINTED[-1] = list(rows[0]), [[row[name] or "" for name in row] for row in rows]  # a file has rows alone
     screen = console()
     screen.print(table)
     screen.print(f"\n{GRADES}")

@@ -53,7 +53,7 @@ class DelayedEnumeration(Enumeration):
     def _departed(self, now: Distribution, time: int) -> Distribution:
         """What was sent at this time is on its way, lost or doubled, each with its own delay."""
         after: dict[State, Fraction] = defaultdict(Fraction)
-        for done, (state, weight) in enumerate(now.weights.items(), 1):
+        for done, (state, weight) in self._counted(f"time {time}, messages leave", now.weights.items()):
             sent = sorted(self._sent(state.nodes), key=lambda one: (one.source, one.port))
             self._count(sent, Fraction(weight, now.over))
             ways: dict[tuple[Passage, ...], Fraction] = {state.flying: Fraction(weight, now.over)}

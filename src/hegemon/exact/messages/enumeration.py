@@ -7,10 +7,10 @@ in engine `nodes`.
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
 from hegemon.display import Show
 from hegemon.engines.messages.crashes import possible_crashes
@@ -28,6 +28,7 @@ PER_STATE, PER_NODE, PER_LOCAL = 700, 24, 3000  # bytes: a state with its probab
 NEGLIGIBLE = Fraction(1, 10**12)  # a run that lasts longer with at most this probability is not followed on
 MOST_ROUNDS = 2000
 CHECKED_EVERY = 256  # states between two looks at the room that is left
+Item = TypeVar("Item")
 
 
 class TooManyStates(InvalidInput):
@@ -77,7 +78,7 @@ class Enumeration:
         crashes = possible_crashes(self.around.crashes, n)
         arrangements = list(product(names.possible(), crashes))
         found: dict[State, int] = defaultdict(int)
-        for done, (given, ends) in enumerate(arrangements, 1):
+        for done, (given, ends) in self._counted("ways to begin", arrangements):
             options: dict[tuple[int, ...], int] = {(): 1}
             denominator = len(arrangements)
             for v in range(n):
@@ -102,7 +103,7 @@ class Enumeration:
         """Every state into the next round in which anything happens; finished runs into the tally."""
         self._tally.states += len(found.weights)
         parts: dict[int, dict[State, int]] = defaultdict(dict)
-        for state, weight in found.weights.items():
+        for _, (state, weight) in self._counted(f"after round {round}", found.weights.items()):
             ahead = self._next_round(state, round)
             if ahead is None:
                 self._finish(state, Fraction(weight, found.over), max(1, round))
@@ -145,10 +146,12 @@ class Enumeration:
 
     def _stepped(self, now: Distribution, round: int, v: int, outcomes_of: Callable) -> Distribution:
         """The distribution after node v has been called, where it is called at all."""
-        following = [outcomes_of(state, round, v) for state in now.weights]
+        stage = f"round {round}, node {v}"
+        following = [outcomes_of(state, round, v) for _, state in self._counted(f"{stage} is called", now.weights)]
         scale = math.lcm(*{outcome.below for outcomes in following for outcome in outcomes or ()})
         after: dict[State, int] = defaultdict(int)
-        for done, ((state, weight), outcomes) in enumerate(zip(now.weights.items(), following, strict=True), 1):
+        after_calls = list(zip(now.weights.items(), following, strict=True))
+        for done, ((state, weight), outcomes) in self._counted(f"{stage} has moved", after_calls):
             if outcomes is None:
                 after[state] += weight * scale
                 continue
@@ -156,8 +159,6 @@ class Enumeration:
                 after[self._moved(state, v, outcome)] += weight * outcome.above * (scale // outcome.below)
             if done % CHECKED_EVERY == 0:
                 self._require_room(len(after), done, len(following), f"in round {round}")
-                if self.progress:
-                    self.progress(f"round {round}, node {v}", done, len(following))
         return Distribution(after, now.over * scale)
 
     def _moved(self, state: State, v: int, outcome: CallOutcome) -> State:
@@ -188,7 +189,7 @@ class Enumeration:
         sent = {state: self._sent(state.nodes) for state in now.weights}
         most = max(map(len, sent.values()), default=0) if lost else 0
         after: dict[State, int] = defaultdict(int)
-        for done, (state, weight) in enumerate(now.weights.items(), 1):
+        for done, (state, weight) in self._counted(f"round {round}, messages arrive", now.weights.items()):
             self._count(sent[state], Fraction(weight, now.over))
             nodes = tuple(map(self.locals.emptied, state.nodes))
             ways: list[tuple[tuple[Passage, ...], int]] = [
@@ -225,6 +226,13 @@ class Enumeration:
         self._tally.messages += chance * len(sizes)
         self._tally.bits += chance * sum(sizes)
         self._tally.largest = max([self._tally.largest, *sizes])
+
+    def _counted(self, stage: str, items: Collection[Item]) -> Iterator[tuple[int, Item]]:
+        """The items, counted from 1. How many there are is shown before the first."""
+        for done, item in enumerate(items, 1):
+            if self.progress and done % CHECKED_EVERY == 1:
+                self.progress(stage, done - 1, len(items))
+            yield done, item
 
     def _require_room(self, found: int, done: int, total: int, when: str) -> None:
         """Refuse as soon as the states that will be found by the end of this step are too many to be kept."""
