@@ -9,6 +9,7 @@ import base64
 import io
 import logging
 import math
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -38,7 +39,7 @@ POINTS = 400  # of a curve
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def check_picture_path(path: str | Path) -> Path:
+def check_picture_path(path: str | os.PathLike) -> Path:
     """Refuse before the work is done, not after."""
     place = Path(path)
     if place.suffix.lower() not in FORMATS:
@@ -52,7 +53,7 @@ class Picture:
     def __init__(self, figure: "Figure"):
         self.figure = figure
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | os.PathLike) -> None:
         """As .png, .svg or .pdf."""
         save(self.figure, check_picture_path(path))
 

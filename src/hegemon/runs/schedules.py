@@ -1,6 +1,6 @@
 """A start file may prescribe the first interactions or rounds: a counterexample is followed, then chance takes over."""
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
 from hegemon.models.rounds import RoundsProtocol
 from hegemon.models.start_files import StartFile
+
+Prescribed: TypeAlias = tuple[int, int, int] | list[tuple[int, int]]  # initiator, responder, coins; or nodes and codes
 
 
 def read_rounds(start: Any, protocol: Protocol, topology: Topology) -> list[list[tuple[int, int]]]:

@@ -1,8 +1,11 @@
 """A film as an animated picture: GIF by Pillow, MP4 where ffmpeg is installed; drawn as the page draws it."""
 
 import math
+import os
 import shutil
 import subprocess
+from pathlib import Path
+from typing import Any
 
 from hegemon.errors import InvalidInput
 from hegemon.files import write_with
@@ -14,7 +17,9 @@ SECONDS = 10.0
 MOST_FRAMES = 100
 
 
-def save_animation(film: dict, path, size: int = SIDE, frames: int = MOST_FRAMES, dark: bool = False) -> None:
+def save_animation(
+    film: dict, path: str | os.PathLike, size: int = SIDE, frames: int = MOST_FRAMES, dark: bool = False
+) -> None:
     """About ten seconds; long films are thinned, and keep their end."""
     painter, images = Painter(film, size, dark), []
     for head, picture in thinned(list(zip(film["heads"], film["pictures"], strict=True)), frames):
@@ -54,7 +59,7 @@ def require_ffmpeg() -> str:
     return program
 
 
-def _save_video(images, pace: float, path) -> None:
+def _save_video(images: list[Any], pace: float, path: str | os.PathLike) -> None:
     program = require_ffmpeg()
     width, height = (side - side % 2 for side in images[0].size)  # its colours are stored for squares of four points
     images = [image.crop((0, 0, width, height)) for image in images]
@@ -64,7 +69,7 @@ def _save_video(images, pace: float, path) -> None:
     ]  # fmt: skip
     frames = b"".join(image.tobytes() for image in images)
 
-    def make(place) -> None:
+    def make(place: Path) -> None:
         done = subprocess.run([*command, str(place)], input=frames, stderr=subprocess.PIPE)
         if done.returncode:
             said = done.stderr.decode(errors="replace").strip().splitlines() or ["it gave no reason"]

@@ -3,13 +3,18 @@
 import math
 from collections import Counter
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from hegemon.engines.schedulers.reading import scheduler_for
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
-from hegemon.runs.schedules import after_round
+from hegemon.models.population import PopulationProtocol
+from hegemon.models.rounds import RoundsProtocol
+from hegemon.runs.schedules import Prescribed, after_round
 from hegemon.runs.stories import Interaction, Round, Trace
+
+if TYPE_CHECKING:
+    from hegemon.web.session import Session
 
 MOST_TRIED = 20_000  # outcomes: arcs times coins, or coins of a node
 MOST_JOINT = 256  # configurations that may follow a round
@@ -17,14 +22,14 @@ SHOWN = 40  # of them on the page
 FOLLOWS = ("agents", "rounds", "daemon")  # engines in which a step can be chosen
 
 
-def can_choose(session) -> bool:
+def can_choose(session: "Session") -> bool:
     """Whether single steps can be prescribed: agents with fields, each one kept, in an engine that follows."""
     world, model = session.world, session.protocol.model
     follows = world.kind != "bands" and world.engine.name in FOLLOWS
     return model.has_configurations and follows and not session.events.rates
 
 
-def require_choice(session) -> None:
+def require_choice(session: "Session") -> None:
     if session.events.rates:
         raise InvalidInput("no step of this run can be chosen: it has rates; leave them out to choose")
     if not can_choose(session):
@@ -34,7 +39,7 @@ def require_choice(session) -> None:
         )
 
 
-def successors(session, pair: tuple[int, int] | None = None, node: int | None = None) -> dict:
+def successors(session: "Session", pair: tuple[int, int] | None = None, node: int | None = None) -> dict:
     """What may happen next, of all, of two agents, or of one node: sentences, probabilities, and how to choose each."""
     require_choice(session)
     if session.protocol.model.has_rounds:
@@ -48,13 +53,13 @@ def successors(session, pair: tuple[int, int] | None = None, node: int | None = 
     return {"successors": rows[:SHOWN], "more": max(0, len(rows) - SHOWN)}
 
 
-def _codes(session) -> list[int]:
+def _codes(session: "Session") -> list[int]:
     return session.protocol.space.encode_array(session.world.engine.configuration().agents).tolist()
 
 
-def _of_pairs(session, pair: tuple[int, int] | None) -> list[dict]:
+def _of_pairs(session: "Session", pair: tuple[int, int] | None) -> list[dict]:
     """Meetings that lead from the same states to the same states are one row; its first pair stands for all."""
-    protocol, topology, codes = session.protocol, session.topology, _codes(session)
+    protocol, topology, codes = cast(PopulationProtocol, session.protocol), session.topology, _codes(session)
     if pair is not None:
         require_arc(topology, *pair)
         pairs = [pair]
@@ -91,9 +96,11 @@ def _of_pairs(session, pair: tuple[int, int] | None) -> list[dict]:
     return rows  # fmt: skip
 
 
-def _interaction(protocol: Any, i: int, j: int, coin: int, before, after) -> Interaction:
-    old, new = (tuple(protocol.space.mapping_of(code) for code in codes) for codes in (before, after))
-    return Interaction(i, j, old, new, protocol.coins.mapping(coin))
+def _interaction(
+    protocol: PopulationProtocol, i: int, j: int, coin: int, before: tuple[int, int], after: tuple[int, int]
+) -> Interaction:
+    old, new = ([protocol.space.mapping_of(code) for code in codes] for codes in (before, after))
+    return Interaction(i, j, (old[0], old[1]), (new[0], new[1]), protocol.coins.mapping(coin))
 
 
 def require_arc(topology: Topology, i: int, j: int) -> None:
@@ -101,9 +108,9 @@ def require_arc(topology: Topology, i: int, j: int) -> None:
         raise InvalidInput(f"agents {i} and {j} are not joined by an arc of {topology.name}; choose two that are")
 
 
-def _outcomes(session, node: int, nodes: list) -> dict[int, Fraction]:
+def _outcomes(session: "Session", node: int, nodes: list) -> dict[int, Fraction]:
     """What one node may become, with probabilities over its coins."""
-    protocol = session.protocol
+    protocol = cast(RoundsProtocol, session.protocol)
     if len(protocol.coin_faces) > MOST_TRIED:
         raise InvalidInput(
             f"a node's coins show one of {len(protocol.coin_faces):,} values, and at most {MOST_TRIED:,} are tried; "
@@ -118,7 +125,7 @@ def _outcomes(session, node: int, nodes: list) -> dict[int, Fraction]:
     return {code: Fraction(count, protocol.coin_values) for code, count in found.items()}
 
 
-def _of_node(session, node: int) -> list[dict]:
+def _of_node(session: "Session", node: int) -> list[dict]:
     session.require_agent(node)
     codes = _codes(session)
     nodes = [session.protocol.space.namespace(code) for code in codes]
@@ -126,7 +133,7 @@ def _of_node(session, node: int) -> list[dict]:
     return [_round_row(session, codes, {node: code}, share, f"node {node} alone: ") for code, share in found.items()]
 
 
-def _of_round(session) -> list[dict]:
+def _of_round(session: "Session") -> list[dict]:
     codes = _codes(session)
     nodes = [session.protocol.space.namespace(code) for code in codes]
     found = [_outcomes(session, v, nodes) for v in range(len(nodes))]
@@ -149,7 +156,7 @@ def short_number(value: int) -> str:
     return f"{value:,}" if value < 10**9 else f"{value:.1e}"
 
 
-def _round_row(session, codes, after: dict[int, int], share: Fraction | None, who: str) -> dict:
+def _round_row(session: "Session", codes: list[int], after: dict[int, int], share: Fraction | None, who: str) -> dict:
     space = session.protocol.space
     changes = [(v, code) for v, code in after.items() if code != codes[v]]
     told = Round(tuple((v, space.mapping_of(codes[v]), space.mapping_of(code)) for v, code in changes))
@@ -157,7 +164,7 @@ def _round_row(session, codes, after: dict[int, int], share: Fraction | None, wh
     return {"text": text, "probability": share, "choose": {"changes": changes}, "changes": bool(changes)}
 
 
-def prescribed(session, command: dict) -> Any:
+def prescribed(session: "Session", command: dict) -> Prescribed:
     """The step that a page chose, as a schedule has it; refused if it cannot happen here."""
     require_choice(session)
     protocol = session.protocol
@@ -167,10 +174,14 @@ def prescribed(session, command: dict) -> Any:
             session.require_agent(v)
             if not 0 <= code < protocol.space.size:
                 raise ValueError
-        after_round(protocol, session.topology, session.world.engine.configuration().agents, changes, session.step + 1)
+        agents = session.world.engine.configuration().agents
+        after_round(cast(RoundsProtocol, protocol), session.topology, agents, changes, session.step + 1)
         return changes
     (i, j), coin = command["pair"], command.get("coin", 0)
-    if not all(type(value) is int for value in (i, j, coin)) or not 0 <= coin < protocol.coins.size:
+    if (
+        not all(type(value) is int for value in (i, j, coin))
+        or not 0 <= coin < cast(PopulationProtocol, protocol).coins.size
+    ):
         raise ValueError
     session.require_agent(i)
     session.require_agent(j)
@@ -178,7 +189,7 @@ def prescribed(session, command: dict) -> Any:
     return i, j, coin
 
 
-def story(session) -> Trace:
+def story(session: "Session") -> Trace:
     """The steps that were chosen last, one after the other, and the configuration before them."""
     if session.story_start is None:
         raise InvalidInput("nothing was chosen yet; choose what happens next, and the story is written")
@@ -187,15 +198,15 @@ def story(session) -> Trace:
     space = protocol.space
     told: list[Interaction | Round] = []
     for step in range(begin, session.story_end):
-        if protocol.model.has_rounds:
-            changes = session.chosen[step]
-            told.append(Round(tuple((v, space.mapping_of(codes[v]), space.mapping_of(code)) for v, code in changes)))
-            for v, code in changes:
+        chosen = session.chosen[step]
+        if isinstance(chosen, list):
+            told.append(Round(tuple((v, space.mapping_of(codes[v]), space.mapping_of(code)) for v, code in chosen)))
+            for v, code in chosen:
                 codes[v] = code
         else:
-            i, j, coin = session.chosen[step]
+            (i, j, coin), meeting = chosen, cast(PopulationProtocol, protocol)
             before = codes[i], codes[j]
-            codes[i], codes[j] = protocol.transition_codes(*before, coin)
-            told.append(_interaction(protocol, i, j, coin, before, (codes[i], codes[j])))
+            codes[i], codes[j] = meeting.transition_codes(*before, coin)
+            told.append(_interaction(meeting, i, j, coin, before, (codes[i], codes[j])))
     states = [space.mapping_of(code) for code in start]
     return Trace.of(protocol, states, tuple(told), session.topology.name)

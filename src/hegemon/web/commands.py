@@ -1,6 +1,7 @@
 """What a page says, read with suspicion: a command is a JSON object whose numbers are in their ranges."""
 
 import json
+from typing import NoReturn
 
 from hegemon.errors import InvalidInput
 
@@ -19,7 +20,7 @@ def parse_command(text: str) -> dict:
     return command
 
 
-def _no_number(name: str):
+def _no_number(name: str) -> NoReturn:
     raise ValueError(name)
 
 

@@ -5,7 +5,9 @@ import re
 import sys
 import textwrap
 import types
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 NOQA = re.compile(r"\s*# noqa(: [A-Z0-9, ]+\d)?$|(?<=# )noqa: [A-Z0-9, ]+\d - ")  # a word to the linter, not to readers
 
@@ -20,7 +22,7 @@ class Listing:
         return [{"name": name, "first": first, "lines": lines} for name, first, lines in self.blocks]
 
 
-def listing(function) -> Listing:
+def listing(function: Callable) -> Listing:
     """The source of a transition and of the author's functions that it calls, in the order of the file."""
     blocks = []
     for found in _called(function, []):
@@ -33,7 +35,7 @@ def listing(function) -> Listing:
     return Listing(tuple(sorted(blocks, key=lambda block: (block[0] != function.__qualname__, block[1]))))
 
 
-def _called(function, seen: list) -> list:
+def _called(function: Callable, seen: list) -> list:
     """The function and, in its package or file, whatever it calls."""
     if function in seen:
         return seen
@@ -46,7 +48,7 @@ def _called(function, seen: list) -> list:
     return seen
 
 
-def traced(function, *arguments):
+def traced(function: Callable, *arguments: Any) -> tuple[Any, list[tuple[str, int]]]:
     """Call a plain-Python function; its answer, and the lines it went through as [(function, line)…]."""
     visited = []
     names = {
@@ -54,7 +56,7 @@ def traced(function, *arguments):
         for found in _called(inspect.unwrap(getattr(function, "__func__", function)), [])
     }
 
-    def follow(frame, event, _):
+    def follow(frame: types.FrameType, event: str, _: Any) -> Callable | None:
         if event == "line" and frame.f_code in names:
             visited.append((names[frame.f_code], frame.f_lineno))
         return follow if frame.f_code in names else None

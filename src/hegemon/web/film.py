@@ -10,14 +10,18 @@ import math
 import struct
 import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.models.expressions import whole_number
 from hegemon.web.frames import frame, greeting
+
+if TYPE_CHECKING:
+    from hegemon.web.session import Session
 
 FRAMES = 150
 MOST_PIXELS = 120 * 120  # of a raster in a film
@@ -102,7 +106,11 @@ class Recorder:
 
 
 def shoot(
-    session, until: str | None = None, max_steps: int | None = None, seconds: float = 60.0, progress=None
+    session: "Session",
+    until: str | None = None,
+    max_steps: int | None = None,
+    seconds: float = 60.0,
+    progress: Callable[[int], object] | None = None,
 ) -> dict:
     """Run a session without a page, and film it: to its end, or to the limit.
 
@@ -143,7 +151,7 @@ def shoot(
     return film
 
 
-def shoot_moments(session, steps: Sequence[int]) -> dict:
+def shoot_moments(session: "Session", steps: Sequence[int]) -> dict:
     """A film of these steps alone, each exactly."""
     recorder = Recorder(greeting(session))
     for step in sorted(set(steps)):
@@ -154,7 +162,7 @@ def shoot_moments(session, steps: Sequence[int]) -> dict:
     return recorder.film()
 
 
-def _end(session, until: str | None, max_steps: int | None) -> tuple[int, str, bool]:
+def _end(session: "Session", until: str | None, max_steps: int | None) -> tuple[int, str, bool]:
     """The last step, the lamp that ends it earlier, and whether nobody gave a length."""
     protocol, unit = session.protocol, session.protocol.time_unit
     longest = LONGEST_FILM if session.world.is_rounds else LONGEST_FILM * protocol.n

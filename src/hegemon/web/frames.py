@@ -6,6 +6,7 @@ The picture is one byte per agent, uncompressed; for counts it is empty and the 
 import json
 import math
 import struct
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,8 +18,11 @@ from hegemon.web.layout import edges, places, torus
 from hegemon.web.repeating import command_of
 from hegemon.web.setup import choices, offered, shown
 
+if TYPE_CHECKING:
+    from hegemon.web.session import Session
 
-def greeting(session) -> dict:
+
+def greeting(session: "Session") -> dict:
     """All that does not change while a run is watched."""
     protocol, world, topology = session.protocol, session.world, session.topology
     channels = [channel.record() for channel in world.look.channels]
@@ -93,7 +97,7 @@ def _observables(protocol: Protocol) -> dict:
     return {name: observable.doc for name, observable in protocol.watched().items()}
 
 
-def frame(session, **head) -> tuple[dict, bytes]:
+def frame(session: "Session", **head: Any) -> tuple[dict, bytes]:
     """The head and the picture of now."""
     world = session.world
     head = {"step": session.step, "last": session.last, "note": session.note, "silent": world.is_silent, **head}

@@ -11,6 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from multiprocessing.connection import Connection
+from typing import Any, Protocol
 
 from hegemon.web.commands import NOT_UNDERSTOOD, parse_command
 
@@ -64,7 +65,7 @@ class Line:
                 with self._lock:
                     self._waiting -= len(item[1])
 
-    def _listen(self, hear) -> None:
+    def _listen(self, hear: Callable[[tuple | None], object]) -> None:
         with contextlib.suppress(EOFError, OSError, RuntimeError):  # RuntimeError: the loop is closed
             try:
                 while not self._closed:
@@ -75,11 +76,19 @@ class Line:
                 hear(None)
 
 
+class Socket(Protocol):
+    """What a page is reached through."""
+
+    async def send_text(self, data: str, /) -> None: ...
+
+    async def send_bytes(self, data: bytes, /) -> None: ...
+
+
 class Spectator:
     """One page: what it has not been sent yet. Of frames, that is the latest one."""
 
-    def __init__(self, socket):
-        self.socket = socket  # has `send_text` and `send_bytes`
+    def __init__(self, socket: Socket):
+        self.socket = socket
         self.wants_frame = False
         self.asked = 0
         self._texts: deque[str] = deque()
@@ -115,8 +124,8 @@ class Spectator:
                     async with asyncio.timeout(SEND_SECONDS):
                         if self._texts:
                             await self.socket.send_text(self._texts.popleft())
-                        else:
-                            frame, self._frame = self._frame, None
+                        elif (frame := self._frame) is not None:
+                            self._frame = None
                             await self.socket.send_bytes(frame)
 
 
@@ -144,7 +153,7 @@ class Hall:
         self.line.open(lambda item: loop.call_soon_threadsafe(hear, item))
         await gone.wait()
 
-    def _pass_on(self, kind: str, *content) -> None:
+    def _pass_on(self, kind: str, *content: Any) -> None:
         if kind == "frame":
             self._asked = False
             for spectator in self.spectators:
@@ -190,7 +199,7 @@ class Hall:
 
     # -- what a spectator says --------------------------------------------------------------------------------
 
-    def welcome(self, socket) -> Spectator:
+    def welcome(self, socket: Socket) -> Spectator:
         spectator = Spectator(socket)
         if self.greeting is not None:
             spectator.greet(self.greeting)

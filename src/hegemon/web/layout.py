@@ -8,6 +8,7 @@ from hegemon.engines.choice import engine_named
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.protocol import Protocol
+from hegemon.runs.setting import Graph
 
 LARGEST_DRAWN = 3000  # nodes drawn one by one; beyond, a raster
 LARGEST_RASTER = 1_000_000  # agents in a raster; beyond, counts
@@ -16,7 +17,7 @@ LARGEST_SPRING = 600
 LARGEST_CIRCLE = 30  # agents of a complete graph; more of them fill a disc, where each has more room
 
 
-def require_watchable(protocol: Protocol, graph, engine: str = "auto") -> None:
+def require_watchable(protocol: Protocol, graph: Graph, engine: str = "auto") -> None:
     """Raise InvalidInput if nothing can be watched, or too many agents: called before a graph is made of them."""
     n, model, graph = protocol.n, protocol.model, graph or protocol.topology
     model.require("world")

@@ -10,6 +10,7 @@ import inspect
 import itertools
 import re
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -199,13 +200,13 @@ class Look:
                 seen.append(fixed)
         return seen
 
-    def _label(self, name, value) -> str:
+    def _label(self, name: str, value: int) -> str:
         text = str(self.space.domains[name].label(value))
         if not self.space.domains[name].names:
             text = self._constants.get((name, value), text)
         return text if not text.lstrip("-").isdigit() and len(self._hues) < 2 else f"{name}={text}"
 
-    def _channel(self, part, name, labels, field) -> Channel:
+    def _channel(self, part: str, name: str, labels: Iterable, field: str) -> Channel:
         labels = tuple(str(label) for label in labels)
         words = [label.rpartition("=")[2] for label in labels]
         values = {name: str(value) for (owner, value), name in self._constants.items() if owner == field}
@@ -216,7 +217,7 @@ class Look:
             colours = [self._colours.get((field, str(k)), colour) for k, colour in enumerate(colours)]
         return Channel(part, name, labels, tuple(colours))
 
-    def _shade_labels(self, names) -> tuple[str, ...]:
+    def _shade_labels(self, names: list[str]) -> tuple[str, ...]:
         low, high = self.space.bounds[names[0]]
         edges = [low + -(-k * (high - low + 1) // self._shades) for k in range(self._shades + 1)]
         if len(names) > 1:
@@ -240,7 +241,7 @@ class Look:
             result += self._values(channel, agents)
         return result
 
-    def _values(self, channel: Channel, agents) -> np.ndarray:
+    def _values(self, channel: Channel, agents: np.ndarray) -> np.ndarray:
         if channel.part == "leader":
             if self._output is None:
                 return (agents["leader"] != 0).astype(np.uint8)
@@ -267,12 +268,12 @@ class Look:
                 value[chosen] = np.searchsorted(np.array(first, np.int64), agents[name][chosen], side="right")
         return value
 
-    def _plain_output(self, agents) -> np.ndarray:
+    def _plain_output(self, agents: np.ndarray) -> np.ndarray:
         codes, places = np.unique(self.space.encode_array(agents), return_inverse=True)
         found = [self.protocol.holds(self.protocol.output, self.space.namespace(code)) for code in codes]
         return np.array(found)[places]
 
-    def _present(self, name, agents) -> np.ndarray:
+    def _present(self, name: str, agents: np.ndarray) -> np.ndarray:
         there = np.ones(len(agents), bool)
         for other, values in self.space.presence(name):
             there &= np.isin(agents[other], values)

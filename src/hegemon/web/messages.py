@@ -1,6 +1,7 @@
 """The world of message passing: nodes of engine `nodes`, and the messages of the last round on their edges."""
 
 import time
+from typing import Any
 
 import numpy as np
 
@@ -77,13 +78,13 @@ class MessageWorld(World):
     def _elected(self) -> set:
         return {v for v, node in self.engine.nodes.items() if node.status == ELECTED}
 
-    def snapshot(self):
+    def snapshot(self) -> tuple:
         return (0,)
 
-    def restore(self, snapshot) -> None:
+    def restore(self, snapshot: tuple) -> None:
         self.engine, self._time = self._new(), 0
 
-    def entry(self, outside, name: str, limit: int) -> int | None:
+    def entry(self, outside: tuple, name: str, limit: int) -> int | None:
         return None
 
     def told_step(self, focus: int | None) -> dict:
@@ -93,7 +94,7 @@ class MessageWorld(World):
         if engine.next_round != self._time:
             return {"text": f"round {self._time}: nothing happens", "changed": False, **told}
 
-        def call(v, function, *arguments):
+        def call(v: int, function: str, *arguments: Any) -> Any:
             if v != focus:
                 return plain(v, function, *arguments)
             answer, lines = traced(getattr(self.protocol, function), *arguments)
@@ -176,7 +177,7 @@ class NodeLook:
         names = declared["kind"].names if "kind" in declared else ()
         self.kinds = {name: k for k, name in enumerate(names)}
 
-    def byte(self, node) -> int:
+    def byte(self, node: Any) -> int:
         elected = int(node.status == ELECTED)
         value = elected * 3 + (2 if node.status in (NON_ELECTED, ELECTED) else 1)
         for name in self._badges:
@@ -184,7 +185,7 @@ class NodeLook:
         return value
 
 
-def shortened(value):
+def shortened(value: Any) -> str | int | float | bool | None:
     if isinstance(value, bool | int | float | str) or value is None:
         return value if not isinstance(value, int) or abs(value) < 2**53 else str(value)
     if isinstance(value, set | frozenset | list | tuple | dict):

@@ -3,6 +3,7 @@
 import copy
 import random
 import time
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from hegemon.compute.randomness import START, generator
 from hegemon.engines.choice import choose_watched
 from hegemon.graphs.topology import Topology
 from hegemon.models.objects import ObjectProtocol
+from hegemon.runs.setting import Start
 from hegemon.web.explaining import listing, traced
 from hegemon.web.look import MOST_CLASSES, Channel
 from hegemon.web.messages import shortened
@@ -20,7 +22,7 @@ class ObjectWorld(World):
     protocol: ObjectProtocol
     undisturbed = "agents that are Python objects are not disturbed: no list of their states says what damage could be"
 
-    def __init__(self, protocol: ObjectProtocol, topology: Topology, start, seed: int, engine: str = "auto"):
+    def __init__(self, protocol: ObjectProtocol, topology: Topology, start: Start, seed: int, engine: str = "auto"):
         chosen, self.reason = choose_watched(engine, protocol, topology, protocol.n)
         agents = protocol.agents_of(str(start or protocol.default_start), generator(seed, 0, START))
         protocol.check_interact(random.Random(0), agents)
@@ -47,7 +49,7 @@ class ObjectWorld(World):
                 return True
         return False
 
-    def entry(self, outside, name: str, limit: int) -> int | None:
+    def entry(self, outside: tuple, name: str, limit: int) -> int | None:
         """As a run does: looking at every step."""
         now, chosen, patience = self.snapshot(), self.protocol.sets[name], Patience()
         self.restore(outside)
@@ -95,7 +97,7 @@ class ObjectWorld(World):
         return _shown(self.engine.agents[agent])
 
 
-def _shown(agent) -> dict:
+def _shown(agent: Any) -> dict:
     return {name: shortened(value) for name, value in vars(agent).items()}
 
 
@@ -115,7 +117,7 @@ class ObjectLook:
                     self.channels.append(Channel("class", name, tuple(labels)))
                 break
 
-    def byte(self, agent) -> int:
+    def byte(self, agent: Any) -> int:
         value = int(bool(self.protocol.output(agent, self.protocol.p)))
         for name, labels in self.classes.items():
             found = getattr(agent, name, None)

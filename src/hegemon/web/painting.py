@@ -112,7 +112,7 @@ def band_colour(one: Seen, on: Ground) -> str:
     return mixed(one.fill, one.rim, 0.4) if one.leader and one.rim and one.rim != on.ink else one.fill
 
 
-def paint_agent(pen: Any, one: Seen, place: np.ndarray, radius: float) -> None:
+def paint_agent(pen: Any, one: Seen, place: np.ndarray | tuple[float, float], radius: float) -> None:
     size = radius * (1.22 if one.leader else 1)
     pen.circle(place, size, one.fill, one.rim if radius >= 2.5 else None, max(1, radius / 6))
     if one.leader and radius > 4:
@@ -135,7 +135,7 @@ def _spacing(places: np.ndarray) -> float:
     return float(np.quantile(least[np.isfinite(least)], 0.25)) if np.isfinite(least).any() else 1.0
 
 
-def _star(place: np.ndarray, radius: float) -> np.ndarray:
+def _star(place: np.ndarray | tuple[float, float], radius: float) -> np.ndarray:
     angle = np.arange(10) * np.pi / 5 - np.pi / 2
     reach = np.where(np.arange(10) % 2, radius * 0.45, radius)
     return np.stack([place[0] + reach * np.cos(angle), place[1] + reach * np.sin(angle)], axis=1)

@@ -3,19 +3,23 @@
 Compiling what an author wrote takes seconds, and a page should open at once; plain Python is what defines it.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from hegemon.engines.membership import Membership, Watcher
 from hegemon.engines.stopping import parse_stop
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
+from hegemon.models.observables import Observable
 from hegemon.models.protocol import Protocol
 
 FEW = 150  # agents: up to here plain Python is fast enough for every frame
 LARGEST_WHOLE = 200_000  # agents: up to here whole predicates are looked at
 
 
-def plain(value):
+def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -39,7 +43,7 @@ class PlainReadings:
         }
         return values, lamps
 
-    def _measure(self, observable, agents, p):
+    def _measure(self, observable: Observable, agents: list, p: Any) -> Any:
         if observable.reduce == "overall":
             return plain(observable.value(agents, *self._graph, p))
         if observable.value.__code__.co_argcount == 2:
@@ -60,7 +64,7 @@ class CompiledReadings:
         self._watcher = Watcher(protocol, protocol.watched(), topology)
         self._lamps = {name: Membership(protocol, parse_stop(name, protocol), topology) for name in protocol.sets}
 
-    def read(self, configuration: Configuration, agents=None) -> tuple[dict, dict]:
+    def read(self, configuration: Configuration, agents: Callable[[], np.ndarray] | None = None) -> tuple[dict, dict]:
         """`agents` returns the array of all agents, where there is one, for whole predicates."""
         values = {name: plain(value) for name, value in self._watcher.measure(configuration).items()}
         records, weights = configuration.weighted()
@@ -69,7 +73,13 @@ class CompiledReadings:
             for name, lamp in self._lamps.items()
         }
 
-    def _inside(self, membership, records, weights, agents) -> bool | None:
+    def _inside(
+        self,
+        membership: Membership,
+        records: np.ndarray,
+        weights: np.ndarray | None,
+        agents: Callable[[], np.ndarray] | None,
+    ) -> bool | None:
         stop = membership.stop
         if len(stop.conditions) and not stop.holds(membership.counts(records, weights)):
             return False

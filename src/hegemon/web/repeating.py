@@ -1,11 +1,15 @@
 """The command line that repeats what is watched."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from hegemon.errors import InvalidInput
 
+if TYPE_CHECKING:
+    from hegemon.web.session import Session
 
-def command_of(session, disturbances_file: str = "disturbances.json", story_file: str = "story.json") -> str:
+
+def command_of(session: "Session", disturbances_file: str = "disturbances.json", story_file: str = "story.json") -> str:
     """What repeats the run of a session up to now."""
     model, unit = session.protocol.model, session.protocol.time_unit
     told: dict = {"engine": session.world.engine.name}

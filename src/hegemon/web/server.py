@@ -7,12 +7,20 @@ import asyncio
 import contextlib
 import secrets
 import socket
+from collections.abc import Mapping
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 from hegemon.errors import InvalidInput
 from hegemon.hosts import is_addressed
 from hegemon.web.film import MODULES
 from hegemon.web.hall import MOST_SPECTATORS, Hall, Spectator
+
+if TYPE_CHECKING:  # installed with hegemon[web] alone
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.websockets import WebSocket
 
 KINDS = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
 PAGE = {"": "index.html", "style.css": "style.css", **{name: name for name in MODULES}}
@@ -55,14 +63,14 @@ class Doorkeeper:
     def __init__(self, host: str, port: int, token: str):
         self.host, self.port, self.token = host, port, token
 
-    def admits(self, headers, token: str, is_socket: bool = False) -> bool:
+    def admits(self, headers: Mapping[str, str], token: str, is_socket: bool = False) -> bool:
         host, origin = headers.get("host", ""), headers.get("origin")
         if not secrets.compare_digest(token.encode(), self.token.encode()) or not is_addressed(host, self.host):
             return False
         return origin == f"http://{host}" if is_socket else origin in (None, f"http://{host}")
 
 
-def application(hall: Hall, keeper: Doorkeeper):
+def application(hall: Hall, keeper: Doorkeeper) -> "Starlette":
     """The routes: the page, its film, its disturbances, and the socket."""
     from starlette.applications import Starlette
     from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -71,10 +79,10 @@ def application(hall: Hall, keeper: Doorkeeper):
 
     page = files("hegemon.web").joinpath("page")
 
-    def refusal():
+    def refusal() -> "Response":
         return PlainTextResponse(REFUSAL, status_code=403, headers=HEADERS)
 
-    async def show(request):
+    async def show(request: "Request") -> "Response":
         if not keeper.admits(request.headers, request.path_params.get("token", "")):
             return refusal()
         name = request.path_params.get("name", "")
@@ -93,12 +101,12 @@ def application(hall: Hall, keeper: Doorkeeper):
         content = page.joinpath(PAGE[name]).read_bytes()
         return Response(content, media_type=KINDS[PAGE[name].rpartition(".")[2]], headers=HEADERS)
 
-    async def listen(socket, spectator: Spectator):
+    async def listen(socket: "WebSocket", spectator: Spectator) -> None:
         with contextlib.suppress(WebSocketDisconnect, RuntimeError, KeyError):  # KeyError: bytes instead of text
             while True:
                 hall.hear(spectator, await socket.receive_text())
 
-    async def talk(socket):
+    async def talk(socket: "WebSocket") -> None:
         if not keeper.admits(socket.headers, socket.path_params["token"], is_socket=True):
             await socket.close(1008)
             return

@@ -19,8 +19,8 @@ from hegemon.runs.disturbances import record
 from hegemon.runs.rates import marks_of, read_rates
 from hegemon.runs.record import RunRecord
 from hegemon.runs.run import Fault
-from hegemon.runs.schedules import read_interactions, read_rounds
-from hegemon.runs.setting import topology_for
+from hegemon.runs.schedules import Prescribed, read_interactions, read_rounds
+from hegemon.runs.setting import Start, topology_for
 from hegemon.web.chunks import Chunks
 from hegemon.web.healing import Healing
 from hegemon.web.layout import require_watchable
@@ -43,7 +43,7 @@ Jump = Generator[None, None, bool]  # work in slices; it may be given up after a
 class Session:
     """A watched run: `Session(protocol, seed=1)`. The options are those of its record."""
 
-    def __init__(self, protocol: Protocol, **options):
+    def __init__(self, protocol: Protocol, **options: Any):
         self.record = RunRecord(protocol, **options)
         self.record.require_known()
         unseen = [name for name in NOT_WATCHED if name in self.record.given and not protocol.model.wakes]
@@ -59,7 +59,7 @@ class Session:
         self.branch = 0  # how often a new future has begun
         self.start_over(self.record.start)
 
-    def start_over(self, start=None, shown: str | None = None) -> None:
+    def start_over(self, start: Start = None, shown: str | None = None) -> None:
         """A new run from a named start, a file given on the command line, or a list of states."""
         model, named = self.protocol.model, start
         schedule: list = []
@@ -75,7 +75,7 @@ class Session:
         if schedule and world.kind == "bands":
             raise InvalidInput(f"{start} prescribes interactions of agents, and beyond a million only counts are kept")
         self.world, self.schedule = world, schedule
-        self.chosen: dict[int, Any] = dict(enumerate(schedule))  # by step, what is prescribed instead of drawn
+        self.chosen: dict[int, Prescribed] = dict(enumerate(schedule))  # by step, what is prescribed instead of drawn
         self.story_start: tuple[int, list[int], int] | None = None  # step, codes and faults before what was chosen
         self.branch += 1
         self.start = shown or (named if isinstance(named, str) else None) or self.protocol.default_start
@@ -209,7 +209,7 @@ class Session:
             end += 1
         return end
 
-    def choose(self, prescribed) -> None:
+    def choose(self, prescribed: Prescribed) -> None:
         """Make this the next step, instead of a drawn one; another future begins."""
         begin, codes = self.step, self.protocol.space.encode_array(self.world.engine.configuration().agents).tolist()
         kept = self.chosen, self.faults
@@ -297,7 +297,7 @@ class Session:
         if self.undisturbed:
             raise InvalidInput(self.undisturbed)
 
-    def set_field(self, agent: int, field: str, value) -> None:
+    def set_field(self, agent: int, field: str, value: Any) -> None:
         self.require_agent(agent)
         if field not in self.world.state(agent):
             raise InvalidInput(f"agent {agent} has no field {field!r} in its present state")
@@ -392,5 +392,5 @@ def finished(jump: Jump) -> bool:
             return end.value
 
 
-def _whole(value):
+def _whole(value: str | float) -> str | int:
     return value if isinstance(value, str) else int(value)

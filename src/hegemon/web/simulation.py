@@ -11,6 +11,9 @@ import os
 import threading
 import time
 from collections import deque
+from collections.abc import Callable, Iterable
+from multiprocessing.connection import Connection
+from typing import Any
 
 from hegemon.errors import InvalidInput
 from hegemon.web.choosing import prescribed, story, successors
@@ -41,7 +44,7 @@ AT_ONCE = {
 }  # even in a jump
 
 
-def serve_alone(connection, build) -> None:
+def serve_alone(connection: Connection, build: Callable[[], Session]) -> None:
     """`serve` in a process of its own, which ends with its parent, whatever it is doing at that moment."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     serve(connection, build)
@@ -54,7 +57,7 @@ def _end_with_parent() -> None:
         os._exit(1)  # it has nothing to keep
 
 
-def serve(connection, build) -> None:
+def serve(connection: Connection, build: Callable[[], Session]) -> None:
     """Until the other side is gone. `build()` returns a Session."""
     try:
         session = build()
@@ -70,7 +73,7 @@ def serve(connection, build) -> None:
 class Simulation:
     """Nothing it does takes long: what could, is a jump, which is made in slices and can be given up."""
 
-    def __init__(self, connection, session: Session):
+    def __init__(self, connection: Connection, session: Session):
         self.connection, self.session = connection, session
         self.playing, self.speed = False, default_speed(session)  # steps per second; infinite: as fast as it goes
         self.wanted = False  # somebody waits for a frame
@@ -319,7 +322,7 @@ class Simulation:
     def _agent(self, command: dict) -> int:
         return int(number_in(command, "agent", 0, self.session.protocol.n - 1))
 
-    def _pair(self, pair) -> tuple[int, int]:
+    def _pair(self, pair: Iterable[Any]) -> tuple[int, int]:
         first, second = ({"agent": agent} for agent in pair)
         return self._agent(first), self._agent(second)
 

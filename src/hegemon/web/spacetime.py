@@ -4,6 +4,8 @@ Where neighbours stand side by side, signals, bullets and waves become lines: on
 graphs in an order that puts neighbours near each other, or by the distance from a node.
 """
 
+from typing import Any
+
 import numpy as np
 
 from hegemon.analysis.pictures import Picture, new_figure, whole_ticks
@@ -89,7 +91,7 @@ def space_time(film: dict, order: str = "number", dark: bool = False) -> Picture
     return Picture(figure)
 
 
-def darken(figure, axis) -> None:
+def darken(figure: Any, axis: Any) -> None:
     """Light letters and lines on a dark ground."""
     figure.set_facecolor(DARK.ground)
     axis.tick_params(colors=DARK.ink)

@@ -131,7 +131,9 @@ def _legend(figure: Any, entries: list[tuple[Seen | str, str]], on: Ground, widt
     class Drawn(HandlerBase):
         """An agent as it is drawn in the picture, or a colour alone."""
 
-        def create_artists(self, legend, handle, x, y, wide, tall, size, transform):  # noqa: PLR0913
+        def create_artists(
+            self, legend: Any, handle: Any, x: float, y: float, wide: float, tall: float, size: float, transform: Any
+        ) -> list:
             made: list = []
             pen, place = FigurePen(made.append, 1.0, transform), (wide / 2 - x, tall / 2 - y)
             if isinstance(handle.entry, str):

@@ -2,14 +2,15 @@
 
 import contextlib
 import html
+import os
 import secrets
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import Pipe, get_context
 from multiprocessing.process import BaseProcess
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hegemon.analysis.pictures import FORMATS as PICTURES
 from hegemon.display import in_notebook
@@ -18,12 +19,16 @@ from hegemon.experiments.request import make_record
 from hegemon.files import reserve, write_text
 from hegemon.models.protocol import Protocol
 from hegemon.runs.record import RunRecord
+from hegemon.runs.setting import Graph, Start
 from hegemon.web.film import film_page, shoot
 from hegemon.web.hall import Hall
 from hegemon.web.layout import require_watchable
 from hegemon.web.server import Doorkeeper, application, bind, require_web
 from hegemon.web.session import Session
 from hegemon.web.simulation import serve, serve_alone
+
+if TYPE_CHECKING:  # installed with hegemon[web] alone
+    import uvicorn
 
 PICTURE_KINDS = ("moment", "strip", "space-time")
 PATIENCE = 120  # seconds until a simulation must have greeted
@@ -61,10 +66,10 @@ class Builder:
 
 
 @contextlib.contextmanager
-def nameless_main():
+def nameless_main() -> Iterator[None]:
     """A new process would run the caller's script again, were it not for this: ours needs nothing of it."""
-    main = vars(sys.modules["__main__"])
-    kept = {name: main[name] for name in ("__file__", "__spec__") if name in main}
+    main: dict[str, Any] = vars(sys.modules["__main__"])
+    kept: dict[str, Any] = {name: main[name] for name in ("__file__", "__spec__") if name in main}
     main.pop("__file__", None)
     main["__spec__"] = None
     try:
@@ -91,7 +96,7 @@ class Watching:
         else:
             self._worker = threading.Thread(target=serve, args=(there, builder), daemon=True)
             self._worker.start()
-        self._server = None
+        self._server: uvicorn.Server | None = None
         self._hall = Hall(self._here)
         try:
             self._wait_for_greeting()
@@ -122,25 +127,25 @@ class Watching:
         host = "127.0.0.1" if self.host in ("0.0.0.0", "::", "localhost") else self.host
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/{self.token}/"
 
-    def run(self, ready=None) -> None:
+    def run(self, ready: Callable[[], object] | None = None) -> None:
         """Serve until interrupted."""
         import asyncio
 
         import uvicorn
 
-        async def everything():
+        async def everything() -> None:
             app = application(self._hall, Doorkeeper(self.host, self.port, self.token))
             config = uvicorn.Config(
                 app, log_level="critical", ws="websockets-sansio", ws_per_message_deflate=False, lifespan="off",
                 timeout_graceful_shutdown=0, access_log=False,
             )  # fmt: skip
-            self._server = uvicorn.Server(config)
+            self._server = server = uvicorn.Server(config)
             self._loop = asyncio.get_running_loop()
             following = asyncio.ensure_future(self._hall.follow())
-            following.add_done_callback(lambda _: setattr(self._server, "should_exit", True))
+            following.add_done_callback(lambda _: setattr(server, "should_exit", True))
             if ready:
                 ready()
-            await self._server.serve(sockets=[self._listener])
+            await server.serve(sockets=[self._listener])
             following.cancel()
 
         try:
@@ -168,13 +173,13 @@ class Watching:
         if hasattr(self._worker, "kill"):
             self._worker.kill()  # it has nothing to keep
 
-    def widget(self):
+    def widget(self) -> Any | None:
         """The page as a widget of a notebook; None where anywidget is not installed."""
         from hegemon.web.widget import make_widget
 
         return make_widget(self._hall, self._loop)
 
-    def _repr_mimebundle_(self, **kinds):
+    def _repr_mimebundle_(self, **kinds: Any) -> Any:
         shown = self.widget() if in_notebook() else None
         return None if shown is None else shown._repr_mimebundle_(**kinds)
 
@@ -189,7 +194,7 @@ class Film:
     def __init__(self, content: dict):
         self.content = content
 
-    def save(self, path, kind: str = "", order: str = "number", dark: bool | None = None) -> None:
+    def save(self, path: str | os.PathLike, kind: str = "", order: str = "number", dark: bool | None = None) -> None:
         """By its ending a film (.html, .gif, .mp4) or a picture, of the kind `moment`, `strip` or `space-time`."""
         save_film(self.content, path, kind, order, dark)
 
@@ -198,7 +203,7 @@ class Film:
         return f'<iframe srcdoc="{page}" width="100%" height="720" style="border:0" title="hegemon film"></iframe>'
 
 
-def check_film_path(path) -> None:
+def check_film_path(path: str | os.PathLike) -> None:
     if not str(path).lower().endswith((".html", ".gif", ".mp4", *PICTURES)):
         raise InvalidInput(
             f"a film is saved as .html, .gif or .mp4, or as a picture ({', '.join(PICTURES)}), not as {path}"
@@ -210,7 +215,7 @@ def check_film_path(path) -> None:
     reserve(path)
 
 
-def picture_kind(path, kind: str, moments: Sequence[int] = ()) -> str:
+def picture_kind(path: str | os.PathLike, kind: str, moments: Sequence[int] = ()) -> str:
     """What is drawn in a file of this name: nothing for a film; refused if the two do not fit."""
     is_picture = str(path).lower().endswith(PICTURES)
     if kind not in ("", *PICTURE_KINDS):
@@ -224,7 +229,9 @@ def picture_kind(path, kind: str, moments: Sequence[int] = ()) -> str:
     return kind or ("strip" if moments else "space-time")
 
 
-def save_film(content: dict, path, kind: str = "", order: str = "number", dark: bool | None = None) -> None:
+def save_film(
+    content: dict, path: str | os.PathLike, kind: str = "", order: str = "number", dark: bool | None = None
+) -> None:
     """As HTML that plays offline, as an animated picture, or as a picture of this kind."""
     check_film_path(path)
     kind = picture_kind(path, kind)
@@ -247,17 +254,17 @@ def save_film(content: dict, path, kind: str = "", order: str = "number", dark: 
 
 
 def watch(
-    protocol: Protocol, *, graph=None, start=None, wake="all", seed: Any = 0, engine: str = "auto",
-    scheduler: Any = None, rates: Sequence[Any] = (), film: bool = False,
+    protocol: Protocol, *, graph: Graph = None, start: Start = None, wake: Any = "all", seed: Any = 0,
+    engine: str = "auto", scheduler: Any = None, rates: Sequence[Any] = (), film: bool = False,
     until: str | None = None, max_steps: int | None = None, host: str = "127.0.0.1", port: int = 0,
     browser: bool = True,
-):  # fmt: skip
+) -> Watching | Film:  # fmt: skip
     """Watch a run of a protocol on a page; returns the page, which `stop()` ends.
 
     In a notebook the answer shows itself. With `film=True` nothing is served: the run is made to its end (or
     `until` a set or `steps:K`, or `max_steps`) and the answer is a film that can be saved or shown.
     """
-    options = {"graph": graph, "start": start, "wake": wake, "seed": seed, "engine": engine}
+    options: dict[str, Any] = {"graph": graph, "start": start, "wake": wake, "seed": seed, "engine": engine}
     builder = Builder(RunRecord(protocol, **options, scheduler=scheduler, rates=rates))
     if film:
         return Film(shoot(builder(), until, max_steps))

@@ -33,7 +33,7 @@ def make_widget(hall: Hall, loop: asyncio.AbstractEventLoop) -> Any | None:
 class Visitor:
     """The widget as the hall sees its spectators."""
 
-    def __init__(self, widget, hall: Hall):
+    def __init__(self, widget: Any, hall: Hall):
         self._widget, self._hall = widget, hall
         self._spectator: Spectator | None = None
         self._sending: asyncio.Future | None = None

@@ -10,6 +10,7 @@ from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.protocol import Protocol
 from hegemon.runs.run import Fault
+from hegemon.runs.schedules import Prescribed
 from hegemon.web.explaining import Listing
 
 SEARCH_SECONDS = 2.0  # of the processor, for an exact first step inside a set
@@ -72,7 +73,7 @@ class World(ABC):
     def restore(self, snapshot: tuple) -> None:
         self.engine.restore(snapshot)
 
-    def corrupt(self, fault: Fault | None, rng) -> None:
+    def corrupt(self, fault: Fault, rng: np.random.Generator) -> None:
         """Carry out a fault; where nothing can be disturbed, raise InvalidInput with the reason."""
         raise InvalidInput(self.undisturbed)
 
@@ -84,7 +85,7 @@ class World(ABC):
     def told_step(self, focus: int | None) -> dict:
         """Make one step, and tell what happened in it."""
 
-    def follow(self, prescribed) -> dict:
+    def follow(self, prescribed: Prescribed) -> dict:
         """A prescribed interaction or round instead of a drawn one."""
         raise InvalidInput(f"{self.protocol.id} follows no prescribed interactions; give another start")
 

@@ -7,6 +7,7 @@ It uses engines by their contract; `Batch`, `Agents` and `Rounds` are named wher
 import contextlib
 import dataclasses
 import time
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,9 @@ from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
 from hegemon.runs.driver import Driver
 from hegemon.runs.faults import corrupted
-from hegemon.runs.schedules import carry_out
-from hegemon.runs.setting import initial_configuration
+from hegemon.runs.run import Fault
+from hegemon.runs.schedules import Prescribed, carry_out
+from hegemon.runs.setting import Start, initial_configuration
 from hegemon.runs.stories import Interaction, Round
 from hegemon.web.explaining import listing, traced
 from hegemon.web.layout import LARGEST_DRAWN, LARGEST_RASTER
@@ -51,7 +53,7 @@ class AgentWorld(World):
         self,
         protocol: Protocol,
         topology: Topology,
-        start,
+        start: Start,
         seed: int,
         engine: str = "auto",
         scheduler: Scheduler | None = None,
@@ -119,10 +121,10 @@ class AgentWorld(World):
             ahead.stop = self._quiet
         return met
 
-    def corrupt(self, fault, rng) -> None:
+    def corrupt(self, fault: Fault, rng: np.random.Generator) -> None:
         self.engine.load(corrupted(fault, self.engine, rng))
 
-    def entry(self, outside, name: str, limit: int) -> int | None:
+    def entry(self, outside: tuple, name: str, limit: int) -> int | None:
         if not isinstance(self.engine, Agents | Rounds) or not self._forgets:
             return None
         now = self.snapshot()
@@ -160,15 +162,15 @@ class AgentWorld(World):
         while self.engine.step < goal:
             self.engine.advance(goal)
 
-    def follow(self, prescribed) -> dict:
+    def follow(self, prescribed: Prescribed) -> dict:
         acting, before, after = carry_out(prescribed, self.protocol, self.topology, self.engine)
-        if not self.is_rounds:
+        if isinstance(prescribed, tuple):
             return self.told(tuple(acting), before, prescribed[2])
         states = ([self.space.mapping_of(code) for code in codes] for codes in (before, after))
         told = tuple(zip(acting, *states, strict=True))
         return {"text": Round(told).sentence() or "nothing changes", "lines": [], "changed": bool(told)}
 
-    def told(self, pair, before, coin: int) -> dict:
+    def told(self, pair: tuple[int, ...], before: Iterable[int], coin: int) -> dict:
         """The interaction of two states in words and in lines of `interact`."""
         protocol = self.protocol
         a, b = (self.space.namespace(code) for code in before)
