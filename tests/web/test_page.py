@@ -1,11 +1,13 @@
 """The page in a real Chromium: what it tells about itself agrees with `hegemon run` at the same seed."""
 
 import json
+import shlex
+from itertools import pairwise
 
 import pytest
 
 import hegemon as hg
-from hegemon.runs.disturbances import read_disturbances
+from hegemon.runs.disturbances import parse_fault, read_disturbances
 from hegemon.runs.record import RunRecord
 from hegemon.web.film import film_page, shoot
 from hegemon.web.session import Session
@@ -235,6 +237,27 @@ def test_rates_are_a_control_and_the_run_is_that_of_the_command(browser):
         page.click("#restart")
         page.wait_for_selector("#setuprefused:has-text('out of range')")
         assert not page.errors
+    finally:
+        watching.stop()
+
+
+def test_bursts_on_the_page_are_those_of_the_command(browser):
+    given = "step=0,leave=6; step=15,join=4,leader=1"
+    watching = Watching(Builder(RunRecord(hg.Pairwise(n=10), seed=SEED))).start()
+    try:
+        page = open_page(browser, watching.url)
+        page.fill("#setup-faults", given)
+        page.click("#restart")
+        until(page, "h.greeting.setup.faults && h.step === 0 && h.head.agents === 4")
+        page.keyboard.press("Shift+ArrowRight")
+        page.keyboard.press("Shift+ArrowRight")
+        until(page, "h.step === 20 && h.head.readAt === 20")
+        words = shlex.split(page.inner_text("#command"))
+        faults = [parse_fault(word) for before, word in pairwise(words) if before == "--fault"]
+        same = hg.simulate(hg.Pairwise(n=10), seed=SEED, engine="agents", faults=faults, until="steps:20")
+        head = state(page, "head")[0]
+        assert head["values"]["leaders"] == same.leaders and head["agents"] == same.measures["agents"] == 8
+        assert len(faults) == 2 and "8 agents" in page.inner_text("#healing") and not page.errors
     finally:
         watching.stop()
 

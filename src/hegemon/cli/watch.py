@@ -13,7 +13,7 @@ from hegemon.errors import InvalidInput
 
 @options.of_run(
     "graph", "start", "wake", "identifiers", "delay", "order", "loss", "duplicate", "crashes", "seed", "engine",
-    "scheduler", "rates",
+    "scheduler", "faults", "disturbances", "rates",
 )  # fmt: skip
 def watch_protocol(
     asked: dict,

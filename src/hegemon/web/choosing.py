@@ -10,6 +10,7 @@ from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.rounds import RoundsProtocol
+from hegemon.runs.rates import churns
 from hegemon.runs.schedules import Prescribed, after_round
 from hegemon.runs.stories import Interaction, Round, Trace
 
@@ -26,12 +27,12 @@ def can_choose(session: "Session") -> bool:
     """Whether single steps can be prescribed: agents with fields, each one kept, in an engine that follows."""
     world, model = session.world, session.protocol.model
     follows = world.kind != "bands" and world.engine.name in FOLLOWS
-    return model.has_configurations and follows and not session.events.rates
+    return model.has_configurations and follows and not session.events.rates and not churns(session.given)
 
 
 def require_choice(session: "Session") -> None:
-    if session.events.rates:
-        raise InvalidInput("no step of this run can be chosen: it has rates; leave them out to choose")
+    if given := "rates" if session.events.rates else "faults that join or leave" if churns(session.given) else "":
+        raise InvalidInput(f"no step of this run can be chosen: it has {given}; leave them out to choose")
     if not can_choose(session):
         raise InvalidInput(
             f"no step of this run can be chosen: {session.protocol.id} is watched with engine "

@@ -30,7 +30,7 @@ LONGEST_FILM = 10_000  # rounds, where nobody gave a length
 FAR = 1 << 62  # steps
 TAIL = 0.1  # of the film goes on after its end is reached
 HEAD = (
-    "step", "last", "note", "silent", "readAt", "values", "lamps", "healing", "events", "bands", "messages",
+    "step", "last", "note", "silent", "readAt", "values", "lamps", "healing", "events", "agents", "bands", "messages",
     "disturbances", "command", "texts", "places",
 )  # fmt: skip
 LIVE = ("setup", "choices", "protocols")  # what only a live page uses
@@ -82,10 +82,10 @@ class Recorder:
 
     def _small(self, picture: bytes) -> bytes:
         width = self.greeting.get("width")
-        if width is None or len(picture) <= MOST_PIXELS:
+        if width is None or self.greeting["n"] <= MOST_PIXELS:
             return picture
-        height = math.ceil(len(picture) / width)
-        step = math.ceil(math.sqrt(width * height / MOST_PIXELS))
+        step = math.ceil(math.sqrt(width * math.ceil(self.greeting["n"] / width) / MOST_PIXELS))
+        height = math.ceil(len(picture) / width)  # of those who are present
         whole = np.zeros(width * height, np.uint8)
         whole[: len(picture)] = np.frombuffer(picture, np.uint8)
         return whole.reshape(height, width)[::step, ::step].tobytes()
@@ -94,7 +94,7 @@ class Recorder:
         """The greeting and the frames, as `film_page` and the pictures take them."""
         content = {name: value for name, value in self.greeting.items() if name not in LIVE} | {"rows": []}
         width = content.get("width")
-        if width is not None and self.frames and len(self.frames[0][1]) < content["n"]:
+        if width is not None and content["n"] > MOST_PIXELS:
             height = math.ceil(content["n"] / width)
             step = math.ceil(math.sqrt(width * height / MOST_PIXELS))
             content |= {"width": math.ceil(width / step), "downsampled": step}
@@ -129,7 +129,7 @@ def shoot(
             recorder.stride = 1
         if progress and progress(session.step):
             break
-        if tail is None and (readings["lamps"].get(lamp) or session.world.is_silent):
+        if tail is None and session.all_given and (readings["lamps"].get(lamp) or session.world.is_silent):
             tail = 0 if session.world.is_silent else max(4, int(TAIL * len(recorder.frames)))
         if tail is not None:
             tail -= 1

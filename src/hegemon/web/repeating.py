@@ -27,8 +27,8 @@ def command_of(session: "Session", disturbances_file: str = "disturbances.json",
                 f"# {story_file} has the chosen {unit} {begin:,} to {session.story_end:,}; no command repeats the rest"
             )
         told |= {"start": story_file, "until": f"{unit}:{session.step - begin}"}
-    elif session.disturbed:
-        told["disturbances"] = disturbances_file
+    elif not session.is_as_given:
+        told |= {"faults": (), "disturbances": disturbances_file}
     try:
         return replace(session.record, **told).command()
     except InvalidInput as error:

@@ -16,7 +16,8 @@ from hegemon.models.halting import halting
 from hegemon.models.protocol import Protocol
 from hegemon.models.start_files import opened
 from hegemon.runs.disturbances import record
-from hegemon.runs.rates import marks_of, read_rates
+from hegemon.runs.faults import agents_left
+from hegemon.runs.rates import churns, marks_of, read_rates
 from hegemon.runs.record import RunRecord
 from hegemon.runs.run import Fault
 from hegemon.runs.schedules import Prescribed, read_interactions, read_rounds
@@ -24,7 +25,7 @@ from hegemon.runs.setting import Start, topology_for
 from hegemon.web.chunks import Chunks
 from hegemon.web.healing import Healing
 from hegemon.web.layout import require_watchable
-from hegemon.web.watched_events import UNDISTURBED, WatchedEvents
+from hegemon.web.watched_events import UNDISTURBED, WatchedEvents, about_n, given_faults
 from hegemon.web.world import World
 
 MOST_SNAPSHOTS = 64
@@ -33,7 +34,7 @@ POINTS = 400  # of the curves
 BETWEEN = 0.25  # seconds of work between two snapshots
 LARGEST_MURDER = 10_000  # leaders that may be named in one disturbance
 PATIENCE = 5.0  # seconds that the search for a change may take
-NOT_WATCHED = ("faults", "disturbances", "availability", "loss", "one_sided")  # options of runs alone
+NOT_WATCHED = ("availability", "loss", "one_sided")  # options of runs alone
 FAR = 1 << 62  # steps: nobody goes beyond
 LONGEST_JUMP = 30.0  # seconds that any other jump may take
 SLICE = 0.02  # seconds of a jump, after which it comes back
@@ -79,7 +80,8 @@ class Session:
         self.story_start: tuple[int, list[int], int] | None = None  # step, codes and faults before what was chosen
         self.branch += 1
         self.start = shown or (named if isinstance(named, str) else None) or self.protocol.default_start
-        self.faults: list[Fault] = []
+        self.given = given_faults(self.record, world, schedule)
+        self.faults = list(self.given)  # and those by hand, by their steps; the future ones last
         self._applied, self._rng = 0, generator(self.seed, 0, FAULT)
         self.events = WatchedEvents(read_rates(self.record.rates), world, self._rng, self.record.scheduler)
         self._chance = random.Random(self.seed)
@@ -91,7 +93,8 @@ class Session:
         self.last: dict = {}
         self.note = ""
         self._healing = Healing(world)
-        self._keep()
+        if not self._apply():
+            self._keep()
 
     # -- time -------------------------------------------------------------------------------------------
 
@@ -103,7 +106,12 @@ class Session:
     def is_over(self) -> bool:
         """Nothing will ever change again, and no fault is to come."""
         more = self.rate or self.events.rates
-        return self.world.is_silent and self._applied == len(self.faults) and not more
+        return self.world.is_silent and self.all_given and not more
+
+    @property
+    def all_given(self) -> bool:
+        """Whether no disturbance is to come that is known by now."""
+        return self._applied == len(self.faults)
 
     @property
     def undisturbed(self) -> str:
@@ -154,6 +162,7 @@ class Session:
             self.world.restore(snapshot)
             self.last = {}
             self._healing.recall(max([f.step for f in self.faults[: self._applied]], default=0))
+            self._apply()
         deadline = time.monotonic() + LONGEST_JUMP
         while self.step < target:
             if time.monotonic() > deadline:
@@ -226,8 +235,8 @@ class Session:
         self.branch += 1
 
     def _forget_future(self) -> None:
-        """What was recorded for later than now: faults, choices, snapshots, and what was found out."""
-        self.faults = self.faults[: self._applied]
+        """What was recorded for later than now: faults by hand, choices, snapshots, and what was found out."""
+        self._forget_faults()
         self.chosen = {step: one for step, one in self.chosen.items() if step < self.step}
         if self.story_start is not None and self.story_start[0] >= self.step:
             self.story_start = None
@@ -269,12 +278,21 @@ class Session:
             self._keep()
         return self._applied > begin
 
+    def _forget_faults(self) -> None:
+        """Those by hand that were recorded for later than now; those of the command line stay."""
+        self.faults = self.faults[: self._applied] + [fault for fault in self.given if fault.step > self.step]
+
     def _plan_fault(self) -> None:
         """With a rate of faults, the next one: after a geometric number of steps."""
-        if self.rate > 0 and self._applied == len(self.faults):
+        if self.rate > 0 and all(fault in self.given for fault in self.faults[self._applied :]):
             per_step = self.rate if self.world.is_rounds else self.rate / self.protocol.n
             wait = max(1, round(self._chance.expovariate(per_step)))
-            self.faults.append(Fault(self.step + wait, self.rate_agents))
+            self._insert(Fault(self.step + wait, self.rate_agents))
+
+    def _insert(self, *faults: Fault) -> None:
+        """Among those to come, by its step."""
+        for fault in faults:
+            bisect.insort(self.faults, fault, lo=self._applied, key=lambda one: one.step)
 
     def disturb(self, *faults: Fault) -> None:
         """Here and now; what had been recorded for later is gone."""
@@ -283,7 +301,7 @@ class Session:
         before = self.world.snapshot(), self._applied, self._rng.bit_generator.state
         try:
             self._forget_future()
-            self.faults += faults
+            self._insert(*faults)
             self._apply()
         except InvalidInput:
             snapshot, self._applied, self._rng.bit_generator.state = before
@@ -344,7 +362,17 @@ class Session:
         if not 0 <= rate <= 1000 or not 1 <= agents <= self.protocol.n:
             raise InvalidInput(f"a rate of {rate} faults of {agents} agents is out of range 0..1000 and 1..n")
         self.rate, self.rate_agents = float(rate), agents
-        self.faults = self.faults[: self._applied]
+        self._forget_faults()
+
+    @property
+    def is_as_given(self) -> bool:
+        """Whether all disturbances up to now are those of the command line."""
+        return tuple(self.faults[: self._applied]) == self.given[: self._applied]
+
+    @property
+    def agents(self) -> int:
+        """How many agents the faults up to now have left."""
+        return agents_left(self.faults[: self._applied], self.protocol, None)
 
     @property
     def disturbed(self) -> int:
@@ -363,9 +391,13 @@ class Session:
 
     def readings(self) -> dict:
         """The curves' values, the lamps and the healing, of now."""
+        if churns(self.given):
+            self.world.unread = about_n(self.protocol) if self.agents < self.protocol.n else frozenset()
         values, lamps = self.world.readings()
         self._note_row(values)
         found = {"readAt": self.step, "values": values, "lamps": lamps}
+        if churns(self.given):
+            found["agents"] = self.agents
         if self.events.rates:  # one fault follows the other, so there is no time of healing
             return found | {"healing": {}, "events": self.events.measures()}
         self.note = self._healing.watch(lamps.get("safe"), self._applied) or self.note

@@ -1,6 +1,7 @@
 """What a page may change about its run: values, never files or code. Every other value is refused in one sentence."""
 
 import inspect
+import json
 import os
 import re
 import sys
@@ -16,13 +17,15 @@ from hegemon.models.naming import chosen_parameters
 from hegemon.models.protocol import Protocol
 from hegemon.protocols import CATALOGUE
 from hegemon.protocols.listing import entries
+from hegemon.runs.disturbances import fault_text
+from hegemon.runs.disturbances import record as record_of
 from hegemon.runs.option import MOST_AGENTS, MOST_SEED, whole
 from hegemon.runs.rates import read_rates
-from hegemon.runs.record import RunRecord
+from hegemon.runs.record import RunRecord, read_faults
 
 LONGEST = 200  # characters of a value
 CODE = ("function", "recorded", "strategy")  # schedulers that are read from a file
-NAMED = ("protocol", "n", "graph", "start", "wake", "scheduler", "engine", "rates", "seed")
+NAMED = ("protocol", "n", "graph", "start", "wake", "scheduler", "engine", "rates", "faults", "seed")
 FILES = "a page gives values, not files or code; name it on the command line of `hegemon watch`"
 
 
@@ -79,6 +82,7 @@ def choices(kind: type[Protocol]) -> dict:
         "schedulers": schedulers(kind),
         "engines": ["auto", *engines],
         "rates": model.has_interactions,
+        "faults": model.has_configurations,
     }
 
 
@@ -100,6 +104,7 @@ def shown(record: RunRecord) -> dict:
         "scheduler": str(record.scheduler or protocol.usual_scheduler),
         "engine": record.engine,
         "rates": "; ".join(map(str, record.rates)),
+        "faults": "; ".join(fault_text(one) or json.dumps(record_of(one)) for one in record.faults)[:LONGEST],
         "seed": str(record.seed),
     }
 
@@ -157,6 +162,8 @@ def _read(name: str, word: str, kind: type[Protocol]) -> Any:
         return whole("seed", high=MOST_SEED)(word)
     if name == "rates":
         return read_rates(word) if word else ()
+    if name == "faults":
+        return read_faults(word) if word else ()
     if name == "graph":
         if word and word.partition(":")[0] not in FAMILIES:
             known = ", ".join(offers["graphs"])

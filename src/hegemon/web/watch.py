@@ -255,7 +255,8 @@ def save_film(
 
 def watch(
     protocol: Protocol, *, graph: Graph = None, start: Start = None, wake: Any = "all", seed: Any = 0,
-    engine: str = "auto", scheduler: Any = None, rates: Sequence[Any] = (), film: bool = False,
+    engine: str = "auto", scheduler: Any = None, rates: Sequence[Any] = (),
+    faults: Sequence[Any] = (), film: bool = False,
     until: str | None = None, max_steps: int | None = None, host: str = "127.0.0.1", port: int = 0,
     browser: bool = True,
 ) -> Watching | Film:  # fmt: skip
@@ -265,7 +266,7 @@ def watch(
     `until` a set or `steps:K`, or `max_steps`) and the answer is a film that can be saved or shown.
     """
     options: dict[str, Any] = {"graph": graph, "start": start, "wake": wake, "seed": seed, "engine": engine}
-    builder = Builder(RunRecord(protocol, **options, scheduler=scheduler, rates=rates))
+    builder = Builder(RunRecord(protocol, **options, scheduler=scheduler, rates=rates, faults=faults))
     if film:
         return Film(shoot(builder(), until, max_steps))
     page = Watching(builder, host, port).start()

@@ -1,4 +1,5 @@
-"""The events of a watched run (`--rate`): they happen as `run` makes them, from the same stream of the same seed."""
+"""The events (`--rate`) and faults (`--fault`) of a watched run: they happen as `run` makes them, from the same stream
+of the same seed."""
 
 from typing import Any
 
@@ -7,8 +8,11 @@ import numpy as np
 from hegemon.engines.schedulers.reading import scheduler_for
 from hegemon.errors import InvalidInput
 from hegemon.models.protocol import Protocol
-from hegemon.runs.faults import require_churn
+from hegemon.runs.disturbances import read_disturbances
+from hegemon.runs.faults import agents_left, fault_codes, require_churn
 from hegemon.runs.rates import FAR, EventProcess, Rate, churns
+from hegemon.runs.record import RunRecord
+from hegemon.runs.run import Fault
 from hegemon.web.world import World
 
 FOLLOWS = ("agents", "batch")  # the engines that go back to a moment with other agents
@@ -23,14 +27,9 @@ class WatchedEvents:
         self._process: EventProcess | None = None
         if not rates:
             return
-        if world.engine.name not in FOLLOWS:
-            raise InvalidInput(
-                f"events are watched with engine {' or '.join(FOLLOWS)}, not with {world.engine.name}; "
-                "leave the engine or the rates out"
-            )
+        _require_following(world, "events", "rates")
         if churns(rates):
-            law = scheduler_for(scheduler, world.protocol, world.topology)
-            require_churn(world.protocol, world.topology, law)
+            require_churn(world.protocol, world.topology, scheduler_for(scheduler, world.protocol, world.topology))
         if churns(rates) or any(one.kind == "crash" for one in rates):
             world.unread = about_n(world.protocol)
         self._process = EventProcess(rates, world.protocol, rng)
@@ -65,6 +64,35 @@ class WatchedEvents:
 
     def measures(self) -> dict:
         return self._process.measures(self._world.engine) if self._process else {}
+
+
+def given_faults(record: RunRecord, world: World, schedule: list) -> tuple[Fault, ...]:
+    """The faults of the command line by their steps; refused here where `run` refuses them."""
+    given = (*record.faults, *(read_disturbances(record.disturbances) if record.disturbances else ()))
+    faults, protocol = tuple(sorted(given, key=lambda fault: fault.step)), world.protocol
+    if not faults:
+        return ()
+    if not world.can_disturb:
+        raise InvalidInput(world.undisturbed)
+    if record.rates:
+        raise InvalidInput("rates cannot be combined with faults; leave one of them out")
+    if schedule:
+        raise InvalidInput(f"{record.start} prescribes {protocol.time_unit}, which are followed without faults")
+    if churns(faults):
+        _require_following(world, "agents that join or leave", "faults")
+        require_churn(protocol, world.topology, scheduler_for(record.scheduler, protocol, world.topology))
+        agents_left(faults, protocol, None)
+    for fault in faults:
+        fault_codes(fault, protocol.space, np.zeros(1, np.int64), np.random.default_rng(0))  # refused now
+    return faults
+
+
+def _require_following(world: World, what: str, option: str) -> None:
+    if world.engine.name not in FOLLOWS:
+        raise InvalidInput(
+            f"{what} are watched with engine {' or '.join(FOLLOWS)}, not with {world.engine.name}; "
+            f"leave the engine or the {option} out"
+        )
 
 
 def about_n(protocol: Protocol) -> frozenset[str]:

@@ -242,7 +242,10 @@ class AgentWorld(World):
     def state(self, agent: int) -> dict:
         if self.kind == "bands":
             raise InvalidInput("beyond a million agents only counts are kept, and no single agent can be looked at")
-        return {name: plain(v) for name, v in self.space.mapping(self.engine.configuration().agents[agent]).items()}
+        agents = self.engine.configuration().agents
+        if agent >= len(agents):
+            raise InvalidInput(f"there is no agent {agent} now; there are {len(agents)}, numbered from 0")
+        return {name: plain(v) for name, v in self.space.mapping(agents[agent]).items()}
 
     def labels(self) -> list[str | None]:
         codes = self.space.encode_array(self.engine.configuration().agents)

@@ -59,13 +59,17 @@ export function showLamps(greeting, head) {
   for (const row of box.children) {
     const lit = lamps[row.dataset.name];
     row.className = `lamp ${lit === null ? "unknown" : lit ? "on" : ""}`;
-    row.title = lit === null ? (greeting.hasEvents ? "agents come and go, and this set is about all n" : "too many agents to be looked at") : lit ? "inside" : "outside";
+    row.title = lit === null ? (greeting.hasEvents || head.agents !== undefined ? "agents come and go, and this set is about all n" : "too many agents to be looked at") : lit ? "inside" : "outside";
   }
-  byId("healing").textContent = head.events ? happened(head.events) : healing(greeting, head);
+  byId("healing").textContent = head.events ? happened(head.events) : [present(head), healing(greeting, head)].filter(Boolean).join("; ");
 }
 
 function happened({ events, agents }) {
   return `${figure(events)} event${events === 1 ? "" : "s"}` + (agents === undefined ? "" : `, ${figure(agents)} agents`);
+}
+
+function present({ agents }) {
+  return agents === undefined ? "" : `${figure(agents)} agents`;
 }
 
 function healing(greeting, head) {

@@ -1,7 +1,7 @@
 // The run's own values as controls: protocol, n, parameters, graph, start and the rest. Empty means the default.
 import { byId, element } from "./panels.js";
 
-const OPTIONS = ["n", "graph", "start", "wake", "scheduler", "engine", "rates", "seed"];
+const OPTIONS = ["n", "graph", "start", "wake", "scheduler", "engine", "rates", "faults", "seed"];
 
 export class Setup {
   // `ask` asks what a protocol offers, `begin` starts over with the values.
@@ -54,8 +54,10 @@ export class Setup {
     scheduler.closest("label").hidden = !choices.schedulers.length;
     scheduler.value = values.scheduler || choices.schedulers[0] || "";
     this.list("schedulers", choices.schedulers);
-    byId("setup-rates").value = values.rates || "";
-    byId("setup-rates").closest("label").hidden = !choices.rates;
+    for (const name of ["rates", "faults"]) {
+      byId(`setup-${name}`).value = values[name] || "";
+      byId(`setup-${name}`).closest("label").hidden = !choices[name];
+    }
   }
 
   named(names) {
