@@ -10,7 +10,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import hegemon as hg
-from hegemon.exact import findings
+from hegemon.exact import findings, hitting
 from hegemon.models import Bit, Group, PopulationProtocol, Range, RoundsProtocol, exactly
 
 GRAPHS = {"path:3": [(0, 1), (1, 0), (1, 2), (2, 1)], "directed-ring:3": [(0, 1), (1, 2), (2, 0)]}
@@ -52,6 +52,18 @@ def test_a_visit_that_is_certain_is_confirmed_though_the_set_is_left():
     (statement,) = hg.prove(Passing, property="reached:one", largest=3).parts[0].statements
     assert statement.status != "refuted"
     assert hg.prove(Passing, property="reached:one", start="past").parts[0].statements[0].status == "refuted"
+
+
+def test_a_named_start_behind_the_set_has_no_quantiles(tmp_path, monkeypatch):
+    """Its distribution does not end: a twin that follows it is refused when it has made too many steps."""
+    answer = hg.verify(Passing(2), property="time", quantiles=(0.5,))
+    assert answer.hitting.from_starts == {"begin": 1, "past": math.inf}
+    assert answer.hitting.quantiles == {view: {"0.5": 1} for view in ("mean", "worst", "begin")}
+    assert hitting.write_distribution(answer, tmp_path / "all.csv").read_text().startswith("step,mean,worst,begin\n")
+    everywhere = hitting.views_of(answer.case.chain, answer.hitting, {}) | {"past": answer.inside * 0.0 + 1}
+    monkeypatch.setattr(hitting, "MOST_STEPS", 1000)
+    with pytest.raises(hg.InvalidInput, match="beyond 1001 steps"):
+        hitting.survival(answer.case.chain, answer.inside, everywhere, lambda row: max(row) <= 0.4)
 
 
 class PassingRounds(RoundsProtocol):

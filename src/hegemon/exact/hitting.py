@@ -1,6 +1,7 @@
 """How long until a set is reached: expected steps from everywhere, and the distribution."""
 
 import csv
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ from hegemon.exact.traces import trace
 from hegemon.runs.stories import Trace
 
 LARGEST_WORK = 4e10  # entries of the matrix touched while a distribution is stepped through
+MOST_STEPS = 20_000_000  # of a distribution: eight bytes a step and view
 
 
 @dataclass(frozen=True)
@@ -115,22 +117,26 @@ def survival(
     outside = ~inside
     matrix = chain.probabilities()
     alive = outside.astype(float)
-    rows, work = [], 0.0
+    rows, step = array("d"), 0
     while True:
-        rows.append([average(weights, alive) for weights in views.values()])
-        if enough(rows[-1]) or (steps is not None and len(rows) > steps):
-            return np.array(rows)
-        work += chain.transitions
-        if work > LARGEST_WORK:
+        row = [average(weights, alive) for weights in views.values()]
+        rows.extend(row)
+        if enough(row) or step == steps:
+            return np.frombuffer(rows).reshape(-1, len(views))
+        step += 1
+        if step * chain.transitions > LARGEST_WORK or step > MOST_STEPS:
             raise InvalidInput(
-                f"the distribution reaches beyond {len(rows)} steps, too far to be followed on {chain.size} "
+                f"the distribution reaches beyond {step} steps, too far to be followed on {chain.size} "
                 "configurations; ask for smaller quantiles, or take smaller parameters"
             )
         alive = (matrix @ alive) * outside
 
 
 def views_of(chain: Chain, times: HittingTimes, starts: dict[str, int]) -> dict[str, np.ndarray]:
-    """The starts that a distribution is shown for: the mean, the worst, and the named ones."""
+    """The starts that a distribution is shown for: the mean, the worst, and the named ones whose distribution ends.
+
+    A named start may lie behind a set that was passed, and never come back to it.
+    """
 
     def single(index: Any) -> np.ndarray:
         weights = np.zeros(chain.size)
@@ -140,7 +146,8 @@ def views_of(chain: Chain, times: HittingTimes, starts: dict[str, int]) -> dict[
     weights = start_weights(chain)
     candidates = np.flatnonzero(weights > 0)
     worst = candidates[first_largest(times.values[candidates], times.error)]
-    return {"mean": weights, "worst": single(worst)} | {name: single(index) for name, index in starts.items()}
+    named = {name: single(index) for name, index in starts.items() if np.isfinite(times.values[index])}
+    return {"mean": weights, "worst": single(worst)} | named
 
 
 def quantiles(chain: Chain, inside: np.ndarray, times: HittingTimes, starts: Any, levels: Sequence[float]) -> dict:
