@@ -1,7 +1,8 @@
 """Which engine runs what, and why, for every model and for the page. It loads the one that it picks."""
 
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from hegemon.engines.engine import Engine
 from hegemon.engines.schedulers.scheduler import Scheduler
@@ -12,7 +13,11 @@ from hegemon.graphs.topology import Topology
 from hegemon.models.protocol import Protocol
 
 if TYPE_CHECKING:  # a run of a ring does not load message passing
+    from hegemon.engines.messages.engine import MessageEngine
+    from hegemon.engines.messages.nodes import Nodes
+    from hegemon.engines.messages.surroundings import Surroundings
     from hegemon.models.messages import MessageProtocol
+    from hegemon.models.rounds import RoundsProtocol
 
 # Where each engine is that the protocols of a model may ask for, by the model's name.
 ENGINES = {
@@ -81,7 +86,9 @@ def choose_watched(
     return engine_named(model.follower, protocol), FOLLOWED[model.follower]
 
 
-def choose_for_messages(name: str, protocol: "MessageProtocol", topology: Topology, around) -> tuple[Any, str]:
+def choose_for_messages(
+    name: str, protocol: "MessageProtocol", topology: Topology, around: "Surroundings"
+) -> tuple[type["MessageEngine"], str]:
     """The engine for a message-passing protocol in these surroundings, by name or the best one."""
     pattern = PATTERNS.get(type(protocol.pattern).__name__)
     fast = engine_named(pattern, protocol) if pattern else None
@@ -101,14 +108,17 @@ def choose_for_messages(name: str, protocol: "MessageProtocol", topology: Topolo
     return chosen, "as asked"
 
 
-def follow_messages(name: str, protocol: "MessageProtocol", topology: Topology, around) -> tuple[Any, str]:
+def follow_messages(
+    name: str, protocol: "MessageProtocol", topology: Topology, around: "Surroundings"
+) -> tuple[type["Nodes"], str]:
     """The engine in which every message can be followed."""
     fitting = "nodes" if around.delay is None else "asynchronous"
     if name == "auto":
         name = fitting
     if name in PATTERNS.values():
         raise InvalidInput(f"engine {name} does not show every step; watch {protocol.id} with engine {fitting}")
-    return choose_for_messages(name, protocol, topology, around)[0], FOLLOWED.get(name, "")
+    chosen = cast("type[Nodes]", choose_for_messages(name, protocol, topology, around)[0])
+    return chosen, FOLLOWED.get(name, "")
 
 
 def choose_engine(
@@ -116,14 +126,14 @@ def choose_engine(
     protocol: Protocol,
     topology: Topology,
     stop: Stop,
-    observed=(),
+    observed: Sequence[Callable] = (),
     fast_forward: bool = True,
-    threads=None,
+    threads: int | None = None,
     scheduler: Any = UNIFORM,
 ) -> Choice:
     """The engine for a protocol on a topology, by name or the best one; `observed` functions will be measured."""
     if protocol.model.has_rounds:
-        return _for_rounds(name, protocol, stop, observed, fast_forward, threads, scheduler)
+        return _for_rounds(name, cast("RoundsProtocol", protocol), stop, observed, fast_forward, threads, scheduler)
     chosen, reason = _automatic(protocol, topology) if name == "auto" else (engine_named(name, protocol), "as asked")
     if name == "auto":
         chosen, reason = _following(scheduler, protocol, chosen, reason)
@@ -181,7 +191,15 @@ def follows_nodes(name: str, protocol: Protocol, scheduler: Any, stop: Stop | No
     return name == "daemon" or not synchronous or stop is not None and stop.silent
 
 
-def _for_rounds(name: str, protocol: Any, stop: Stop, observed, fast_forward: bool, threads, scheduler: Any) -> Choice:
+def _for_rounds(
+    name: str,
+    protocol: "RoundsProtocol",
+    stop: Stop,
+    observed: Sequence[Callable],
+    fast_forward: bool,
+    threads: int | None,
+    scheduler: Any,
+) -> Choice:
     if follows_nodes(name, protocol, scheduler, stop):
         why = f"the scheduler {scheduler} is followed node by node"
         return Choice(engine_named("daemon", protocol), why, {"scheduler": scheduler})

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
 
+Snapshot: TypeAlias = tuple[int, *tuple[Any, ...]]  # the step, and what else the engine wants to have back
 LAST_STEP = 2**63 - 2  # of a clock of 64 bits, whose next number means never
 
 
@@ -97,7 +98,7 @@ class Engine(ABC):
         configuration: Configuration,
         stop: Stop,
         rng: np.ndarray,
-        **options,
+        **options: Any,
     ):
         """At step 0 in this configuration."""
 
@@ -160,21 +161,21 @@ class Engine(ABC):
         return self.configuration()
 
     @abstractmethod
-    def snapshot(self, into: tuple[int, Any] | None = None) -> tuple[int, Any]:
+    def snapshot(self, into: Snapshot | None = None) -> Snapshot:
         """The step, and all that is needed to come back: arrays, numbers and tuples only, shared with nobody.
 
         `into` is an older snapshot of this engine that nobody needs any more: its memory may be used again.
         """
 
     @abstractmethod
-    def restore(self, snapshot: tuple[int, Any]) -> None:
+    def restore(self, snapshot: Snapshot) -> None:
         """Go back to where the snapshot was taken; from there every draw is repeated."""
 
-    def freeze(self) -> tuple[int, Any]:
+    def freeze(self) -> Snapshot:
         """As `snapshot`, for another engine of this kind, in another process."""
         return self.snapshot()
 
-    def thaw(self, frozen: tuple[int, Any]) -> None:
+    def thaw(self, frozen: Snapshot) -> None:
         """Go on where the engine that was frozen stood."""
         self.restore(frozen)
 

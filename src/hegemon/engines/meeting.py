@@ -5,6 +5,7 @@ rarely, since it remembers what it has learnt. So a new protocol compiles one sm
 """
 
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 from numba import carray, from_dtype, types
@@ -27,7 +28,7 @@ MARKS = TOLD + 3
 # ruff: noqa: F821 - `interact`, `encode`, `decode` and `note` are bound by part, `attempted` by callback
 
 
-def meet(first, second, coin, parameters, layout, scratch, told):
+def meet(first, second, coin, parameters, layout, scratch, told):  # type: ignore[no-untyped-def]
     """Two codes meet, their coins showing the value with this number: `told` gets their codes and marks afterwards,
     or, if that fails, the two codes themselves and the coins."""
     answer = carray(told, 1 << 16)  # as many as there are conditions, whose number is not known here
@@ -35,7 +36,7 @@ def meet(first, second, coin, parameters, layout, scratch, told):
     return attempted(carray(scratch, 2), carray(parameters, 1), carray(layout, 1 << 16), answer)
 
 
-def react(scratch, parameters, layout, told):
+def react(scratch, parameters, layout, told):  # type: ignore[no-untyped-def]
     a, b, p = scratch[0], scratch[1], parameters[0]
     decode(told[0], a, layout)
     decode(told[1], b, layout)
@@ -51,7 +52,7 @@ def react(scratch, parameters, layout, told):
 
 
 @cache
-def signature_of_meet(state: np.dtype, parameters: np.dtype):
+def signature_of_meet(state: np.dtype, parameters: np.dtype) -> Any:
     word, words = types.int64, types.CPointer(types.int64)
     given, room = types.CPointer(from_dtype(parameters)), types.CPointer(from_dtype(state))
     return word(word, word, word, given, words, room, words)

@@ -1,6 +1,7 @@
 """Whether a configuration is in a set, and what the observables say of it: whole configurations at once."""
 
 from collections import Counter
+from collections.abc import Callable
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -11,6 +12,7 @@ from hegemon.compute.records import marker, one_of
 from hegemon.engines.stopping import Stop
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
+from hegemon.models.observables import Observable
 from hegemon.models.protocol import Protocol
 from hegemon.models.words import EXACT, checked
 
@@ -24,27 +26,27 @@ _asked: Counter = Counter()
 # ruff: noqa: F821 - `note`, `predicate` and `value` are bound by specialize
 
 
-def mark_records(agents, parameters, mark):
+def mark_records(agents, parameters, mark):  # type: ignore[no-untyped-def]
     """Which conditions each of these agents satisfies, one agent behind the other."""
     place = 0
     for index in range(len(agents)):
         place = note(agents[index], parameters[0], mark, place)
 
 
-def check_whole(agents, parameters):
+def check_whole(agents, parameters):  # type: ignore[no-untyped-def]
     return predicate(agents, parameters[0])
 
 
-def check_whole_on_graph(agents, offsets, targets, parameters):
+def check_whole_on_graph(agents, offsets, targets, parameters):  # type: ignore[no-untyped-def]
     return predicate(agents, offsets, targets, parameters[0])
 
 
-def evaluate_records(which, agents, parameters, result):
+def evaluate_records(which, agents, parameters, result):  # type: ignore[no-untyped-def]
     for index in range(len(agents)):
         value(which, agents[index], parameters[0], result, index)
 
 
-def evaluate_with_neighbours(which, agents, offsets, targets, parameters, result):
+def evaluate_with_neighbours(which, agents, offsets, targets, parameters, result):  # type: ignore[no-untyped-def]
     near = np.empty_like(agents)
     for v in range(len(agents)):
         begin, end = offsets[v], offsets[v + 1]
@@ -53,7 +55,7 @@ def evaluate_with_neighbours(which, agents, offsets, targets, parameters, result
         value(which, agents[v], near[: end - begin], parameters[0], result, v)
 
 
-def evaluate_overall(which, agents, offsets, targets, parameters, result):
+def evaluate_overall(which, agents, offsets, targets, parameters, result):  # type: ignore[no-untyped-def]
     value(which, agents, offsets, targets, parameters[0], result, 0)
 
 
@@ -75,7 +77,7 @@ class Membership:
         check = check_whole_on_graph if self._graph else check_whole
         self.whole_checks = [specialize(check, protocol.record_types, predicate=predicate) for predicate in stop.whole]
 
-    def marks(self, agents) -> np.ndarray:
+    def marks(self, agents: np.ndarray) -> np.ndarray:
         """For every agent a row that says of each condition whether the agent satisfies it, 1 or 0."""
         mark = np.zeros((len(agents), len(self.stop.conditions)), np.int8)
         if _asked[self._mark_records] + len(agents) <= FEW_AGENTS:
@@ -88,7 +90,7 @@ class Membership:
         self._mark_records(agents, self.protocol.compiled_p, mark.ravel())
         return mark
 
-    def _plain_marks(self, agents) -> np.ndarray:
+    def _plain_marks(self, agents: np.ndarray) -> np.ndarray:
         namespace, p = self.protocol.space.namespace, self.protocol.checked_p
         codes = self.protocol.space.encode_array(agents).tolist()
         found = {}
@@ -97,7 +99,7 @@ class Membership:
             found[code] = [bool(holds(state, p)) for holds in self.stop.conditions]
         return np.array([found[code] for code in codes], np.int8).reshape(len(codes), len(self.stop.conditions))
 
-    def counts(self, agents, weights=None) -> np.ndarray:
+    def counts(self, agents: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         """How many agents satisfy each condition; `weights` says how many agents each record stands for."""
         if len(agents) <= CHUNK:
             return self.counts_from(self.marks(agents), weights)
@@ -105,17 +107,17 @@ class Membership:
         found = [self.counts_from(self.marks(agents[k]), None if weights is None else weights[k]) for k in chunks]
         return np.sum(found, axis=0)
 
-    def counts_from(self, mark, weights=None) -> np.ndarray:
+    def counts_from(self, mark: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         if weights is None:
             return mark.sum(axis=0, dtype=np.int64)
         return np.array([weights[column == 1].sum() for column in mark.T], np.int64)
 
-    def holds(self, agents) -> bool:
+    def holds(self, agents: np.ndarray) -> bool:
         if len(self.stop.conditions) and not self.stop.holds(self.counts(agents)):
             return False
         return self.whole_holds(agents)
 
-    def whole_holds(self, agents) -> bool:
+    def whole_holds(self, agents: np.ndarray) -> bool:
         return all(check(agents, *self._graph, self.protocol.compiled_p) for check in self.whole_checks)
 
 
@@ -190,7 +192,7 @@ class Watcher:
             }
         return self._measured[configuration]
 
-    def _one(self, name, observable, agents, weights):
+    def _one(self, name: str, observable: Observable, agents: np.ndarray, weights: np.ndarray | None) -> float:
         template, (kernel, which) = _kernel_for(observable), self._kernels[name]
         values = np.empty(1 if template is evaluate_overall else len(agents), np.float64)
         graph = () if template is evaluate_records else self._graph
@@ -200,7 +202,7 @@ class Watcher:
             return result
         return self._exactly(observable, agents, np.flatnonzero(values == result))
 
-    def _exactly(self, observable, agents, extreme: np.ndarray):
+    def _exactly(self, observable: Observable, agents: np.ndarray, extreme: np.ndarray) -> float:
         """A minimum or maximum that a double may have rounded, in plain Python: among these agents it is found."""
         p, space = self.protocol.checked_p, self.protocol.space
         states = [checked(space.namespace(code)) for code in space.encode_array(agents)]
@@ -221,7 +223,7 @@ def rows_of(topology: Topology | None) -> tuple[np.ndarray, np.ndarray]:
     return topology.offsets, topology.targets
 
 
-def _kernel_for(observable):
+def _kernel_for(observable: Observable) -> Callable:
     """By what the observable's value reads."""
     if observable.reduce == "overall":
         return evaluate_overall

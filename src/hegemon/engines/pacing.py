@@ -27,7 +27,7 @@ class Pace:
 class Deadline:
     """Whether a loop in Python has had its slice of time."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._end = time.perf_counter() + SLICE
 
     @property

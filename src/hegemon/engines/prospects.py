@@ -4,7 +4,8 @@ Both look at the states that agents are in and follow every interaction that may
 What cannot be settled within a bounded number of states stays open: an answer of "never" is always proved.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -14,6 +15,8 @@ from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.population import PopulationProtocol
+
+Moves: TypeAlias = list[tuple[tuple[int, int], tuple[int, int]]]  # two codes that meet, and what they may become
 
 MOST_COINS = 64  # values of the coins that are followed
 MOST_STATES = 128  # followed at most
@@ -32,7 +35,7 @@ class Unsettled(Exception):
 
 
 class Prospects:
-    def __init__(self, protocol: PopulationProtocol, topology: Topology, stop: Stop, heartbeat):
+    def __init__(self, protocol: PopulationProtocol, topology: Topology, stop: Stop, heartbeat: Callable[[], object]):
         self.protocol, self.topology, self.stop, self._heartbeat = protocol, topology, stop, heartbeat
         self._after = _outcomes.setdefault(protocol, {})
         self._marks: dict[int, int] = {}
@@ -78,7 +81,7 @@ class Prospects:
 
     # -- what can follow --------------------------------------------------------------------------------
 
-    def _moves(self, held: dict[int, int]) -> list:
+    def _moves(self, held: dict[int, int]) -> Moves:
         """Every interaction that may ever take place from here, as (pair before, pair after)."""
         reached = dict(held)
         moves: dict[tuple[int, int], list[tuple[int, int]]] = {}
@@ -100,7 +103,7 @@ class Prospects:
     def _meetings(self, held: dict[int, int], grows: set) -> list[tuple[int, int]]:
         return [(i, j) for i in held for j in held if i != j or held[i] > 1 or i in grows]
 
-    def _arcs(self, codes, engine: Engine) -> list[tuple[int, int]]:
+    def _arcs(self, codes: np.ndarray, engine: Engine) -> list[tuple[int, int]]:
         """The pairs of states at the ends of arcs."""
         places = np.searchsorted(codes, self.protocol.space.encode_array(engine.configuration().agents))
         pairs = np.unique(places[self.topology.sources] * len(codes) + places[self.topology.targets])
@@ -136,12 +139,12 @@ class Prospects:
                 raise Unsettled from error
         return self._marks[code]
 
-    def _unwatched(self, moves) -> bool:
+    def _unwatched(self, moves: Moves) -> bool:
         """No interaction changes the output of an agent."""
         changes = (self._mark(old) ^ self._mark(new) for pair, after in moves for old, new in zip(pair, after))  # noqa: B905
         return not any(change & self.stop.watch for change in changes)
 
-    def _unmet(self, held, moves) -> bool:
+    def _unmet(self, held: dict[int, int], moves: Moves) -> bool:
         """In every row some count can never come into its bounds: it never grows, or never shrinks, or all states agree
         on it."""
         n, most, least = self.protocol.n, [], []

@@ -1,7 +1,7 @@
 """An interaction that compiled code could not finish, said in a sentence that names the pair."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -14,7 +14,7 @@ PACKAGE = Path(__file__).parent.parent
 
 
 def refuse_interaction(
-    protocol: PopulationProtocol, first: int, second: int, coins, error: BaseException | None = None
+    protocol: PopulationProtocol, first: int, second: int, coins: Iterable[int], error: BaseException | None = None
 ) -> NoReturn:
     """Repeat the interaction of two codes, with each of these coins, in plain Python, which says what is wrong."""
     pass_interrupt(error)

@@ -1,6 +1,6 @@
 """When a run ends: inside a set, when the leader is lost, or after a number of steps."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -33,15 +33,15 @@ class Stop:
     silent: bool = False  # nobody is enabled: what a daemon's run looks for
     reason: Callable | None = None  # says what keeps a configuration outside
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("low", "high"):  # one row of bounds, where there is no `or`
             object.__setattr__(self, name, np.atleast_2d(getattr(self, name)))
 
-    def holds(self, counts) -> bool:
+    def holds(self, counts: np.ndarray | Sequence[int]) -> bool:
         """Whether the counted part is met."""
         return bool(self.hold(counts))
 
-    def hold(self, counts) -> np.ndarray:
+    def hold(self, counts: np.ndarray | Sequence[int]) -> np.ndarray:
         """The same for every row of counts."""
         counts = np.expand_dims(counts, -2)
         within = ((self.low <= counts) & (counts <= self.high)).all(axis=-1).any(axis=-1)
@@ -52,7 +52,7 @@ def never(name: str, limit: int | None = None) -> Stop:
     return Stop(name, limit=limit)
 
 
-def parse_stop(until, protocol: Protocol) -> Stop:
+def parse_stop(until: str | ConfigurationSet, protocol: Protocol) -> Stop:
     """From `safe`, the name of another set, `broken`, `steps:K`, a text of conditions, or a set itself."""
     if isinstance(until, ConfigurationSet):
         return _from_set("given set", until, protocol)
@@ -84,7 +84,7 @@ def parse_stop(until, protocol: Protocol) -> Stop:
     )
 
 
-def _from_set(name, chosen: ConfigurationSet, protocol: Protocol) -> Stop:
+def _from_set(name: str, chosen: ConfigurationSet, protocol: Protocol) -> Stop:
     bounds = [count.bounds(protocol.values) for count in chosen.counts]
     return Stop(
         name,

@@ -5,6 +5,7 @@ changes. A kernel calls it through a pointer, as `meeting` calls an interaction.
 """
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numba import carray, from_dtype, types
@@ -24,18 +25,18 @@ WORDS = 5
 # ruff: noqa: F821 - `predicate` is bound by part, `attempted` by callback
 
 
-def look(number, unused, unused_too, parameters, nothing, agents, nothing_more):
+def look(number, unused, unused_too, parameters, nothing, agents, nothing_more):  # type: ignore[no-untyped-def]
     """Whether the predicates hold for this number of agents, 1 or 0, or FAILED."""
     p = carray(parameters, 1)
     return attempted(carray(agents, number), p, p, p)
 
 
-def answer(agents, parameters, unused, unused_too):
+def answer(agents, parameters, unused, unused_too):  # type: ignore[no-untyped-def]
     return 1 if predicate(agents, parameters[0]) else 0
 
 
 @cache
-def _signature(state: np.dtype, parameters: np.dtype):
+def _signature(state: np.dtype, parameters: np.dtype) -> Any:
     word, words = types.int64, types.CPointer(types.int64)
     return word(
         word, word, word, types.CPointer(from_dtype(parameters)), words, types.CPointer(from_dtype(state)), words
@@ -43,7 +44,7 @@ def _signature(state: np.dtype, parameters: np.dtype):
 
 
 @lean
-def holds_now(gate, number):
+def holds_now(gate, number):  # type: ignore[no-untyped-def]
     """Whether a kernel is to come back: the predicates hold, or fail, or there are none."""
     return gate[ADDRESS] == 0 or call_meeting(gate, np.int64(number), np.int64(0), np.int64(0)) != 0
 

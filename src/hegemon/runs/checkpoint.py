@@ -10,7 +10,7 @@ import io
 import json
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from hegemon.compute.portraits import Unkept
 from hegemon.engines.engine import Engine
 from hegemon.errors import InvalidInput
 from hegemon.files import read_arrays, write_bytes
+
+if TYPE_CHECKING:  # a run of a ring does not load message passing
+    from hegemon.engines.messages.engine import MessageEngine
 
 FORMAT = 2
 COST = 50  # a snapshot may take this fraction of the time (one part in COST)
@@ -33,7 +36,7 @@ class Checkpoint:
         self._due = time.monotonic() + 1.0
         self._write_at = time.monotonic() + WRITE_SECONDS
 
-    def offer(self, engine: Engine, faults: int = 0, rng: np.random.Generator | None = None) -> None:
+    def offer(self, engine: "Engine | MessageEngine", faults: int = 0, rng: np.random.Generator | None = None) -> None:
         """The engine stands still after `faults` faults: take a snapshot if one is due and can be exact."""
         now = time.monotonic()
         if now < self._due:

@@ -6,7 +6,7 @@ an epoch replays it in order (order.py). So a run does not depend on what is rec
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from hegemon.engines.batch.skipping import (
     new_table,
     skip,
 )
-from hegemon.engines.engine import Engine
+from hegemon.engines.engine import Engine, Snapshot
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Deadline
 from hegemon.engines.stopping import Stop
@@ -62,7 +62,14 @@ class Batch(Engine):
     name = "batch"
     as_multiset = True
 
-    def __init__(self, protocol: PopulationProtocol, topology: Topology, configuration: Configuration, stop: Stop, rng):
+    def __init__(
+        self,
+        protocol: PopulationProtocol,
+        topology: Topology,
+        configuration: Configuration,
+        stop: Stop,
+        rng: np.ndarray,
+    ):
         if not topology.is_complete:
             raise InvalidInput(f"engine batch needs a complete graph, not {topology.name}; use events or agents")
         if protocol.n > LARGEST_POPULATION:
@@ -114,7 +121,7 @@ class Batch(Engine):
         self._skipping = self._silent = False
         self._fill(*configuration.multiset)
 
-    def _fill(self, codes, counts) -> None:
+    def _fill(self, codes: np.ndarray, counts: np.ndarray) -> None:
         self._unchecked = 0
         self.n = int(counts.sum())
         marks = self._membership.marks(self.space.decode_array(codes))
@@ -172,13 +179,13 @@ class Batch(Engine):
         if self._far == 0:
             self._pending[0] = 0
 
-    def _pass_epochs(self, budget, log=None):
+    def _pass_epochs(self, budget: int, log: Any = None) -> tuple[int, int]:
         return self._run_epochs(
             self._multiset.addresses, addresses(self._workspace), addresses(log or self._no_log),
             addresses(self._course), self.n, budget, self._unchecked, self.affordable, PATIENCE,
         )  # fmt: skip
 
-    def _skip_ahead(self, budget):
+    def _skip_ahead(self, budget: int) -> tuple[int, int]:
         event = EVENT + PER_STATE * self._multiset.occupied
         return self._skip(
             self._multiset.addresses, addresses(self._table), addresses(self._workspace), addresses(self._course),
@@ -205,7 +212,7 @@ class Batch(Engine):
         self._base, self._ahead = self._base + there.step, 0
         self._multiset.counts[:], self._held[:], self.rng[:] = there.counts, there.held, there.rng
 
-    def _written_epoch(self):
+    def _written_epoch(self) -> tuple[Any, int]:
         """The next epoch with all that it did, and its length; the generator moves to its end."""
         rng = self.rng.copy()
         while True:
@@ -219,7 +226,7 @@ class Batch(Engine):
             self.rng[:] = rng
             self._make_room(length)
 
-    def _make_room(self, error) -> None:
+    def _make_room(self, error: int) -> None:
         self._multiset.make_room(error)
         self._make_workspace()
 
@@ -230,24 +237,24 @@ class Batch(Engine):
         codes, counts, _ = self._multiset.contents(self._look(self._ahead).counts if self._ahead else None)
         return Configuration(self.space, codes=codes, counts=counts)
 
-    def recent_occupancy(self, most: int):
+    def recent_occupancy(self, most: int) -> tuple[np.ndarray, np.ndarray] | None:
         """Of the step at which the present epoch began: no look into it is needed."""
         codes, counts, _ = self._multiset.contents()
         return (codes, counts) if len(codes) <= most else None
 
-    def snapshot(self, into=None):
+    def snapshot(self, into: Snapshot | None = None) -> Snapshot:
         codes, counts, _ = self._multiset.contents()
         waits = self._pending.copy(), self._far, self._skipping, self._silent
         return self.step, self._base, codes, counts, self.rng.copy(), *waits
 
-    def restore(self, snapshot) -> None:
+    def restore(self, snapshot: Snapshot) -> None:
         step, self._base, codes, counts, rng, pending, self._far, self._skipping, self._silent = snapshot
         self._ahead = step - self._base
         self.rng[:], self._pending[:] = rng, pending
         self._fill(codes, counts)
 
 
-def activity(protocol: PopulationProtocol, stop: Stop, codes, counts) -> float:
+def activity(protocol: PopulationProtocol, stop: Stop, codes: np.ndarray, counts: np.ndarray) -> float:
     """The chance that an interaction changes something, in a population of these states."""
     marks = Membership(protocol, stop).marks(protocol.space.decode_array(codes))
     multiset = Multiset(protocol, stop)

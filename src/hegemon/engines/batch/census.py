@@ -41,13 +41,13 @@ SIZE, WATCH, COINS, CAPACITY, TABLED, CONDITIONS = range(ADDRESSES, TOLD)
 
 
 @lean
-def home(code, mask):
+def home(code, mask):  # type: ignore[no-untyped-def]
     """Where a state's place is looked for first."""
     return (code * -7046029254386353131 >> 20) & mask  # the golden ratio spreads consecutive codes
 
 
 @lean
-def slot_of(census, code, mark):
+def slot_of(census, code, mark):  # type: ignore[no-untyped-def]
     """The slot of a state whose marks stand in the head; a new one if need be, FULL if there is none left."""
     head, codes, ranked, places = census.head, census.codes, census.ranked, census.places
     mask = 4 * head[CAPACITY] - 1
@@ -75,7 +75,7 @@ def slot_of(census, code, mark):
 
 
 @lean
-def learn(census, i, j, coin):
+def learn(census, i, j, coin):  # type: ignore[no-untyped-def]
     """What slots i and j become with these coins; negative if there is no slot left or the interaction fails."""
     head = census.head
     if call_meeting(head, census.codes[i], census.codes[j], coin) < 0:
@@ -98,7 +98,7 @@ def learn(census, i, j, coin):
 
 
 @lean
-def look_up(census, i, j, coin):
+def look_up(census, i, j, coin):  # type: ignore[no-untyped-def]
     """What slots i and j become when their coins show the value with this number."""
     side = census.head[CAPACITY]
     entry = census.pairs[(coin * side + i) * side + j] if census.head[TABLED] else np.int64(0)
@@ -106,14 +106,14 @@ def look_up(census, i, j, coin):
 
 
 @lean
-def toss(census, rng):
+def toss(census, rng):  # type: ignore[no-untyped-def]
     """The coins of one interaction."""
     values = census.head[COINS]
     return next_below(rng, values) if values > 1 else np.int64(0)
 
 
 @lean
-def can_change(census, i, j):
+def can_change(census, i, j):  # type: ignore[no-untyped-def]
     """Whether slots i and j may change something, for some value of the coins: 0, 1, or FULL.
 
     An interaction that fails counts as a change: the run ends if it is ever drawn.
@@ -129,30 +129,30 @@ def can_change(census, i, j):
 
 
 @lean
-def first_of(entry):
+def first_of(entry):  # type: ignore[no-untyped-def]
     return (entry >> SLOT_BITS) & SLOT
 
 
 @lean
-def second_of(entry):
+def second_of(entry):  # type: ignore[no-untyped-def]
     return entry & SLOT
 
 
 @lean
-def holds(census, slot, k):
+def holds(census, slot, k):  # type: ignore[no-untyped-def]
     """Whether this slot's state satisfies the stop's k-th condition: 1 or 0."""
     return np.int64(census.marks[slot * census.head[CONDITIONS] + k])
 
 
 @lean
-def change_of(census, entry, i, j, k):
+def change_of(census, entry, i, j, k):  # type: ignore[no-untyped-def]
     """By how much the interaction of slots i and j changes the stop's k-th count."""
     after = holds(census, first_of(entry), k) + holds(census, second_of(entry), k)
     return after - holds(census, i, k) - holds(census, j, k)
 
 
 @lean
-def is_watched(census, entry, i, j):
+def is_watched(census, entry, i, j):  # type: ignore[no-untyped-def]
     """Whether the interaction of slots i and j changes what is watched of one of the two agents."""
     if census.head[WATCH] == 0:
         return False
@@ -161,7 +161,7 @@ def is_watched(census, entry, i, j):
 
 
 @lean
-def count_occupied(census):
+def count_occupied(census):  # type: ignore[no-untyped-def]
     """The number of states that agents are in."""
     occupied = 0
     for slot in range(census.head[SIZE]):
@@ -170,7 +170,7 @@ def count_occupied(census):
     return occupied
 
 
-def places_of(codes, size: int) -> np.ndarray:
+def places_of(codes: np.ndarray, size: int) -> np.ndarray:
     """Where `slot_of` finds the states with these codes, in slots 0, 1, …: from its home on, the first free place."""
     places, mask = np.zeros(size, np.int32), size - 1
     slots, place = np.arange(len(codes)), home.py_func(codes, mask)
@@ -190,14 +190,14 @@ class Multiset:
         self._watch, self._conditions = stop.watch, len(stop.conditions)
         self._crowded: tuple | None = None  # the agents for whom there was no room the last time
 
-    def load(self, codes, counts, marks) -> None:
+    def load(self, codes: np.ndarray, counts: np.ndarray, marks: np.ndarray) -> None:
         """The states with these codes, ascending; all else is forgotten."""
         capacity = 64
         while capacity < 2 * len(codes):
             capacity *= 2
         self._fill(capacity, codes, counts, marks)
 
-    def _fill(self, capacity: int, codes, counts, marks) -> None:
+    def _fill(self, capacity: int, codes: np.ndarray, counts: np.ndarray, marks: np.ndarray) -> None:
         if capacity > MOST_SLOTS:
             raise InvalidInput(
                 f"{len(codes):,} different states are too many to count separately: there is room for "
@@ -230,7 +230,7 @@ class Multiset:
     def capacity(self) -> int:
         return len(self.census.counts)
 
-    def make_room(self, error) -> None:
+    def make_room(self, error: float) -> None:
         """After FULL: twice the room, unless forgetting the states that no agent is in may make enough.
 
         Whoever visits all pairs at once needs more room than the states that agents are in, and comes back with the
@@ -238,8 +238,8 @@ class Multiset:
         """
         if error == BROKEN:
             first, second, coin = self.census.head[TOLD : TOLD + 3].tolist()
-            error = self._meeting.failure(first, second, coin)
-            refuse_interaction(self._meeting.protocol, first, second, [coin], error)
+            cause = self._meeting.failure(first, second, coin)
+            refuse_interaction(self._meeting.protocol, first, second, [coin], cause)
         codes, counts, marks = self.contents()
         again = self._crowded is not None and all(map(np.array_equal, self._crowded, (codes, counts)))
         self._crowded = codes, counts
@@ -248,7 +248,7 @@ class Multiset:
         else:
             self._fill(2 * self.capacity, codes, counts, marks)
 
-    def contents(self, counts=None):
+    def contents(self, counts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Codes, ascending, counts and marks of the states that agents are in; of other counts if given."""
         census = self.census
         counts = self.counts if counts is None else counts

@@ -8,6 +8,7 @@ untouched population without replacement and matched at random.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -77,13 +78,13 @@ def is_within(course, conditions, loosely):
     return False
 
 
-def new_workspace(capacity: int, touched: int, deck: int):
+def new_workspace(capacity: int, touched: int, deck: int) -> Any:
     rows = [np.zeros(capacity, np.int64) for _ in range(9)]
     hands = np.zeros(touched, np.int32), np.zeros(deck, np.int32)
     return Workspace(np.array([touched, deck]), *rows, *hands, np.zeros(4, np.uint64))
 
 
-def new_log(written: int, kinds: int):
+def new_log(written: int, kinds: int) -> Any:
     hashed = 1 << (4 * written).bit_length()
     rows = [np.zeros(WIDTH * size, np.int64) for size in (written, kinds)]
     return Log(np.array([0, 0, hashed - 1]), rows[0], np.zeros(hashed, np.int64), rows[1], np.zeros(4, np.uint64))

@@ -6,6 +6,8 @@ likely. The spreading is a binary tree: a node splits its interactions between t
 A node's random numbers depend on the epoch and the interval alone, so every look at an epoch sees one order.
 """
 
+from typing import Any
+
 import numpy as np
 from numba import uint64
 
@@ -198,7 +200,7 @@ def follow_epoch(census, log, course, tree, length, upto):
     return upto, False
 
 
-def ordered(log):
+def ordered(log: Any) -> tuple[Any, Any]:
     """The log with what was written down in the order of time, and the tree of all else."""
     written, size = log.sizes[WRITTEN], log.sizes[KINDS]
     alone = log.written.reshape(-1, WIDTH)[:written]

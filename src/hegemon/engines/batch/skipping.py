@@ -5,6 +5,8 @@ something for some value of the coins, and 0 otherwise. The wait for the next su
 drawn by weight; its coins are tossed then, so that, if there are any, some events change nothing.
 """
 
+from typing import Any
+
 import numpy as np
 
 from hegemon.compute.bundles import bundle
@@ -45,7 +47,7 @@ Table, open_table = bundle(
 LARGEST_SIDE = 1024  # states in that table
 
 
-def new_table(capacity: int, wait, far):
+def new_table(capacity: int, wait: np.ndarray, far: np.ndarray) -> Any:
     side = min(capacity, LARGEST_SIDE)
     rows = [np.zeros(size, np.int64) for size in (side, capacity, side)]
     return Table(np.array([side]), rows[0], rows[1], np.zeros(side**2, np.int8), rows[2], wait, far)

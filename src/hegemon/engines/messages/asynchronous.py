@@ -12,6 +12,7 @@ from typing import Any
 
 from hegemon.engines.messages.links import Delay, happens
 from hegemon.engines.messages.nodes import Nodes
+from hegemon.engines.messages.surroundings import Surroundings
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import MessageProtocol
 
@@ -23,11 +24,12 @@ class Asynchronous(Nodes):
     kept = (*Nodes.kept, "time", "flying", "latest", "number", "busy", "busiest", "duplicated")
 
     @classmethod
-    def suits(cls, topology: Topology, around) -> bool:
+    def suits(cls, topology: Topology, around: Surroundings) -> bool:
         return around.delay is not None
 
-    def __init__(self, protocol: MessageProtocol, topology: Topology, around, seed, trial):
+    def __init__(self, protocol: MessageProtocol, topology: Topology, around: Surroundings, seed: int, trial: int):
         super().__init__(protocol, topology, around, seed, trial)
+        assert around.delay is not None  # see `suits`
         self.delay: Delay = around.delay
         self.time: float = 0  # of the present or last event
         self.flying: list[

@@ -1,11 +1,13 @@
 """Influence clouds (section 4 of the paper): the nodes that a directed path of messages joins to an initiator."""
 
+from collections.abc import Iterable, Mapping, Sequence
+
 import numpy as np
 
 MOST_CLOUDS = 2000  # followed in one run: beyond, only their number is reported
 
 
-def reachable(source, sent_to) -> set:
+def reachable(source: int, sent_to: Mapping[int, Iterable[int]]) -> set[int]:
     """Every node that messages lead to from `source`, itself included."""
     found, stack = {source}, [source]
     while stack:
@@ -16,7 +18,7 @@ def reachable(source, sent_to) -> set:
     return found
 
 
-def cloud_measures(sizes, union: int) -> dict:
+def cloud_measures(sizes: Sequence[int] | np.ndarray, union: int) -> dict:
     """How many clouds, how large, and whether disjoint: that is, whether the sizes add up to the union's."""
     total = int(sum(sizes))
     return {
@@ -39,7 +41,7 @@ def closure(leads_to: np.ndarray) -> np.ndarray:
     return closed
 
 
-def cloud_sizes(members, alone, shared_starts, shared_candidates):
+def cloud_sizes(members, alone, shared_starts, shared_candidates):  # type: ignore[no-untyped-def]
     """For each row of `members` (a set of candidates): the candidates and their referees, each node once.
 
     `alone[c]` counts c itself and the referees that only c contacted; a shared node's contacts stand in

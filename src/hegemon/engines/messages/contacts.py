@@ -5,6 +5,8 @@ follow the messages, whatever n is. The course of events is that of the pattern 
 only by their order.
 """
 
+from typing import Any
+
 import numpy as np
 
 from hegemon.compute.border import ingredient
@@ -12,6 +14,7 @@ from hegemon.compute.compilation import specialize
 from hegemon.compute.randomness import KERNEL, START, next_below, python_generator, stream
 from hegemon.engines.messages.clouds import MOST_CLOUDS, closure, cloud_measures, cloud_sizes, many_clouds
 from hegemon.engines.messages.engine import MessageEngine, MessageOutcome
+from hegemon.engines.messages.surroundings import Surroundings
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import MessageProtocol, failure
@@ -21,7 +24,7 @@ AT_ONCE = 1 << 20  # contacts between two looks at progress
 NEVER = np.iinfo(np.int64).max
 
 
-def draw_contacts(nodes, first, last, n, number, rng, keys):
+def draw_contacts(nodes, first, last, n, number, rng, keys):  # type: ignore[no-untyped-def]
     """`number` different nodes other than itself for the candidates first..last-1 (Floyd's sampling), as keys
     node * c + index."""
     c = len(nodes)
@@ -44,7 +47,7 @@ def draw_contacts(nodes, first, last, n, number, rng, keys):
 
 
 @ingredient()
-def find(table, key):
+def find(table, key):  # type: ignore[no-untyped-def]
     """The slot that holds the key, or the empty one where it belongs: open addressing, Fibonacci hashing."""
     mask = len(table) - 1
     slot = ((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(20)) & np.uint64(mask)
@@ -54,7 +57,7 @@ def find(table, key):
     return place
 
 
-def referee(keys, nodes, ranks, rounds, limit, wins, leads_to, alone, heard):
+def referee(keys, nodes, ranks, rounds, limit, wins, leads_to, alone, heard):  # type: ignore[no-untyped-def]
     """Go through the contacts node by node; returns how many answered, were shared, and answered on a contact.
 
     A referee answers, among those who contacted it in its first round, the highest rank, in the round after
@@ -105,7 +108,7 @@ def referee(keys, nodes, ranks, rounds, limit, wins, leads_to, alone, heard):
     return answers, shared, merged
 
 
-def list_shared(keys, nodes):
+def list_shared(keys, nodes):  # type: ignore[no-untyped-def]
     """The nodes that several clouds may hold (contacted twice, or candidates), as bounds into a list of candidates."""
     c = len(nodes)
     bounds = [0]
@@ -136,10 +139,10 @@ class ContactsEngine(MessageEngine):
     name = "contacts"
 
     @classmethod
-    def suits(cls, topology: Topology, around) -> bool:
+    def suits(cls, topology: Topology, around: Surroundings) -> bool:
         return topology.is_complete and around.is_reliable
 
-    def __init__(self, protocol: MessageProtocol, topology: Topology, around, seed, trial):
+    def __init__(self, protocol: MessageProtocol, topology: Topology, around: Surroundings, seed: int, trial: int):
         super().__init__(protocol, topology, around, seed, trial)
         self.pattern = protocol.pattern
         self.nodes, self.rounds = self.chosen, self.waking
@@ -150,10 +153,10 @@ class ContactsEngine(MessageEngine):
     def freeze(self) -> tuple:
         return 0, (self.drawn, self.keys[: self.drawn * self.pattern.contacts].copy(), self.rng.copy())
 
-    def thaw(self, frozen) -> None:
+    def thaw(self, frozen: tuple[int, Any]) -> None:
         _, (self.drawn, self.keys, self.rng) = frozen
 
-    def play(self, limit) -> MessageOutcome:
+    def play(self, limit: int | None) -> MessageOutcome:
         limit = NEVER if limit is None else min(limit, NEVER)
         last = int(self.rounds.max(initial=0)) + 1
         c, s, n = len(self.nodes), self.pattern.contacts, self.protocol.n
@@ -187,7 +190,7 @@ class ContactsEngine(MessageEngine):
             measures |= self._clouds(keys, leads_to, alone, heard)
         return MessageOutcome(last, last <= limit, leaders, measures)
 
-    def _until(self, limit: int, keys):
+    def _until(self, limit: int, keys: np.ndarray) -> np.ndarray:
         """Forget the candidates that wake up beyond the limit, who have taken their coins all the same."""
         awake = self.rounds <= limit
         if awake.all():
@@ -197,7 +200,7 @@ class ContactsEngine(MessageEngine):
         self.nodes, self.rounds, self.ranks = self.nodes[awake], self.rounds[awake], self.ranks[awake]
         return contacted[kept] * len(self.nodes) + place[index[kept]]
 
-    def _count(self, contacts, answers, informs) -> dict:
+    def _count(self, contacts: int, answers: int, informs: int) -> dict:
         """Messages and bits, by kind."""
         pattern = self.pattern
         sent = [(contacts, pattern.contact_bits), (answers, pattern.answer_bits), (informs, pattern.inform_bits)]
@@ -207,7 +210,7 @@ class ContactsEngine(MessageEngine):
             "largest_message": max(bits if number else 0 for number, bits in sent),
         }
 
-    def _clouds(self, keys, leads_to, alone, heard) -> dict:
+    def _clouds(self, keys: np.ndarray, leads_to: np.ndarray, alone: np.ndarray, heard: np.ndarray) -> dict:
         initiated = heard >= self.rounds  # not influenced before sending
         if not self.pattern.contacts or not initiated.any():
             return cloud_measures([], 0)
@@ -220,7 +223,7 @@ class ContactsEngine(MessageEngine):
         sizes = specialize(cloud_sizes)(np.concatenate((rows, union)), alone, *shared)
         return cloud_measures(sizes[:-1][which.ravel()], int(sizes[-1]))
 
-    def _require_memory(self, c, s) -> None:
+    def _require_memory(self, c: int, s: int) -> None:
         if c * s > LARGEST_NUMBER or self.protocol.n * max(c, 1) >= 2**63:
             raise InvalidInput(
                 f"{c} candidates with {s} contacts each do not fit in memory: at most {LARGEST_NUMBER} contacts may "

@@ -6,6 +6,7 @@ from itertools import permutations
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hegemon.errors import InvalidInput, meant
 from hegemon.models.messages import MessageProtocol
@@ -18,7 +19,7 @@ class WakeUp:
     """The round in which each node wakes up: all in round 1; node v in round v+1; each in a round that is
     uniform on 1..n; or as listed, one round per node in the order of the nodes."""
 
-    def __init__(self, schedule, protocol: MessageProtocol):
+    def __init__(self, schedule: str | Path | ArrayLike, protocol: MessageProtocol):
         self.n = protocol.n
         if isinstance(schedule, str | Path) and str(schedule) not in SCHEDULES:
             schedule = read_list("wake", schedule, SCHEDULES)
@@ -56,7 +57,7 @@ class Identifiers:
     """The identifiers 1..n of the nodes, for a protocol that has them: a random permutation, increasing or decreasing
     from node to node (on an oriented ring: to the right), or as listed, one per node."""
 
-    def __init__(self, arrangement, protocol: MessageProtocol):
+    def __init__(self, arrangement: str | Path | ArrayLike, protocol: MessageProtocol):
         self.n, self.present = protocol.n, protocol.has_identifiers
         if not self.present and arrangement != "random":
             raise InvalidInput(f"identifiers mean nothing to {protocol.id}, whose nodes have none; leave them out")
@@ -89,7 +90,7 @@ class Identifiers:
         return [(None,) * self.n if known is None else tuple(known.tolist())]
 
 
-def read_list(what: str, path, names: tuple[str, ...]) -> list:
+def read_list(what: str, path: str | Path, names: tuple[str, ...]) -> list:
     """A JSON list of whole numbers, or a text with one number per line, one per node."""
     if not Path(path).is_file():
         raise InvalidInput(
@@ -108,7 +109,7 @@ def _read(what: str, path: Path, changed: int) -> list:
         raise InvalidInput(f"{path} is no list for {what} ({error}); give one whole number >= 1 per node") from None
 
 
-def check_rounds(schedule, n: int) -> np.ndarray:
+def check_rounds(schedule: object, n: int) -> np.ndarray:
     rounds = np.asarray(schedule)
     if rounds.shape != (n,) or rounds.dtype.kind not in "iu" or rounds.min() < 1:
         raise InvalidInput(
@@ -118,7 +119,7 @@ def check_rounds(schedule, n: int) -> np.ndarray:
     return rounds.astype(np.int64)
 
 
-def check_permutation(given, n: int) -> np.ndarray:
+def check_permutation(given: object, n: int) -> np.ndarray:
     numbers = np.asarray(given)
     if numbers.dtype.kind not in "iu" or sorted(numbers.ravel().tolist()) != list(range(1, n + 1)):
         raise InvalidInput(

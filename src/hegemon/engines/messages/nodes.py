@@ -15,6 +15,7 @@ from hegemon.engines.messages.clouds import MOST_CLOUDS, cloud_measures, many_cl
 from hegemon.engines.messages.engine import MessageEngine, MessageOutcome
 from hegemon.engines.messages.links import happens
 from hegemon.engines.messages.ports import ports_of
+from hegemon.engines.messages.surroundings import Surroundings
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import ELECTED, BasicNode, MessageProtocol
@@ -32,7 +33,7 @@ class Nodes(MessageEngine):
     )  # fmt: skip
 
     @classmethod
-    def suits(cls, topology: Topology, around) -> bool:
+    def suits(cls, topology: Topology, around: Surroundings) -> bool:
         return around.delay is None
 
     def require_room(self) -> None:
@@ -40,7 +41,7 @@ class Nodes(MessageEngine):
         if expected > LARGEST_NUMBER:
             raise InvalidInput(f"{expected:.3g} nodes would begin, and at most {LARGEST_NUMBER} can: take a smaller n")
 
-    def __init__(self, protocol: MessageProtocol, topology: Topology, around, seed, trial):
+    def __init__(self, protocol: MessageProtocol, topology: Topology, around: Surroundings, seed: int, trial: int):
         super().__init__(protocol, topology, around, seed, trial)
         self.ports = ports_of(topology)
         self.beginners = defaultdict(list)
@@ -61,7 +62,7 @@ class Nodes(MessageEngine):
         self._sent: dict[int, dict[int, Any]] = {}
         self._arrived: list[tuple[int, int, Any]] = []  # of what was sent, where not everything arrives
 
-    def play(self, limit) -> MessageOutcome:
+    def play(self, limit: int | None) -> MessageOutcome:
         interrupted = False
         while (ahead := self.next_round) is not None and not interrupted:
             if limit is not None and ahead > limit:
@@ -94,7 +95,7 @@ class Nodes(MessageEngine):
         kept = {name: getattr(self, name) for name in self.kept}
         return self.round, portray([kept, self.rng.getstate(), self.chance.getstate()], self._classes)
 
-    def thaw(self, frozen) -> None:
+    def thaw(self, frozen: tuple[int, Any]) -> None:
         self.round, text = frozen
         kept, coins, chance = revive(text, self._classes)
         for name, value in kept.items():
@@ -152,7 +153,7 @@ class Nodes(MessageEngine):
             self._collect(w, node, self._ask(w, "round", node, inbox, self.rng), self.round + 1)
         return True
 
-    def _node(self, v):
+    def _node(self, v: int) -> BasicNode:
         node = self.nodes.get(v)
         if node is None:
             node = self.nodes[v] = self.protocol.node_type()
@@ -162,7 +163,7 @@ class Nodes(MessageEngine):
         node.round = self.round
         return node
 
-    def _ask(self, v, function, *arguments):
+    def _ask(self, v: int, function: str, *arguments: Any) -> Any:
         try:
             return self.call(v, function, *arguments)
         except InvalidInput:
@@ -173,7 +174,7 @@ class Nodes(MessageEngine):
                 f"{self.protocol.id}: {function} fails at node {v} in round {self.round}: {what}"
             ) from error
 
-    def _collect(self, v, node, answered, round) -> None:
+    def _collect(self, v: int, node: BasicNode, answered: Any, round: int) -> None:
         """Take what a node wants to send in `round`, and the rounds in which it wants to be called."""
         pairs = answered.items() if isinstance(answered, dict) else answered or ()
         sending = self.outbox[v] if answered else {}
@@ -208,14 +209,14 @@ class Nodes(MessageEngine):
             f"CONGEST {rule}"
         )
 
-    def _count(self, v, message) -> None:
+    def _count(self, v: int, message: Any) -> None:
         self.messages += 1
         self.bits += message.bits
         self.largest = max(self.largest, message.bits)
         if self.protocol.records_clouds:
             self.first_sent.setdefault(v, self.round)
 
-    def _influence(self, v, w) -> None:
+    def _influence(self, v: int, w: int) -> None:
         self.sent_to[v].add(w)
         self.first_heard.setdefault(w, self.round)
 

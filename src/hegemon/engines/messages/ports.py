@@ -37,7 +37,7 @@ class ListedPorts:
 
 
 @lru_cache(maxsize=4)
-def ports_of(topology: Topology):
+def ports_of(topology: Topology) -> CompletePorts | ListedPorts:
     """Ports are numbered in the order of the neighbours; drawing among them is drawing among neighbours."""
     implicit = topology.is_complete and not topology.oriented
     return CompletePorts(topology.n) if implicit else ListedPorts(topology)

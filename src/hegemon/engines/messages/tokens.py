@@ -4,6 +4,8 @@ Memory that is never written costs nothing (it comes zeroed from the system), an
 the nodes that hold tokens: time follows the messages. Ranks are places in their order, 1 the lowest; 0 is ⊥.
 """
 
+from typing import Any
+
 import numpy as np
 
 from hegemon.compute.border import ingredient
@@ -11,6 +13,7 @@ from hegemon.compute.compilation import specialize
 from hegemon.compute.randomness import KERNEL, next_below, next_word, stream
 from hegemon.engines.messages.contacts import draw_ranks
 from hegemon.engines.messages.engine import MessageEngine, MessageOutcome
+from hegemon.engines.messages.surroundings import Surroundings
 from hegemon.engines.pacing import Pace
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import MessageProtocol, failure
@@ -38,7 +41,7 @@ for _array in NO_ROWS:
 
 
 @ingredient()
-def neighbour(v, port, offsets, targets):
+def neighbour(v, port, offsets, targets):  # type: ignore[no-untyped-def]
     """On an implicit complete graph there are no targets."""
     if len(targets) == 0:
         return port + (1 if port >= v else 0)
@@ -46,7 +49,7 @@ def neighbour(v, port, offsets, targets):
 
 
 @ingredient()
-def touch(nodes, w, round, touched, number):
+def touch(nodes, w, round, touched, number):  # type: ignore[no-untyped-def]
     """Open the books of node w for this round, once."""
     if nodes[w].seen != round:
         nodes[w].seen = round
@@ -58,13 +61,13 @@ def touch(nodes, w, round, touched, number):
 
 
 @ingredient()
-def mark_meeting(nodes, w, counts):
+def mark_meeting(nodes, w, counts):  # type: ignore[no-untyped-def]
     counts[MET] += 1 - nodes[w].met
     nodes[w].met = 1
 
 
 @ingredient()
-def send_tokens(nodes, v, w, rank, count, round, touched, number, counts):
+def send_tokens(nodes, v, w, rank, count, round, touched, number, counts):  # type: ignore[no-untyped-def]
     """One message ⟨rank, count⟩ from v to w; tokens below the best of the round are discarded (line 5)."""
     counts[MESSAGES] += 1
     number = touch(nodes, w, round, touched, number)
@@ -81,7 +84,7 @@ def send_tokens(nodes, v, w, rank, count, round, touched, number, counts):
 
 
 @ingredient()
-def movers(tokens, rng):
+def movers(tokens, rng):  # type: ignore[no-untyped-def]
     """How many of the tokens leave in a lazy step: a fair coin each."""
     moving = 0
     while tokens > 0:
@@ -93,7 +96,7 @@ def movers(tokens, rng):
     return moving
 
 
-def move_tokens(nodes, alive, counts, first, last, lazy, offsets, targets, rng, scratch):
+def move_tokens(nodes, alive, counts, first, last, lazy, offsets, targets, rng, scratch):  # type: ignore[no-untyped-def]
     """The rounds first..last of the walks. `alive` lists the nodes that hold tokens."""
     touched = np.empty_like(alive)
     ports = np.empty(len(alive), np.int64)
@@ -148,7 +151,7 @@ def move_tokens(nodes, alive, counts, first, last, lazy, offsets, targets, rng, 
                 counts[ALIVE] += 1
 
 
-def notify(nodes, alive, counts, first, last):
+def notify(nodes, alive, counts, first, last):  # type: ignore[no-untyped-def]
     """The rounds first..last of the way back: counts add up at the nodes of the same winner, and end at it."""
     touched = np.empty_like(alive)
     for round in range(first, last + 1):
@@ -178,10 +181,10 @@ class TokensEngine(MessageEngine):
     name = "tokens"
 
     @classmethod
-    def suits(cls, topology: Topology, around) -> bool:
+    def suits(cls, topology: Topology, around: Surroundings) -> bool:
         return topology.n <= LARGEST_GRAPH and around.wake.name == "all" and around.is_reliable
 
-    def __init__(self, protocol: MessageProtocol, topology: Topology, around, seed, trial):
+    def __init__(self, protocol: MessageProtocol, topology: Topology, around: Surroundings, seed: int, trial: int):
         super().__init__(protocol, topology, around, seed, trial)
         self.pattern, self.candidates = protocol.pattern, self.chosen
         self.ranks = 1 + draw_ranks(len(self.candidates), self.pattern.ranks, seed, trial)
@@ -208,12 +211,12 @@ class TokensEngine(MessageEngine):
         alive = self.alive[: self.counts[ALIVE]].copy()
         return self.made, (touched, self.nodes[touched], alive, self.counts.copy(), self.back, self.rng.copy())
 
-    def thaw(self, frozen) -> None:
+    def thaw(self, frozen: tuple[int, Any]) -> None:
         self.made, (touched, nodes, alive, self.counts, self.back, self.rng) = frozen
         self.nodes[touched] = nodes
         self.alive[: len(alive)] = alive
 
-    def play(self, limit) -> MessageOutcome:
+    def play(self, limit: int | None) -> MessageOutcome:
         c, steps, tokens = len(self.candidates), self.pattern.steps, self.pattern.tokens
         end = 2 * steps if c else 1
         stop = end if limit is None else min(end, limit)

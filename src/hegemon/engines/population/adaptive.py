@@ -4,6 +4,8 @@ When to change is decided by the run alone (its steps and its active arcs), neve
 at it, so that recording or interrupting a run does not change it.
 """
 
+import numpy as np
+
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.population.events import Events
 from hegemon.engines.population.switching import Switching
@@ -18,7 +20,14 @@ REVIEW = 8  # steps per arc between two looks at how many arcs are active, at fi
 
 
 class Adaptive(Switching):
-    def __init__(self, protocol: PopulationProtocol, topology: Topology, configuration: Configuration, stop: Stop, rng):
+    def __init__(
+        self,
+        protocol: PopulationProtocol,
+        topology: Topology,
+        configuration: Configuration,
+        stop: Stop,
+        rng: np.ndarray,
+    ):
         self.stop, self._arcs = stop, topology.arcs
         self._events = Events(protocol, topology, configuration, stop, rng, dense=int(DENSE * topology.arcs))
         self._agents = Agents(protocol, topology, configuration, stop, rng)

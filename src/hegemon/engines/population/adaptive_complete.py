@@ -6,6 +6,8 @@ machine; only their ratios matter.
 
 from typing import Any
 
+import numpy as np
+
 from hegemon.engines.batch.batch import MOST_COINS, Batch, activity
 from hegemon.engines.batch.epoch import plan
 from hegemon.engines.batch.skipping import EVENT, PER_STATE
@@ -32,7 +34,14 @@ def cost_of_agents(n: int) -> float:
 class AdaptiveComplete(Switching):
     as_multiset = True
 
-    def __init__(self, protocol: PopulationProtocol, topology: Topology, configuration: Configuration, stop: Stop, rng):
+    def __init__(
+        self,
+        protocol: PopulationProtocol,
+        topology: Topology,
+        configuration: Configuration,
+        stop: Stop,
+        rng: np.ndarray,
+    ):
         self.protocol, self.stop = protocol, stop
         self._given = topology, stop, rng
         self._used: list[str] = []
@@ -48,7 +57,7 @@ class AdaptiveComplete(Switching):
         n = self.protocol.n
         return n <= LARGEST_POPULATION and n * self.protocol.space.dtype.itemsize <= LARGEST_ARRAY
 
-    def _best(self, codes, counts):
+    def _best(self, codes: np.ndarray, counts: np.ndarray) -> type[Agents] | type[Batch]:
         """The engine for a population of these states."""
         n = self.protocol.n
         if self.stop.whole:  # it asks where every agent is
@@ -63,7 +72,7 @@ class AdaptiveComplete(Switching):
             cost = activity(self.protocol, self.stop, codes, counts) * (EVENT + PER_STATE * len(codes))
         return Batch if cost < affordable else Agents
 
-    def _use(self, kind, configuration: Configuration, step: int) -> None:
+    def _use(self, kind: type[Agents] | type[Batch], configuration: Configuration, step: int) -> None:
         """A new engine: one that was used before may still have an epoch before it, drawn from the coins of all."""
         topology, stop, rng = self._given
         self._now = kind(self.protocol, topology, configuration, stop, rng)
@@ -100,7 +109,7 @@ class AdaptiveComplete(Switching):
             self._postpone()
         return self._now.advance(min(limit, self._review))
 
-    def advance_counting(self, limit: int, every: int, rows: int):
+    def advance_counting(self, limit: int, every: int, rows: int) -> tuple[bool, np.ndarray, np.ndarray] | None:
         if not isinstance(self._now, Agents) or self.step >= self._review:
             return None
         return self._now.advance_counting(min(limit, self._review), every, rows)

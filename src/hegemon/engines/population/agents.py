@@ -5,13 +5,13 @@ An agent is its code where a table of all pairs of states is small enough (see `
 """
 
 import os
-from typing import NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from hegemon.compute.compilation import specialize
 from hegemon.compute.records import layout_of, meeting, record_functions, recounter, settler, widened
-from hegemon.engines.engine import Engine, copied, kept, overwrite
+from hegemon.engines.engine import Engine, Snapshot, copied, kept, overwrite
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
 from hegemon.engines.population.codes import FAILED, LIMIT, MET, Codes, Goal
@@ -25,6 +25,7 @@ from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import LARGEST_ARRAY, Configuration
 from hegemon.models.population import PopulationProtocol
+from hegemon.models.state import StateSpace
 
 LARGEST_POPULATION = 2**32 - 1
 MOST_COUNTS = 1 << 20  # numbers of agents in a state that are collected at a time
@@ -44,7 +45,7 @@ class Given(NamedTuple):
     whole: np.ndarray
 
 
-def run_records(population, chance, goal, given, budget):
+def run_records(population, chance, goal, given, budget):  # type: ignore[no-untyped-def]
     """At most `budget` steps on records; returns the steps made and how they ended.
 
     `interact` works on wide copies, which are stored only when every field is in its range.
@@ -87,7 +88,7 @@ def require_array(protocol: PopulationProtocol, engine: str) -> None:
         )
 
 
-def few_states(space, agents: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray] | None:
+def few_states(space: StateSpace, agents: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray] | None:
     """The codes of these agents' states, ascending, with their numbers; None if there are more than `most`."""
     if not space.has_codes:  # which take long to make
         return None
@@ -132,7 +133,7 @@ class Agents(Engine):
         topology: Topology,
         configuration: Configuration,
         stop: Stop,
-        rng,
+        rng: np.ndarray,
         scheduler: Scheduler = UNIFORM,
     ):
         self.require_room(protocol, topology)
@@ -194,7 +195,7 @@ class Agents(Engine):
         """What the kernel found, once more: a predicate that fails says here what is wrong."""
         return not self.stop.whole or self._membership.whole_holds(self._population)
 
-    def advance_counting(self, limit: int, every: int, rows: int):
+    def advance_counting(self, limit: int, every: int, rows: int) -> tuple[bool, np.ndarray, np.ndarray] | None:
         """As `advance`, with `codes` alone: see the contract."""
         if self._codes is None or self._silent or type(self).advance is not _advance:
             return None
@@ -231,12 +232,12 @@ class Agents(Engine):
         chance, place = self._chance, (self._made - 1) % self._chance.block  # a call begins a block
         return int(chance.first[place]), int(chance.second[place]), int(chance.coins[place])
 
-    def _refuse(self, error=None):
+    def _refuse(self, error: BaseException | None = None) -> NoReturn:
         met = self._population[self._tried[:2]]
         codes = met if self._codes else self.space.encode_array(met)
         if self._codes and error is None:
             error = self._codes.meeting.failure(int(codes[0]), int(codes[1]), int(self._tried[2]))
-        refuse_interaction(self.protocol, *codes, [int(self._tried[2])], error)
+        refuse_interaction(self.protocol, codes[0], codes[1], [int(self._tried[2])], error)
 
     @property
     def held(self) -> np.ndarray:
@@ -265,7 +266,7 @@ class Agents(Engine):
         """The rows in which the scheduler keeps its memory, not to be written to."""
         return self._arcs
 
-    def occupancy(self):
+    def occupancy(self) -> tuple[np.ndarray, np.ndarray]:
         """The codes of the states that agents are in, ascending, and how many are in each."""
         if not self._codes:
             return self.configuration().multiset
@@ -273,7 +274,7 @@ class Agents(Engine):
         codes = np.flatnonzero(counts)
         return codes, counts[codes]
 
-    def recent_occupancy(self, most: int):
+    def recent_occupancy(self, most: int) -> tuple[np.ndarray, np.ndarray] | None:
         return super().recent_occupancy(most) if self._codes else few_states(self.space, self._population, most)
 
     @property
@@ -283,11 +284,12 @@ class Agents(Engine):
     def note_silence(self) -> None:
         self._silent = True
 
-    def snapshot(self, into=None):
+    def snapshot(self, into: Snapshot | None = None) -> Snapshot:
         mine = (self._population, self._counts, self.rng, *self._memory)
-        return self.step, *kept(mine, into and into[1:-1]), self._silent
+        copies: tuple[Any, ...] = kept(mine, into and into[1:-1])
+        return self.step, *copies, self._silent
 
-    def restore(self, snapshot) -> None:
+    def restore(self, snapshot: Snapshot) -> None:
         self.step, population, counts, rng, *memory, self._silent = snapshot
         self._made = 0
         if len(population) != len(self._population):  # agents have come or gone

@@ -36,7 +36,7 @@ class Goal(NamedTuple):
     watch: int
 
 
-def run_codes(population, chance, goal, gate, tried, table, mark, budget):
+def run_codes(population, chance, goal, gate, tried, table, mark, budget):  # type: ignore[no-untyped-def]
     """At most `budget` steps; returns the steps made and how they ended. Entry 0 of the table of pairs means not yet
     computed.
 
@@ -76,15 +76,15 @@ def run_codes(population, chance, goal, gate, tried, table, mark, budget):
     return done, LIMIT
 
 
-def drawn_coin(coins, k):
+def drawn_coin(coins, k):  # type: ignore[no-untyped-def]
     return uint64(coins[k])
 
 
-def no_coin(coins, k):
+def no_coin(coins, k):  # type: ignore[no-untyped-def]
     return uint64(0)
 
 
-def run_each(populations, words, counts, chance, goal, gate, tried, table, mark, budget, made, ended):
+def run_each(populations, words, counts, chance, goal, gate, tried, table, mark, budget, made, ended):  # type: ignore[no-untyped-def]
     """The same for one population after the other, each with a generator and counts of its own; one that has met the
     stop stays where it is. A failure ends all."""
     for row in range(len(populations)):
@@ -103,7 +103,7 @@ def run_each(populations, words, counts, chance, goal, gate, tried, table, mark,
             return
 
 
-def run_rows(population, words, counts, chance, goal, gate, tried, table, mark, first, every, census):
+def run_rows(population, words, counts, chance, goal, gate, tried, table, mark, first, every, census):  # type: ignore[no-untyped-def]
     """The same for one population that is observed: `first` steps, then `every` steps, as often as `census` has rows.
 
     A row gets the number of agents in each state. Returns the rows, the steps after the last, and how they ended.
@@ -127,7 +127,7 @@ def run_rows(population, words, counts, chance, goal, gate, tried, table, mark, 
 
 
 @lean
-def recount_codes(mark, a, b, c, d, goal):
+def recount_codes(mark, a, b, c, d, goal):  # type: ignore[no-untyped-def]
     """As `recount` of records, for codes whose marks are known, and of which some differ."""
     counts = goal.counts
     for k in range(len(counts)):
@@ -167,7 +167,9 @@ class Codes:
         """How many agents satisfy each of the stop's conditions."""
         return self._membership.counts_from(self.marks, np.bincount(population, minlength=self.space.size))
 
-    def run(self, populations, words, counts, stop: Stop, budget: int, ended: np.ndarray) -> np.ndarray:
+    def run(
+        self, populations: np.ndarray, words: np.ndarray, counts: np.ndarray, stop: Stop, budget: int, ended: np.ndarray
+    ) -> np.ndarray:
         """Move every row of these arrays; the steps made. `ended` says which rows have met the stop, and then how each
         ended. The stop has the conditions that were given at first, perhaps with other bounds."""
         made = np.zeros(len(populations), np.int64)
@@ -175,7 +177,16 @@ class Codes:
         self._kernel(populations, words, counts, self.chance, goal, *self._given, budget, made, ended)
         return made
 
-    def observe(self, population, words, counts, stop: Stop, first: int, every: int, rows: int):
+    def observe(
+        self,
+        population: np.ndarray,
+        words: np.ndarray,
+        counts: np.ndarray,
+        stop: Stop,
+        first: int,
+        every: int,
+        rows: int,
+    ) -> tuple[np.ndarray, int, int]:
         """Move one population, and count its states after `first` steps and then after every `every`: the rows, how
         many steps were made after the last, and how they ended."""
         census = np.zeros((rows, self.space.size), np.int64)

@@ -33,13 +33,13 @@ class Chance(NamedTuple):
 
 
 @lean
-def move_words(source, target):
+def move_words(source, target):  # type: ignore[no-untyped-def]
     """Whole-array assignment would compile error messages into a kernel."""
     for k in range(4):
         target[k] = source[k]
 
 
-def draw_pairs(population, chance, size):
+def draw_pairs(population, chance, size):  # type: ignore[no-untyped-def]
     """The next pairs; the generator's words stay in registers meanwhile."""
     arcs, n, rng, first, second = chance.arcs, len(population), chance.rng, chance.first, chance.second
     s0, s1, s2, s3 = rng[0], rng[1], rng[2], rng[3]
@@ -51,7 +51,7 @@ def draw_pairs(population, chance, size):
     rng[0], rng[1], rng[2], rng[3] = s0, s1, s2, s3
 
 
-def draw_pairs_with_coins(population, chance, size):
+def draw_pairs_with_coins(population, chance, size):  # type: ignore[no-untyped-def]
     arcs, n, rng, first, second = chance.arcs, len(population), chance.rng, chance.first, chance.second
     for k in range(size):
         i, j, rng[0], rng[1], rng[2], rng[3] = pair(arcs, n, rng[0], rng[1], rng[2], rng[3])

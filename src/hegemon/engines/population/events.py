@@ -6,7 +6,8 @@ changes something; they are tossed when it is drawn, so that some events change 
 """
 
 from collections import Counter
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numba import uint64
@@ -16,7 +17,7 @@ from hegemon.compute.intrinsics import prefetch
 from hegemon.compute.randomness import next_below, next_index, next_word
 from hegemon.compute.records import clearer, layout_of, meeting, record_functions, recounter, settler, widened
 from hegemon.compute.waiting import FOREVER, null_rate, null_run
-from hegemon.engines.engine import Engine, copied, kept, overwrite, within_clock
+from hegemon.engines.engine import Engine, Snapshot, copied, kept, overwrite, within_clock
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
 from hegemon.engines.population.agents import FAILED, LIMIT, MET, Goal, few_states, memory, require_array
@@ -70,7 +71,7 @@ class Foresight(NamedTuple):
     foretold: np.ndarray
 
 
-def react(a, b, coin, rules):
+def react(a, b, coin, rules):  # type: ignore[no-untyped-def]
     """What a and b become, in the first two of the wide scratch records."""
     scratch = rules.scratch
     copy(a, scratch[0])
@@ -78,7 +79,7 @@ def react(a, b, coin, rules):
     meet(scratch[0], scratch[1], rules.parameters[0], coin)
 
 
-def changes(a, b, rules):
+def changes(a, b, rules):  # type: ignore[no-untyped-def]
     """Whether any value of the coins changes something; what leaves its range does, and ends the run if it is drawn."""
     scratch = rules.scratch
     for coin in range(rules.values):
@@ -90,7 +91,7 @@ def changes(a, b, rules):
     return False
 
 
-def find_active(population, rules, arcs, clock):
+def find_active(population, rules, arcs, clock):  # type: ignore[no-untyped-def]
     """Try every arc on copies, and list those that may change something."""
     clock[ACTIVE] = 0
     for arc in range(len(arcs.ends)):
@@ -103,7 +104,7 @@ def find_active(population, rules, arcs, clock):
             clock[ACTIVE] += 1
 
 
-def foretell(foresight, turn, number, values, population, arcs):
+def foretell(foresight, turn, number, values, population, arcs):  # type: ignore[no-untyped-def]
     """Ask memory for what the next events will need, in the order in which one address leads to another; it is what
     will be unless the set changes meanwhile."""
     ahead, foretold = foresight.rng, foresight.foretold
@@ -125,7 +126,7 @@ def foretell(foresight, turn, number, values, population, arcs):
     prefetch(arcs.incident, np.int64(arcs.first[foretold[k]]))
 
 
-def run_events(population, rules, arcs, clock, rng, foresight, goal, limit, dense, work):
+def run_events(population, rules, arcs, clock, rng, foresight, goal, limit, dense, work):  # type: ignore[no-untyped-def]
     """At most `work` events up to the step `limit`, or until more than `dense` arcs are active; how it ended."""
     p, values, scratch = rules.parameters[0], rules.values, rules.scratch
     ends, active, where = arcs.ends, arcs.active, arcs.where
@@ -231,7 +232,7 @@ class Events(Engine):
         topology: Topology,
         configuration: Configuration,
         stop: Stop,
-        rng,
+        rng: np.ndarray,
         dense: int | None = None,
     ):
         self.protocol, self.space, self.stop, self.rng = protocol, protocol.space, stop, rng
@@ -317,15 +318,15 @@ class Events(Engine):
         """What the kernel found, once more: a predicate that fails says here what is wrong."""
         return not self.stop.whole or self._membership.whole_holds(self._population)
 
-    def _run(self, kernel, *arguments):
+    def _run(self, kernel: Callable, *arguments: Any) -> Any:
         try:
             return kernel(self._population, self._rules, self._arcs, self._clock, *arguments)
         except Exception as error:
             self._refuse(error)
 
-    def _refuse(self, error=None):
-        agents = self._population[self._arcs.ends[self._clock[TRIED]]]
-        refuse_interaction(self.protocol, *self.space.encode_array(agents), range(self.protocol.coins.size), error)
+    def _refuse(self, error: BaseException | None = None) -> NoReturn:
+        first, second = self.space.encode_array(self._population[self._arcs.ends[self._clock[TRIED]]])
+        refuse_interaction(self.protocol, first, second, range(self.protocol.coins.size), error)
 
     def counts_hold(self) -> bool:
         counted = not self.stop.conditions and self.stop.whole or self.stop.holds(self._counts)
@@ -337,15 +338,15 @@ class Events(Engine):
     def view(self) -> Configuration:
         return Configuration(self.space, agents=self._population)
 
-    def recent_occupancy(self, most: int):
+    def recent_occupancy(self, most: int) -> tuple[np.ndarray, np.ndarray] | None:
         return few_states(self.space, self._population, most)
 
     def _parts(self) -> tuple:
         return self._clock, self._population, self._counts, self._arcs.active, self._arcs.where, self.rng
 
-    def snapshot(self, into=None):
+    def snapshot(self, into: Snapshot | None = None) -> Snapshot:
         return self.step, *kept(self._parts(), into and into[1:])
 
-    def restore(self, snapshot) -> None:
+    def restore(self, snapshot: Snapshot) -> None:
         for mine, saved in zip(self._parts(), snapshot[1:], strict=True):
             overwrite(mine, saved)

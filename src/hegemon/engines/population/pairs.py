@@ -36,7 +36,7 @@ def pairs_of(protocol: PopulationProtocol, membership: Membership) -> tuple[np.n
 
 
 @lean
-def entry_of(gate, mark, a, b):
+def entry_of(gate, mark, a, b):  # type: ignore[no-untyped-def]
     """What the table says of two codes that have just met."""
     after_a, after_b = uint64(gate[TOLD]), uint64(gate[TOLD + 1])
     is_marked = False
@@ -47,6 +47,6 @@ def entry_of(gate, mark, a, b):
 
 
 @lean
-def codes_in(entry):
+def codes_in(entry):  # type: ignore[no-untyped-def]
     """Both codes after the meeting."""
     return (entry >> uint64(CODE)) & uint64(LARGEST_TABLE - 1), entry & uint64(LARGEST_TABLE - 1)

@@ -29,7 +29,7 @@ class Stepwise(Agents):
         topology: Topology,
         configuration: Configuration,
         stop: Stop,
-        rng,
+        rng: np.ndarray,
         scheduler: Any = UNIFORM,
     ):
         if scheduler.blind:
@@ -53,7 +53,7 @@ class Stepwise(Agents):
         return int(self._draw(self.rng, bound))
 
 
-def draw_below(rng, bound):
+def draw_below(rng, bound):  # type: ignore[no-untyped-def]
     return next_below(rng, bound)
 
 

@@ -2,7 +2,10 @@
 
 from abc import abstractmethod
 
-from hegemon.engines.engine import Engine
+import numpy as np
+
+from hegemon.engines.engine import Engine, Snapshot
+from hegemon.models.configuration import Configuration
 
 
 class Switching(Engine):
@@ -18,13 +21,13 @@ class Switching(Engine):
     def is_silent(self) -> bool:
         return self._now.is_silent
 
-    def occupancy(self):
+    def occupancy(self) -> tuple[np.ndarray, np.ndarray]:
         return self._now.occupancy()
 
-    def recent_occupancy(self, most: int):
+    def recent_occupancy(self, most: int) -> tuple[np.ndarray, np.ndarray] | None:
         return self._now.recent_occupancy(most)
 
-    def last_meeting(self):
+    def last_meeting(self) -> tuple[int, int, int] | None:
         return self._now.last_meeting()
 
     def note_silence(self) -> None:
@@ -38,18 +41,18 @@ class Switching(Engine):
     def counts_hold(self) -> bool:
         return self._now.counts_hold()
 
-    def configuration(self):
+    def configuration(self) -> Configuration:
         return self._now.configuration()
 
-    def view(self):
+    def view(self) -> Configuration:
         return self._now.view()
 
-    def snapshot(self, into=None):
+    def snapshot(self, into: Snapshot | None = None) -> Snapshot:
         kind = type(self._now).__name__
         inner = self._now.snapshot(into[4] if into and into[1] == kind else None)
         return self.step, kind, self._review, list(self._used), inner
 
-    def restore(self, snapshot) -> None:
+    def restore(self, snapshot: Snapshot) -> None:
         _, kind, review, used, inner = snapshot
         self._turn_to(kind)
         self._now.restore(inner)

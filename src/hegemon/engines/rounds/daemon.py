@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hegemon.engines.engine import Engine
+from hegemon.engines.engine import Engine, Snapshot
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Deadline
 from hegemon.engines.schedulers.nodes import NodeScheduler
@@ -41,7 +41,7 @@ class DaemonEngine(Engine):
         topology: Topology,
         configuration: Configuration,
         stop: Stop,
-        key,
+        key: np.ndarray,
         scheduler: NodeScheduler,
     ):
         self.protocol, self.topology, self.space, self.stop = protocol, topology, protocol.space, stop
@@ -250,13 +250,13 @@ class DaemonEngine(Engine):
         found: dict[str, Any] = {"moves": self.moves, "rounds": self.rounds}
         return found | ({"cycle": self._cycle} if "cycle of" in self.hopeless else {})
 
-    def snapshot(self, into=None):
+    def snapshot(self, into: Snapshot | None = None) -> Snapshot:
         return self._time, (
             tuple(self.codes), tuple(self.enabled), tuple(self.since), tuple(sorted(self._pending)), self._begun,
             self._memory, self.moves, self._rounds, self.rng.getstate(),
         )  # fmt: skip
 
-    def restore(self, snapshot) -> None:
+    def restore(self, snapshot: Snapshot) -> None:
         self._time, (codes, enabled, since, pending, begun, memory, moves, rounds, state) = snapshot
         self.codes, self.enabled, self.since = list(codes), list(enabled), list(since)
         self._place = {node: place for place, node in enumerate(self.enabled)}

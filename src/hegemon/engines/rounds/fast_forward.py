@@ -8,8 +8,9 @@ learns every node's chain over it; `plan` draws the first departure and replays 
 it; a `Flight` is the result, ready to land.
 """
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,13 +21,17 @@ from hegemon.engines.rounds import fast_forward_kernels as kernels
 from hegemon.engines.rounds.fast_forward_kernels import Chains, Hidden, Landing, Powers
 from hegemon.engines.rounds.kernels import Frame
 from hegemon.models.configuration import Configuration
+from hegemon.models.packing import Packing
 from hegemon.models.rounds import RoundsProtocol
+
+if TYPE_CHECKING:
+    from hegemon.engines.rounds.rounds import Rounds
 
 LARGEST_CHAIN = 64  # private states times coin outcomes that are tried for every node and round
 LONGEST_JUMP = 2**61
 
 
-def can_skip(protocol: RoundsProtocol, watched) -> bool:
+def can_skip(protocol: RoundsProtocol, watched: Iterable[Callable]) -> bool:
     """Whether skipped rounds can go unseen: nothing that is watched reads a private field."""
     tried = number_of_private_states(protocol) * len(protocol.coin_faces)
     return tried <= LARGEST_CHAIN and not speaks_of(watched, protocol.private)
@@ -57,11 +62,11 @@ class Flight:
 class Path:
     """A period of real rounds, to be replayed from its first configuration."""
 
-    def __init__(self, engine: Any, period: int):
+    def __init__(self, engine: "Rounds", period: int):
         self.engine, self.period = engine, period
         self.begin, self.first = engine.step, Frame(*(part.copy() for part in engine.frame))
 
-    def replay(self):
+    def replay(self) -> Iterator[tuple[Frame, Frame]]:
         """The period's rounds again, as pairs of configurations before and after."""
         room = self.engine.new_frame(), self.engine.new_frame()
         old = self.first
@@ -79,7 +84,7 @@ class Path:
 class Survey:
     """Follows one period round by round and learns each node's chain of private states along it."""
 
-    def __init__(self, engine: Any, period: int):
+    def __init__(self, engine: "Rounds", period: int):
         self.engine, self.path = engine, Path(engine, period)
         protocol, packing = engine.protocol, engine.packing
         values, places = private_words(protocol, packing), np.zeros(engine.private + 1, np.int64)
@@ -105,7 +110,7 @@ class Survey:
         number = len(self.hidden.values)
         return Chains(np.tile(np.eye(number), (nodes, 1, 1)), np.zeros((nodes, number)))
 
-    def follow(self, old, new) -> bool:
+    def follow(self, old: Frame, new: Frame) -> bool:
         """One more round; whether the period is complete."""
         self.engine.spread(self._observe, 0, old, new.words, self.hidden, self.chains, self.engine.given)
         return self.engine.step == self.path.begin + self.path.period
@@ -131,7 +136,7 @@ class Survey:
             return None
         return self._fly(words, now, periods, candidates[:found])
 
-    def _fly(self, words, now: int, periods: int, candidates) -> Flight:
+    def _fly(self, words: np.ndarray, now: int, periods: int, candidates: np.ndarray) -> Flight:
         """Replay the period up to the round in which the first of the candidates departs, and land there."""
         engine, period = self.engine, self.path.period
         begun = self._at_home(len(words))
@@ -153,7 +158,7 @@ class Survey:
             engine.spread(self._observe, 0, old, new.words, self.hidden, begun, engine.given)
         raise AssertionError("somebody departs within the period, or the horizon is in it")
 
-    def _leaves(self, v, words, now, periods, old, new, begun) -> bool:
+    def _leaves(self, v: int, words: np.ndarray, now: int, periods: int, old: Frame, new: Frame, begun: Chains) -> bool:
         """Whether node v departs in the round from `old` to `new` of the period in which it does depart."""
         engine = self.engine
         own = Chains(begun.stay[v : v + 1].copy(), begun.leave[v : v + 1].copy())
@@ -167,7 +172,7 @@ class Survey:
         return Powers(np.empty((64, number, number)), np.empty((64, number)), np.empty(number), np.empty(number))
 
 
-def private_words(protocol: RoundsProtocol, packing) -> np.ndarray:
+def private_words(protocol: RoundsProtocol, packing: Packing) -> np.ndarray:
     """The low bits of a word for every combination of values of the private fields."""
     words = np.zeros(1, np.int64)
     for name in protocol.private:

@@ -6,10 +6,11 @@ the number of threads nor a replay changes anything.
 
 import copy
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, reduce
 from itertools import pairwise
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from hegemon.compute.border import NumbaError
 from hegemon.compute.compilation import part, specialize
 from hegemon.compute.philox import word_at
 from hegemon.compute.records import clearer, copier, fitter, marker, packer, updating, widened
-from hegemon.engines.engine import LAST_STEP, Engine, within_clock
+from hegemon.engines.engine import LAST_STEP, Engine, Snapshot, within_clock
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Deadline, Pace
 from hegemon.engines.refusal import refuse_compilation
@@ -65,9 +66,9 @@ class Rounds(Engine):
         topology: Topology,
         configuration: Configuration,
         stop: Stop,
-        key,
-        fast_forward=True,
-        threads=None,
+        key: np.ndarray,
+        fast_forward: bool = True,
+        threads: int | None = None,
     ):
         self.protocol, self.topology, self.space, self.stop = protocol, topology, protocol.space, stop
         self.packing = Packing(self.space, protocol.private)
@@ -132,7 +133,7 @@ class Rounds(Engine):
         self._shown = Shown(agents, topology.offsets, topology.targets)
 
     @property
-    def _toss(self):
+    def _toss(self) -> Callable:
         return kernels.toss_values if self.protocol.coin_fields else kernels.toss_bits
 
     def _divide(self, topology: Topology, threads: int) -> None:
@@ -185,7 +186,7 @@ class Rounds(Engine):
             return self.unpacked(self.words)
         return self._flight.configuration(self.step)
 
-    def unpacked(self, words) -> Configuration:
+    def unpacked(self, words: np.ndarray) -> Configuration:
         agents = np.zeros(len(words), self.space.dtype)
         self._unpack(words, agents, self.given.layout)
         return Configuration(self.space, agents=agents)
@@ -197,7 +198,7 @@ class Rounds(Engine):
         word = np.uint64(word_at(self.key[0], time, node // per_word))
         return int(self._toss(word, node % per_word, node, time, self._coins))
 
-    def snapshot(self, into=None):
+    def snapshot(self, into: Snapshot | None = None) -> Snapshot:
         """During a survey or a flight: where the survey began, since all after it can be repeated from there, towards
         the same horizon."""
         path = self._survey.path if self._survey else self._flight.path if self._flight else None
@@ -205,7 +206,7 @@ class Rounds(Engine):
         search = self._anchor.copy(), self._clock.copy()
         return self.step, begin, words.copy(), *search, period, self._skipped, self.horizon
 
-    def restore(self, snapshot) -> None:
+    def restore(self, snapshot: Snapshot) -> None:
         step, begin, words, anchor, clock, period, self._skipped, self.horizon = snapshot
         self.hopeless = ""
         self.words[:] = words
@@ -294,7 +295,7 @@ class Rounds(Engine):
         """The round after `time`, from `old` to `new`."""
         self.spread(self._sweep, old, new, time, self._coins, self.given)
 
-    def spread(self, kernel, *arguments) -> list:
+    def spread(self, kernel: Callable, *arguments: Any) -> list:
         """Call `kernel(low, high, room, ...)` for all nodes, by all threads; a list has an item for each."""
         calls = [
             (*part, *(given[k] if isinstance(given, list) else given for given in arguments))
@@ -320,7 +321,7 @@ class Rounds(Engine):
     def _whole_holds(self) -> bool:
         return not self.stop.whole or self._membership.whole_holds(self.unpacked(self.words).agents)
 
-    def refuse_update(self, error=None) -> NoReturn:
+    def refuse_update(self, error: BaseException | None = None) -> NoReturn:
         """The present round again: find the node where `update` fails, and let plain Python say what is wrong."""
         if isinstance(error, NumbaError):
             refuse_compilation(self.protocol, "update", error)

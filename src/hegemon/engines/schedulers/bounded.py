@@ -5,6 +5,8 @@ Gradinaru, Johnen 2007). An arc is drawn uniformly unless one is due: if serving
 after the other would just meet all bounds, one of those that must come first is drawn.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numba import uint64
 
@@ -19,7 +21,7 @@ MOST_ARCS = 20_000  # each step looks at all of them
 LARGEST_BOUND = 10**9
 
 
-def pair_in_time(rows, n, s0, s1, s2, s3):
+def pair_in_time(rows, n, s0, s1, s2, s3):  # type: ignore[no-untyped-def]
     """Rows are the arcs, those that have waited longest first, and the step of their last use; row 0 holds the present
     step and the bound."""
     arcs, now, bound = len(rows) - 1, rows[0, 0], rows[0, 1]
@@ -45,7 +47,7 @@ class Bounded(Scheduler):
     def __init__(self, bound: int):
         self.bound, self.name = bound, f"bounded:{bound}"
 
-    def compiled(self, topology: Topology):
+    def compiled(self, topology: Topology) -> tuple[Callable, np.ndarray]:
         arcs = all_arcs(topology)
         if len(arcs) > MOST_ARCS:
             raise InvalidInput(f"{self.name} follows at most {MOST_ARCS:,} arcs, and {topology.name} has {len(arcs):,}")

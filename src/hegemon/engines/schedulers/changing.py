@@ -36,7 +36,7 @@ MOST_PLACED = 100  # placements of agents that an exact chain keeps apart
 Outcome = tuple[int, int, Hashable]  # initiator, responder, and what is remembered then
 
 
-def pair_present(rows, n, s0, s1, s2, s3):
+def pair_present(rows, n, s0, s1, s2, s3):  # type: ignore[no-untyped-def]
     """Row 0: the clock, whether an edge is used in both directions, p and q. Every other row is an edge: its ends,
     whether it was present, and when that was."""
     edges, clock = len(rows) - 1, rows[0, 0] + 1
@@ -73,7 +73,7 @@ def pair_present(rows, n, s0, s1, s2, s3):
     return uint64(rows[k, turned]), uint64(rows[k, 1 - turned]), s0, s1, s2, s3
 
 
-def pair_near(rows, n, s0, s1, s2, s3):
+def pair_near(rows, n, s0, s1, s2, s3):  # type: ignore[no-untyped-def]
     """Row 0: the width of the torus, and how far is near. Then for every agent its cell and the next agent there, and
     for every cell the first agent there; -1 for nobody."""
     width, near = rows[0, 0], rows[0, 1]

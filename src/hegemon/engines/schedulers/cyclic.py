@@ -2,7 +2,7 @@
 
 import csv
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ from hegemon.models.protocol import Protocol
 LARGEST_FILE = 500_000_000  # bytes
 
 
-def pair_in_turn(rows, n, s0, s1, s2, s3):
+def pair_in_turn(rows, n, s0, s1, s2, s3):  # type: ignore[no-untyped-def]
     """The next row; the first says which one that is."""
     k = rows[0, 0]
     rows[0, 0] = k + 1 if k + 1 < len(rows) else 1
@@ -44,7 +44,7 @@ class Cyclic(Scheduler):
             raise InvalidInput(f"{self.name} has no pairs; give at least one")
         return self._pairs
 
-    def compiled(self, topology: Topology):
+    def compiled(self, topology: Topology) -> tuple[Callable, np.ndarray]:
         return pair_in_turn, np.concatenate([[[1, 0]], self._rows(topology)]).astype(np.int64)
 
     def plan(self, topology: Topology) -> SchedulePlan:

@@ -6,16 +6,20 @@ for PATIENCE · n steps without acting is served first.
 """
 
 import math
+import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hegemon.engines.schedulers.daemons import DAEMONS, Daemon
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.graphs.topology import Topology
 from hegemon.models.protocol import Protocol
 from hegemon.models.start_files import StartFile
+
+if TYPE_CHECKING:
+    from hegemon.engines.rounds.daemon import DaemonEngine
 
 PATIENCE = 4  # times n steps
 MOST_NODES = 20  # for a law over all sets of nodes
@@ -34,7 +38,7 @@ class NodeScheduler(ABC):
         return self.name
 
     @abstractmethod
-    def choose(self, view: Any, memory: int, rng) -> tuple[Sequence[int], int]:
+    def choose(self, view: "DaemonEngine", memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
         """The nodes that act next, some of those that are enabled, and the memory after that."""
 
     def law(self, enabled: int, topology: Topology) -> dict[int, Fraction]:
@@ -51,10 +55,10 @@ class NodeScheduler(ABC):
 class All(NodeScheduler):
     name, daemon = "synchronous", DAEMONS["synchronous"]
 
-    def choose(self, view, memory, rng):
+    def choose(self, view: "DaemonEngine", memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
         return sorted(view.enabled), memory
 
-    def law(self, enabled, topology: Topology):
+    def law(self, enabled: int, topology: Topology) -> dict[int, Fraction]:
         return {enabled: Fraction(1)}
 
 
@@ -63,14 +67,14 @@ class One(NodeScheduler):
 
     name, is_random = "central:uniform", True
 
-    def choose(self, view, memory, rng):
+    def choose(self, view: "DaemonEngine", memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
         return (view.enabled[rng.randrange(len(view.enabled))],), memory
 
-    def law(self, enabled, topology: Topology):
+    def law(self, enabled: int, topology: Topology) -> dict[int, Fraction]:
         nodes = _nodes(enabled)
         return {1 << node: Fraction(1, len(nodes)) for node in nodes}
 
-    def denominator(self, n):
+    def denominator(self, n: int) -> int:
         return math.lcm(*range(1, n + 1))
 
 
@@ -79,15 +83,16 @@ class Independent(NodeScheduler):
 
     name, daemon, is_random = "locally-central:uniform", DAEMONS["locally-central"], True
 
-    def choose(self, view, memory, rng):
-        order, taken = sorted(view.enabled), set()
+    def choose(self, view: "DaemonEngine", memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
+        order = sorted(view.enabled)
+        taken: set[int] = set()
         rng.shuffle(order)
         for node in order:
             if taken.isdisjoint(view.near[node]):
                 taken.add(node)
         return sorted(taken), memory
 
-    def law(self, enabled, topology: Topology):
+    def law(self, enabled: int, topology: Topology) -> dict[int, Fraction]:
         near = [sum(1 << int(other) for other in topology.neighbours(node)) for node in range(topology.n)]
         found: dict[int, Fraction] = {}
         open_ = {(0, enabled): Fraction(1)}  # what is taken, and who can still be
@@ -102,7 +107,7 @@ class Independent(NodeScheduler):
             open_ = {place: share for place, share in now.items() if place[1]}
         return found
 
-    def denominator(self, n):
+    def denominator(self, n: int) -> int:
         return math.factorial(n)  # each share is a sum of 1/product of different numbers up to n
 
 
@@ -114,11 +119,11 @@ class Share(NodeScheduler):
     def __init__(self, share: Fraction):
         self.name, self.share = f"distributed:{share}", share
 
-    def choose(self, view, memory, rng):
+    def choose(self, view: "DaemonEngine", memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
         top, bottom = self.share.numerator, self.share.denominator
         return [node for node in sorted(view.enabled) if rng.randrange(bottom) < top], memory
 
-    def law(self, enabled, topology: Topology):
+    def law(self, enabled: int, topology: Topology) -> dict[int, Fraction]:
         nodes, found = _nodes(enabled), {0: Fraction(1)}
         if len(nodes) > MOST_NODES:
             raise InvalidInput(f"{len(nodes)} enabled nodes have too many subsets; take at most {MOST_NODES} nodes")
@@ -128,7 +133,7 @@ class Share(NodeScheduler):
             }
         return {mask: share for mask, share in found.items() if share}
 
-    def denominator(self, n):
+    def denominator(self, n: int) -> int:
         return self.share.denominator**n
 
 
@@ -137,7 +142,7 @@ class RoundRobin(NodeScheduler):
 
     name = "round-robin"
 
-    def choose(self, view, memory, rng):
+    def choose(self, view: "DaemonEngine", memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
         node = min(view.enabled, key=lambda other: (other - memory) % len(view.codes))
         return (node,), node + 1
 
@@ -151,7 +156,7 @@ class Greedy(NodeScheduler):
     def __init__(self, kind: str):
         self.name, self.spares_leader = f"central:{kind}", kind == "delay-leader"
 
-    def choose(self, view, memory, rng):
+    def choose(self, view: "DaemonEngine", memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
         first = min(view.enabled, key=lambda node: (view.since[node], node))
         if view.step - view.since[first] >= PATIENCE * len(view.codes):
             return (first,), memory
@@ -169,7 +174,7 @@ class OwnNodes(NodeScheduler):
     def __init__(self, function: Callable):
         self.function = function
 
-    def choose(self, view, memory, rng):
+    def choose(self, view: "DaemonEngine", memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
         enabled = sorted(view.enabled)
         answer = self.function(view.step, view.states(), enabled)
         chosen = [answer] if isinstance(answer, int) else list(answer)
@@ -199,7 +204,7 @@ class Strategy(NodeScheduler):
         if not self._nodes:
             raise InvalidInput(f"{self._file} has no strategy; give a file that verify --worst or --best wrote")
 
-    def choose(self, view, memory, rng):
+    def choose(self, view: "DaemonEngine", memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
         nodes = self._nodes.get(tuple(view.codes), [])
         if not nodes or not set(nodes) <= set(view.enabled):
             raise InvalidInput(

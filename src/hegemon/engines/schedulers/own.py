@@ -5,6 +5,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from hegemon.engines.schedulers.scheduler import SchedulePlan, Scheduler
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
@@ -30,7 +32,7 @@ class OwnScheduler(Scheduler):
         if self._takes not in (2, 3):
             raise InvalidInput(f"{self.name} takes {self._takes} arguments; write choose(step, agents), or with below")
 
-    def choose(self, step: int, agents, below: Callable[[int], int], topology: Topology) -> tuple[int, int]:
+    def choose(self, step: int, agents: np.ndarray, below: Callable[[int], int], topology: Topology) -> tuple[int, int]:
         """Who meets in the step after `step` steps."""
         try:
             found = self._choose(step, agents, *(below,) * (self._takes == 3))
@@ -46,7 +48,7 @@ class OwnScheduler(Scheduler):
             )
         return i, j
 
-    def compiled(self, topology: Topology):
+    def compiled(self, topology: Topology) -> tuple[Callable, np.ndarray]:
         raise InvalidInput(f"the scheduler {self.name} is plain Python; use engine stepwise")
 
     def plan(self, topology: Topology) -> SchedulePlan:

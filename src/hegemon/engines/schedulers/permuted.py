@@ -4,6 +4,8 @@
 disjoint pairs; on complete graphs there are n/2 of them, and all such sets are alike.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numba import uint64
 
@@ -17,7 +19,7 @@ from hegemon.models.protocol import Protocol
 MOST_REMEMBERED = 16  # arcs or agents: an exact chain keeps every set of them apart
 
 
-def pair_unused(rows, n, s0, s1, s2, s3):
+def pair_unused(rows, n, s0, s1, s2, s3):  # type: ignore[no-untyped-def]
     """An arc that this sweep has not used, each alike. Row 0 says where they begin; those before are used."""
     first = rows[0, 0]
     rest = len(rows) - first
@@ -29,7 +31,7 @@ def pair_unused(rows, n, s0, s1, s2, s3):
     return uint64(rows[first, 0]), uint64(rows[first, 1]), s0, s1, s2, s3
 
 
-def pair_unmatched(rows, n, s0, s1, s2, s3):
+def pair_unmatched(rows, n, s0, s1, s2, s3):  # type: ignore[no-untyped-def]
     """The same, where arcs with an end that has met in this round are passed over.
 
     `rows[0]` holds where unused arcs begin and the number of the round; the last n rows, in which round each agent met.
@@ -50,7 +52,7 @@ def pair_unmatched(rows, n, s0, s1, s2, s3):
             return uint64(i), uint64(j), s0, s1, s2, s3
 
 
-def pair_of_matching(rows, n, s0, s1, s2, s3):
+def pair_of_matching(rows, n, s0, s1, s2, s3):  # type: ignore[no-untyped-def]
     """On a complete graph: two agents that have not met in this round. Row 0 says where they begin."""
     first = rows[0, 0]
     for place in range(first, first + 2):
@@ -67,7 +69,7 @@ class Permutation(Scheduler):
     name = "permutation"
     memoryless = False
 
-    def compiled(self, topology: Topology):
+    def compiled(self, topology: Topology) -> tuple[Callable, np.ndarray]:
         return pair_unused, np.concatenate([[[1, 0]], all_arcs(topology)]).astype(np.int64)
 
     def plan(self, topology: Topology) -> SchedulePlan:
@@ -75,7 +77,7 @@ class Permutation(Scheduler):
         require_few(self.name, len(arcs), "arcs")
         full = (1 << len(arcs)) - 1
 
-        def rows_after(used: int):
+        def rows_after(used: int) -> list[tuple[int, int, int]]:
             left = [k for k in range(len(arcs)) if not used >> k & 1]
             return [(*arcs[k], (used | 1 << k) % full) for k in left]
 
@@ -91,7 +93,7 @@ class Matching(Scheduler):
     name = "matching"
     memoryless = False
 
-    def compiled(self, topology: Topology):
+    def compiled(self, topology: Topology) -> tuple[Callable, np.ndarray]:
         if topology.is_complete:
             return pair_of_matching, np.concatenate([[1], np.arange(topology.n)]).astype(np.int64)[:, None]
         empty = np.zeros((topology.n, 2), np.int64)
@@ -104,7 +106,7 @@ class Matching(Scheduler):
         def free(met: int) -> list:
             return [(i, j) for i, j in arcs if not met >> i & 1 and not met >> j & 1]
 
-        def rows_after(met: int):
+        def rows_after(met: int) -> list[tuple[int, int, int]]:
             after = [(i, j, met | 1 << i | 1 << j) for i, j in free(met)]
             return [(i, j, then if free(then) else 0) for i, j, then in after]
 
@@ -119,15 +121,15 @@ def require_few(name: str, number: int, what: str) -> None:
         )
 
 
-def read_permutation(words: str, protocol: Protocol, topology: Topology) -> Permutation:
+def read_permutation(words: str, protocol: Protocol, topology: Topology) -> Scheduler:
     return _plain(Permutation(), words)
 
 
-def read_matching(words: str, protocol: Protocol, topology: Topology) -> Matching:
+def read_matching(words: str, protocol: Protocol, topology: Topology) -> Scheduler:
     return _plain(Matching(), words)
 
 
-def _plain(scheduler: Scheduler, words: str):
+def _plain(scheduler: Scheduler, words: str) -> Scheduler:
     if words:
         raise InvalidInput(f"{scheduler} takes nothing after a colon, and got {words[:40]!r}; write {scheduler}")
     return scheduler

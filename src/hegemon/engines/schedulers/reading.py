@@ -1,5 +1,6 @@
 """The option `scheduler` of a run: a text becomes a scheduler, by the model of the protocol."""
 
+from collections.abc import Collection
 from importlib import import_module
 from typing import Any
 
@@ -79,7 +80,7 @@ def read_nodes(text: str, protocol: Protocol, topology: Topology) -> Any:
     return read_daemon(text, NODES[known_name(text, NODES, protocol)])
 
 
-def known_name(text: str, known, protocol: Protocol) -> str:
+def known_name(text: str, known: Collection[str], protocol: Protocol) -> str:
     """The name of a scheduler, without what follows a colon; refused unless it is one of these."""
     name = text.partition(":")[0]
     if name not in known:

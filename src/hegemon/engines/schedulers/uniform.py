@@ -13,7 +13,7 @@ from hegemon.engines.schedulers.scheduler import SchedulePlan, Scheduler, memory
 from hegemon.graphs.topology import Topology
 
 
-def pair_complete(rows, n, s0, s1, s2, s3):
+def pair_complete(rows, n, s0, s1, s2, s3):  # type: ignore[no-untyped-def]
     """Two different agents of n < 2**32, from one word, and the generator's words, which stay in registers.
 
     Numbers have no sign: for others the compiler asks at every access whether they count from the end.
@@ -26,7 +26,7 @@ def pair_complete(rows, n, s0, s1, s2, s3):
             return i, j + (uint64(1) if j >= i else uint64(0)), s0, s1, s2, s3
 
 
-def pair_arcs(rows, n, s0, s1, s2, s3):
+def pair_arcs(rows, n, s0, s1, s2, s3):  # type: ignore[no-untyped-def]
     """Any row."""
     while True:
         word, s0, s1, s2, s3 = turn(s0, s1, s2, s3)
@@ -48,7 +48,7 @@ class UniformScheduler(Scheduler):
     def plan(self, topology: Topology) -> SchedulePlan:
         return memoryless(all_arcs(topology))
 
-    def compiled(self, topology: Topology):
+    def compiled(self, topology: Topology) -> tuple[Callable, np.ndarray]:
         if topology.is_complete:
             return pair_complete, np.empty((0, 2), np.int32)
         return pair_arcs, all_arcs(topology)

@@ -8,9 +8,10 @@ the same size, shared by itself and one other.
 import csv
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numba import uint64
@@ -28,7 +29,7 @@ LARGEST_FILE = 50_000_000  # bytes
 FINEST = 1000  # of the rates of a power law: the largest is this number, and the others are rounded to whole ones
 
 
-def pair_by_arc(rows, n, s0, s1, s2, s3):
+def pair_by_arc(rows, n, s0, s1, s2, s3):  # type: ignore[no-untyped-def]
     """A row by its rate; the last row holds the sum of all rates and how far words are shifted to get about there."""
     cells = len(rows) - 1
     cell, s0, s1, s2, s3 = turn_below(cells, s0, s1, s2, s3)
@@ -42,7 +43,7 @@ def pair_by_arc(rows, n, s0, s1, s2, s3):
     return uint64(rows[cell, 0]), uint64(rows[cell, 1]), s0, s1, s2, s3
 
 
-def pair_by_agent(rows, n, s0, s1, s2, s3):
+def pair_by_agent(rows, n, s0, s1, s2, s3):  # type: ignore[no-untyped-def]
     """Two agents by their rates, again until they differ."""
     while True:
         i, _, s0, s1, s2, s3 = pair_by_arc(rows, n, s0, s1, s2, s3)
@@ -75,7 +76,10 @@ class Weighted(Scheduler):
     """`agents` are rates per agent, or `arcs` rates by (initiator, responder); those that are not named have rate 0."""
 
     def __init__(
-        self, agents: Sequence | None = None, arcs: Mapping[tuple[int, int], object] | None = None, name="weighted"
+        self,
+        agents: Sequence | None = None,
+        arcs: Mapping[tuple[int, int], object] | None = None,
+        name: str = "weighted",
     ):
         self.name = name
         if (agents is None) == (arcs is None):
@@ -105,7 +109,7 @@ class Weighted(Scheduler):
         if len(self._rates) != topology.n:
             raise InvalidInput(f"{self.name} has {len(self._rates)} rates for {topology.n} agents; give one for each")
 
-    def compiled(self, topology: Topology):
+    def compiled(self, topology: Topology) -> tuple[Callable, np.ndarray]:
         if self._by_agent and topology.is_complete:
             self._require_agents(topology)
             if sum(rate > 0 for rate in self._rates) < 2:
@@ -138,7 +142,7 @@ def whole_rates(given: Sequence) -> list[int]:
     return whole
 
 
-def as_rate(given) -> Fraction:
+def as_rate(given: Any) -> Fraction:
     """A rate as the fraction that it is written as."""
     try:
         rate = fraction_of(given)
