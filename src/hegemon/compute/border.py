@@ -15,7 +15,7 @@ import gc
 import importlib
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -40,29 +40,29 @@ _opening = threading.Lock()  # trials run in threads
 
 
 @intrinsic
-def _example(typing_context):
+def _example(typing_context: Any) -> Any:
     return types.void(), lambda context, builder, signature, arguments: context.get_dummy_value()
 
 
-def is_compiled(function) -> bool:
+def is_compiled(function: Any) -> bool:
     return isinstance(function, Dispatcher)
 
 
-def is_intrinsic(function) -> bool:
+def is_intrinsic(function: Any) -> bool:
     return isinstance(function, type(_example))
 
 
-def plain(function) -> Callable:
+def plain(function: Any) -> Callable:
     """The Python function behind a compiled one or an intrinsic."""
     return function.py_func if is_compiled(function) else function._defn if is_intrinsic(function) else function
 
 
-def options_of(function) -> dict[str, Any]:
+def options_of(function: Any) -> dict[str, Any]:
     """The options that a function was compiled with."""
     return function.targetoptions if is_compiled(function) else {}
 
 
-def _check_arithmetic(pipeline) -> None:
+def _check_arithmetic(pipeline: Any) -> None:
     from hegemon.compute.checked import CheckArithmetic  # which takes long to load
 
     pipeline.add_pass_after(CheckArithmetic, IRProcessing)
@@ -75,9 +75,9 @@ def _forgiving(kernel: Any, method: str, prepare: Callable[[], None] = lambda: N
     The method `_load_overload` does not import the compiler first, which takes a fifth of a command's start.
     """
     cache: Any = getattr(kernel, "_cache", None)
-    load = getattr(cache, method, None)
+    load: Any = getattr(cache, method, None)
 
-    def load_overload(signature, context):
+    def load_overload(signature: Any, context: Any) -> Any:
         try:
             prepare()
             return load(signature, context)
@@ -93,7 +93,7 @@ def _forgiving(kernel: Any, method: str, prepare: Callable[[], None] = lambda: N
 if STOCK:
 
     class _CheckedCompiler(Compiler):
-        def define_pipelines(self):
+        def define_pipelines(self) -> list:
             (pipeline,) = super().define_pipelines()
             _check_arithmetic(pipeline)
             return [pipeline]
@@ -118,7 +118,7 @@ if STOCK:
     def _public(options: dict[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in options.items() if name not in PRIVATE}
 
-    def _apart(function):
+    def _apart(function: Callable) -> Callable:
         """Files of compiled code are not shared with those that shortcuts have made."""
         function.__qualname__ = f"{function.__qualname__.removesuffix('_stock')}_stock"
         return function
@@ -137,36 +137,37 @@ else:
     class _Raw(JITCodeLibrary):
         """An ingredient's code with that of all that it calls: linked, nothing more."""
 
-        def finalize(self):
+        def finalize(self) -> None:
             for library in dict.fromkeys(self._linking_libraries):
                 if hasattr(library, "_reload_init"):  # newer than the oldest Numba that is allowed
                     self._reload_init.update(library._reload_init)
                 self._final_module.link_in(library._get_module_for_linking(), preserve=True)
             self._finalized = True
 
-        def get_pointer_to_function(self, name):
+        def get_pointer_to_function(self, name: str) -> int:
             return 0  # nowhere yet
 
         @property
-        def codegen(self):
+        def codegen(self) -> "_Raw":
             return self
 
-        def set_env(self, name, environment):
+        def set_env(self, name: str, environment: Any) -> None:
             """Nothing here runs: the kernel does it (see `_Finished`)."""
 
     class _Finished(JITCodeLibrary):
         """A kernel's code. Its ingredients get their environments, which hold what their exceptions say."""
 
-        def _finalize_final_module(self):
+        def _finalize_final_module(self) -> None:
             super()._finalize_final_module()
+            codegen: Any = self._codegen
             for variable in self._final_module.global_variables:
                 environment = lookup_environment(variable.name)
                 if environment is not None:
-                    self._codegen.set_env(variable.name, environment)
+                    codegen.set_env(variable.name, environment)
 
-    def _compiler(library, checked: bool = False) -> type[Compiler]:
+    def _compiler(library: type[JITCodeLibrary], checked: bool = False) -> type[Compiler]:
         class Into(Compiler):
-            def define_pipelines(self):
+            def define_pipelines(self) -> list:
                 self.state.library = library(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
                 self.state.library.enable_object_caching()
                 (pipeline,) = super().define_pipelines()
@@ -185,12 +186,12 @@ else:
 
         door = None
 
-        def open_door(self):
+        def open_door(self) -> Any:
             from hegemon.compute.compilation import specialize  # which stands on this module
 
             return specialize(self.py_func, allocates=self.targetoptions.get("_nrt", True))
 
-        def get_call_template(self, arguments, named):
+        def get_call_template(self, arguments: Any, named: Any) -> Any:
             """As for any number, where that is possible: not compiled again for every literal that it is given."""
             given = tuple(types.unliteral(kind) if isinstance(kind, _NUMBERS) else kind for kind in arguments)
             try:
@@ -200,22 +201,23 @@ else:
                     raise
                 return super().get_call_template(arguments, named)
 
-        def add_overload(self, result) -> None:
+        def add_overload(self, result: Any) -> None:
             self.overloads[tuple(result.signature.args)] = result
 
-        def _compile_for_args(self, *arguments, **named):
+        def _compile_for_args(self, *arguments: Any, **named: Any) -> Any:
             with _opening:
                 if self.door is None:
                     self.door = self.open_door()
             entry = self.door._compile_for_args(*arguments, **named)
             if not named:  # from now on Python calls it without a detour
-                self._insert([self.typeof_pyval(value)._code for value in arguments], entry, False)
+                inner: Any = self  # made in C, which type checkers do not see
+                inner._insert([inner.typeof_pyval(value)._code for value in arguments], entry, False)
             return entry
 
     def ingredient(checked: bool = False, **options: Any) -> Any:
         """The decorator of functions that only kernels call, with options of `numba.njit`; `checked` arithmetic."""
 
-        def decorate(function) -> Ingredient:
+        def decorate(function: Callable) -> Ingredient:
             targetoptions = {"nopython": True, "boundscheck": None, **_CLOSED, **options}
             return Ingredient(function, {}, targetoptions, _AuthorsCompiler if checked else _IngredientCompiler)
 
@@ -255,19 +257,19 @@ else:
         compile_for, save = kernel.compile, kernel._cache.save_overload
         lock = os.path.join(path, f".{kernel.py_func.__qualname__}.lock")
 
-        def compile_kernel(signature):
+        def compile_kernel(signature: Any) -> Any:
             # The compiler's own lock first: no thread may hold the file while another waits with the compiler's lock.
             with global_compiler_lock, held(lock), _uncollected():
                 return compile_for(signature)
 
-        def save_overload(signature, data):
+        def save_overload(signature: Any, data: Any) -> None:
             with contextlib.suppress(OSError):  # a full disk costs time, not the run
                 save(signature, data)
 
         kernel.compile, kernel._cache.save_overload = compile_kernel, save_overload
 
     @contextlib.contextmanager
-    def _uncollected():
+    def _uncollected() -> Iterator[None]:
         """The compiler keeps most of the small objects that it makes: looking for garbage takes a tenth of its time."""
         looking = gc.isenabled()
         gc.disable()

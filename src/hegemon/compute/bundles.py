@@ -17,14 +17,14 @@ from hegemon.compute.border import CHECKED
 from hegemon.compute.intrinsics import opener
 
 
-def bundle(name: str, **kinds) -> Any:
+def bundle(name: str, **kinds: Any) -> Any:
     """The named tuple, and the function with which a kernel opens the addresses that it is given."""
     element_types = tuple(np.dtype(kind) for kind in kinds.values())
     group: Any = type(name, (namedtuple(name, tuple(kinds)),), {"element_types": element_types})
     return group, opener(group, [from_dtype(kind) for kind in element_types])
 
 
-def addresses(arrays) -> np.ndarray:
+def addresses(arrays: Any) -> np.ndarray:
     """What a kernel is given for a bundle; whoever calls it keeps the arrays alive."""
     for array, kind in zip(arrays, arrays.element_types, strict=True):
         if array.dtype != kind or not array.flags.c_contiguous:

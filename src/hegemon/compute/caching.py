@@ -3,6 +3,7 @@
 import contextlib
 import os
 import tempfile
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,14 +13,14 @@ import numba
 from hegemon.compute.border import STOCK, compile_alone, ingredient, make_callback, make_kernel
 
 
-def cached(function, **options):
+def cached(function: Callable, **options: Any) -> Any:
     """`function` compiled when it is first called, and kept on disk if any folder can be written."""
     kernel = _kept(partial(make_kernel, function, options))
     compile_alone(kernel, _held)
     return kernel
 
 
-def kernel(function):
+def kernel(function: Callable) -> Any:
     """The decorator of kernels that belong to no protocol and hold no lock; in one another they are ingredients."""
     if STOCK:
         return cached(function, nogil=True)
@@ -28,17 +29,17 @@ def kernel(function):
     return made
 
 
-def inlined_kernel(function):
+def inlined_kernel(function: Callable) -> Any:
     """The same, copied into the kernels that call it."""
     return cached(function, nogil=True, inline="always")
 
 
-def cached_callback(function, signature):
+def cached_callback(function: Callable, signature: Any) -> Any:
     """The same with a C calling convention."""
     return _kept(partial(make_callback, function, signature))
 
 
-def _kept(make):
+def _kept(make: Callable) -> Any:
     """Numba keeps its files beside the source or in the home; where neither can be written, in a folder of
     temporary files that belongs to this user; and where even that cannot be, nowhere."""
     try:
@@ -66,7 +67,7 @@ def _use_temporary_folder() -> bool:
 
 
 @contextlib.contextmanager
-def _held(lock):
+def _held(lock: str) -> Iterator[None]:
     """Where files cannot be written or locked, nobody waits."""
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(ImportError, OSError):

@@ -8,6 +8,7 @@ import operator
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from llvmlite import ir as llvm
 from numba.core import ir, types
@@ -33,16 +34,16 @@ def is_authored(function: Callable) -> bool:
     return not file.is_relative_to(PACKAGE) or file.is_relative_to(PACKAGE / "protocols")
 
 
-def _is_whole(kind) -> bool:
+def _is_whole(kind: Any) -> bool:
     return isinstance(kind, types.Integer | types.Boolean)
 
 
-def _refuse_where(context, builder, wrong, place, what: str) -> None:
+def _refuse_where(context: Any, builder: llvm.IRBuilder, wrong: llvm.Value, place: Any, what: str) -> None:
     with builder.if_then(wrong, likely=False):
         context.call_conv.return_user_exc(builder, InvalidInput, (what.format(place.literal_value),))
 
 
-def _is_large(builder, x):
+def _is_large(builder: llvm.IRBuilder, x: llvm.Value) -> llvm.Value:
     """Whether a whole number may be rounded as a real one."""
     return builder.icmp_unsigned(">", builder.add(x, WORD(EXACT)), WORD(2 * EXACT))
 
@@ -50,16 +51,16 @@ def _is_large(builder, x):
 # -- operations on two whole numbers of 64 bits: the result, and whether it is wrong ------------------------------
 
 
-def _with_overflow(name: str):
-    def generate(context, builder, x, y):
+def _with_overflow(name: str) -> Callable:
+    def generate(context: Any, builder: llvm.IRBuilder, x: llvm.Value, y: llvm.Value) -> Any:
         both = getattr(builder, name)(x, y)
         return builder.extract_value(both, 0), builder.extract_value(both, 1)
 
     return generate
 
 
-def _divided(plain):
-    def generate(context, builder, x, y):
+def _divided(plain: Callable) -> Callable:
+    def generate(context: Any, builder: llvm.IRBuilder, x: llvm.Value, y: llvm.Value) -> Any:
         """The quotient of the least number and -1 is no number, and a remainder would stop the processor."""
         wrong = builder.and_(builder.icmp_signed("==", x, LEAST), builder.icmp_signed("==", y, WORD(-1)))
         y = builder.select(wrong, WORD(1), y)
@@ -68,7 +69,7 @@ def _divided(plain):
     return generate
 
 
-def _shifted_left(context, builder, x, y):
+def _shifted_left(context: Any, builder: llvm.IRBuilder, x: llvm.Value, y: llvm.Value) -> tuple[llvm.Value, llvm.Value]:
     far = builder.icmp_unsigned(">=", y, WORD(64))
     by = builder.select(far, WORD(0), y)
     result = builder.shl(x, by)
@@ -77,12 +78,14 @@ def _shifted_left(context, builder, x, y):
     return result, builder.or_(below, builder.or_(lost, builder.and_(far, something)))
 
 
-def _shifted_right(context, builder, x, y):
+def _shifted_right(
+    context: Any, builder: llvm.IRBuilder, x: llvm.Value, y: llvm.Value
+) -> tuple[llvm.Value, llvm.Value]:
     by = builder.select(builder.icmp_unsigned(">=", y, WORD(64)), WORD(63), y)
     return builder.ashr(x, by), builder.icmp_signed("<", y, WORD(0))
 
 
-def _fits(x, y):
+def _fits(x: int, y: int) -> bool:
     """Whether x ** y is a whole number of 64 bits."""
     if y <= 1 or -1 <= x <= 1:
         return y >= 0
@@ -97,7 +100,7 @@ def _fits(x, y):
     return True
 
 
-def _raised(x, y):
+def _raised(x: int, y: int) -> int:
     """x ** y, which fits. Numba's own power takes real numbers where the exponent is large."""
     if x == -1:
         return 1 - 2 * (y & 1)
@@ -109,7 +112,7 @@ def _raised(x, y):
     return result
 
 
-def _power(context, builder, x, y):
+def _power(context: Any, builder: llvm.IRBuilder, x: llvm.Value, y: llvm.Value) -> tuple[llvm.Value, llvm.Value]:
     pair = types.int64, types.int64
     fits = context.compile_internal(builder, _fits, types.boolean(*pair), (x, y))
     wrong = builder.not_(fits)
@@ -117,7 +120,9 @@ def _power(context, builder, x, y):
     return context.compile_internal(builder, _raised, types.int64(*pair), (x, y)), wrong
 
 
-def _called(context, builder, plain, result, kinds, values):
+def _called(
+    context: Any, builder: llvm.IRBuilder, plain: Callable, result: Any, kinds: tuple, values: tuple
+) -> llvm.Value:
     return context.get_function(plain, result(*kinds))(builder, values)
 
 
@@ -139,24 +144,24 @@ IN_PLACE = {
 }  # fmt: skip
 
 
-def _binary(plain, checked) -> Callable:
+def _binary(plain: Callable, checked: Callable) -> Callable:
     """The operation `plain`, looked after as `checked` says where both numbers are whole."""
 
     @intrinsic(prefer_literal=True)
-    def operation(typing_context, x, y, place):
+    def operation(typing_context: Any, x: Any, y: Any, place: Any) -> Any:
         x, y = types.unliteral(x), types.unliteral(y)
         whole = _is_whole(x) and _is_whole(y)
         unsigned = [kind == types.uint64 for kind in (x, y)]
         if whole and any(unsigned) and not all(unsigned):  # Numba would make a real number of them
 
-            def refuse(context, builder, signature, arguments):
+            def refuse(context: Any, builder: llvm.IRBuilder, signature: Any, arguments: Any) -> Any:
                 _refuse_where(context, builder, llvm.IntType(1)(1), place, BEYOND)
                 return context.get_constant(signature.return_type, 0)
 
             return (types.int64 if checked in WHOLE else types.boolean)(x, y, place), refuse
         if whole and not any(unsigned) and checked in WHOLE:
 
-            def generate(context, builder, signature, arguments):
+            def generate(context: Any, builder: llvm.IRBuilder, signature: Any, arguments: Any) -> Any:
                 result, wrong = WHOLE[checked](context, builder, *arguments[:2])
                 _refuse_where(context, builder, wrong, place, BEYOND)
                 return result
@@ -167,7 +172,7 @@ def _binary(plain, checked) -> Callable:
             return None
         real = checked is operator.truediv or any(isinstance(kind, types.Float) for kind in (x, y))
 
-        def as_ever(context, builder, signature, arguments):
+        def as_ever(context: Any, builder: llvm.IRBuilder, signature: Any, arguments: Any) -> Any:
             values = [
                 context.cast(builder, value, given, wanted)
                 for value, given, wanted in zip(arguments, (x, y), found.args, strict=False)
@@ -188,17 +193,17 @@ BINARY = {plain: _binary(plain, plain) for plain in (*WHOLE, *MIXED)}
 BINARY |= {plain: _binary(plain, checked) for plain, checked in IN_PLACE.items()}
 
 
-def _unary(plain) -> Callable:
+def _unary(plain: Callable) -> Callable:
     """The operation `plain`, which the least whole number does not have."""
 
     @intrinsic(prefer_literal=True)
-    def operation(typing_context, x, place):
+    def operation(typing_context: Any, x: Any, place: Any) -> Any:
         x = types.unliteral(x)
         found = typing_context.resolve_function_type(plain, (x,), {})
         if found is None:
             return None
 
-        def generate(context, builder, signature, arguments):
+        def generate(context: Any, builder: llvm.IRBuilder, signature: Any, arguments: Any) -> Any:
             if isinstance(x, types.Integer):
                 word = context.cast(builder, arguments[0], x, types.int64)
                 _refuse_where(context, builder, builder.icmp_signed("==", word, LEAST), place, BEYOND)
@@ -215,7 +220,7 @@ CALLED: dict[Callable, Callable] = {abs: _unary(abs)}
 
 
 @intrinsic(prefer_literal=True)
-def truncated(typing_context, x, place):
+def truncated(typing_context: Any, x: Any, place: Any) -> Any:
     """`int(x)`."""
     x = types.unliteral(x)
     if _is_whole(x):
@@ -223,7 +228,7 @@ def truncated(typing_context, x, place):
     if not isinstance(x, types.Float):
         return None
 
-    def generate(context, builder, signature, arguments):
+    def generate(context: Any, builder: llvm.IRBuilder, signature: Any, arguments: Any) -> Any:
         value = context.cast(builder, arguments[0], x, types.float64)
         limit = llvm.DoubleType()(2.0**63)
         fits = builder.and_(
@@ -239,11 +244,11 @@ CALLED[int] = truncated
 
 
 @intrinsic(prefer_literal=True)
-def stored(typing_context, x, place):
+def stored(typing_context: Any, x: Any, place: Any) -> Any:
     """What is written into a field: a whole number."""
     kind = types.unliteral(x)
 
-    def generate(context, builder, signature, arguments):
+    def generate(context: Any, builder: llvm.IRBuilder, signature: Any, arguments: Any) -> Any:
         if isinstance(kind, types.Float):
             _refuse_where(context, builder, llvm.IntType(1)(1), place, REAL)
         elif kind == types.uint64:
@@ -259,10 +264,10 @@ class CheckArithmetic(FunctionPass):
 
     _name = "check_arithmetic"
 
-    def __init__(self):
+    def __init__(self) -> None:
         FunctionPass.__init__(self)
 
-    def run_pass(self, state) -> bool:
+    def run_pass(self, state: Any) -> bool:
         functions = {}  # variables that hold one of the functions that are replaced
         for block in state.func_ir.blocks.values():
             for statement in block.find_insts(ir.Assign):
@@ -272,7 +277,7 @@ class CheckArithmetic(FunctionPass):
             block.body = [made for statement in block.body for made in self._checked(state, statement, functions)]
         return True
 
-    def _checked(self, state, statement, functions) -> list:
+    def _checked(self, state: Any, statement: Any, functions: dict[str, Callable]) -> list:
         value = getattr(statement, "value", None)
         if isinstance(statement, ir.SetAttr):
             before, call = self._call(state, statement, stored, [value])
@@ -293,7 +298,7 @@ class CheckArithmetic(FunctionPass):
         before, call = self._call(state, statement, function, operands)
         return [*before, ir.Assign(call, statement.target, statement.loc)]
 
-    def _call(self, state, statement, function, operands):
+    def _call(self, state: Any, statement: Any, function: Callable, operands: list) -> tuple[list, Any]:
         scope, loc = statement.target.scope, statement.loc
         called = ir.Var(scope, ir_name(state, "checked"), loc)
         place = ir.Var(scope, ir_name(state, "place"), loc)
@@ -305,7 +310,7 @@ class CheckArithmetic(FunctionPass):
         return before, ir.Expr.call(called, [*operands, place], (), loc)
 
 
-def ir_name(state, what: str) -> str:
+def ir_name(state: Any, what: str) -> str:
     """A name that no variable has."""
     state.metadata["checked_names"] = number = state.metadata.get("checked_names", 0) + 1
     return f"${what}_{number}"

@@ -8,6 +8,7 @@ specialized kernel carries in its name a fingerprint of everything it was built 
 import hashlib
 import threading
 import types
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ ARRAYS = "'offsets'"  # in the text of records that have arrays, whose elements 
 _compiled: dict = {}  # plain functions as ingredients, shared by the kernels that know the same records
 
 
-def compiled(function, records: str = ""):
+def compiled(function: Callable, records: str = "") -> Any:
     """The author's plain function, and every plain function it calls, as compiled code."""
     if is_compiled(function):
         return function
@@ -47,7 +48,7 @@ def compiled(function, records: str = ""):
     return _compiled[function, records]
 
 
-def _rebind(function, scope):
+def _rebind(function: Callable, scope: dict[str, Any]) -> types.FunctionType:
     """The same code reading its global names from `scope`."""
     return types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, function.__closure__)
 
@@ -55,7 +56,9 @@ def _rebind(function, scope):
 _lock = threading.Lock()  # trials run in threads
 
 
-def specialize(template, records: str = "", parallel: bool = False, allocates: bool = True, **bindings):
+def specialize(
+    template: Callable, records: str = "", parallel: bool = False, allocates: bool = True, **bindings: Any
+) -> Any:
     """The kernel `template` with the given names bound to functions; compiled once, cached on disk.
 
     A kernel that does not allocate is compiled lean. `records` tells apart protocols whose states differ: Numba
@@ -66,34 +69,36 @@ def specialize(template, records: str = "", parallel: bool = False, allocates: b
 
 
 @cache
-def _specialize(template, records, parallel, allocates, bindings):
+def _specialize(
+    template: Callable, records: str, parallel: bool, allocates: bool, bindings: tuple[tuple[str, Callable], ...]
+) -> Any:
     options = {"parallel": parallel} if allocates else LEAN
     return cached(_bound(template, records, bindings), nogil=True, **options)
 
 
-def part(template, records: str = "", allocates: bool = True, **bindings):
+def part(template: Callable, records: str = "", allocates: bool = True, **bindings: Any) -> Any:
     """As `specialize`, but for kernels to call, and compiled with them."""
     with _lock:
         return _part(template, records, allocates, tuple(sorted(bindings.items())))
 
 
 @cache
-def _part(template, records, allocates, bindings):
+def _part(template: Callable, records: str, allocates: bool, bindings: tuple[tuple[str, Callable], ...]) -> Any:
     return ingredient(**{} if allocates else LEAN)(_bound(template, records, bindings))
 
 
-def callback(template, signature, records: str = "", **bindings):
+def callback(template: Callable, signature: Any, records: str = "", **bindings: Any) -> Any:
     """As `specialize`, but with a C calling convention and a fixed address: for kernels shared by protocols."""
     with _lock:
         return _callback(template, signature, records, tuple(sorted(bindings.items())))
 
 
 @cache
-def _callback(template, signature, records, bindings):
+def _callback(template: Callable, signature: Any, records: str, bindings: tuple[tuple[str, Callable], ...]) -> Any:
     return cached_callback(_bound(template, records, bindings), signature)
 
 
-def _bound(template, records, bindings):
+def _bound(template: Callable, records: str, bindings: tuple[tuple[str, Callable], ...]) -> types.FunctionType:
     """The template reading the bound names, itself named after all that it was built from."""
     kernel = _rebind(template, {**template.__globals__, **{k: compiled(f, records) for k, f in bindings}})
     key = hashlib.sha256(f"{STOCK} {CHECKS} {records} {fingerprint(kernel)}".encode())

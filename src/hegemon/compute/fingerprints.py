@@ -10,7 +10,9 @@ import hashlib
 import inspect
 import math
 import types
+from collections.abc import Callable, Iterable
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +23,7 @@ WITHOUT_NAMES = {"view", "tobytes", "ctypes", "data", "carray", "literal_unroll"
 OPTIONS = ("error_model", "fastmath", "_nrt", "parallel")  # of a compiled function: they change its machine code
 
 
-def fingerprint(function) -> str:
+def fingerprint(function: Callable) -> str:
     """A digest of the function's code and of everything that it reads, recursively."""
     digest = hashlib.sha256()
     places: dict = {}  # the functions met, in the order in which they were
@@ -46,11 +48,11 @@ def fingerprint(function) -> str:
     return digest.hexdigest()
 
 
-def is_function(value) -> bool:
+def is_function(value: Any) -> bool:
     return isinstance(value, types.FunctionType) or is_compiled(value) or is_intrinsic(value)
 
 
-def free_variables(function) -> dict:
+def free_variables(function: Callable) -> dict:
     """The global and enclosing names that a plain function reads."""
     found = {k: function.__globals__[k] for k in _referenced(function.__code__) if k in function.__globals__}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
@@ -58,7 +60,7 @@ def free_variables(function) -> dict:
     return found
 
 
-def speaks_of(functions, names, seen=None) -> bool:
+def speaks_of(functions: Iterable[Callable], names: Iterable[str], seen: set[Callable] | None = None) -> bool:
     """Whether any of the functions, or a function that it calls, mentions one of the names."""
     seen = set() if seen is None else seen
     for function in functions:
@@ -73,7 +75,7 @@ def speaks_of(functions, names, seen=None) -> bool:
     return False
 
 
-def names_read(functions) -> set[str] | None:
+def names_read(functions: Iterable[Callable]) -> set[str] | None:
     """Every name that these functions and all that they call mention: they read no other field of a state.
 
     None if that cannot be said, since memory is read without a name, or something is called whose code is not seen.
@@ -98,12 +100,12 @@ def names_read(functions) -> set[str] | None:
     return None if names & WITHOUT_NAMES else names
 
 
-def _plain(function):
+def _plain(function: Callable) -> tuple[Callable, dict[str, Any]]:
     """A compiled function or an intrinsic as the Python function behind it, and the options that matter."""
     return plain(function), {k: v for k, v in options_of(function).items() if k in OPTIONS}
 
 
-def _add_code(digest, code) -> None:
+def _add_code(digest: Any, code: types.CodeType) -> None:
     digest.update(code.co_code + repr((code.co_names, code.co_varnames, code.co_freevars)).encode())
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -112,7 +114,7 @@ def _add_code(digest, code) -> None:
             digest.update(repr(constant).encode())
 
 
-def _constant(value) -> bytes:
+def _constant(value: Any) -> bytes:
     """Data as bytes that are the same in every process."""
     if isinstance(value, np.ndarray):
         return f"{value.dtype} {value.shape}".encode() + value.tobytes()
@@ -127,7 +129,7 @@ def _constant(value) -> bytes:
 
 
 @cache
-def _referenced(code) -> set[str]:
+def _referenced(code: types.CodeType) -> set[str]:
     """The global names that code reads; asked once, since many kernels call the same small functions."""
     names = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
     for constant in code.co_consts:
@@ -136,7 +138,7 @@ def _referenced(code) -> set[str]:
     return names
 
 
-def _mentioned(code) -> set[str]:
+def _mentioned(code: types.CodeType) -> set[str]:
     """Every name and text in a function's code: attributes, global names, keys."""
     names = set(code.co_names)
     waiting = list(code.co_consts)

@@ -4,6 +4,8 @@ Made with Numba's interface for extensions. With stock Numba nothing is prefetch
 function are caught by `try`: the numbers are the same.
 """
 
+from typing import Any
+
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
@@ -15,8 +17,8 @@ FAILED = -1
 
 
 @intrinsic
-def _prefetch(typing_context, array, index):
-    def generate(context, builder, signature, arguments):
+def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
         array_value = context.make_array(signature.args[0])(context, builder, arguments[0])
         address = builder.ptrtoint(array_value.data, ir.IntType(64))
         offset = builder.mul(arguments[1], builder.extract_value(array_value.strides, 0))
@@ -31,7 +33,7 @@ def _prefetch(typing_context, array, index):
     return types.void(array, types.int64), generate
 
 
-def _no_prefetch(array, index):
+def _no_prefetch(array, index):  # type: ignore[no-untyped-def]
     pass
 
 
@@ -39,17 +41,17 @@ prefetch = njit(_no_prefetch) if STOCK else _prefetch
 prefetch.__doc__ = "Start loading `array[index]` for writing; `array` is one-dimensional and contiguous."
 
 
-def opener(group, element_types):
+def opener(group: Any, element_types: list) -> Any:
     """The function with which a kernel opens the addresses that it is given: a tuple `group` of pointers."""
     if CHECKED:
         return njit(lambda given: given)
     pointers = [types.CPointer(kind) for kind in element_types]
 
     @intrinsic
-    def opened(typing_context, given):
+    def opened(typing_context: Any, given: Any) -> Any:
         kind = types.BaseTuple.from_types(pointers, group)
 
-        def generate(context, builder, signature, arguments):
+        def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
             first = context.make_array(given)(context, builder, arguments[0]).data
             words = [builder.load(builder.gep(first, [ir.IntType(32)(k)])) for k in range(len(pointers))]
             parts = [
@@ -63,10 +65,10 @@ def opener(group, element_types):
 
 
 @intrinsic
-def _attempt(typing_context, function, scratch, parameters, layout, told):
+def _attempt(typing_context: Any, function: Any, scratch: Any, parameters: Any, layout: Any, told: Any) -> Any:
     found = function.get_call_type(typing_context, (scratch, parameters, layout, told), {})
 
-    def generate(context, builder, signature, arguments):
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
         made = function.dispatcher.get_compile_result(found)
         context.add_linking_libs([made.library])
         status, answer = context.call_internal_no_propagate(builder, made.fndesc, found, arguments[1:])
@@ -75,14 +77,14 @@ def _attempt(typing_context, function, scratch, parameters, layout, told):
     return found.return_type(function, *found.args), generate
 
 
-def _attempt_plainly(scratch, parameters, layout, told):
+def _attempt_plainly(scratch, parameters, layout, told):  # type: ignore[no-untyped-def]
     try:
         return react(scratch, parameters, layout, told)  # noqa: F821 - bound by part
     except Exception:
         return FAILED
 
 
-def _attempt_without_try(scratch, parameters, layout, told):
+def _attempt_without_try(scratch, parameters, layout, told):  # type: ignore[no-untyped-def]
     return _attempt(react, scratch, parameters, layout, told)  # noqa: F821 - bound by part
 
 
@@ -92,11 +94,11 @@ attempt = _attempt_plainly if STOCK else _attempt_without_try
 
 
 @intrinsic
-def call_meeting(typing_context, gate, first, second, coin):
+def call_meeting(typing_context: Any, gate: Any, first: Any, second: Any, coin: Any) -> Any:
     """Call the function at address gate[0] with both codes, the coins and the addresses gate[1..4]; it writes its
     results behind them. The gate is an array, or its address."""
 
-    def generate(context, builder, signature, arguments):
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
         word = ir.IntType(64)
         first_word = arguments[0]
         if isinstance(gate, types.Array):

@@ -20,7 +20,7 @@ class Unkept(Exception):
     """A value that cannot be kept exactly; the reason is a sentence's end."""
 
 
-def classes_of(function, *more: type) -> dict[str, type]:
+def classes_of(function: Any, *more: type) -> dict[str, type]:
     """The classes that the author of a function can name, with `more` of the engine's."""
     found = {name: one for name, one in getattr(function, "__globals__", {}).items() if isinstance(one, type)}
     return found | {SimpleNamespace.__name__: SimpleNamespace} | {one.__name__: one for one in more}

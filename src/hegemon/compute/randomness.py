@@ -6,6 +6,7 @@ words in place; copying them is a snapshot, and a replay from a snapshot repeats
 
 import random
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numba import uint64
@@ -73,14 +74,14 @@ class _Sown(ISpawnableSeedSequence):
             self._real = np.random.SeedSequence(self._place[0], spawn_key=self._place[1])
         return self._real
 
-    def generate_state(self, n_words, dtype=np.uint32):
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> np.ndarray:
         is_known = n_words == 4 and dtype == np.uint64
         return self._words if is_known else self._sequence().generate_state(n_words, dtype)
 
-    def spawn(self, n_children):
+    def spawn(self, n_children: int) -> list:
         return self._sequence().spawn(n_children)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self._sequence(), name)
@@ -115,7 +116,7 @@ def python_generator(seed: int, *path: int) -> random.Random:
 
 
 @drawing
-def turn(s0, s1, s2, s3):
+def turn(s0, s1, s2, s3):  # type: ignore[no-untyped-def]
     """64 random bits, and the state after them: xoshiro256++ (Blackman and Vigna, ACM TOMS 2021).
 
     For loops that draw much and write to arrays: the compiler cannot know that none of these is the state, and would
@@ -134,26 +135,26 @@ def turn(s0, s1, s2, s3):
 
 
 @drawing
-def next_word(state):
+def next_word(state):  # type: ignore[no-untyped-def]
     """64 random bits."""
     result, state[0], state[1], state[2], state[3] = turn(state[0], state[1], state[2], state[3])
     return result
 
 
 @drawing
-def next_double(state):
+def next_double(state):  # type: ignore[no-untyped-def]
     """Uniform on [0, 1), 53 bits."""
     return (next_word(state) >> uint64(11)) * _DOUBLE
 
 
 @drawing
-def next_open_double(state):
+def next_open_double(state):  # type: ignore[no-untyped-def]
     """Uniform on (0, 1): safe to take the logarithm of."""
     return ((next_word(state) >> uint64(11)) + 0.5) * _DOUBLE
 
 
 @ingredient()
-def next_below(state, bound):
+def next_below(state, bound):  # type: ignore[no-untyped-def]
     """Uniform on 0..bound-1 without bias, for any 1 <= bound < 2**63: masked rejection."""
     mask = uint64(bound - 1)
     mask |= mask >> uint64(1)
@@ -169,7 +170,7 @@ def next_below(state, bound):
 
 
 @drawing
-def is_fair(product, bound):
+def is_fair(product, bound):  # type: ignore[no-untyped-def]
     """Whether the upper half of a random 32-bit number times `bound` is uniform (Lemire 2019): the division is hardly
     ever needed."""
     rest = product & uint64(0xFFFFFFFF)
@@ -177,7 +178,7 @@ def is_fair(product, bound):
 
 
 @drawing
-def turn_below(bound, s0, s1, s2, s3):
+def turn_below(bound, s0, s1, s2, s3):  # type: ignore[no-untyped-def]
     """Uniform on 0..bound-1 for bound < 2**32, and the state after it."""
     while True:
         word, s0, s1, s2, s3 = turn(s0, s1, s2, s3)
@@ -187,7 +188,7 @@ def turn_below(bound, s0, s1, s2, s3):
 
 
 @drawing
-def next_index(state, bound):
+def next_index(state, bound):  # type: ignore[no-untyped-def]
     """Uniform on 0..bound-1 for bound < 2**32, in one multiplication."""
     while True:
         product = (next_word(state) >> uint64(32)) * uint64(bound)

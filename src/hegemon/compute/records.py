@@ -5,12 +5,32 @@ choice of parameters.
 """
 
 from collections import namedtuple
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from hegemon.compute.compilation import lean
+
+
+class Written(Protocol):
+    """What says itself how its words are read: the text of two functions, and the numbers that they read."""
+
+    def source(self) -> tuple[str, Sequence[int]]: ...
+
+
+class Fields(Written, Protocol):
+    """What is known here of a state space: compute stands below the models."""
+
+    names: tuple[str, ...]
+
+    @property
+    def layout(self) -> Sequence[int]: ...
+
+    def existence_test(self, name: str) -> str: ...
+
+    def require_codes(self, why: str) -> None: ...
 
 
 def widened(dtype: np.dtype) -> np.dtype:
@@ -27,12 +47,12 @@ def widened(dtype: np.dtype) -> np.dtype:
     return np.dtype(layout)
 
 
-def layout_of(space) -> np.ndarray:
+def layout_of(space: Fields) -> np.ndarray:
     """The numbers that `settle` and `clear` read; those of `codec` begin with them."""
     return np.array(space.layout, dtype=np.int64)
 
 
-def codec(space):
+def codec(space: Fields) -> tuple[Callable, Callable, np.ndarray]:
     """`encode(a, layout)` and `decode(code, a, layout)` to bind in kernels, and the layout to pass them."""
     space.require_codes("this cannot number them; use engine agents or events, or a shorter array")
     text, layout = space.source()
@@ -40,14 +60,14 @@ def codec(space):
     return encode, decode, np.array(layout, dtype=np.int64)
 
 
-def record_functions(space) -> tuple:
+def record_functions(space: Fields) -> tuple:
     """`copy(a, b)`, which writes the fields of a into b, and `same(a, b)`."""
     copy = "".join(f"\n    b.{name} = a.{name}" for name in space.names)
     same = "(" + " | ".join(f"(a.{name} ^ b.{name})" for name in space.names) + ") == 0"  # without branches
     return _functions(f"def copy(a, b):{copy}\ndef same(a, b):\n    return {same}\n", "copy", "same")
 
 
-def settler(space):
+def settler(space: Fields) -> Callable:
     """`settle(a, layout)`, with the layout of `codec`: whether every field that the state has is in its range.
 
     A field that the state does not have gets its lowest value: nothing that was left there by another class of
@@ -65,7 +85,7 @@ def settler(space):
     return _functions("\n".join([*lines, "    return True"]), "settle")[0]
 
 
-def clearer(space, words: int = 2):
+def clearer(space: Fields, words: int = 2) -> Callable:
     """`clear(a, layout)`: fields that the state does not have get their lowest value.
 
     `words` is how many numbers of the layout belong to a field: 2 in that of `codec`, 4 in that of `packer`.
@@ -78,19 +98,19 @@ def clearer(space, words: int = 2):
     return _functions("\n".join([*lines, "    return"]), "clear")[0]
 
 
-def packer(packing):
+def packer(packing: Written) -> tuple[Callable, Callable, np.ndarray]:
     """`pack(a, layout)` and `unpack(word, a, layout)` to bind in kernels, and the layout to pass them."""
     text, layout = packing.source()
     pack, unpack = _functions(text, "pack", "unpack")
     return pack, unpack, np.array(layout, dtype=np.int64)
 
 
-def fitter(text: str):
+def fitter(text: str) -> Callable:
     """`fits(a, degree, limits)` of a protocol whose ranges depend on the degree, to bind in kernels."""
     return _functions(text, "fits")[0]
 
 
-def copier(names):
+def copier(names: Iterable[str]) -> Callable:
     """`show(a, face)`, which copies the named fields of a state, to bind in kernels."""
     (show,) = _functions("\n".join(["def show(a, face):", *(f"    face.{name} = a.{name}" for name in names)]), "show")
     return show
@@ -105,7 +125,7 @@ def _functions(text: str, *names: str) -> tuple:
 
 
 @cache
-def marker(conditions: tuple):
+def marker(conditions: tuple) -> Callable:
     """`note(a, p, mark, place)`: from this place on, writes for every condition whether the agent satisfies it,
     1 or 0; returns the place behind."""
     lines = ["def note(a, p, mark, place):"]
@@ -114,7 +134,7 @@ def marker(conditions: tuple):
 
 
 @cache
-def recounter(conditions: tuple, fields: tuple[str, ...] = ()):
+def recounter(conditions: tuple, fields: tuple[str, ...] = ()) -> Callable:
     """`recount(a, b, c, d, p, goal)`: two agents in the states a and b are now in c and d. Updates the goal's counts;
     true if this meets the counted part of the stop, after a change of a count or of one of these fields. Without
     branches: the compiler follows each of them by a call within a call."""
@@ -130,7 +150,7 @@ def recounter(conditions: tuple, fields: tuple[str, ...] = ()):
     return _about(conditions, [*lines, "    return within(goal.counts, goal.low, goal.high)"], "recount")
 
 
-def _about(conditions: tuple, lines: list[str], name: str):
+def _about(conditions: tuple, lines: list[str], name: str) -> Callable:
     """A function of generated lines that call the conditions by number."""
     scope = {"within": within, **{f"condition{k}": condition for k, condition in enumerate(conditions)}}
     exec("\n".join(lines), scope)
@@ -138,7 +158,7 @@ def _about(conditions: tuple, lines: list[str], name: str):
 
 
 @lean
-def within(counts, low, high):
+def within(counts, low, high):  # type: ignore[no-untyped-def]
     """Whether every count is within its bounds, in one row of them at least."""
     for row in range(low.shape[0]):
         inside = True
@@ -150,14 +170,14 @@ def within(counts, low, high):
 
 
 @cache
-def all_of(functions: tuple, arguments: str):
+def all_of(functions: tuple, arguments: str) -> Callable:
     """One function that says whether all of these hold of its arguments."""
     called = " and ".join(f"condition{k}({arguments})" for k in range(len(functions)))
     return _about(functions, [f"def predicate({arguments}):", f"    return {called}"], "predicate")
 
 
 @cache
-def one_of(functions: tuple, arguments: str):
+def one_of(functions: tuple, arguments: str) -> Callable:
     """One function that writes what the function with this number says of its arguments into `result[place]`."""
     lines = [f"def value(which, {arguments}, result, place):"]
     for k in range(len(functions)):
@@ -179,25 +199,25 @@ def _tossed(coins: tuple[str, ...], biased: tuple[str, ...]) -> tuple[list[str],
 
 
 @cache
-def meeting(interact, coins: tuple[str, ...], biased: tuple[str, ...] = ()):
+def meeting(interact: Callable, coins: tuple[str, ...], biased: tuple[str, ...] = ()) -> Callable:
     """`meet(a, b, p, coin)`: the author's `interact`, given the number of what its coins show.
 
     Without coins the number is not looked at.
     """
     lines, drawn = _tossed(coins, biased)
-    scope = {"interact": interact, "Coins": namedtuple("Coins", coins)}
+    scope: dict[str, Any] = {"interact": interact, "Coins": namedtuple("Coins", coins)}
     call = f"    interact(a, b, p{f', {drawn}' if coins else ''})"
     exec("\n".join(["def meet(a, b, p, coin):", *lines, call]), scope)
     return scope["meet"]
 
 
 @cache
-def updating(update, coins: tuple[str, ...], biased: tuple[str, ...] = ()):
+def updating(update: Callable, coins: tuple[str, ...], biased: tuple[str, ...] = ()) -> Callable:
     """`update(me, neighbours, coin, p)`: the author's, given the number of what its coins show."""
     if not coins:
         return update  # it reads the number itself
     lines, drawn = _tossed(coins, biased)
-    scope = {"author": update, "Coins": namedtuple("Coins", coins)}
+    scope: dict[str, Any] = {"author": update, "Coins": namedtuple("Coins", coins)}
     call = f"    author(me, neighbours, {drawn}, p)"
     exec("\n".join(["def update(me, neighbours, coin, p):", *lines, call]), scope)
     return scope["update"]

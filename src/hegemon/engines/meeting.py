@@ -68,7 +68,12 @@ class Meeting:
         self._state = widened(protocol.space.dtype)
         signature = signature_of_meet(self._state, protocol.compiled_p.dtype)
         interact = meeting(protocol.interact, protocol.coins.names, protocol.coins.biased)
-        bound = {"interact": interact, "encode": encode, "decode": decode, "note": marker(stop.conditions)}
+        bound: dict[str, Any] = {
+            "interact": interact,
+            "encode": encode,
+            "decode": decode,
+            "note": marker(stop.conditions),
+        }
         self._told = MARKS + 2 * len(stop.conditions)
         reaction = part(react, protocol.record_types, **bound)
         self._aloud = partial(specialize, react, protocol.record_types, **bound)

@@ -60,7 +60,7 @@ def evaluate_overall(which, agents, offsets, targets, parameters, result):  # ty
 
 
 # What an observable's value may read: one agent, an agent and its neighbours, or everything at once.
-READS = {
+READS: dict[Callable, str] = {
     evaluate_records: "a, p",
     evaluate_with_neighbours: "a, near, p",
     evaluate_overall: "agents, offsets, targets, p",

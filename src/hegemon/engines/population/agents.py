@@ -156,7 +156,7 @@ class Agents(Engine):
         copy, _ = record_functions(space)
         self._watch, scratch = Watch(protocol, self.stop), np.zeros(2, widened(space.dtype))
         self._given = Given(protocol.compiled_p, layout_of(space), scratch, self._tried, self._watch.gate)
-        bound = {
+        bound: dict[str, Any] = {
             "meet": meeting(protocol.interact, protocol.coins.names, protocol.coins.biased),
             "recount": recounter(self.stop.conditions, self._watch.fields),
         }

@@ -35,7 +35,7 @@ class Given(NamedTuple):
     have ports), and the ranges that depend on the degree."""
 
     p: np.ndarray
-    layout: tuple
+    layout: np.ndarray
     offsets: np.ndarray
     targets: np.ndarray
     back: np.ndarray

@@ -100,7 +100,7 @@ class Rounds(Engine):
         pack, unpack, layout = packer(self.packing)
         records, ports = self.protocol.record_types, self.protocol.neighbourhood == "ports"
         show = copier(self.protocol.public_names)
-        self.author = {  # what the kernels of this engine and of fast-forward are bound to
+        self.author: dict[str, Any] = {  # what the kernels of this engine and of fast-forward are bound to
             "pack": pack,
             "unpack": unpack,
             "clear": clearer(self.space, words=4),
