@@ -5,17 +5,21 @@ is the part of each weight that changes no agent's output, which is what holding
 """
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hegemon.display import Show
 from hegemon.errors import InvalidInput
 from hegemon.exact import kernels
-from hegemon.exact.configurations import Configurations, ConfigurationSpace
+from hegemon.exact.configurations import Configurations, ConfigurationSpace, StartCodes
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 GIB = 2**30
 MEMORY = 4.0  # GiB, by default
@@ -113,7 +117,7 @@ class Chain:
         """Offsets and sources of the arcs into every configuration."""
         return transposed(self.offsets, self.targets)
 
-    def probabilities(self) -> Any:
+    def probabilities(self) -> "csr_array":
         """The transition matrix in floating point."""
         return matrix(self.weights / self.denominator, self.targets, self.offsets)
 
@@ -121,7 +125,7 @@ class Chain:
     def _order(self) -> np.ndarray:
         return np.argsort(self.keys)
 
-    def index(self, codes: Any) -> int | None:
+    def index(self, codes: Sequence[int] | np.ndarray) -> int | None:
         """Where the configuration with these codes is; None if it was not reached."""
         key = self.space.key(codes)
         place = int(np.searchsorted(self.keys, key, sorter=self._order))
@@ -129,7 +133,7 @@ class Chain:
         return int(found) if found >= 0 and self.keys[found] == key else None
 
 
-def matrix(values: np.ndarray, targets: np.ndarray, offsets: np.ndarray) -> Any:
+def matrix(values: np.ndarray, targets: np.ndarray, offsets: np.ndarray) -> "csr_array":
     """A square sparse matrix from its rows."""
     from scipy.sparse import csr_array  # only here: it takes as long to load as a small chain takes altogether
 
@@ -153,7 +157,7 @@ def whole_chain(space: Configurations, memory: float = MEMORY, progress: Show | 
     model, keys = space.model, space.all_keys()
     arcs = None if space.multiset else space.arc_table
 
-    def expand(first: Any) -> tuple:
+    def expand(first: int) -> tuple:
         sources = keys[first : first + ROWS]
         room = len(sources) * space.width + space.width
         lengths = np.empty(len(sources), np.int64)
@@ -174,7 +178,7 @@ def whole_chain(space: Configurations, memory: float = MEMORY, progress: Show | 
     return Chain(space, keys, offsets, targets, weights, keeps)
 
 
-def _places(keys: Any, found: Any, space: Any) -> np.ndarray:
+def _places(keys: np.ndarray, found: np.ndarray, space: Configurations) -> np.ndarray:
     """Where the keys are that were found."""
     places = np.searchsorted(keys, found)
     if space.protocol.inputs and not np.array_equal(keys[np.minimum(places, len(keys) - 1)], found):
@@ -182,7 +186,9 @@ def _places(keys: Any, found: Any, space: Any) -> np.ndarray:
     return places
 
 
-def reachable_chain(space: Configurations, starts: Any, memory: float = MEMORY, progress: Show | None = None) -> Chain:
+def reachable_chain(
+    space: Configurations, starts: StartCodes, memory: float = MEMORY, progress: Show | None = None
+) -> Chain:
     """What can be reached from the given arrays of codes, numbered breadth-first."""
     if space.q > LARGE_TABLE:  # it is made before anything is found
         require_memory(space, 10 * space.q**2 * space.coins, memory, "the table of all pairs of states", len(starts))

@@ -2,8 +2,9 @@
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from hegemon.models.protocol import Protocol
 from hegemon.runs.stories import Interaction, Round
 
 PLAIN_STATES = 100  # up to here a table filled by plain Python is ready before a compiled one
+StartCodes: TypeAlias = Sequence[np.ndarray] | np.ndarray  # one array of codes for every start
 LARGEST_KEY = 2**62
 LARGEST_N = 100_000
 MOST_COINS = 4096  # values of the coins of one interaction
@@ -137,11 +139,11 @@ class ConfigurationSpace(ABC):
         namespace, holds, output = self.protocol.space.namespace, self.protocol.holds, self.protocol.output
         return np.array([holds(output, namespace(code)) for code in range(self.q)], np.int64)
 
-    def mappings(self, codes: Any) -> list[dict]:
+    def mappings(self, codes: Iterable[int]) -> list[dict]:
         space = self.protocol.space
         return [space.mapping_of(code) for code in codes]
 
-    def shares(self, keys: Any) -> np.ndarray:
+    def shares(self, keys: Sequence[int] | np.ndarray) -> np.ndarray:
         """The share of all arrays of agents that each key stands for."""
         weights = self.labelled(keys)
         return weights / weights.sum()
@@ -151,20 +153,20 @@ class ConfigurationSpace(ABC):
         """The keys of all configurations, ascending."""
 
     @abstractmethod
-    def key(self, codes: Any) -> int:
+    def key(self, codes: Sequence[int] | np.ndarray) -> int:
         """The key of an array of codes."""
 
     @abstractmethod
-    def codes(self, keys: Any) -> np.ndarray:
+    def codes(self, keys: Sequence[int] | np.ndarray) -> np.ndarray:
         """The representative arrays of codes, one row per key."""
 
     @abstractmethod
-    def labelled(self, keys: Any) -> np.ndarray:
+    def labelled(self, keys: Sequence[int] | np.ndarray) -> np.ndarray:
         """How many arrays of agents each key stands for (exact below 2^53)."""
 
     @abstractmethod
     def step(
-        self, codes: Any, key: int, change: bool | None, memory: int = 0
+        self, codes: np.ndarray, key: int, change: bool | None, memory: int = 0
     ) -> tuple[Interaction | Round, np.ndarray]:
         """How a step leads from these codes to the configuration with this key, and the codes it leads to; `change`
         says whether an output must change, and `memory` what the scheduler remembers before."""
@@ -275,25 +277,25 @@ class Configurations(ConfigurationSpace):
         ]
         return np.concatenate(pieces)
 
-    def key(self, codes: Any) -> int:
+    def key(self, codes: Sequence[int] | np.ndarray) -> int:
         codes = np.asarray(codes, np.int64)
         if self.multiset:
             return numbering.rank(codes, self.model.choose)
         key = sum(int(code) * self.q**place for place, code in enumerate(codes))
         return numbering.smallest_rotation(key, self.q, self.n) if self.rotations else key * self.memories
 
-    def codes(self, keys: Any) -> np.ndarray:
+    def codes(self, keys: Sequence[int] | np.ndarray) -> np.ndarray:
         keys = np.asarray(keys, np.int64) // self.memories
         if self.multiset:
             return numbering.codes_of_multisets(keys, self.model.choose)
         return numbering.codes_of_arrays(keys, self.q, self.n)
 
-    def labelled(self, keys: Any) -> np.ndarray:
+    def labelled(self, keys: Sequence[int] | np.ndarray) -> np.ndarray:
         if self.multiset:
             return numbering.orderings(self.codes(keys))
         return numbering.periods(self.codes(keys)) if self.rotations else np.ones(len(keys))
 
-    def shares(self, keys: Any) -> np.ndarray:
+    def shares(self, keys: Sequence[int] | np.ndarray) -> np.ndarray:
         weights = self.labelled(keys)  # these numbers themselves may be beyond floats
         if not np.isfinite(weights.sum()):
             codes = self.codes(keys)
@@ -304,7 +306,7 @@ class Configurations(ConfigurationSpace):
             weights = np.exp(logarithms - logarithms.max())
         return weights / weights.sum()
 
-    def step(self, codes: Any, key: int, change: bool | None, memory: int = 0) -> tuple[Interaction, np.ndarray]:
+    def step(self, codes: np.ndarray, key: int, change: bool | None, memory: int = 0) -> tuple[Interaction, np.ndarray]:
         first, second, changes = self.model.first, self.model.second, self.model.changes
         for i, j, row, weight, remembered in self.arc_table[self.places[memory] : self.places[memory + 1]].tolist():
             a, b = codes[i] + row, codes[j]
@@ -316,7 +318,7 @@ class Configurations(ConfigurationSpace):
                 return self.interaction(codes, after, i, j, row // self.q), after
         raise AssertionError("the path is not one of the chain")
 
-    def interaction(self, codes: Any, after: Any, i: int, j: int, coin: int = 0) -> Interaction:
+    def interaction(self, codes: np.ndarray, after: np.ndarray, i: int, j: int, coin: int = 0) -> Interaction:
         """What agents i and j looked like before and after they met, and what their coins showed."""
         a, b, a_after, b_after = self.mappings([codes[i], codes[j], after[i], after[j]])
         return Interaction(i, j, (a, b), (a_after, b_after), self.protocol.coins.mapping(coin) or None)

@@ -8,7 +8,7 @@ change something (`adversary`), or an initiator whose partner is then drawn amon
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,9 +17,12 @@ from hegemon.engines.schedulers.daemons import Daemon
 from hegemon.engines.schedulers.nodes import NodeScheduler
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import MEMORY, Chain
-from hegemon.exact.configurations import Configurations
-from hegemon.exact.exploring import explore
+from hegemon.exact.configurations import Configurations, StartCodes
+from hegemon.exact.exploring import Expansion, explore
 from hegemon.exact.rounds import LARGEST_DENOMINATOR, RoundConfigurations, merged, require_countable
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 MOST_PARTIES = 61  # one bit each
 ROWS = 1 << 18  # configurations times choices that are expanded at a time
@@ -55,7 +58,7 @@ class DecisionProcess:
         return np.repeat(np.arange(self.choices), np.diff(self.offsets))
 
     @cached_property
-    def matrix(self) -> Any:
+    def matrix(self) -> "csr_array":
         """The probabilities of each choice, in floating point."""
         from scipy.sparse import csr_array  # only here: it takes long to load
 
@@ -105,7 +108,11 @@ class Decisions(DecisionProcess):
 
 
 def decide(
-    space: Any, daemon: Daemon | str, starts: Any, memory: float = MEMORY, progress: Show | None = None
+    space: Configurations | RoundConfigurations,
+    daemon: Daemon | str,
+    starts: StartCodes | None,
+    memory: float = MEMORY,
+    progress: Show | None = None,
 ) -> Decisions:
     """The decision process of a daemon from the given arrays of codes (None: everything)."""
     if isinstance(space, RoundConfigurations):
@@ -173,7 +180,7 @@ def _of_nodes(space: RoundConfigurations, daemon: Daemon) -> Any:
 def law_chain(
     space: RoundConfigurations,
     scheduler: NodeScheduler,
-    starts: Any,
+    starts: StartCodes | None,
     memory: float = MEMORY,
     progress: Show | None = None,
 ) -> Chain:
@@ -193,7 +200,7 @@ def law_chain(
             laws[able] = {mask: int(chance * common) for mask, chance in law.items()}
         return laws[able].get(acting, 0)
 
-    def weighted(codes: np.ndarray) -> Any:
+    def weighted(codes: np.ndarray) -> Expansion:
         rows, keys, (labels, weights, kept) = expand(codes)
         able = np.zeros(len(codes), np.int64)
         np.bitwise_or.at(able, rows, labels)

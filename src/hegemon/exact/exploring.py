@@ -2,14 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from hegemon.display import Show
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import PER_CONFIGURATION, PER_ENTRY, require_memory
-from hegemon.exact.configurations import ConfigurationSpace
+from hegemon.exact.configurations import ConfigurationSpace, StartCodes
 
 Expansion = tuple[np.ndarray, np.ndarray, tuple[np.ndarray, ...]]  # rows, keys that follow, further columns
 
@@ -27,8 +26,8 @@ class Exploration:
 
 
 def explore(
-    space: ConfigurationSpace, starts: Any, expand: Callable[[np.ndarray], Expansion], merge: Callable[..., tuple],
-    batch: int, memory: float, progress: Show | None = None,
+    space: ConfigurationSpace, starts: StartCodes | None, expand: Callable[[np.ndarray], Expansion],
+    merge: Callable[..., tuple], batch: int, memory: float, progress: Show | None = None,
 ) -> Exploration:  # fmt: skip
     """What can be reached from the given arrays of codes (None: everything).
 

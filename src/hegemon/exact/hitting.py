@@ -5,7 +5,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from hegemon.exact.quantiles import beyond_doubt, least_step
 from hegemon.exact.solving import LinearSystem
 from hegemon.exact.traces import trace
 from hegemon.runs.stories import Trace
+
+if TYPE_CHECKING:
+    from hegemon.exact.verification import Verification
 
 LARGEST_WORK = 4e10  # entries of the matrix touched while a distribution is stepped through
 MOST_STEPS = 20_000_000  # of a distribution: eight bytes a step and view
@@ -138,7 +141,7 @@ def views_of(chain: Chain, times: HittingTimes, starts: dict[str, int]) -> dict[
     A named start may lie behind a set that was passed, and never come back to it.
     """
 
-    def single(index: Any) -> np.ndarray:
+    def single(index: int) -> np.ndarray:
         weights = np.zeros(chain.size)
         weights[index] = 1.0
         return weights
@@ -150,7 +153,9 @@ def views_of(chain: Chain, times: HittingTimes, starts: dict[str, int]) -> dict[
     return {"mean": weights, "worst": single(worst)} | named
 
 
-def quantiles(chain: Chain, inside: np.ndarray, times: HittingTimes, starts: Any, levels: Sequence[float]) -> dict:
+def quantiles(
+    chain: Chain, inside: np.ndarray, times: HittingTimes, starts: dict[str, int], levels: Sequence[float]
+) -> dict:
     """The least t with P(reached within t steps) >= level, for each view and level."""
     for level in levels:
         if not 0 < level < 1:
@@ -167,9 +172,9 @@ def quantiles(chain: Chain, inside: np.ndarray, times: HittingTimes, starts: Any
     }
 
 
-def write_distribution(answer: Any, path: str | Path) -> Path:
+def write_distribution(answer: "Verification", path: str | Path) -> Path:
     """P(not yet reached) after every step, until at most one in 10^9 is left; one column per start."""
-    times, case = answer.hitting, answer.case
+    times, case = cast(HittingTimes, answer.hitting), answer.case
     if not np.isfinite(times.worst):
         raise InvalidInput(f"{times.set} is not reached with probability 1, so its distribution has no end")
     views = views_of(case.chain, times, case.starts)

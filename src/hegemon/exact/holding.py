@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -50,7 +49,9 @@ class HoldingTimes:
         }
 
 
-def holding_times(chain: Chain, name: str, inside: np.ndarray, leaders: Any, starts: dict[str, int]) -> HoldingTimes:
+def holding_times(
+    chain: Chain, name: str, inside: np.ndarray, leaders: np.ndarray, starts: dict[str, int]
+) -> HoldingTimes:
     """Only steps that change no output are followed; what is missing from a row is the loss of the leader."""
     everywhere = np.ones(chain.size, bool)
     safe = np.flatnonzero(inside & (leaders == 1))

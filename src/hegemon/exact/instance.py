@@ -10,9 +10,10 @@ from hegemon.display import Show
 from hegemon.engines.schedulers.daemons import DAEMONS
 from hegemon.engines.schedulers.nodes import All, NodeScheduler
 from hegemon.engines.schedulers.reading import scheduler_for
+from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.errors import InvalidInput
-from hegemon.exact.chain import MEMORY, estimate, reachable_chain, require_memory, whole_chain
-from hegemon.exact.configurations import Configurations
+from hegemon.exact.chain import MEMORY, Chain, estimate, reachable_chain, require_memory, whole_chain
+from hegemon.exact.configurations import Configurations, StartCodes
 from hegemon.exact.decisions import Decisions, decide, law_chain
 from hegemon.exact.recomputed import RecomputedChain, can_be_recomputed
 from hegemon.exact.rounds import RoundConfigurations, round_chain
@@ -21,7 +22,7 @@ from hegemon.models.inputs import describe_inputs
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
 from hegemon.models.rounds import RoundsProtocol
-from hegemon.runs.setting import initial_configuration, topology_for
+from hegemon.runs.setting import Graph, Start, initial_configuration, topology_for
 
 EVERYTHING = "all"  # the start that stands for every configuration
 
@@ -32,8 +33,9 @@ class Instance:
     decisions: Decisions | None = None
 
     def __init__(
-        self, protocol: Protocol, graph: Any = None, start: Any = None, symmetry: bool = True, memory: float = MEMORY,
-        progress: Show | None = None, scheduler: Any = None, daemon: Any = None,
+        self, protocol: Protocol, graph: Graph = None, start: Start = None, symmetry: bool = True,
+        memory: float = MEMORY, progress: Show | None = None, scheduler: "str | Scheduler | None" = None,
+        daemon: str | None = None,
     ):  # fmt: skip
         build = protocol.model.home("chain")
         if protocol.fields:
@@ -89,9 +91,9 @@ class Instance:
 
 
 def rounds_chain(
-    protocol: RoundsProtocol, topology: Topology, starts: Any, symmetry: bool, memory: float, progress: Show | None,
-    scheduler: Any,
-) -> Any:  # fmt: skip
+    protocol: RoundsProtocol, topology: Topology, starts: StartCodes | None, symmetry: bool, memory: float,
+    progress: Show | None, scheduler: NodeScheduler,
+) -> tuple[RoundConfigurations, Chain]:  # fmt: skip
     """The configurations of a rounds protocol, and their chain."""
     space = RoundConfigurations(protocol, topology)
     if isinstance(scheduler, NodeScheduler) and not isinstance(scheduler, All):
@@ -100,9 +102,9 @@ def rounds_chain(
 
 
 def population_chain(
-    protocol: PopulationProtocol, topology: Topology, starts: Any, symmetry: bool, memory: float,
-    progress: Show | None, scheduler: Any,
-) -> Any:  # fmt: skip
+    protocol: PopulationProtocol, topology: Topology, starts: StartCodes | None, symmetry: bool, memory: float,
+    progress: Show | None, scheduler: Scheduler,
+) -> tuple[Configurations, Chain | RecomputedChain]:  # fmt: skip
     """The configurations of a population protocol up to symmetry, and their chain.
 
     Storing pays where it is possible: many results are then much faster.
@@ -121,7 +123,7 @@ def population_chain(
     return space, whole_chain(space, memory, progress)
 
 
-def fixed_start(protocol: Protocol, start: Any, topology: Topology) -> np.ndarray:
+def fixed_start(protocol: Protocol, start: Start, topology: Topology) -> np.ndarray:
     """The codes of a start that is one configuration, not a distribution over many."""
     if isinstance(start, str) and start in protocol.starts:
         drawn = [protocol.initial(start, generator(seed), topology=topology) for seed in range(3)]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +17,7 @@ LARGEST_EXACT_WORK = 5_000_000  # products of whole numbers while one survival p
 ROUNDING = float(np.finfo(float).eps)
 
 
-def relative_rounding(chain: "Chain", steps: Any) -> float | np.ndarray:
+def relative_rounding(chain: "Chain", steps: int | np.ndarray) -> float | np.ndarray:
     """How wrong, relatively, the survival after that many steps can be: only positive terms are added."""
     widest = int(np.diff(chain.offsets).max()) if chain.size else 1
     return (steps * (widest + 3) + chain.size + 3) * ROUNDING

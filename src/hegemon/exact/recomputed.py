@@ -10,7 +10,7 @@ file of earlier values is only a better beginning.
 import hashlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -80,7 +80,7 @@ class RecomputedChain:
     def denominator(self) -> int:
         return self.space.arcs
 
-    def each(self, stage: str, work: Callable, backwards: bool = False, prepare: Any = None) -> list:
+    def each(self, stage: str, work: Callable, backwards: bool = False, prepare: Callable | None = None) -> list:
         """`work(first, last)` for ranges of words, on all cores, in the order of the keys or against it.
 
         With `prepare`, only TOGETHER ranges at a time, after `prepare(first, last)` for all of them.
@@ -104,7 +104,7 @@ class RecomputedChain:
                 raise
         return found
 
-    def index(self, codes: Any) -> int:
+    def index(self, codes: Sequence[int] | np.ndarray) -> int:
         return int(kernels.rank_of(self.space.key(codes), self.words, self.before))
 
     def key_at(self, rank: int) -> int:
@@ -121,7 +121,7 @@ class RecomputedChain:
         inside = np.zeros(self.size, bool)
         turned = self.space.rotations and chosen.whole
 
-        def fill(first: Any, last: int) -> None:
+        def fill(first: int, last: int) -> None:
             codes = self.space.codes(kernels.representatives(first, last, self.words))
             part = contains_turned_rows(protocol, chosen, codes) if turned else (
                 contains_rows(protocol, chosen, codes, topology)
@@ -136,7 +136,7 @@ class RecomputedChain:
         """Which representatives have exactly that many agents in marked states."""
         inside = np.zeros(self.size, bool)
 
-        def fill(first: Any, last: int) -> None:
+        def fill(first: int, last: int) -> None:
             codes = self.space.codes(kernels.representatives(first, last, self.words))
             inside[self.before[first] : self.before[first] + len(codes)] = marked[codes].sum(axis=1) == number
 

@@ -23,7 +23,12 @@ class RecomputedAnswers:
     """The same findings, times and sentences as on a stored chain; quantiles and finite holding times are refused."""
 
     def __init__(
-        self, case: Instance, name: str, questions: Any, everything: bool, checkpoint: str | Path | None = None
+        self,
+        case: Instance,
+        name: str,
+        questions: Sequence[str],
+        everything: bool,
+        checkpoint: str | Path | None = None,
     ):
         self.case, self.chain, self.name, self.questions = case, case.chain, name, questions
         self.everything, self.checkpoint = everything, checkpoint

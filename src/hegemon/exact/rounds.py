@@ -5,15 +5,15 @@ situation; a configuration's successors are the products over all nodes, weighte
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from hegemon.display import Show
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import MEMORY, Chain
-from hegemon.exact.configurations import ConfigurationSpace, require_numberable
+from hegemon.exact.configurations import ConfigurationSpace, StartCodes, require_numberable
 from hegemon.exact.exploring import explore
 from hegemon.graphs.topology import Topology
 from hegemon.models.inputs import have_inputs
@@ -69,17 +69,17 @@ class RoundConfigurations(ConfigurationSpace):
         """Few nodes have a choice in a round: an allowance, not a bound."""
         return 4
 
-    def key(self, codes: Any) -> int:
+    def key(self, codes: Sequence[int] | np.ndarray) -> int:
         return sum(int(code) * self.q**place for place, code in enumerate(codes))
 
     def keys(self, codes: np.ndarray) -> np.ndarray:
         return codes @ np.array([self.q**place for place in range(self.n)], np.int64)
 
-    def codes(self, keys: Any) -> np.ndarray:
+    def codes(self, keys: Sequence[int] | np.ndarray) -> np.ndarray:
         keys = np.asarray(keys, np.int64)
         return np.stack([keys // self.q**place % self.q for place in range(self.n)], axis=1)
 
-    def labelled(self, keys: Any) -> np.ndarray:
+    def labelled(self, keys: Sequence[int] | np.ndarray) -> np.ndarray:
         return np.ones(len(keys))
 
     def all_keys(self) -> np.ndarray:
@@ -136,18 +136,20 @@ class RoundConfigurations(ConfigurationSpace):
             after = np.column_stack([np.repeat(after, copies, axis=0), local.states[chosen]])
         return rows, after, weights
 
-    def step(self, codes: Any, key: int, change: bool | None, memory: int = 0) -> tuple[Round, np.ndarray]:
+    def step(self, codes: np.ndarray, key: int, change: bool | None, memory: int = 0) -> tuple[Round, np.ndarray]:
         goal = self.codes([key])[0]
         moved = [v for v in range(self.n) if goal[v] != codes[v]]
         before, after = self.mappings(codes), self.mappings(goal)
         return Round(tuple((v, before[v], after[v]) for v in moved)), goal
 
 
-def round_chain(space: RoundConfigurations, starts: Any, memory: float = MEMORY, progress: Show | None = None) -> Chain:
+def round_chain(
+    space: RoundConfigurations, starts: StartCodes | None, memory: float = MEMORY, progress: Show | None = None
+) -> Chain:
     """What can be reached from the given arrays of codes (None: everything), breadth-first."""
     require_countable(space, space.arcs)
 
-    def expand(codes: Any) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    def expand(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]:
         rows, after, weights = space.successors(codes)
         kept = (space.outputs[after] == space.outputs[codes][rows]).all(axis=1)
         return rows, space.keys(after), (weights, weights * kept)
@@ -168,7 +170,7 @@ def require_countable(space: RoundConfigurations, denominator: int) -> None:
         )
 
 
-def merged(rows: np.ndarray, targets: np.ndarray, weights: Any, keeps: Any) -> tuple:
+def merged(rows: np.ndarray, targets: np.ndarray, weights: np.ndarray, keeps: np.ndarray) -> tuple:
     """Entries of one row and target added up, in the order of rows and targets."""
     order = np.lexsort((targets, rows))
     rows, targets, weights, keeps = rows[order], targets[order], weights[order], keeps[order]

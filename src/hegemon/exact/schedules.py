@@ -1,8 +1,9 @@
 """What daemons can do to a protocol with fair coins: extreme probabilities and extreme expected numbers of moves."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +24,9 @@ from hegemon.exact.strategies import Optimizer, Optimum, likeliest
 from hegemon.exact.traces import trace
 from hegemon.models.protocol import Protocol
 from hegemon.runs.stories import Trace
+
+if TYPE_CHECKING:
+    from hegemon.engines.schedulers.scheduler import Scheduler
 
 FAIRNESS = {"weakly-fair": "weak", "strongly-fair": "strong"}
 COINS = ("fair", "adversary")
@@ -225,7 +229,7 @@ class Schedules:
         }
 
 
-def parse_daemon(scheduler: Any, protocol: Protocol) -> tuple[str, str] | None:
+def parse_daemon(scheduler: "str | Scheduler | None", protocol: Protocol) -> tuple[str, str] | None:
     """The daemon and its fairness that a scheduler's name means; None for a law of chance, which a run can follow."""
     model = protocol.model
     text = scheduler if scheduler is not None else protocol.daemon
@@ -259,7 +263,7 @@ class ScheduledAnswers(StoredAnswers):
     """The questions of `verify` about every schedule of a daemon."""
 
     def __init__(
-        self, case: Instance, name: str, questions: Any, everything: bool, fairness: str, coins: str,
+        self, case: Instance, name: str, questions: Sequence[str], everything: bool, fairness: str, coins: str,
         progress: Show | None = None,
     ):  # fmt: skip
         super().__init__(case, name, questions, everything, progress)

@@ -1,8 +1,11 @@
 """What a notebook shows of a verification: findings, expectations, and counterexamples step by step."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from hegemon import display
+
+if TYPE_CHECKING:
+    from hegemon.exact.verification import Verification
 
 MOST_AGENTS = 12  # of a configuration that are shown
 
@@ -12,7 +15,7 @@ def agents(states: list[dict]) -> str:
     return "; ".join(shown) + (f" … {len(states)} agents" if len(states) > MOST_AGENTS else "")
 
 
-def as_html(verification: Any) -> str:
+def as_html(verification: "Verification") -> str:
     protocol, chain, unit = verification.protocol, verification.chain, verification.protocol.time_unit
     about = {"n": protocol.n, **protocol.parameters, "graph": verification.case.topology.name}
     about |= {"covers": verification.covers, "configurations": chain.labelled_size, "up to symmetry": chain.size}

@@ -57,7 +57,7 @@ class LinearSystem:
     """
 
     def __init__(
-        self, offsets: np.ndarray, targets: np.ndarray, weights: Any, denominator: int, active: np.ndarray,
+        self, offsets: np.ndarray, targets: np.ndarray, weights: np.ndarray, denominator: int, active: np.ndarray,
         transposed: bool = False,
     ):  # fmt: skip
         self.transposed = transposed

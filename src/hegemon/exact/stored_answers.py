@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import cast
 
 import numpy as np
 
@@ -20,7 +20,9 @@ from hegemon.exact.within import Within, reached_within
 class StoredAnswers:
     """The questions that apply, answered on one chain."""
 
-    def __init__(self, case: Instance, name: str, questions: Any, everything: bool, progress: Show | None = None):
+    def __init__(
+        self, case: Instance, name: str, questions: Sequence[str], everything: bool, progress: Show | None = None
+    ):
         self.case, self.chain, self.name, self.questions = case, case.chain, name, questions
         self.everything, self.progress = everything, progress
         self.leaders = leaders(self.chain)
@@ -79,9 +81,9 @@ class StoredAnswers:
     def holding(self) -> HoldingTimes | None:
         if "holding" not in self.questions or not self._unique_leader(self.name):
             return None
-        inside = self.inside(self.name)
-        if not (inside & (self.leaders == 1)).any():
+        inside, leaders = self.inside(self.name), cast(np.ndarray, self.leaders)
+        if not (inside & (leaders == 1)).any():
             raise InvalidInput(f"no configuration of {self.name} with one leader is in the chain: nothing to hold")
         if self.progress:
             self.progress("holding", 0, self.chain.size)
-        return holding_times(self.chain, self.name, inside, self.leaders, self.case.starts)
+        return holding_times(self.chain, self.name, inside, leaders, self.case.starts)

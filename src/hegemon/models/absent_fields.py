@@ -9,18 +9,22 @@ import types
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hegemon.models.state import random_numbers
+
+if TYPE_CHECKING:
+    from hegemon.models.protocol import Protocol
+    from hegemon.models.state import StateSpace
 
 ALL_STATES = 20_000  # up to here every state is tried
 SAMPLED = 4_000  # beyond, this many, evenly over the classes of agents
 ALL_VALUES = 100  # up to here every value of an absent field is tried
 
 
-def tried_states(space: Any) -> Iterator[tuple[set[str], SimpleNamespace]]:
+def tried_states(space: "StateSpace") -> Iterator[tuple[set[str], SimpleNamespace]]:
     """States that lack a field, with what they lack: all of them, or as many from each class of agents."""
     rng = np.random.default_rng(0)
     share = max(1, SAMPLED // len(space.variants)) if space.size > ALL_STATES else ALL_STATES
@@ -32,7 +36,7 @@ def tried_states(space: Any) -> Iterator[tuple[set[str], SimpleNamespace]]:
                 yield absent, space.namespace_in(variant, rest)
 
 
-def fields_read_where_absent(function: Callable, protocol: Any) -> set[str]:
+def fields_read_where_absent(function: Callable, protocol: "Protocol") -> set[str]:
     """The fields on which the answer of `function(a, p)` depends in some state that does not have them."""
     space = protocol.space
     found: set[str] = set()
@@ -77,7 +81,7 @@ def _words(code: types.CodeType) -> set:
     return words.union(*(_words(inner) for inner in code.co_consts if isinstance(inner, types.CodeType)))
 
 
-def _matters(function: Callable, protocol: Any, state: SimpleNamespace, name: str) -> bool:
+def _matters(function: Callable, protocol: "Protocol", state: SimpleNamespace, name: str) -> bool:
     """Whether the answer depends on what an absent field holds."""
     answer = function(state, protocol.p)
     for value in values_to_try(protocol, name, function):
@@ -88,7 +92,7 @@ def _matters(function: Callable, protocol: Any, state: SimpleNamespace, name: st
     return False
 
 
-def values_to_try(protocol: Any, name: str, function: Callable | None = None) -> Iterator[int]:
+def values_to_try(protocol: "Protocol", name: str, function: Callable | None = None) -> Iterator[int]:
     """Values of a field that may make a difference: all if they are few, else ends, parameters and constants."""
     low, high = protocol.space.bounds[name]
     if high - low <= ALL_VALUES:

@@ -8,8 +8,8 @@ not have is false, so `not` of it is true; `present(field)` asks for the field.
 
 import itertools
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from hegemon.errors import InvalidInput
 from hegemon.models.absent_fields import fields_read_where_absent, tried_states
@@ -19,12 +19,15 @@ from hegemon.models.functions import condition, names_in
 from hegemon.models.grammar import Call, Comparison, Logic, Name, Tree, shown
 from hegemon.models.sets import LARGEST, ConfigurationSet, Count, everywhere, nowhere
 
+if TYPE_CHECKING:
+    from hegemon.models.protocol import Protocol
+
 HELP = "write all(E), none(E), count(E) == K or sets joined by `and`, `or`, `not`, E over the fields and parameters"
 MOST_ROWS = 64  # of bounds that a text with `or` may become
 MIRRORED = {"==": "==", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def parse_set(text: str, protocol: Any) -> ConfigurationSet:
+def parse_set(text: str, protocol: "Protocol") -> ConfigurationSet:
     """The set that a text describes, for this protocol's fields and parameters."""
     result = ConfigurationSet(closed=True)
     try:
@@ -38,7 +41,9 @@ def parse_set(text: str, protocol: Any) -> ConfigurationSet:
     return result
 
 
-def alternatives(text: str, protocol: Any, values: Any = None) -> list[dict[Callable, tuple[int, int]]] | None:
+def alternatives(
+    text: str, protocol: "Protocol", values: Mapping[str, Any] | None = None
+) -> list[dict[Callable, tuple[int, int]]] | None:
     """The same set as rows of bounds on counts, by their conditions: a configuration is inside if it is within one row.
 
     None if a part is no bound of a count, or if there would be more than MOST_ROWS. `values` are those of the bounds.
@@ -54,7 +59,7 @@ def is_condition(text: str) -> bool:
     return "(" in text or not {"and", "or", "not"}.isdisjoint(text.split())
 
 
-def unguarded(text: str, protocol: Any) -> list[str]:
+def unguarded(text: str, protocol: "Protocol") -> list[str]:
     """The fields that a text of conditions reads in states that do not have them, where its answer depends on it.
 
     Such a comparison counts as false; whoever asks may want to say so.
@@ -70,7 +75,7 @@ def unguarded(text: str, protocol: Any) -> list[str]:
     return [name for name in protocol.space.names if name in found]
 
 
-def absence_note(text: str, protocol: Any) -> str | None:
+def absence_note(text: str, protocol: "Protocol") -> str | None:
     """A sentence about comparisons in a text that are false because a field is absent; None if there are none."""
     names = unguarded(text, protocol) if protocol.fields and "(" in text else []
     if not names:
@@ -107,7 +112,7 @@ class _NoRows(Exception):
     """Not only bounds of counts, or too many of them."""
 
 
-def _rows(tree: Tree, protocol: Any, wanted: bool, values: Any) -> list[dict[Callable, tuple[int, int]]]:
+def _rows(tree: Tree, protocol: "Protocol", wanted: bool, values: Any) -> list[dict[Callable, tuple[int, int]]]:
     """The rows in which a tree is true, if that is wanted, and otherwise those in which it is false."""
     if isinstance(tree, Logic):
         if tree.operator == "not":
@@ -145,18 +150,18 @@ def _joined(rows: Any) -> dict[Callable, tuple[int, int]]:
     return result
 
 
-def _counted(tree: Tree, protocol: Any) -> ConfigurationSet:
+def _counted(tree: Tree, protocol: "Protocol") -> ConfigurationSet:
     return ConfigurationSet(whole=(counting_predicate(tree, protocol),), closed=_is_closed(tree, protocol))
 
 
-def _is_closed(tree: Tree, protocol: Any) -> bool:
+def _is_closed(tree: Tree, protocol: "Protocol") -> bool:
     """Whether closed sets are joined, so that nothing leaves them together either."""
     if isinstance(tree, Logic) and tree.operator != "not":
         return all(_is_closed(operand, protocol) for operand in tree.operands)
     return isinstance(tree, Name) and tree.name in protocol.sets and protocol.sets[tree.name].closed
 
 
-def _clause(tree: Tree, protocol: Any) -> ConfigurationSet:
+def _clause(tree: Tree, protocol: "Protocol") -> ConfigurationSet:
     if (inner := _argument(tree, "all")) is not None:
         return everywhere(condition(inner, protocol))
     if (inner := _argument(tree, "none")) is not None:
@@ -170,7 +175,7 @@ def _clause(tree: Tree, protocol: Any) -> ConfigurationSet:
     raise InvalidInput("it has a part that is no statement about all agents")
 
 
-def _comparison(symbol: str, left: Tree, right: Tree, protocol: Any) -> ConfigurationSet:
+def _comparison(symbol: str, left: Tree, right: Tree, protocol: "Protocol") -> ConfigurationSet:
     """`count(E) <= K` or `K >= count(E)`, K a number of the parameters."""
     if _argument(right, "count") is not None:
         left, right, symbol = right, left, MIRRORED.get(symbol, symbol)

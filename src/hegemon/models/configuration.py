@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,9 @@ class Configuration:
         self._codes, self._counts = codes, counts
 
     @classmethod
-    def from_groups(cls, space: Any, groups: list[Group], rng: Any, as_multiset: bool = False) -> "Configuration":
+    def from_groups(
+        cls, space: StateSpace, groups: list[Group], rng: np.random.Generator | None, as_multiset: bool = False
+    ) -> "Configuration":
         if not as_multiset:
             _require_room(space, sum(group.count for group in groups))
         pieces = [_draw(space, group, rng, as_multiset) for group in groups if group.count]
@@ -90,7 +93,7 @@ class Configuration:
     def mappings(self) -> list[dict]:
         return [self.space.mapping(record) for record in self.agents]
 
-    def save(self, path: Any) -> None:
+    def save(self, path: str | os.PathLike) -> None:
         """As JSON or CSV, readable by `load`; written beside and moved into place, so never half a file."""
         path = Path(path)
         codes, counts = self.multiset
@@ -132,7 +135,7 @@ class Configuration:
 
     @classmethod
     def answered(
-        cls, answer: Any, space: StateSpace, n: int, rng: Any, as_multiset: bool, what: str
+        cls, answer: Any, space: StateSpace, n: int, rng: np.random.Generator | None, as_multiset: bool, what: str
     ) -> "Configuration":
         """What the author of a start returned: a list of Groups, an array of records, or a configuration."""
         if isinstance(answer, np.ndarray):
@@ -156,7 +159,9 @@ class Configuration:
             raise InvalidInput(f"{what}: {error}") from None
 
     @classmethod
-    def load(cls, space: StateSpace, path: Any, n: int, as_multiset: bool = False) -> "Configuration":
+    def load(
+        cls, space: StateSpace, path: str | Path | StartFile, n: int, as_multiset: bool = False
+    ) -> "Configuration":
         """From a JSON list of states or a CSV table with one column per field; `count` repeats a row."""
         groups, total = [], 0
         file = path if isinstance(path, StartFile) else StartFile(path)
@@ -174,7 +179,7 @@ class Configuration:
         return cls.from_groups(space, groups, None, as_multiset)
 
 
-def _require_room(space: Any, n: int) -> None:
+def _require_room(space: StateSpace, n: int) -> None:
     """Before anything is allocated."""
     if n * space.dtype.itemsize > LARGEST_ARRAY:
         raise InvalidInput(f"n = {n} agents do not fit in memory as an array; use engine batch, which keeps counts")
@@ -204,7 +209,7 @@ def _checked_agents(space: StateSpace, agents: np.ndarray, n: int, what: str) ->
     return space.canonical_array(agents)
 
 
-def _draw(space: Any, group: Group, rng: Any, as_multiset: bool) -> tuple:
+def _draw(space: StateSpace, group: Group, rng: Any, as_multiset: bool) -> tuple:
     """Codes and counts of one group. Random fields: each agent uniform over all states with these values."""
     if not group.random:
         return space.code_array([space.code(space.parse(group.values))]), np.array([group.count], dtype=np.int64)

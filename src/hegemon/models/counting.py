@@ -8,15 +8,18 @@ after every step that changes what it reads, which costs a pass over the agents;
 
 import ast
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from hegemon.errors import InvalidInput
 from hegemon.models.functions import Part, Source, SyntaxBuilder, function_from
 from hegemon.models.grammar import Call, Comparison, Logic, Name, Tree
 from hegemon.models.sets import ConfigurationSet
 
+if TYPE_CHECKING:
+    from hegemon.models.protocol import Protocol
 
-def counting_predicate(tree: Tree, protocol: Any) -> Callable:
+
+def counting_predicate(tree: Tree, protocol: "Protocol") -> Callable:
     """The predicate `(agents, p)`, or `(nodes, offsets, targets, p)` where the model reads the graph."""
     names = ["nodes", "offsets", "targets", "p"] if protocol.reads_graph else ["agents", "p"]
     agents = names[0]
@@ -53,7 +56,7 @@ class _CountBuilder(SyntaxBuilder):
     in the syntax.
     """
 
-    def __init__(self, protocol: Any, arguments: list[str]):
+    def __init__(self, protocol: "Protocol", arguments: list[str]):
         super().__init__(protocol, guarded=True)
         self.agents, self.fields = SyntaxBuilder(protocol, guarded=True), ()
         self.arguments = arguments

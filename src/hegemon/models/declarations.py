@@ -6,7 +6,7 @@ All of it is known when the class is defined, so it is refused there, before any
 import inspect
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from hegemon.graphs.topology import KINDS
 from hegemon.models.assumptions import Assumption
 from hegemon.models.authors import declared, where
 from hegemon.models.fields import require_name
+
+if TYPE_CHECKING:
+    from hegemon.models.protocol import Protocol
 
 RESERVED_STARTS = {"all": "all configurations"}
 RESERVED_SETS = {
@@ -28,7 +31,7 @@ RECORD_ATTRIBUTES = set(dir(np.record)) | set(dir(np.recarray))  # what `agents[
 UNUSUAL = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_GENERATOR
 
 
-def check_declaration(cls: Any) -> None:
+def check_declaration(cls: "type[Protocol]") -> None:
     """Refuse a protocol class in which a name or a function cannot mean what it should."""
     owner = cls.__name__
     if cls.daemon and cls.daemon not in cls.model.daemons:
@@ -103,12 +106,12 @@ def _check_functions(cls: Any, owner: str) -> None:
             raise _wrong(observable.value, f"{owner}: the observable {name}", f"a function of ({forms[0]})")
 
 
-def require_arguments(function: Any, expected: str, what: str, instead: str) -> None:
+def require_arguments(function: Callable, expected: str, what: str, instead: str) -> None:
     if not accepts(function, expected):
         raise _wrong(function, what, instead)
 
 
-def accepts(function: Any, expected: str) -> bool:
+def accepts(function: Callable, expected: str) -> bool:
     """Whether a plain function can be called with that many positional arguments."""
     plain = getattr(function, "py_func", function)
     if not inspect.isfunction(plain):
@@ -120,7 +123,7 @@ def accepts(function: Any, expected: str) -> bool:
     return not plain.__code__.co_flags & UNUSUAL
 
 
-def _wrong(function: Any, what: str, instead: str) -> InvalidInput:
+def _wrong(function: Callable, what: str, instead: str) -> InvalidInput:
     if not inspect.isfunction(function):
         return InvalidInput(f"{what} is {function!r:.60}, which is not a function; write {instead}")
     kind = "is async or has a yield" if function.__code__.co_flags & UNUSUAL else "takes other arguments"

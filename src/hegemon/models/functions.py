@@ -12,11 +12,14 @@ import ast
 import types
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hegemon.errors import InvalidInput, meant
 from hegemon.models.expressions import calculate, parse, value_of
 from hegemon.models.grammar import Call, Comparison, Logic, Name, Number, Operation, Quoted, Tree, shown
+
+if TYPE_CHECKING:
+    from hegemon.models.protocol import Protocol
 
 LARGEST = 2**62  # of a number that compiled code handles
 LARGEST_FLOAT = 2**53  # beyond, a whole number beside a real one would be rounded
@@ -34,13 +37,13 @@ class Part(NamedTuple):
     high: int | float
 
 
-def condition(text: str | Tree, protocol: Any, guarded: bool = True) -> Callable:
+def condition(text: str | Tree, protocol: "Protocol", guarded: bool = True) -> Callable:
     """The function `(a, p) -> bool` that a text over fields and parameters means."""
     tree = parse(text) if isinstance(text, str) else text
     return function_from(Source(SyntaxBuilder(protocol, guarded).truth(tree)))
 
 
-def number(text: str, protocol: Any) -> Callable:
+def number(text: str, protocol: "Protocol") -> Callable:
     """The function `(a, p) -> number` that an arithmetic text means; it may read fields that every state has."""
     tree = parse(text)
     for name in sorted(names_in(tree)):
@@ -87,7 +90,7 @@ def function_from(source: Source, called: tuple[tuple[str, Callable], ...] = ())
 class SyntaxBuilder:
     """Makes syntax from trees, for the fields and parameters of one protocol."""
 
-    def __init__(self, protocol: Any, guarded: bool):
+    def __init__(self, protocol: "Protocol", guarded: bool):
         self.protocol, self.guarded = protocol, guarded
         self.fields: tuple[str, ...] = protocol.space.names
 

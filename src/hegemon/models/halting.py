@@ -5,8 +5,9 @@ neither as a leader nor in any other condition. A paused one keeps its state and
 has missed its next K meetings, or when it is woken. All this is in the rules, so whatever runs a protocol runs it.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from hegemon.models.configuration import Configuration
 from hegemon.models.domains import Choice
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
+
+if TYPE_CHECKING:
+    from hegemon.models.state import StateSpace
 
 HALTED, RUNNING, PAUSED, CRASHED = "halted", "no", "paused", "crashed"
 MOST_MISSED = 100  # meetings of one pause: the states are as many times as many
@@ -41,7 +45,7 @@ def halting(protocol: Protocol, marks: tuple[str, ...]) -> Any:
     return made[marks]
 
 
-def began(configuration: Configuration, space: Any, as_multiset: bool) -> Configuration:
+def began(configuration: Configuration, space: "StateSpace", as_multiset: bool) -> Configuration:
     """A configuration of the protocol itself, in which nobody is halted yet."""
     agents, weights = configuration.weighted()
     wide = np.zeros(len(agents), space.dtype)
@@ -55,7 +59,7 @@ def began(configuration: Configuration, space: Any, as_multiset: bool) -> Config
     return Configuration(space, codes=codes, counts=counts)
 
 
-def lasting(space: Any, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+def lasting(space: "StateSpace", before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """The codes after an event, which changes no crashed agent."""
     if not space.halts or CRASHED not in (names := space.domains[HALTED].names):
         return after
@@ -91,7 +95,7 @@ def _derived(kind: Any, marks: tuple[str, ...]) -> Any:
 
 
 @lru_cache(maxsize=256)
-def living(condition: Any, marks: tuple[str, ...]) -> Any:
+def living(condition: Callable, marks: tuple[str, ...]) -> Callable:
     """The condition of agents that have not crashed; one that speaks of `halted` itself is left as it is."""
     if CRASHED not in marks or HALTED in getattr(getattr(condition, "__code__", None), "co_names", ()):
         return condition

@@ -7,7 +7,7 @@ all with these inputs.
 """
 
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,8 +16,11 @@ from hegemon.models.configuration import Configuration, Group
 from hegemon.models.domains import Bit
 from hegemon.models.expressions import evaluate
 
+if TYPE_CHECKING:
+    from hegemon.models.protocol import Protocol
 
-def check_inputs(cls: Any) -> None:
+
+def check_inputs(cls: "type[Protocol]") -> None:
     """Refuse inputs that are no plain Bits of the state."""
     fields = {field.name: field.domain for field in cls.fields}
     used = {name for domain in fields.values() for name, _ in domain.condition}
@@ -31,7 +34,7 @@ def check_inputs(cls: Any) -> None:
             )
 
 
-def told(protocol: Any) -> dict[str, int]:
+def told(protocol: "Protocol") -> dict[str, int]:
     """How many agents have 1, for every input."""
     found = {}
     for name, text in protocol.inputs.items():
@@ -42,7 +45,7 @@ def told(protocol: Any) -> dict[str, int]:
     return found
 
 
-def describe_inputs(protocol: Any) -> str:
+def describe_inputs(protocol: "Protocol") -> str:
     """In words: how many agents have which input."""
     texts = [f"{name} = 1 for {number} of {protocol.n} agents" for name, number in told(protocol).items()]
     if protocol.input_parameter and (states := _input_states(protocol)):
@@ -51,7 +54,7 @@ def describe_inputs(protocol: Any) -> str:
     return ", ".join(texts)
 
 
-def input_groups(protocol: Any, values: dict, random: bool) -> list[Group]:
+def input_groups(protocol: "Protocol", values: dict, random: bool) -> list[Group]:
     """All agents with these values, and each input given to the first of them."""
     numbers = told(protocol)
     if not numbers:  # n may be a symbol here, for which there is no order
@@ -64,7 +67,7 @@ def input_groups(protocol: Any, values: dict, random: bool) -> list[Group]:
     return made
 
 
-def require_inputs(protocol: Any, configuration: Configuration, what: str) -> Configuration:
+def require_inputs(protocol: "Protocol", configuration: Configuration, what: str) -> Configuration:
     """Refuse a start in which another number of agents has 1."""
     if protocol.inputs:
         agents, weights = configuration.weighted()
@@ -77,7 +80,7 @@ def require_inputs(protocol: Any, configuration: Configuration, what: str) -> Co
     return configuration
 
 
-def require_given(protocol: Any, configuration: Configuration, what: str) -> Configuration:
+def require_given(protocol: "Protocol", configuration: Configuration, what: str) -> Configuration:
     """Refuse a start of the user's own that says something else about the inputs than the protocol was told.
 
     A vote is forgotten after the first meeting, so only a start in which every agent still has its input can be
@@ -98,7 +101,7 @@ def require_given(protocol: Any, configuration: Configuration, what: str) -> Con
     return configuration
 
 
-def _input_states(protocol: Any) -> list[int]:
+def _input_states(protocol: "Protocol") -> list[int]:
     """The codes in which agents with input 0 and with input 1 start, where that is one state each."""
     found: list[list[int]] = []
     with suppress(InvalidInput):  # not every protocol takes 0 and n
@@ -111,12 +114,12 @@ def _input_states(protocol: Any) -> list[int]:
     return [*found[0], *found[1]] if single else []
 
 
-def _written(protocol: Any, code: int) -> str:
+def _written(protocol: "Protocol", code: int) -> str:
     state = protocol.space.mapping(protocol.space.decode_array(np.array([code]))[0])
     return ", ".join(f"{name} = {value}" for name, value in state.items())
 
 
-def have_inputs(protocol: Any, codes: np.ndarray) -> np.ndarray:
+def have_inputs(protocol: "Protocol", codes: np.ndarray) -> np.ndarray:
     """Which rows of codes, one code for each agent, have the inputs of the protocol."""
     states = protocol.space.decode_array(np.arange(protocol.space.size))
     right = np.ones(len(codes), bool)

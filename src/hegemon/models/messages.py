@@ -16,7 +16,7 @@ A protocol with `has_identifiers = True` is not anonymous: every node has a `nod
 """
 
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -32,7 +32,7 @@ from hegemon.models.purity import require_pure
 ELECTED, NON_ELECTED = "ELECTED", "NON-ELECTED"
 
 
-def failure(elected: Any, candidates: int) -> str | None:
+def failure(elected: Collection[int], candidates: int) -> str | None:
     """Why an election did not end with one leader, from the ranks of those elected and the number of candidates.
 
     A candidate with the highest rank alone is always elected, so without any leader the highest ranks were equal.

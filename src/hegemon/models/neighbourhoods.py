@@ -5,12 +5,16 @@ All nodes have the same state space, that of the largest degree (the parameter `
 """
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from hegemon.errors import InvalidInput, choose
 from hegemon.graphs.topology import Topology
+
+if TYPE_CHECKING:
+    from hegemon.models.protocol import Protocol
+    from hegemon.models.rounds import RoundsProtocol
 
 NEIGHBOURHOODS = {
     "set": "nodes do not count equal neighbours",
@@ -21,7 +25,7 @@ BACK = "back"  # of a neighbour: the port there that leads back
 MOST_DRAWN = 10_000  # states that are drawn until one fits a degree
 
 
-def check_neighbourhood(cls: Any) -> None:
+def check_neighbourhood(cls: "type[RoundsProtocol]") -> None:
     """Refuse a declaration that means nothing."""
     if cls.neighbourhood not in NEIGHBOURHOODS:
         raise InvalidInput(
@@ -67,10 +71,10 @@ def bounded_by_degree(fields: tuple) -> list[str]:
 class Fitting:
     """Which states fit which degree; with no field that depends on it, all do."""
 
-    def __init__(self, protocol: Any):
+    def __init__(self, protocol: "Protocol"):
         self.owner, self.space = protocol.id, protocol.space
         self.names = bounded_by_degree(protocol.fields)
-        self.largest = protocol.values.get("max_degree")
+        self.largest = cast(Any, protocol.values.get("max_degree"))
         degrees = range(self.largest + 1) if self.names else ()
         domains = [protocol.space.domains[name] for name in self.names]
         bounds = [[domain.bounds(protocol.values | {"degree": d}) for domain in domains] for d in degrees]
@@ -109,7 +113,7 @@ class Fitting:
             state, degree = self.space.mapping(agents[node]), int(topology.degrees[node])
             raise InvalidInput(f"{what}: node {node} has degree {degree}, and no such node can be in the state {state}")
 
-    def redrawn(self, agents: np.ndarray, degrees: np.ndarray, rng: Any) -> np.ndarray:
+    def redrawn(self, agents: np.ndarray, degrees: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """The same with new states, uniform among those that fit, where a state does not; inputs stay."""
         agents = agents.copy()
         for _ in range(MOST_DRAWN):
@@ -152,12 +156,12 @@ class Fitting:
         return "\n".join([*lines, "    return True", ""])
 
 
-def require_alike(protocol: Any, what: str) -> None:
+def require_alike(protocol: "Protocol | None", what: str) -> None:
     """For whatever takes every state to be possible at every node."""
     fitting = getattr(protocol, "degree_fitting", None)
     if fitting and fitting.names:
         raise InvalidInput(
-            f"the range of {fitting.names[0]} in {protocol.id} depends on the degree of a node, so {what}"
+            f"the range of {fitting.names[0]} in {fitting.owner} depends on the degree of a node, so {what}"
         )
 
 

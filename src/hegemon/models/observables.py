@@ -3,7 +3,6 @@
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -49,18 +48,18 @@ def count(condition: Callable, doc: str = "") -> Observable:
     return Observable("count", condition, doc)
 
 
-def mean(value: Any, doc: str = "") -> Observable:
+def mean(value: Callable, doc: str = "") -> Observable:
     return Observable("mean", value, doc)
 
 
-def minimum(value: Any, doc: str = "") -> Observable:
+def minimum(value: Callable, doc: str = "") -> Observable:
     return Observable("minimum", value, doc)
 
 
-def maximum(value: Any, doc: str = "") -> Observable:
+def maximum(value: Callable, doc: str = "") -> Observable:
     return Observable("maximum", value, doc)
 
 
-def overall(value: Any, doc: str = "") -> Observable:
+def overall(value: Callable, doc: str = "") -> Observable:
     """A number of the whole configuration on its graph: `value(nodes, offsets, targets, p)`."""
     return Observable("overall", value, doc)

@@ -1,6 +1,7 @@
 """Parameters of a protocol: numbers and strings from a short list, validated in one place."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +33,7 @@ class Parameter:
     def takes_numbers(self) -> bool:
         return not self.choices or self.low is not None or self.high is not None
 
-    def allowed(self, values: Any) -> str:
+    def allowed(self, values: Mapping[str, Any]) -> str:
         texts = "one of " + ", ".join(self.choices) if self.choices else ""
         if not self.takes_numbers:
             return texts
@@ -49,7 +50,7 @@ class Parameter:
             return f"{kind} >= {_figure(low)}{source}"
         return kind if high is None else f"{kind} <= {_figure(high)}"
 
-    def resolve(self, name: str, given: Any, values: Any, owner: str) -> Any:
+    def resolve(self, name: str, given: Any, values: Mapping[str, Any], owner: str) -> Any:
         """The validated value: what was given (a number, a text over the other parameters) or the default."""
         value = self.default if given is None else given
         if value is None or value in self.choices:

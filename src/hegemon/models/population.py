@@ -92,7 +92,7 @@ class PopulationProtocol(CoinProtocol):
         self.check_interact(np.random.default_rng(0))
         check_functions(self)
 
-    def check_interact(self, rng: Any, samples: int = 300) -> None:
+    def check_interact(self, rng: np.random.Generator, samples: int = 300) -> None:
         """Try `interact` on a few hundred pairs of states, or on all if there are no more, with every value of the
         coins, or with the extreme ones and some others if there are very many."""
         size, values = self.space.size, self.coins.size

@@ -250,7 +250,7 @@ class Protocol:
 
     # -- starts -----------------------------------------------------------------------------------------
 
-    def start_initial(self, rng: Any, topology: Topology | None = None) -> Any:
+    def start_initial(self, rng: np.random.Generator, topology: Topology | None = None) -> Any:
         """Every agent in the state that the fields declare, as in `leader: Bit = 1`."""
         state = {}
         for field in self.fields:
@@ -258,12 +258,12 @@ class Protocol:
             state[field.name] = evaluate(value, self.values)
         return input_groups(self, state, random=False)
 
-    def start_random(self, rng: Any, topology: Topology | None = None) -> Any:
+    def start_random(self, rng: np.random.Generator, topology: Topology | None = None) -> Any:
         """Every agent uniform over all states (that have its inputs)."""
         return input_groups(self, {}, random=True)
 
     def initial(
-        self, name: Any, rng: Any, as_multiset: bool = False, topology: Topology | None = None
+        self, name: Any, rng: np.random.Generator, as_multiset: bool = False, topology: Topology | None = None
     ) -> Configuration:
         """The configuration of a named start, or of a JSON or CSV file."""
         start = opened(name, self.starts)

@@ -109,7 +109,7 @@ class RoundsProtocol(CoinProtocol):
         return self.oriented or self.neighbourhood == "ports"
 
     def initial(
-        self, name: Any, rng: Any, as_multiset: bool = False, topology: Topology | None = None
+        self, name: Any, rng: np.random.Generator, as_multiset: bool = False, topology: Topology | None = None
     ) -> Configuration:
         made = super().initial(name, rng, as_multiset, topology)
         if not self.degree_fitting.names or topology is None:
@@ -242,7 +242,7 @@ class RoundsProtocol(CoinProtocol):
                     "never change; write for example random_bits = 1 in the class"
                 )
 
-    def check_update(self, rng: Any, samples: int = 200) -> None:
+    def check_update(self, rng: np.random.Generator, samples: int = 200) -> None:
         """Try `update` on a few hundred neighbourhoods; besides what every transition must fulfil, it may not depend
         on what its neighbourhood does not show, nor read a neighbour's field that is not public."""
         situations = [self._situation(rng) for _ in range(samples)]
@@ -292,7 +292,7 @@ class RoundsProtocol(CoinProtocol):
         hint = "; neighbourhood = 'multiset' lets it count, 'ports' number them"
         return [(_reordered, what + hint), (_rotated, what + hint)]
 
-    def _situation(self, rng: Any) -> tuple[tuple[int, ...], tuple[int, ...], int]:
+    def _situation(self, rng: np.random.Generator) -> tuple[tuple[int, ...], tuple[int, ...], int]:
         """The codes of a node and its neighbours, the ports that lead back, and the number of what the coins show."""
         fitting = self.degree_fitting
         most = max(fitting.fewest, min(4, fitting.largest if fitting.largest is not None else 4))

@@ -8,7 +8,7 @@ A condition is a plain function `(a, p) -> bool` on one agent's state and the pa
 
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,7 @@ class Count:
     low: int | str
     high: int | str
 
-    def bounds(self, values: Any) -> tuple[int, int]:
+    def bounds(self, values: Mapping[str, Any]) -> tuple[int, int]:
         low, high = evaluate(self.low, values), evaluate(self.high, values)
         return max(0, min(LARGEST, math.ceil(low))), max(-1, min(LARGEST, math.floor(high)))
 
@@ -62,7 +62,7 @@ class ConfigurationSet:
         counts = tuple(dataclasses.replace(count, condition=change(count.condition)) for count in self.counts)
         return dataclasses.replace(self, counts=counts, whole=tuple(map(change, self.whole)))
 
-    def contains(self, agents: Any, p: Any, values: Any, *graph: Any) -> bool:
+    def contains(self, agents: Any, p: Any, values: Mapping[str, Any], *graph: Any) -> bool:
         """Whether a configuration, as a sequence of states, is in the set: plain Python, for small n.
 
         `graph` is `offsets, targets` in the models whose predicates read the graph, nothing in the others.

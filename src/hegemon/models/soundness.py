@@ -11,8 +11,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from types import SimpleNamespace
-from typing import Any
+from types import FrameType, SimpleNamespace
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 import numpy as np
@@ -23,6 +23,9 @@ from hegemon.models.authors import authored, kind, where
 from hegemon.models.purity import require_pure
 from hegemon.models.state import WrongField
 from hegemon.models.words import checked
+
+if TYPE_CHECKING:
+    from hegemon.models.protocol import Protocol
 
 LONGEST_CALL = 100_000  # lines of Python that one call of a transition may take
 TRIED_ANSWERS = 200  # states on which a condition is tried
@@ -35,7 +38,7 @@ _sound_cases: set[tuple] = set()
 _lock = threading.Lock()
 
 
-def require_sound(protocol: Any) -> None:
+def require_sound(protocol: "Protocol") -> None:
     """Check a protocol's functions, once per instance, whichever thread asks first."""
     with _lock:
         if protocol not in _sound:
@@ -47,7 +50,7 @@ def require_sound(protocol: Any) -> None:
                 _sound_cases.add(case)
 
 
-def _case(protocol: Any) -> tuple | None:
+def _case(protocol: "Protocol") -> tuple | None:
     """What tells the catalogue's protocols apart, whose functions stay as they are; None for everybody else's."""
     catalogued = type(protocol).__module__.startswith("hegemon.protocols.")
     return (type(protocol), *protocol.values.items()) if catalogued else None
@@ -62,7 +65,7 @@ def bounded(what: str, limit: int = LONGEST_CALL) -> Iterator[None]:
     """Refuse a call that executes more lines than any transition needs."""
     lines = 0
 
-    def trace(frame: Any, event: str, argument: Any) -> Any:
+    def trace(frame: FrameType, event: str, argument: Any) -> Callable:
         nonlocal lines
         lines += 1
         if lines > limit:
@@ -80,7 +83,7 @@ def bounded(what: str, limit: int = LONGEST_CALL) -> Iterator[None]:
 
 
 def check_transition(
-    protocol: Any, name: str, situations: Iterable[tuple], states_of: Callable, call: Callable, shown: Callable
+    protocol: "Protocol", name: str, situations: Iterable[tuple], states_of: Callable, call: Callable, shown: Callable
 ) -> None:
     """Try a transition on situations. `states_of(situation)` makes fresh states, `call(states, situation)` runs the
     author's function on them and returns the codes of those it may change."""
@@ -98,7 +101,9 @@ def check_transition(
             _refuse_absent_readings(protocol, name, situation, expected, states_of, call, shown)
 
 
-def _outcome(protocol: Any, name: str, situation: tuple, states_of: Callable, call: Callable, shown: Callable) -> Any:
+def _outcome(
+    protocol: "Protocol", name: str, situation: tuple, states_of: Callable, call: Callable, shown: Callable
+) -> Any:
     what = f"{protocol.id}: {name}"
     states = states_of(situation)
     try:
@@ -125,12 +130,14 @@ def _outcome(protocol: Any, name: str, situation: tuple, states_of: Callable, ca
         raise InvalidInput(f"{told} ({shown(situation)})") from None
 
 
-def _line_that_writes(protocol: Any, field: str, states: list, situation: tuple, call: Callable) -> int | None:
+def _line_that_writes(protocol: "Protocol", field: str, states: list, situation: tuple, call: Callable) -> int | None:
     """The first line that wrote what the field cannot hold: once more, with states that look who writes."""
     low, high = protocol.space.bounds.get(field, (1, 0))  # nothing fits what is not a field
     lines: list[int] = []
 
-    class Watched(protocol.space.namespace_class):
+    kind: Any = protocol.space.namespace_class
+
+    class Watched(kind):
         def __setattr__(self, name: str, value: Any) -> None:
             object.__setattr__(self, name, value)
             if name == field and not (isinstance(value, int | np.integer) and low <= value <= high):
@@ -157,7 +164,13 @@ def with_place(error: InvalidInput, function: Callable) -> str:
 
 
 def _refuse_absent_readings(
-    protocol: Any, function: str, situation: tuple, expected: Any, states_of: Callable, call: Callable, shown: Callable
+    protocol: "Protocol",
+    function: str,
+    situation: tuple,
+    expected: Any,
+    states_of: Callable,
+    call: Callable,
+    shown: Callable,
 ) -> None:
     what = f"{protocol.id}: {function}"
     space, states = protocol.space, states_of(situation)
@@ -186,7 +199,7 @@ def _refuse_absent_readings(
 # -- conditions, outputs, observables --------------------------------------------------------------------------
 
 
-def functions_of_one_state(protocol: Any) -> Iterator[tuple[str, Callable]]:
+def functions_of_one_state(protocol: "Protocol") -> Iterator[tuple[str, Callable]]:
     """Every function `(a, p)` of a protocol besides its transition, with what it belongs to."""
     for name in ("output", "label", "highlight"):
         if getattr(protocol, name, None):
@@ -199,14 +212,14 @@ def functions_of_one_state(protocol: Any) -> Iterator[tuple[str, Callable]]:
             yield f"the observable {name}", observable.value
 
 
-def check_functions(protocol: Any) -> None:
+def check_functions(protocol: "Protocol") -> None:
     """Refuse conditions, outputs and observables that fail, answer no number or read what a state does not have."""
     _check_functions_of_one_state(protocol)
     _check_functions_of_neighbours(protocol)
     _check_functions_of_all(protocol)
 
 
-def _check_functions_of_one_state(protocol: Any) -> None:
+def _check_functions_of_one_state(protocol: "Protocol") -> None:
     space, rng = protocol.space, np.random.default_rng(0)
     few = space.size <= TRIED_ANSWERS
     codes = range(space.size) if few else space.random_codes(rng, TRIED_ANSWERS).tolist()
@@ -233,7 +246,7 @@ def _check_functions_of_one_state(protocol: Any) -> None:
             )
 
 
-def _check_functions_of_neighbours(protocol: Any) -> None:
+def _check_functions_of_neighbours(protocol: "Protocol") -> None:
     """The same for observables `(me, neighbours, p)`, tried on a few hundred neighbourhoods."""
     space, rng = protocol.space, np.random.default_rng(0)
     for name, observable in protocol.observables.items():
@@ -260,7 +273,7 @@ def _require_answer(what: str, function: Callable, answer: object, disguised: ob
         raise InvalidInput(f"{what} ({where(function)}) reads a field in states that do not have it; ask first")
 
 
-def functions_of_all(protocol: Any) -> Iterator[tuple[str, Callable]]:
+def functions_of_all(protocol: "Protocol") -> Iterator[tuple[str, Callable]]:
     """Every function of all agents at once, with what it belongs to."""
     for name, chosen in protocol.sets.items():
         for predicate in chosen.whole:

@@ -357,11 +357,11 @@ class StateSpace:
         """Codes as NumPy holds them: Python's own numbers where they do not fit in 64 bits."""
         return np.array(codes, dtype=np.int64 if self.has_codes else object)
 
-    def random_codes(self, rng: Any, number: int) -> np.ndarray:
+    def random_codes(self, rng: np.random.Generator, number: int) -> np.ndarray:
         """Uniform codes."""
         return random_numbers(rng, self.size, number)
 
-    def telling_states(self, rng: Any, number: int) -> list[int]:
+    def telling_states(self, rng: np.random.Generator, number: int) -> list[int]:
         """Codes of states to try a function on: uniform ones, ones of every class of agents, and extreme ones."""
         codes = random_numbers(rng, self.size, number).tolist()
         for index in range(0, number, 3):
@@ -484,7 +484,7 @@ class StateSpace:
         return "\n".join(encode + decode + canonical) + "\n", layout
 
 
-def random_numbers(rng: Any, below: int, number: int) -> np.ndarray:
+def random_numbers(rng: np.random.Generator, below: int, number: int) -> np.ndarray:
     """Uniform whole numbers below a bound, which may be beyond 64 bits."""
     if below <= 2**63:
         return rng.integers(below, size=number)

@@ -5,18 +5,23 @@ inside are found along runs from the protocol's starts; every step from there mu
 proof: that is what the exact closure of `verify` is for.
 """
 
-from typing import Any
+from typing import cast
 
 import numpy as np
 
 from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.errors import InvalidInput
+from hegemon.graphs.topology import Topology
+from hegemon.models.population import PopulationProtocol
+from hegemon.models.protocol import Protocol
 
 STEPS = 2000  # plain interactions per start
 LARGEST_N = 64
 
 
-def check_closed(protocol: Any, name: str, topology: Any, rng: np.random.Generator, steps: int = STEPS) -> int:
+def check_closed(
+    protocol: Protocol, name: str, topology: Topology, rng: np.random.Generator, steps: int = STEPS
+) -> int:
     """How many steps were seen inside a set that claims to be closed; a step that leaves it is refused.
 
     For population protocols of at most a few dozen agents; `topology` says who can meet. Runs begin where the claim
@@ -25,7 +30,7 @@ def check_closed(protocol: Any, name: str, topology: Any, rng: np.random.Generat
     chosen = protocol.set_named(name)
     if not chosen.closed or not protocol.model.has_interactions or protocol.n > LARGEST_N:
         return 0
-    seen = 0
+    seen, meeting = 0, cast(PopulationProtocol, protocol)
     for start in protocol.starts if protocol.arbitrary_start else [protocol.default_start]:
         agents = protocol.initial(start, rng).agents
         nodes = [protocol.space.namespace(code) for code in protocol.space.encode_array(agents)]
@@ -33,13 +38,13 @@ def check_closed(protocol: Any, name: str, topology: Any, rng: np.random.Generat
         for _ in range(steps):
             first, second = UNIFORM.meet(topology, lambda bound: int(rng.integers(bound)))
             pair = protocol.space.code(nodes[first]), protocol.space.code(nodes[second])
-            coin = int(rng.integers(protocol.coins.size)) if protocol.coin_fields else 0
-            nodes[first], nodes[second] = map(protocol.space.namespace, protocol.transition_codes(*pair, coin))
+            coin = int(rng.integers(meeting.coins.size)) if meeting.coin_fields else 0
+            nodes[first], nodes[second] = map(protocol.space.namespace, meeting.transition_codes(*pair, coin))
             was, inside = inside, chosen.contains(nodes, protocol.p, protocol.values)
             seen += was
             if was and not inside:
                 raise InvalidInput(
                     f"{protocol.id}: the set {name} claims to be closed, but the "
-                    f"{protocol.shown_meeting(*pair, coin)} leaves it; declare it with closed=False"
+                    f"{meeting.shown_meeting(*pair, coin)} leaves it; declare it with closed=False"
                 )
     return seen

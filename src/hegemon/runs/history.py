@@ -2,9 +2,10 @@
 
 import bisect
 from array import array
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -46,7 +47,14 @@ class History:
     it doubles too, so that memory is bounded; the column `step` always says where a row belongs.
     """
 
-    def __init__(self, watcher: "Watcher", n: int, at: Any = None, every: int | None = None, most: int = MOST_ROWS):
+    def __init__(
+        self,
+        watcher: "Watcher",
+        n: int,
+        at: Iterable[int] | None = None,
+        every: int | None = None,
+        most: int = MOST_ROWS,
+    ):
         self._watcher, self._n = watcher, n
         self._at = sorted(set(at)) if at else None
         if self._at and len(self._at) > most:

@@ -1,6 +1,6 @@
 """A start file may prescribe the first interactions or rounds: a counterexample is followed, then chance takes over."""
 
-from typing import Any, TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 
@@ -12,11 +12,12 @@ from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
 from hegemon.models.rounds import RoundsProtocol
 from hegemon.models.start_files import StartFile
+from hegemon.runs.setting import Start
 
 Prescribed: TypeAlias = tuple[int, int, int] | list[tuple[int, int]]  # initiator, responder, coins; or nodes and codes
 
 
-def read_rounds(start: Any, protocol: Protocol, topology: Topology) -> list[list[tuple[int, int]]]:
+def read_rounds(start: Start | StartFile, protocol: Protocol, topology: Topology) -> list[list[tuple[int, int]]]:
     """The `rounds` of a JSON start file: in each, the nodes that change, with the codes of their next states.
 
     In the file a round is a list of [node, state]. Whether a node may become that is seen when it is followed.
@@ -47,7 +48,9 @@ def after_round(
     return space.decode_array(codes)
 
 
-def read_interactions(start: Any, protocol: PopulationProtocol, topology: Topology) -> list[tuple[int, int, int]]:
+def read_interactions(
+    start: Start | StartFile, protocol: PopulationProtocol, topology: Topology
+) -> list[tuple[int, int, int]]:
     """The `interactions` of a JSON start file: initiator, responder, and the number of what their coins show.
 
     In the file an interaction is an arc [initiator, responder] of the graph, or [initiator, responder, {"coin": value}]
@@ -69,7 +72,7 @@ def read_interactions(start: Any, protocol: PopulationProtocol, topology: Topolo
 
 
 def carry_out(
-    prescribed: Any, protocol: Any, topology: Topology, engine: Engine
+    prescribed: Prescribed, protocol: Protocol, topology: Topology, engine: Engine
 ) -> tuple[list[int], np.ndarray, np.ndarray]:
     """Make a prescribed interaction or round; returns who acted, and their codes before and after.
 
@@ -78,11 +81,12 @@ def carry_out(
     space, agents = protocol.space, engine.configuration().agents
     before = space.encode_array(agents)
     after = before.copy()
-    if protocol.model.has_rounds:
-        acting = [node for node, _ in prescribed]
-        after = space.encode_array(after_round(protocol, topology, agents, prescribed, engine.step + 1))
+    if isinstance(prescribed, list):
+        acting, moving = [node for node, _ in prescribed], cast(RoundsProtocol, protocol)
+        after = space.encode_array(after_round(moving, topology, agents, prescribed, engine.step + 1))
     else:
         *acting, coin = prescribed
-        after[acting] = protocol.transition_codes(*before[acting], coin)
+        first, second = before[acting]
+        after[acting] = cast(PopulationProtocol, protocol).transition_codes(first, second, coin)
     engine.load(Configuration(space, agents=space.decode_array(after)), engine.step + 1)
     return acting, before[acting], after[acting]

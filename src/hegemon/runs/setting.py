@@ -28,7 +28,7 @@ SMALL = 1 << 16  # agents, or states, of a start that may be kept for all trials
 _fitting: WeakKeyDictionary = WeakKeyDictionary()  # topologies, and the protocols they were checked for
 
 
-def topology_for(protocol: Protocol, graph: Any = None, seed: int = 0) -> Topology:
+def topology_for(protocol: Protocol, graph: Graph = None, seed: int = 0) -> Topology:
     """The topology of a run: given, named, or the protocol's own; a random graph depends on the seed only.
 
     Whether it fits the protocol is checked once.
@@ -44,7 +44,7 @@ def topology_for(protocol: Protocol, graph: Any = None, seed: int = 0) -> Topolo
 
 
 def initial_configuration(
-    protocol: Protocol, start: Any, seed: int, trial: int, as_multiset: bool = False, topology: Topology | None = None
+    protocol: Protocol, start: Start, seed: int, trial: int, as_multiset: bool = False, topology: Topology | None = None
 ) -> Configuration:
     """A named start, a file, a Configuration, or a list of states as mappings."""
     return next(Starts(protocol, start, seed, as_multiset, topology).of(range(trial, trial + 1)))
@@ -54,7 +54,7 @@ class Starts:
     """The initial configurations of trials. One that draws nothing is made once; nobody writes to it."""
 
     def __init__(
-        self, protocol: Protocol, start: Any, seed: int, as_multiset: bool = False, topology: Topology | None = None
+        self, protocol: Protocol, start: Start, seed: int, as_multiset: bool = False, topology: Topology | None = None
     ):
         self._space = protocol.space
         if protocol._halts:  # nobody is halted at the start
@@ -64,7 +64,7 @@ class Starts:
         self.fixed = None if start is None or isinstance(start, str) else self._given(start)
         self._seen: Configuration | None = None  # of a trial before, for which nothing was drawn
 
-    def _given(self, start: Any) -> Configuration | None:
+    def _given(self, start: Start) -> Configuration | None:
         """The start, if it is a configuration or a list of states."""
         protocol = self.protocol
         if isinstance(start, Configuration):

@@ -1,7 +1,7 @@
 """One of many trials: its number, and how it is made. What all trials of a record share is their course."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hegemon.runs.record import MOST_ROWS
 from hegemon.runs.run import Run
@@ -22,10 +22,10 @@ class Trial(NamedTuple):
 Course = Callable[[Trial], Run]
 
 
-def made_together(course: Any, trials: Sequence[Trial]) -> list[Run | Callable[[], Run]]:
+def made_together(course: Course, trials: Sequence[Trial]) -> list[Run | Callable[[], Run]]:
     """These trials, at once where the course can do that: what came out, or what goes on with a long one."""
     return course.many(trials) if hasattr(course, "many") else [course(trial) for trial in trials]
 
 
-def at_once(course: Any) -> int:
+def at_once(course: Course) -> int:
     return getattr(course, "at_once", 1)

@@ -1,6 +1,6 @@
 """Engine `stepwise`: engine `agents`, one step at a time, for a scheduler that looks at the states in plain Python."""
 
-from typing import Any
+from typing import cast
 
 import numpy as np
 
@@ -9,6 +9,8 @@ from hegemon.compute.randomness import next_below
 from hegemon.engines.pacing import Deadline
 from hegemon.engines.population.agents import Agents
 from hegemon.engines.schedulers.cyclic import Cyclic
+from hegemon.engines.schedulers.own import OwnScheduler
+from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
@@ -30,13 +32,13 @@ class Stepwise(Agents):
         configuration: Configuration,
         stop: Stop,
         rng: np.ndarray,
-        scheduler: Any = UNIFORM,
+        scheduler: Scheduler = UNIFORM,
     ):
         if scheduler.blind:
             raise InvalidInput(
                 f"engine stepwise asks a function at every step, and {scheduler} is none; use engine agents"
             )
-        self._own, self.topology = scheduler, topology
+        self._own, self.topology = cast(OwnScheduler, scheduler), topology
         self._draw = specialize(draw_below, protocol.record_types)
         super().__init__(protocol, topology, configuration, stop, rng, scheduler=_OnePair())
 

@@ -2,13 +2,16 @@
 
 from collections.abc import Collection
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.graphs.topology import Topology
 from hegemon.models.protocol import Protocol
+
+if TYPE_CHECKING:
+    from hegemon.engines.schedulers.nodes import NodeScheduler
 
 HERE = "hegemon.engines.schedulers"
 PAIRS = {  # by name, the function that reads what follows the colon
@@ -70,7 +73,7 @@ def read_uniform(words: str, protocol: Protocol, topology: Topology) -> Schedule
     return UNIFORM
 
 
-def read_nodes(text: str, protocol: Protocol, topology: Topology) -> Any:
+def read_nodes(text: str, protocol: Protocol, topology: Topology) -> "NodeScheduler":
     """Which nodes act next, in the rounds model."""
     from hegemon.engines.schedulers.nodes import Strategy, read_daemon
 

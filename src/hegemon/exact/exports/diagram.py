@@ -7,7 +7,7 @@ some fields are one node, which says how many they are.
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,8 +16,9 @@ from hegemon.errors import InvalidInput
 from hegemon.exact.configurations import transition_tables
 from hegemon.exact.exports.latex import label
 from hegemon.exact.instance import fixed_start
+from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
-from hegemon.runs.setting import topology_for
+from hegemon.runs.setting import Start, topology_for
 
 MOST_STATES = 3000
 MOST_NODES = 30
@@ -53,7 +54,7 @@ class Diagram:
         return said + (f"; a node is all states with the same {', '.join(self.merged_by)}" if self.merged_by else "")
 
 
-def diagram(protocol: Any, start: Any = None) -> Diagram:
+def diagram(protocol: Protocol, start: Start = None) -> Diagram:
     """The diagram of a population protocol."""
     if not hasattr(protocol, "transition_codes"):
         raise InvalidInput(
@@ -65,7 +66,8 @@ def diagram(protocol: Any, start: Any = None) -> Diagram:
         raise InvalidInput(
             f"{protocol.id} has {q:,} states; a diagram takes at most {MOST_STATES:,}, so take a smaller n"
         )
-    first, second = (table.reshape(protocol.coins.size, q, q) for table in transition_tables(protocol))
+    population = cast(PopulationProtocol, protocol)
+    first, second = (table.reshape(population.coins.size, q, q) for table in transition_tables(population))
     begin = _start_codes(protocol, start)
     occurring = _occurring(first, second, begin)
     node_of, names, groups, merged_by = _nodes(protocol, occurring)
@@ -90,7 +92,7 @@ def diagram(protocol: Any, start: Any = None) -> Diagram:
     return Diagram(f"{protocol.id}, n = {protocol.n}", nodes, found, q - len(occurring), merged_by)
 
 
-def _start_codes(protocol: Any, start: Any) -> set[int]:
+def _start_codes(protocol: Protocol, start: Start) -> set[int]:
     start = start if start is not None else protocol.default_start
     if start in ("all", "random") and protocol.starts.get("random") in (None, Protocol.start_random):
         return set(range(protocol.states))

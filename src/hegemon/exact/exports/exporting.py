@@ -1,12 +1,16 @@
 """`hg.export`: a protocol, or its chain, in one of several formats."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hegemon import files
 from hegemon.display import Show
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.models.protocol import Protocol
+from hegemon.runs.setting import Graph, Start
+
+if TYPE_CHECKING:
+    from hegemon.engines.schedulers.scheduler import Scheduler
 
 # what each format is; those of the chain have every configuration, the others the protocol
 FORMATS = {
@@ -22,8 +26,8 @@ ENDINGS = {"latex": ".tex", "svg": ".svg", "chain": ".dot"}
 
 
 def export(
-    protocol: Any, to: str, out: Any, *, graph: Any = None, start: Any = None, scheduler: Any = None,
-    memory: float = 4.0, progress: Any = None,
+    protocol: Protocol, to: str, out: str | Path, *, graph: Graph = None, start: Start = None,
+    scheduler: "str | Scheduler | None" = None, memory: float = 4.0, progress: Show | None = None,
 ) -> list[Path]:  # fmt: skip
     """Write a protocol for a paper or for another tool; returns the files that were written.
 

@@ -9,6 +9,7 @@ from typing import Any
 from hegemon.errors import InvalidInput
 from hegemon.exact.exports.pseudocode import escaped, pseudocode
 from hegemon.models.description import describe, rule_functions, source_of
+from hegemon.models.protocol import Protocol
 
 MOST_STATES = 12  # of a transition table
 HEAD = r"""\documentclass[11pt]{article}
@@ -21,7 +22,7 @@ HEAD = r"""\documentclass[11pt]{article}
 """
 
 
-def latex(protocol: Any) -> str:
+def latex(protocol: Protocol) -> str:
     """The document; it compiles as it is."""
     content = describe(protocol)
     lines = [HEAD, rf"\section*{{{escaped(content['protocol'])}}}", escaped(content["summary"]), ""]
@@ -88,7 +89,7 @@ def _transitions(protocol: Any) -> list[str]:
     return [*lines, r"\bottomrule", r"\end{tabular}", ""]
 
 
-def label(protocol: Any, code: int) -> str:
+def label(protocol: Protocol, code: int) -> str:
     """A state in few letters: values alone where there is one field, `field=value` otherwise."""
     mapping = protocol.space.mapping_of(code)
     if len(mapping) == 1 and isinstance(next(iter(mapping.values())), str):

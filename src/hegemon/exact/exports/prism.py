@@ -8,7 +8,7 @@ its own coins. The reward `steps` is 1 in every state; each set is a label.
 import itertools
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,14 +20,20 @@ from hegemon.exact.schedules import parse_daemon
 from hegemon.graphs.topology import Topology
 from hegemon.models.neighbourhoods import require_alike
 from hegemon.models.protocol import Protocol
-from hegemon.runs.setting import topology_for
+from hegemon.models.sets import ConfigurationSet
+from hegemon.runs.setting import Graph, Start, topology_for
+
+if TYPE_CHECKING:
+    from hegemon.engines.schedulers.scheduler import Scheduler
 
 MOST_TERMS = 200_000  # of all commands together
 MOST_SITUATIONS = 50_000  # of a node and its neighbours
 MOST_LISTED = 20_000  # configurations that are tried for a set that is no sum of counts
 
 
-def prism(protocol: Any, graph: Any = None, start: Any = None, scheduler: Any = None) -> str:
+def prism(
+    protocol: Protocol, graph: Graph = None, start: Start = None, scheduler: "str | Scheduler | None" = None
+) -> str:
     """The text of the model."""
     protocol.model.require("chain")
     daemon = parse_daemon(scheduler, protocol)
@@ -51,7 +57,7 @@ class _Model:
 
     form = "dtmc"
 
-    def __init__(self, protocol: Any, topology: Topology, start: Any):
+    def __init__(self, protocol: Any, topology: Topology, start: Start):
         self.protocol, self.topology, self.q, self.n = protocol, topology, protocol.states, protocol.n
         start = start if start is not None else protocol.default_start
         uniform = protocol.starts.get("random") is Protocol.start_random
@@ -85,7 +91,7 @@ class _Model:
     def body(self) -> Iterator[str]:
         raise NotImplementedError
 
-    def inside(self, chosen: Any) -> str:
+    def inside(self, chosen: ConfigurationSet) -> str:
         """That the configuration is in the set, as a condition; empty if it cannot be written."""
         if chosen.whole:
             return self.listed(chosen)
@@ -105,7 +111,7 @@ class _Model:
         """How many agents are in one of the states."""
         raise NotImplementedError
 
-    def listed(self, chosen: Any) -> str:
+    def listed(self, chosen: ConfigurationSet) -> str:
         """The configurations of a set one by one."""
         if self.q**self.n > MOST_LISTED:
             return ""

@@ -16,7 +16,7 @@ from hegemon.exact.messages.enumeration import MOST_ROUNDS, Enumeration
 from hegemon.exact.messages.scripted_coins import NotOrdered
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import MessageProtocol
-from hegemon.runs.setting import Identifiers, Wake, topology_for
+from hegemon.runs.setting import Graph, Identifiers, Wake, topology_for
 
 QUESTION = "reached"
 LONGEST = 8192  # bits of a denominator that is written down
@@ -158,7 +158,7 @@ def enumerate_runs(
 
 
 def verify_messages(
-    protocol: MessageProtocol, *, graph: Any = None, wake: Wake = "all", identifiers: Identifiers = "random",
+    protocol: MessageProtocol, *, graph: Graph = None, wake: Wake = "all", identifiers: Identifiers = "random",
     delay: Any = None, order: str = "fifo", loss: float | str = 0, duplicate: float | str = 0, crashes: Any = (),
     property: str | None = None, within: int | None = None, memory: float,
     progress: Callable[[str, int, int | None], None] | None = None,

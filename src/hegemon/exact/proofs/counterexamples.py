@@ -22,7 +22,7 @@ LARGEST_CHAIN = 200_000  # configurations: beyond, a size is passed over
 
 
 def smallest_counterexample(
-    statement: Any, system: "System", start: Any, given: dict, connected: bool, largest: int,
+    statement: "Statement", system: "System", start: str | None, given: dict, connected: bool, largest: int,
     progress: Show | None = None,
 ) -> "Statement":  # fmt: skip
     """The statement refuted by a concrete run, or as it was, with the sizes on which it is true."""

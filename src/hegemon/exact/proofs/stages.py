@@ -7,6 +7,7 @@ have no successor (they are *starved*, and dead as well); the rules that are lef
 configuration outside the goal is left, the goal has been reached.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -39,7 +40,7 @@ class Stuck:
 
 
 def find_stages(
-    questions: Questions, goal: Any, invariants: list[Linear], progress: Show | None = None
+    questions: Questions, goal: Sequence[Linear], invariants: list[Linear], progress: Show | None = None
 ) -> tuple[list[Stage], Stuck | None]:
     """The stages up to the goal, or as far as they go and where they end."""
     solver = questions.solver()
@@ -116,7 +117,7 @@ def _without_successor(questions: Questions, solver: Any, goal: Any, invariants:
     )
 
 
-def starved(questions: Questions, goal: Any, invariants: Any, dead: Any, rule: Rule) -> Any:
+def starved(questions: Questions, goal: Sequence[Linear], invariants: list[Linear], dead: set, rule: Rule) -> Any:
     """The rule can happen outside the goal while the dead pairs are impossible, before and after."""
     before = questions.z3.And(questions.dead(dead), questions.enabled(rule.pair))
     after = questions.z3.And(

@@ -17,7 +17,7 @@ from hegemon.experiments.holding import kernels
 from hegemon.experiments.holding.kernels import Losses, Sorting, Walkers, WalkTables
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
-from hegemon.runs.setting import topology_for
+from hegemon.runs.setting import Start, topology_for
 
 MOST_AGENTS = 100_000
 MOST_STATES = 2**22
@@ -35,7 +35,7 @@ class Process:
 
     protocol: PopulationProtocol
 
-    def __init__(self, asked: Protocol, graph: Any = None, start: object = "safe", scheduler: Any = None):
+    def __init__(self, asked: Protocol, graph: Any = None, start: Start = "safe", scheduler: Any = None):
         protocol = cast(PopulationProtocol, asked)
         if not protocol.model.has_interactions:
             raise InvalidInput(f"{protocol.id} has the model {protocol.model}; holding is for population protocols")
