@@ -65,7 +65,7 @@ def draw(rows: list[dict], place: Path) -> None:
             for number, row in enumerate(mine):
                 axis.scatter(
                     [row["states"]], [row["parallel_time"]], s=60, color=COLOURS[k], marker="s" if ring else "o",
-                    urls=[f"catalogue/{row['protocol']}/"], zorder=3, gid=f"dot-{row['protocol']}",
+                    urls=[f"catalogue/{row['protocol']}.html"], zorder=3, gid=f"dot-{row['protocol']}",
                     label=None if number else f"{kind}{', rings' if ring else ''}",
                 )  # fmt: skip
                 style = {"xytext": (7, 4)}
@@ -75,7 +75,7 @@ def draw(rows: list[dict], place: Path) -> None:
                     row["protocol"], (row["states"], row["parallel_time"]), fontsize=9, textcoords="offset points",
                     color=COLOURS[k], gid=f"name-{row['protocol']}", **style,
                 )  # fmt: skip
-                written.set_url(f"atlas/#{kind.replace(' ', '-')}")
+                written.set_url(f"atlas.html#{kind.replace(' ', '-')}")
     for direction, value, name, _, _ in BOUNDS:
         line = axis.axvline if direction == "x" else axis.axhline
         line(value, color=INK, linestyle="--", linewidth=1, zorder=1)
@@ -166,7 +166,7 @@ def page(rows: list[dict], failed: list[dict], outside: list[tuple[str, str]]) -
         "this page; `hegemon compare` compares any protocols, yours included. A dot leads to its page,",
         "its name to the command that measured it.",
         "",
-        '<object id="atlas" data="../atlas.svg" type="image/svg+xml" style="width:100%">states against time</object>',
+        '<object id="atlas" data="atlas.svg" type="image/svg+xml" style="width:100%">states against time</object>',
         "",
         *filter_of(rows),
         "Dashed lines are lower bounds, as orders of growth with constant 1:",

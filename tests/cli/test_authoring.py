@@ -1,6 +1,7 @@
 """`hegemon new`, `hegemon check` and `--trace`: what an author of a protocol meets."""
 
 import json
+import re
 import sys
 
 import pytest
@@ -103,6 +104,35 @@ def test_what_only_a_users_function_raises_is_told_with_its_place(tmp_path):
         surprise()
     code, sentence = failures.sentence(caught.value)
     assert code == 2 and f"{path}, line 18, in surprise: KeyError: 'ghost'" in sentence
+
+
+def test_a_trace_of_a_story_tells_its_steps_and_then_those_of_the_run(capsys, tmp_path):
+    """Once `--trace` drew steps of its own instead. What is told, carried out by hand, ends where the run ended."""
+    place, final = str(tmp_path / "story.json"), tmp_path / "final.json"
+    lemma = ["verify", "timer", "--n", "3", "--set", "s=2", "--property", "closed:safe", "--counterexample", place]
+    assert main([*lemma, "--quiet"]) == 1
+    capsys.readouterr()
+    arguments = ["run", "--start", place, "--until", "steps:12", "--seed", "5"]
+    _, told = as_json(capsys, *arguments, "--trace", "100", "--final", str(final))
+    story = json.loads((tmp_path / "story.json").read_text())
+    assert told["trace"][0] == story["story"][-1] and len(told["trace"]) > 5
+    agents = story["agents"]
+    for line in told["trace"]:
+        for who, change in re.findall(r"(?:initiator|responder) (\d+): ([^;]*)", line):
+            for name, before, after in re.findall(r"(\w+) (\d+)→(\d+)", change):
+                assert agents[int(who)][name] == int(before)
+                agents[int(who)][name] = int(after)
+    assert agents == json.loads(final.read_text())
+    _, last = as_json(capsys, *arguments, "--trace", "-100")
+    assert last["trace"] == told["trace"]
+
+
+def test_a_trace_of_prescribed_rounds_tells_them(capsys, tmp_path):
+    place = tmp_path / "rounds.json"
+    ring = {"protocol": "herman", "graph": "oriented-ring:5", "agents": [{"x": 0}] * 5}
+    place.write_text(json.dumps(ring | {"rounds": [[[2, {"x": 1}]], [[4, {"x": 1}]]]}))
+    _, told = as_json(capsys, "run", "--start", str(place), "--until", "rounds:4", "--trace", "2")
+    assert told["trace"] == ["round 1: node 2: x 0→1", "round 2: node 4: x 0→1"]
 
 
 def test_a_trace_tells_the_run_that_was_measured(capsys):

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -131,10 +132,18 @@ def test_the_atlas_is_of_the_catalogue(tmp_path, monkeypatch):
     rows = hg.compare("pairwise", "timer", "ring", n=5, trials=2, workers=1).rows
     atlas.draw(rows, tmp_path / "atlas.svg")
     drawn = (tmp_path / "atlas.svg").read_text()
-    assert all(f'href="catalogue/{name}/" target="_top"' in drawn for name in ("pairwise", "timer", "ring"))
-    assert 'href="atlas/#loosely-stabilizing"' in drawn and 'href="atlas/#self-stabilizing"' in drawn  # the commands
+    assert all(f'href="catalogue/{name}.html" target="_top"' in drawn for name in ("pairwise", "timer", "ring"))
+    assert (
+        'href="atlas.html#loosely-stabilizing"' in drawn and 'href="atlas.html#self-stabilizing"' in drawn
+    )  # the commands
     assert all(f'id="{part}-{name}"' in drawn for name in ("pairwise", "timer", "ring") for part in ("dot", "name"))
     text = atlas.page(rows, [], outside)
+    page = Path(atlas.DOCS / "atlas.md").read_text(
+        encoding="utf-8"
+    )  # its site has pages NAME.html, to be read from a disk
+    for shown in (text, page):
+        assert (atlas.DOCS / re.search(r'<object id="atlas" data="([^"]+)"', shown)[1]).exists()
+    assert '/"' not in "".join(re.findall(r'href="(?:catalogue|atlas)[^>]*', (atlas.DOCS / "atlas.svg").read_text()))
     has = json.loads(re.search(r"const has = (.*);", text)[1])
     assert "a ring" in has["ring"] and "a ring" not in has["timer"] and "nothing is known" in has["pairwise"]
     assert all(f"<option>{name}</option>" in text for names in has.values() for name in names)

@@ -5,9 +5,11 @@ import pytest
 
 import hegemon as hg
 from hegemon.models import Bit, Choice, PopulationProtocol, Range
+from hegemon.runs.setting import initial_configuration, topology_for
 from hegemon.web import look
-from hegemon.web.colours import DARK, LIGHT, seen
+from hegemon.web.colours import DARK, LIGHT, rgb, seen
 from hegemon.web.look import Look
+from hegemon.web.rehearsal import rehearsed
 
 
 def protocol_with(fields: dict, **more) -> PopulationProtocol:
@@ -21,6 +23,58 @@ def test_shades_of_a_wide_field_grow_with_it(bits):
     values = np.array([k * 2**bits // 8 + part for k in range(8) for part in (0, 2**bits // 8 - 1)])
     shades = Look(protocol).of_agents(protocol.space.decode_array(values))
     assert shades.tolist() == [k for k in range(8) for _ in range(2)]
+
+
+def rehearsed_look(protocol, start):
+    met = rehearsed(protocol, topology_for(protocol, None), initial_configuration(protocol, start, 3, 0).agents)
+    return Look(protocol, met), met
+
+
+@pytest.mark.parametrize(
+    ("protocol", "start"),
+    [(hg.Timer(n=24), "random"), (hg.BK(n=24), None), (hg.Timer(n=24), "no-leader")],
+)
+def test_agents_that_differ_a_little_in_a_long_range_look_different(protocol, start):
+    """The twin has even shades: all agents look alike, as timers between 2298 and 2304 of 2304 do."""
+    shown, met = rehearsed_look(protocol, start or protocol.default_start)
+    fine, even = (len(np.unique(look.of_agents(met[5]))) for look in (shown, Look(protocol)))
+    assert fine > even
+    (shade,) = [channel for channel in shown.channels if channel.part == "shade"]
+    ends = [tuple(map(int, label.split("–"))) for label in shade.labels]
+    low, high = protocol.space.bounds[shade.name]
+    assert ends[0][0] == low and ends[-1][-1] == high  # every value has its shade
+    assert all(before[-1] + 1 == after[0] for before, after in zip(ends, ends[1:], strict=False))
+
+
+def test_the_shade_is_the_range_that_tells_agents_apart():
+    """Estimates are equal for long, groups are not; without any moment the first range is taken."""
+    protocol = hg.DynamicCounting(n=24)
+    shown, _ = rehearsed_look(protocol, "initial")
+    names = [[channel.name for channel in look.channels if channel.part == "shade"] for look in (shown, Look(protocol))]
+    assert names == [["group"], ["estimate"]]
+    assert [channel.name for channel in shown.channels if channel.part == "class"] == ["phase"]
+
+
+def test_the_moments_change_no_run_and_are_the_same_again():
+    protocol = hg.DynamicCounting(n=9)
+    agents = initial_configuration(protocol, "initial", 3, 0).agents
+    kept = agents.copy()
+    first, again = (rehearsed(protocol, topology_for(protocol, None), agents) for _ in range(2))
+    assert np.array_equal(first, again) and np.array_equal(agents, kept) and first.shape == (21, 9)
+    assert np.array_equal(first[0], agents)
+
+
+def test_values_below_zero_are_not_joined_by_a_dash():
+    labels = Look(protocol_with({"x": Range(-1, 22)})).channels[0].labels
+    assert labels[0] == "-1 to 1" and labels[-1] == "20 to 22"
+
+
+@pytest.mark.parametrize("on", [LIGHT, DARK])
+def test_the_faintest_shade_stands_out_and_shades_differ(on):
+    channels = [channel.record() for channel in Look(hg.Timer(n=24)).channels]
+    fills = [seen(channels, byte, on).fill for byte in range(8)]
+    away = [sum(abs(a - b) for a, b in zip(rgb(fill), rgb(on.ground), strict=True)) for fill in fills]
+    assert away == sorted(away) and away[0] > 60 and min(np.diff(away)) > 15
 
 
 def test_shades_of_a_field_at_the_end_of_64_bits():

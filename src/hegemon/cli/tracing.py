@@ -41,19 +41,20 @@ def traceable(record: RunRecord) -> Any:
 def trace(record: RunRecord, topology: "Topology", end: int, wanted: int) -> list[str]:
     """Lines about trial 0, which ended at the step `end`: its first changes, or its last if `wanted` is negative."""
     from hegemon.models.unreliable import unreliable
+    from hegemon.runs.schedules import prescribed_steps
 
     if record.protocol.model.wakes:
         return trace_messages(record, topology, end, wanted)
     protocol = unreliable(record.protocol, record.loss, record.one_sided)
     world = protocol.model.home("world")(protocol, topology, record.start, record.seed, record.engine, record.scheduler)
-    begin = world.snapshot()
+    begin, story = world.snapshot(), prescribed_steps(record.start, protocol, topology)
     if wanted >= 0:
-        return list(first_changes(world, end, wanted))
+        return list(first_changes(world, story, end, wanted))
     window, found = -wanted, []
     while True:
         world.restore(begin)
-        to_step(world, max(0, end - window))
-        found = list(first_changes(world, end, window))
+        to_step(world, story, max(0, end - window))
+        found = list(first_changes(world, story, end, window))
         if len(found) >= -wanted or window >= min(end, FAR):
             return found[wanted:]
         window *= 4
@@ -83,12 +84,15 @@ def told_messages(record: RunRecord, topology: "Topology", end: int) -> Iterator
                 yield f"round {engine.round:,}: node {v} is {node.status}"
 
 
-def first_changes(world: Any, end: int, wanted: int) -> Iterator[str]:
-    """One line per step that changes a state, from here to the step `end`."""
+def first_changes(world: Any, story: list, end: int, wanted: int) -> Iterator[str]:
+    """One line per step that changes a state, from here to the step `end`; the first ones are those of the story."""
     rounds = getattr(world, "is_rounds", False)
     last = min(end, world.step + FAR)
     while wanted and world.step < last:
-        if rounds:
+        if world.step < len(story):
+            told = world.follow(story[world.step])
+            text = told["text"] if told["changed"] else ""
+        elif rounds:
             text = told_round(world)
         else:
             told = world.told_step(None)
@@ -105,13 +109,15 @@ def told_round(world: Any) -> str:
     from hegemon.runs.stories import Round
 
     before = world.engine.configuration().agents.copy()
-    to_step(world, world.step + 1)
+    to_step(world, [], world.step + 1)
     after = world.engine.configuration().agents
     mapping = world.space.mapping
     changed = np.flatnonzero(before != after)
     return Round(tuple((int(v), mapping(before[v]), mapping(after[v])) for v in changed)).sentence()
 
 
-def to_step(world: Any, goal: int) -> None:
+def to_step(world: Any, story: list, goal: int) -> None:
+    while world.step < min(goal, len(story)):
+        world.follow(story[world.step])
     while world.step < goal:
         world.advance(goal)

@@ -90,6 +90,8 @@ class DynamicCounting(PopulationProtocol):
     heads = Parameter(30, low=1, high=30, help="the most heads that a draw tosses")
     largest = Parameter(100, low="heads + 1", high=10_000, help="the largest first estimate")
 
+    colours = {"phase=NORMAL": "#009e73", "phase=WAITING": "#cc79a7", "phase=UPDATING": "#0072b2"}
+
     class State:
         estimate: Range(0, "largest") = 0
         grv: Range(0, "heads + 1") = 0

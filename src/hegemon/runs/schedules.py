@@ -11,7 +11,7 @@ from hegemon.models.configuration import Configuration
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
 from hegemon.models.rounds import RoundsProtocol
-from hegemon.models.start_files import StartFile
+from hegemon.models.start_files import StartFile, opened
 from hegemon.runs.setting import Start
 
 Prescribed: TypeAlias = tuple[int, int, int] | list[tuple[int, int]]  # initiator, responder, coins; or nodes and codes
@@ -69,6 +69,16 @@ def read_interactions(
             raise InvalidInput(f'{start}: the coins of the interaction {told} must be given as {{"name": value}}')
         schedule.append((pair[0], pair[1], protocol.coins.number(coins)))
     return schedule
+
+
+def prescribed_steps(start: Start | StartFile, protocol: Protocol, topology: Topology) -> list:
+    """The interactions or rounds of a start, or of the file that it names, for `carry_out`."""
+    if not protocol.model.has_configurations:
+        return []
+    start = opened(start, protocol.starts)
+    if protocol.model.has_rounds:
+        return read_rounds(start, protocol, topology)
+    return read_interactions(start, cast(PopulationProtocol, protocol), topology)
 
 
 def carry_out(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 HUES = ("#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a600", "#7f6fbf", "#777777")
 GOLD = "#e69f00"
+DEEPEST = 0.3  # so much of the ink is in the strongest shade
 CORNER = 4  # the place of a leader's first badge, whose star has the middle
 EXTREMES = ("#16191d", "#ffffff")
 BADGES = ("#d55e00", "#56b4e9", "#009e73", "#cc79a7")
@@ -16,15 +17,18 @@ KINDS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # of
 
 @dataclass(frozen=True)
 class Ground:
-    """What everything is drawn on, the ink for lines and letters, and an agent of which nothing is to be said."""
+    """What everything is drawn on, the ink for lines and letters, an agent of which nothing is to be said, and how much
+    of its hue the faintest shade has: alone, and where hues are to be told apart."""
 
     ground: str
     ink: str
     idle: str
+    faintest: float
+    faintest_class: float
 
 
-LIGHT = Ground("#f5f6f8", "#1b1f24", "#a9b4c0")
-DARK = Ground("#1d2127", "#e8ebef", "#5d6875")
+LIGHT = Ground("#f5f6f8", "#1b1f24", "#a9b4c0", 0.22, 0.4)
+DARK = Ground("#1d2127", "#e8ebef", "#5d6875", 0.4, 0.5)
 
 
 def rgb(colour: str) -> tuple[int, int, int]:
@@ -85,7 +89,8 @@ def seen(channels: list[dict], byte: int, on: Ground = LIGHT) -> Seen:
             place += 1
     body = hue or (on.idle if shade is None else HUES[0])
     if shade is not None:
-        body = mixed(on.ground, body, 0.22 + 0.68 * shade)
+        least = on.faintest_class if hue else on.faintest
+        body = mixed(mixed(on.ground, body, least), mixed(body, on.ink, DEEPEST), shade)
     fill = gold if leader else body
     told_by_badge = badges and not leader and "class" not in parts
     pixel = mixed(fill, badges[0].colour, 0.45) if told_by_badge else fill

@@ -1,8 +1,9 @@
 """What an agent looks like, derived from its fields: one byte per agent, and what the byte means.
 
-A byte is a mixed-radix number over a few channels: whether the agent leads; its class (hue); the value of the
-first long range that its class has (shade); and small fields as badges. Which fields play which part follows
-from the declaration alone; a protocol may choose colours by one line, `colours = {"bullet=2": "#d55e00"}`.
+A byte is a mixed-radix number over a few channels: whether the agent leads; its class (hue); the value of a long range
+(shade); and small fields as badges. Which fields play which part follows from the declaration and, where some moments
+of the run are known, from them: the shade is the field that tells most, and it is fine where its values are.
+A protocol may choose colours by one line, `colours = {"bullet=2": "#d55e00"}`.
 """
 
 import ast
@@ -30,6 +31,8 @@ NAMED_COLOURS = {  # values that are called a colour are drawn in it
 }  # fmt: skip
 MOST_LOOKS = 256  # values of a byte
 FEW_STATES = 4096  # up to here outputs are computed in plain Python
+NOTABLE, RARE = 0.05, 0.01  # the share of agents above which a shade is used, and a value not left out of account
+ENOUGH, MOST_TRIED = 1.5, 8  # shades at once, on average, by which a class does not look alike; ranges that are tried
 LARGEST_TABLE = 1 << 16  # states: up to here one table from codes to bytes
 
 
@@ -93,8 +96,10 @@ def constants_of(kind: type) -> dict[tuple[str, int], str]:
 class Look:
     """The bytes of a protocol's configurations."""
 
-    def __init__(self, protocol: Protocol):
+    def __init__(self, protocol: Protocol, met: np.ndarray | None = None):
+        """`met` are all agents at some moments of the run, one row each, if that is known."""
         self.protocol, self.space = protocol, protocol.space
+        self._met = np.zeros((0, 0), self.space.dtype) if met is None else met
         self._colours = chosen_colours(protocol)
         kind: Any = type(protocol)
         self._constants = constants_of(kind)
@@ -122,7 +127,9 @@ class Look:
         if len(space.variants) > MOST_CLASSES:
             self._hues = self._hues[:1]
         self._variants = self._classes() if self._hues else []
-        self._shaded = [next((n for n in v.free if width[n] > SMALL and n in free), None) for v in space.variants]
+        self._shaded = [
+            self._telling_most(v, [n for n in v.free if width[n] > SMALL and n in free]) for v in space.variants
+        ]
         badges = [n for n in free if width[n] <= SMALL and n not in space.discriminators]
         telling = {name: any(name.endswith(word) for word in TELLING) for name in badges}
         hidden = getattr(self.protocol, "private", ())
@@ -156,14 +163,55 @@ class Look:
                 room //= width[name]
                 self._badges.append(name)
         shades = min(MOST_SHADES, room, max((width[n] for n in self._shaded if n), default=0))
-        self._shades = shades if shades > 1 else 0
-        if self._shades:
+        self._firsts: dict[str, list[int]] = {}
+        if shades > 1:
             names = list(dict.fromkeys(name for name in self._shaded if name))
+            of = {
+                name: [v for v, own in zip(space.variants, self._shaded, strict=True) if own == name] for name in names
+            }
+            self._firsts = {name: self._firsts_of(name, shades, variants) for name, variants in of.items()}
             self.channels.append(Channel("shade", " / ".join(names), self._shade_labels(names)))
         for name in self._badges:
             low, high = space.bounds[name]
             labels = [self._label(name, value) for value in range(low, high + 1)]
             self.channels.append(self._channel("badge", name, labels, name))
+
+    def _telling_most(self, variant: Any, long: list[str]) -> str | None:
+        """The first long range of a class, unless its agents would look alike by it: then that of the most shades."""
+        moments = [agents[self._are(variant, agents)] for agents in self._met]
+
+        def shades(name: str) -> int:
+            firsts = self._firsts_of(name, MOST_SHADES, [variant])
+            return sum(len(np.unique(np.searchsorted(firsts, mine[name], side="right"))) for mine in moments)
+
+        if not long or shades(long[0]) >= ENOUGH * len(moments):
+            return next(iter(long), None)
+        return max(long[:MOST_TRIED], key=shades)
+
+    def _are(self, variant: Any, agents: np.ndarray) -> np.ndarray:
+        chosen = np.ones(len(agents), bool)
+        for name, wanted in variant.fixed:
+            chosen &= agents[name] == wanted
+        return chosen
+
+    def _firsts_of(self, name: str, shades: int, variants: list) -> list[int]:
+        """The first value of every shade but the lowest: even, or finer where agents that were met would look alike."""
+        low, high = self.space.bounds[name]
+        agents = self._met.ravel()
+        met = np.sort(np.concatenate([agents[name][self._are(variant, agents)] for variant in variants]))
+
+        def even(parts: int) -> list[int]:
+            return [low + -(-k * (high - low + 1) // parts) for k in range(1, parts)]
+
+        used = [np.searchsorted(met, first) for first in (low, *even(shades), high + 1)]
+        notable = sum(after - before > NOTABLE * len(met) for before, after in zip(used, used[1:], strict=False))
+        if not len(met) or high - low < shades or 2 * notable >= shades:
+            return even(shades)
+        coarse = even(max(2, shades // 2))
+        fine = shades - 1 - len(coarse)
+        values, counts = np.unique(met, return_counts=True)
+        values = values[counts > RARE * len(met)] if (counts > RARE * len(met)).any() else values
+        return sorted({*coarse, *(int(values[len(values) * k // (fine + 1)]) for k in range(1, fine + 1))} - {low})
 
     def _deciding(self) -> set[str]:
         """The fields of two values that say the same as the output: drawn once, as the output."""
@@ -218,11 +266,13 @@ class Look:
         return Channel(part, name, labels, tuple(colours))
 
     def _shade_labels(self, names: list[str]) -> tuple[str, ...]:
-        low, high = self.space.bounds[names[0]]
-        edges = [low + -(-k * (high - low + 1) // self._shades) for k in range(self._shades + 1)]
         if len(names) > 1:
-            return tuple("low" if k == 0 else "high" if k == self._shades - 1 else "" for k in range(self._shades))
-        return tuple(f"{a}" if a == b - 1 else f"{a}–{b - 1}" for a, b in zip(edges, edges[1:], strict=False))
+            most = max(map(len, self._firsts.values()))
+            return ("low", *[""] * (most - 1), "high")
+        low, high = self.space.bounds[names[0]]
+        edges = [low, *self._firsts[names[0]], high + 1]
+        between = "–" if low >= 0 else " to "
+        return tuple(f"{a}" if a == b - 1 else f"{a}{between}{b - 1}" for a, b in zip(edges, edges[1:], strict=False))
 
     # -- bytes ------------------------------------------------------------------------------------------
 
@@ -260,12 +310,9 @@ class Look:
         value = np.zeros(len(agents), np.uint8)
         for variant, name in zip(self.space.variants, self._shaded, strict=True):
             if name:
-                chosen = np.ones(len(agents), bool)
-                for other, wanted in variant.fixed:
-                    chosen &= agents[other] == wanted
-                low, high = self.space.bounds[name]
-                first = [-(-k * (high - low + 1) // self._shades) + low for k in range(1, self._shades)]
-                value[chosen] = np.searchsorted(np.array(first, np.int64), agents[name][chosen], side="right")
+                chosen, firsts = self._are(variant, agents), np.array(self._firsts[name], np.int64)
+                place = np.searchsorted(firsts, agents[name][chosen], side="right")
+                value[chosen] = place * (channel.size - 1) // len(firsts)
         return value
 
     def _plain_output(self, agents: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ from hegemon.runs.faults import agents_left
 from hegemon.runs.rates import churns, marks_of, read_rates
 from hegemon.runs.record import RunRecord
 from hegemon.runs.run import Fault
-from hegemon.runs.schedules import Prescribed, read_interactions, read_rounds
+from hegemon.runs.schedules import Prescribed, prescribed_steps
 from hegemon.runs.setting import Start, topology_for
 from hegemon.web.chunks import Chunks
 from hegemon.web.healing import Healing
@@ -63,11 +63,9 @@ class Session:
     def start_over(self, start: Start = None, shown: str | None = None) -> None:
         """A new run from a named start, a file given on the command line, or a list of states."""
         model, named = self.protocol.model, start
-        schedule: list = []
         if model.has_configurations:
             start = opened(start, self.protocol.starts)
-            read: Any = read_rounds if model.has_rounds else read_interactions
-            schedule = read(start, self.protocol, self.topology)
+        schedule = prescribed_steps(start, self.protocol, self.topology)
         if schedule and self._engine not in ("auto", "agents", "rounds", "daemon"):
             raise InvalidInput(f"{start} prescribes interactions, which only engine agents follows")
         begin = self.record if model.wakes else start

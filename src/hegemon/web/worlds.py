@@ -35,6 +35,7 @@ from hegemon.web.explaining import listing, traced
 from hegemon.web.layout import LARGEST_DRAWN, LARGEST_RASTER
 from hegemon.web.look import Look
 from hegemon.web.readings import FEW, CompiledReadings, PlainReadings, plain
+from hegemon.web.rehearsal import rehearsed
 from hegemon.web.world import Patience, World
 
 
@@ -77,7 +78,7 @@ class AgentWorld(World):
         self._key = stream(seed, 0, KERNEL)
         configuration = initial_configuration(protocol, start, seed, 0, kind.as_multiset, topology)
         self.engine = kind(protocol, topology, configuration, quiet, self._key, **self._options)
-        self.look = Look(protocol)
+        self.look = Look(protocol, None if kind.as_multiset else rehearsed(protocol, topology, configuration.agents))
         self.listing = listing(getattr(protocol, "update" if self.is_rounds else "interact"))
         readings = PlainReadings if protocol.n <= FEW else CompiledReadings
         self._readings: PlainReadings | CompiledReadings = readings(protocol, topology)

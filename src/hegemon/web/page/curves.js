@@ -66,7 +66,7 @@ export class Curves {
       c.clearRect(0, 0, width, height);
       let [low, high] = [Infinity, -Infinity];
       for (const [, values] of rows) { const y = values[name]; if (y < low) low = y; if (y > high) high = y; }
-      scale.replaceChildren(...[high, low].map((value) => { const one = document.createElement("i"); one.textContent = figure(value); return one; }));
+      scale.replaceChildren(...[high, low].map((value, k) => { const one = document.createElement("i"); one.textContent = k || high > low ? figure(value) : ""; return one; }));
       if (!(high > low)) high = low + 1;
       const x = (step) => 2 + ((width - 4) * (step - first)) / (last - first);
       const y = (value) => height - 3 - ((height - 6) * (value - low)) / (high - low);

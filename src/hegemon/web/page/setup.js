@@ -30,7 +30,7 @@ export class Setup {
     const chosen = values.parameters || {};
     byId("parameters").replaceChildren(...choices.parameters.map((one) => {
       const label = element("label", one.name);
-      label.title = one.help;
+      label.title = one.default ? `${one.help} (${one.default})` : one.help; // a field may be too narrow for it
       const input = document.createElement("input");
       Object.assign(input, { value: chosen[one.name] ?? "", placeholder: one.default || "none", autocomplete: "off" });
       input.dataset.parameter = one.name;
