@@ -14,8 +14,9 @@ from hegemon.experiments.study_driver import StudyListener
 from hegemon.experiments.sweep import check_cases, run_study
 
 
-def estimate(tmp_path, monkeypatch, cost, sizes, trials=10):
-    """The estimate for a study in which trial k of a case takes `cost(n, k)` seconds of a clock that tests set."""
+def estimate(tmp_path, monkeypatch, cost, sizes, trials=10, held=0):
+    """The estimate for a study in which trial k of a case takes `cost(n, k)` seconds of a clock that tests set, and 1000
+    bytes; the process had `held` before."""
     now = [0.0]
     calls: dict[int, int] = {}
 
@@ -25,9 +26,10 @@ def estimate(tmp_path, monkeypatch, cost, sizes, trials=10):
         seconds = cost(n, calls[n] - 1)
         now[0] += seconds
         folder.note(task["key"], task["first"], 1, ("nowhere", task["first"], 1), Moments())
-        return {"done": 1, "seconds": seconds, "memory": 1000}
+        return {"done": 1, "seconds": seconds, "memory": held + 1000}
 
     monkeypatch.setattr(worker, "work", work)
+    monkeypatch.setattr(worker, "peak_memory", lambda: held)
     monkeypatch.setattr(worker, "prepare", lambda task: None)
     monkeypatch.setattr(probe.time, "perf_counter", lambda: now[0])
     study = make_study("pairwise", axes={"n": sizes}, trials=trials)
@@ -36,6 +38,12 @@ def estimate(tmp_path, monkeypatch, cost, sizes, trials=10):
     found = probe.probe(folder, check_cases(study.cases)[0], goals_of(None, trials), 1)
     monkeypatch.undo()
     return found, calls
+
+
+@pytest.mark.parametrize(("held", "needed"), [(200_000_000, 200_001_000), (8 * 10**9, probe.FRESH + 1000)])
+def test_what_the_process_held_before_is_not_what_a_worker_needs(tmp_path, monkeypatch, held, needed):
+    """As in a notebook, or after a large verification: a study was refused for it."""
+    assert estimate(tmp_path, monkeypatch, lambda n, k: 0.01, [10], held=held)[0].memory == needed
 
 
 @pytest.mark.parametrize("power", [0.5, 1.0, 2.0])

@@ -137,8 +137,9 @@ class LiveStudy(StudyListener):
     def planned(self, estimate: Any, pool: Any) -> None:
         work = "an unknown time" if estimate.seconds is None else f"about {duration(estimate.seconds)}"
         self._screen.print(
-            f"… {estimate.trials:,} trials of {counted(estimate.cases, 'case')} to make; {work} of one worker's time "
-            f"and {estimate.memory / 1e6:,.0f} MB of memory each ({pool.name})"
+            f"… {estimate.trials:,} trials of {counted(estimate.cases, 'case')} to make: {work} and "
+            f"{estimate.memory / 1e6:,.0f} MB for one worker ({pool.name})",
+            soft_wrap=True,
         )
 
     def moved(self, driver: StudyDriver) -> None:

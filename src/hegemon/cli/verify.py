@@ -260,6 +260,8 @@ def print_schedules(screen: "Console", found: dict) -> None:
 
 
 def print_findings(screen: "Console", findings: list[dict]) -> None:
+    if not findings:
+        return
     headings = ("set", "question", "holds", "claimed", "because")
     table = new_table(*((heading, {"overflow": "fold"}) for heading in headings))
     for row in findings:

@@ -16,6 +16,7 @@ from hegemon.files import memory_available, written
 SECONDS = 3.0  # for all of the probe, compilation not counted
 SLOW = 0.02  # seconds: a first trial that takes longer may have prepared something, so another one is made
 LONGER, LONGEST = 0.01, 20.0  # a long study may be tried for this share of its time, and for this many seconds
+FRESH = 250_000_000  # bytes: more than a new worker has before its first trial
 BYTES_PER_TRIAL = 200  # on disk, in records and in the table together, generously
 
 
@@ -38,7 +39,8 @@ def probe(folder: Folder, waiting: list[tuple[Case, str]], goals: Any, slots: in
         require_memory(least_memory(case), slots)
     told = {key: folder.seconds_per_trial(key) for _, key in waiting}  # by an earlier command
     cost = {key: seconds for key, seconds in told.items() if seconds is not None}
-    memory, spent = 0, 0.0
+    before = memory = worker.peak_memory()
+    spent = 0.0
     for case, key in sorted(waiting, key=lambda item: item[0].protocol.n):
         left = max(SECONDS, min(LONGER * (_total(waiting, cost, missing) or 0), LONGEST)) - spent
         if left <= 0:
@@ -56,6 +58,7 @@ def probe(folder: Folder, waiting: list[tuple[Case, str]], goals: Any, slots: in
                 folder.refresh()
             if not answer["done"] or seconds < SLOW or left <= 0:
                 break
+    memory += min(before, FRESH) - before  # this process may have held much before, which no worker will
     require_memory(memory, slots)
     return StudyEstimate(len(waiting), trials, _total(waiting, cost, missing), memory)
 

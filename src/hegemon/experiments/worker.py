@@ -65,8 +65,12 @@ def work(task: dict) -> dict:
         failed = task["first"] + len(rows)
         record = {"case": task["key"], "first": failed, "count": 0, "error": answer["error"]}
         _deliver(record, task, {})
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return answer | {"seconds": seconds, "memory": peak, "worker": os.getpid()}
+    return answer | {"seconds": seconds, "memory": peak_memory(), "worker": os.getpid()}
+
+
+def peak_memory() -> int:
+    """The most that this process has ever held, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def _runs(course: Course, trials: range, end: float) -> Iterator[Run]:
