@@ -24,6 +24,17 @@ from hegemon.runs.option import (
     truth,
     whole,
 )  # fmt: skip
+from hegemon.runs.values import (
+    crashes_of,
+    delay_text,
+    read_faults,
+    read_identifiers,
+    read_observed,
+    read_rates,
+    read_share,
+    write_faults,
+    write_rates,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,73 +49,6 @@ if TYPE_CHECKING:
     from hegemon.runs.setting import Graph, Identifiers, Start, Wake
 
 MOST_ROWS = 1_000_000  # of a history
-
-
-def read_faults(given: Any) -> "tuple[Fault, ...]":
-    """`none`, strings such as `step=1000,agents=5,leader=1` (several divided by semicolons), or rows of JSON."""
-    from hegemon.runs.disturbances import as_fault, parse_fault
-
-    parts = given.split(";") if isinstance(given, str) else given
-    if list(parts) == ["none"]:
-        return ()
-    return tuple(parse_fault(one) if isinstance(one, str) else as_fault(one, f"fault {one!r}") for one in parts)
-
-
-def write_faults(faults: "Sequence[Fault]") -> list:
-    from hegemon.runs.disturbances import fault_text, record
-
-    return [fault_text(fault) or record(fault) for fault in faults]
-
-
-def read_rates(given: Any) -> "tuple[Rate, ...]":
-    from hegemon.runs import rates
-
-    return rates.read_rates(given)
-
-
-def write_rates(given: "Sequence[Rate]") -> list[str]:
-    return [str(one) for one in given]
-
-
-def read_observed(given: Any) -> bool | tuple[str, ...]:
-    """True for all, or names divided by commas."""
-    if isinstance(given, bool):
-        return given
-    return tuple(name.strip() for name in (given.split(",") if isinstance(given, str) else given))
-
-
-def read_share(name: str) -> Callable[[Any], int | str]:
-    """Reads a probability as the fraction that it is; 0 is the number."""
-
-    def read(given: Any) -> int | str:
-        from hegemon.models.unreliable import share
-
-        return str(share(name, given) or "") or 0
-
-    return read
-
-
-def read_identifiers(given: Any) -> str | tuple[int, ...]:
-    """A name or a file, or whole numbers divided by commas."""
-    parts = given.split(",") if isinstance(given, str) else given
-    return (
-        str(given)
-        if isinstance(given, str) and len(parts) == 1
-        else several(whole("identifiers"), "identifiers")(parts)
-    )
-
-
-def delay_text(given: Any) -> str:
-    """The delay in its one way of writing."""
-    from hegemon.engines.messages.links import read_delay
-
-    return str(read_delay(given))
-
-
-def crashes_of(given: Any) -> "tuple[Crash, ...]":
-    from hegemon.engines.messages.crashes import read_crashes
-
-    return read_crashes(given)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ from hegemon.runs.disturbances import fault_text
 from hegemon.runs.disturbances import record as record_of
 from hegemon.runs.option import MOST_AGENTS, MOST_SEED, whole
 from hegemon.runs.rates import read_rates
-from hegemon.runs.record import RunRecord, read_faults
+from hegemon.runs.record import RunRecord
+from hegemon.runs.values import read_faults
 
 LONGEST = 200  # characters of a value
 CODE = ("function", "recorded", "strategy")  # schedulers that are read from a file
