@@ -208,12 +208,7 @@ class Watcher:
         states = [checked(space.namespace(code)) for code in space.encode_array(agents)]
         if observable.reduce == "overall":
             return observable.value(states, *self._graph, p)
-        if observable.value.__code__.co_argcount == 2:
-            found = [observable.value(states[v], p) for v in extreme]
-        else:
-            offsets, targets = self._graph
-            near = [[states[u] for u in targets[offsets[v] : offsets[v + 1]]] for v in extreme]
-            found = [observable.value(states[v], others, p) for v, others in zip(extreme, near, strict=True)]
+        found = observable.values_of(extreme, states, self._graph, p)
         return min(found) if observable.reduce == "minimum" else max(found)
 
 
@@ -227,7 +222,7 @@ def _kernel_for(observable: Observable) -> Callable:
     """By what the observable's value reads."""
     if observable.reduce == "overall":
         return evaluate_overall
-    return evaluate_records if observable.value.__code__.co_argcount == 2 else evaluate_with_neighbours
+    return evaluate_records if observable.reads_one else evaluate_with_neighbours
 
 
 class LeaderCount:

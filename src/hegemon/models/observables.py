@@ -1,8 +1,9 @@
 """What is worth watching along a run: a number computed from a configuration."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,18 @@ class Observable:
             return "agents"
         first = self.doc.split(" ")[0]
         return first if self.reduce == "overall" and first.endswith("s") and first.islower() else "value"
+
+    @property
+    def reads_one(self) -> bool:
+        """Whether its value is of one agent alone, not of an agent and its neighbours, or of everything."""
+        return self.reduce != "overall" and self.value.__code__.co_argcount == 2
+
+    def values_of(self, which: Iterable[int], states: Sequence[Any], graph: tuple, p: Any) -> list:
+        """The values of these agents in plain Python; `graph` has the rows of the neighbours, where they are read."""
+        if self.reads_one:
+            return [self.value(states[v], p) for v in which]
+        offsets, targets = graph
+        return [self.value(states[v], [states[u] for u in targets[offsets[v] : offsets[v + 1]]], p) for v in which]
 
     def measure(self, values: np.ndarray, counts: np.ndarray | None) -> float:
         """From the value of every agent, or of every occupied state together with its number of agents."""

@@ -208,7 +208,7 @@ def functions_of_one_state(protocol: "Protocol") -> Iterator[tuple[str, Callable
         for count in chosen.counts:
             yield f"the set {name}", count.condition
     for name, observable in protocol.observables.items():
-        if observable.reduce != "overall" and observable.value.__code__.co_argcount == 2:
+        if observable.reads_one:
             yield f"the observable {name}", observable.value
 
 

@@ -30,7 +30,6 @@ class PlainReadings:
 
     def __init__(self, protocol: Protocol, topology: Topology):
         self.protocol, self.observables = protocol, protocol.watched()
-        self._topology = topology
         self._graph = (topology.offsets, topology.targets) if protocol.reads_graph else ()
 
     def read(self, configuration: Configuration) -> tuple[dict, dict]:
@@ -46,11 +45,7 @@ class PlainReadings:
     def _measure(self, observable: Observable, agents: list, p: Any) -> Any:
         if observable.reduce == "overall":
             return plain(observable.value(agents, *self._graph, p))
-        if observable.value.__code__.co_argcount == 2:
-            found = [observable.value(a, p) for a in agents]
-        else:
-            near = [[agents[u] for u in self._topology.neighbours(v)] for v in range(len(agents))]
-            found = [observable.value(a, near[v], p) for v, a in enumerate(agents)]
+        found = observable.values_of(range(len(agents)), agents, self._graph, p)
         return plain(observable.measure(np.array(found, float), None))
 
 
