@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import hegemon.engines.messages.compiled.engine as compiled
 import hegemon.engines.messages.contacts as contacts
 import hegemon.engines.messages.tokens as tokens
 from hegemon import Fault, Pairwise, Timer, Trains, simulate
@@ -80,6 +81,7 @@ def test_going_on_is_exact(protocol, options, share, tmp_path, monkeypatch):
 
 PLAIN = [
     ("referees", 60, {"engine": "nodes"}),
+    ("flood-max", 60, {"engine": "compiled", "graph": "ring:60"}),
     ("referees", 300, {"engine": "contacts", "wake": "one-by-one"}, {"variant": "wakeup"}),
     ("walks", 40, {"engine": "nodes", "graph": "regular:40,4"}),
     ("walks", 40, {"engine": "tokens", "graph": "regular:40,4"}),
@@ -95,6 +97,7 @@ def test_messages_and_objects_go_on_exactly(case, tmp_path, monkeypatch):
     name, n, options, *values = case
     protocol = CATALOGUE[name](n=n, **(values[0] if values else {}))
     monkeypatch.setattr(contacts, "AT_ONCE", 64)
+    monkeypatch.setattr(compiled, "LEAST_CALLS", 16)
     monkeypatch.setattr(tokens, "Pace", lambda amount: Pace(1))
     looks: list[int] = []
     whole = simulate(protocol, seed=3, **options, progress=looks.append)

@@ -41,6 +41,19 @@ prefetch = njit(_no_prefetch) if STOCK else _prefetch
 prefetch.__doc__ = "Start loading `array[index]` for writing; `array` is one-dimensional and contiguous."
 
 
+@intrinsic
+def require(typing_context, condition):
+    """Raise ValueError where this does not hold. Numba's own `raise` needs its runtime, and lean code has none."""
+
+    def generate(context, builder, signature, arguments):
+        holds = context.cast(builder, arguments[0], signature.args[0], types.boolean)
+        with builder.if_then(builder.not_(holds), likely=False):
+            context.call_conv.return_user_exc(builder, ValueError, ("left to plain Python",))
+        return context.get_dummy_value()
+
+    return types.void(types.boolean), generate
+
+
 def opener(group: Any, element_types: list) -> Any:
     """The function with which a kernel opens the addresses that it is given: a tuple `group` of pointers."""
     if CHECKED:

@@ -33,12 +33,14 @@ ENGINES = {
     },
     "messages": {
         "nodes": "hegemon.engines.messages.nodes:Nodes",
+        "compiled": "hegemon.engines.messages.compiled.engine:Compiled",
         "contacts": "hegemon.engines.messages.contacts:ContactsEngine",
         "tokens": "hegemon.engines.messages.tokens:TokensEngine",
         "asynchronous": "hegemon.engines.messages.asynchronous:Asynchronous",
     },
     "objects": {"objects": "hegemon.engines.population.objects:Objects"},
 }
+MANY_ARCS = 2**15  # of a graph on which compiling a message protocol takes less time than it saves
 PATTERNS = {"Contacts": "contacts", "Tokens": "tokens"}  # the engine that follows a pattern of messages
 FOLLOWED = {
     "agents": "one interaction at a time",
@@ -96,16 +98,33 @@ def choose_for_messages(
         if fast and fast.suits(topology, around):
             return fast, f"it follows the protocol's pattern of {fast.name} at compiled speed"
         if around.delay is None:
-            return engine_named("nodes", protocol), "the engine for every message-passing protocol"
+            return _for_messages(protocol, topology, around)
         return engine_named("asynchronous", protocol), FOLLOWED["asynchronous"]
     chosen = engine_named(name, protocol)
-    if name not in ("nodes", "asynchronous", pattern):
+    if name not in ("nodes", "compiled", "asynchronous", pattern):
         raise InvalidInput(f"engine {name} does not know the course of {protocol.id}; use auto or nodes")
     if not chosen.suits(topology, around):
         told = ", ".join(f"{what} {value}" for what, value in around.departures.items())
         where = f"on {topology.name}" + (f" with {told}" if told else "")
         raise InvalidInput(f"engine {name} cannot run {where}; use auto")
+    if name == "compiled":
+        chosen.require(protocol)
     return chosen, "as asked"
+
+
+def _for_messages(protocol: "MessageProtocol", topology: Topology, around: "Surroundings") -> tuple[Any, str]:
+    """For synchronous rounds: compiled, where all is declared and there is enough to do."""
+    nodes = engine_named("nodes", protocol)
+    if topology.arcs < MANY_ARCS or protocol.undeclared.keys() - {"status"}:
+        return nodes, "the engine for every message-passing protocol"
+    compiled = engine_named("compiled", protocol)
+    if compiled.suits(topology, around):
+        try:
+            compiled.require(protocol)
+        except InvalidInput as reason:
+            return nodes, f"the engine for every message-passing protocol; {str(reason).rpartition(';')[0]}"
+        return compiled, "its nodes and messages are declared fields: begin and round at compiled speed"
+    return nodes, "the engine for every message-passing protocol"
 
 
 def follow_messages(
@@ -115,7 +134,7 @@ def follow_messages(
     fitting = "nodes" if around.delay is None else "asynchronous"
     if name == "auto":
         name = fitting
-    if name in PATTERNS.values():
+    if name in ("compiled", *PATTERNS.values()):
         raise InvalidInput(f"engine {name} does not show every step; watch {protocol.id} with engine {fitting}")
     chosen = cast("type[Nodes]", choose_for_messages(name, protocol, topology, around)[0])
     return chosen, FOLLOWED.get(name, "")

@@ -63,6 +63,28 @@ def declared_fields(state_class: type, owner: str, what: str = "State") -> tuple
     return tuple(fields)
 
 
+def declared_variables(node_class: type, owner: str) -> tuple[Field, ...]:
+    """The variables of a `class Node:` with a declared domain, `rank: Range(0, "n") = 0`; others may hold anything."""
+    found: list[Field] = []
+    try:
+        annotated = inspect.get_annotations(node_class, eval_str=True)
+    except Exception:  # notes for readers: Python does not evaluate them either
+        annotated = inspect.get_annotations(node_class)
+    for name, domain in annotated.items():
+        if not isinstance(domain, Domain):
+            continue
+        where = f"{owner}.Node.{name}"
+        require_name(name, f"{owner}.Node", "variable")
+        if domain.condition or domain.chance is not None or domain.length is not None:
+            raise InvalidInput(f"{where} may be a Bit, Range(low, high) or Choice(names), without conditions")
+        default = getattr(node_class, name, None)
+        if default is None or (default not in domain.names if domain.names else not isinstance(default, int)):
+            first = repr(domain.names[0]) if domain.names else "0"
+            raise InvalidInput(f"{where} needs a first value in its domain, such as `{name}: … = {first}`")
+        found.append(Field(name, domain, default))
+    return tuple(found)
+
+
 def require_name(name: object, owner: str, what: str) -> None:
     """Names go into the text of functions that the program writes, so they must be names and nothing else."""
     written = isinstance(name, str) and name.isidentifier() and not keyword.iskeyword(name)

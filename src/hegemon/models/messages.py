@@ -4,7 +4,8 @@ In round r a node sends at most one message through each port, receives what its
 round, and computes. A protocol declares
 
 - `class Message:` with fields over finite domains, from which follows the number of bits of every message;
-- `class Node:` with the variables of a node and their first values;
+- `class Node:` with the variables of a node and their first values, `rank = 0`, or with their domain as well,
+  `rank: Range(0, "n") = 0`: then an engine may compile the protocol;
 - `begin(self, node, rng)`, called when the node wakes up: returns the messages of that round;
 - `round(self, node, inbox, rng)`, called at the end of every round in which the node received messages or
   asked to be called (`node.wake_at(round)`): returns the messages of the next round.
@@ -24,7 +25,7 @@ from typing import Any, ClassVar
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.declarations import require_arguments
-from hegemon.models.fields import Field, declared_fields
+from hegemon.models.fields import Field, declared_fields, declared_variables
 from hegemon.models.model import MESSAGES
 from hegemon.models.protocol import Protocol
 from hegemon.models.purity import require_pure
@@ -99,6 +100,7 @@ class MessageProtocol(Protocol):
     """Declare `class Message:`, `class Node:`, `begin(self, node, rng)` and `round(self, node, inbox, rng)`."""
 
     message_fields: ClassVar[tuple[Field, ...]]
+    node_fields: ClassVar[tuple[Field, ...]]  # the variables whose domain is declared
     node_type: ClassVar[type[BasicNode]]
     begin: Callable  # (self, node, rng) -> messages
     round: Callable  # (self, node, inbox, rng) -> messages
@@ -127,6 +129,10 @@ class MessageProtocol(Protocol):
         for field in cls.message_fields:
             if field.name == "bits" or field.name.startswith("_"):
                 raise InvalidInput(f"{cls.__name__}: a message already has {field.name!r}; rename the field")
+        cls.node_fields = declared_variables(cls.Node, cls.__name__)
+        for field in cls.node_fields:
+            if field.name.startswith("_") or hasattr(BasicNode, field.name) or field.name in BasicNode.__annotations__:
+                raise InvalidInput(f"{cls.__name__}: a node already has {field.name!r}; rename the variable")
         cls.node_type = type("Node", (cls.Node, BasicNode), {})
 
     def __init__(self, n: int | float, **given: Any):
@@ -138,6 +144,42 @@ class MessageProtocol(Protocol):
             require_arguments(function, arguments, f"{type(self).__name__}: {name}", f"def {name}({arguments})")
             require_pure(function, f"{self.id}: {name}", "its only randomness is `rng`")
         super().__init__(n, **given)
+
+    @cached_property
+    def node_bounds(self) -> dict[str, tuple[int, int]]:
+        """The lowest and highest value of every declared variable of a node."""
+        found = {}
+        for field in self.node_fields:
+            low, high = found[field.name] = field.domain.bounds(self.values)
+            if not low <= field.domain.index(field.default) <= high:
+                raise InvalidInput(
+                    f"{self.id}: the first value of Node.{field.name}, {field.default}, is not in {low}..{high}"
+                )
+        return found
+
+    @property
+    def undeclared(self) -> dict[str, Any]:
+        """The variables of a node without a declared domain, and their first values."""
+        declared = {field.name for field in self.node_fields}
+        found = {name: value for kind in reversed(self.Node.__mro__[:-1]) for name, value in vars(kind).items()}
+        return {name: value for name, value in found.items() if name not in declared and not name.startswith("__")}
+
+    def settle(self, node: Any) -> None:
+        """Refuse a node with a declared variable outside its domain; True and False become 1 and 0."""
+        for field in self.node_fields:
+            value = getattr(node, field.name)
+            if field.domain.names:
+                if value in field.domain.names:
+                    continue
+                allowed = ", ".join(field.domain.names)
+            else:
+                low, high = self.node_bounds[field.name]
+                if isinstance(value, int) and low <= value <= high:
+                    if type(value) is bool:
+                        setattr(node, field.name, int(value))
+                    continue
+                allowed = f"{low}..{high}"
+            raise InvalidInput(f"{self.id}: a node has {field.name} = {value!r}, which is not in {allowed}")
 
     @cached_property
     def format(self) -> MessageFormat:

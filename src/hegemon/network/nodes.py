@@ -94,6 +94,7 @@ class MessageNode:
         self.node.round += 1
 
     def _collect(self, answered: Any) -> None:
+        self.protocol.settle(self.node)
         self.outbox = dict(answered.items() if isinstance(answered, dict) else answered or ())
 
 

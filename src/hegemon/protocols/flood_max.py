@@ -18,8 +18,8 @@ class FloodMax(MessageProtocol):
         rank: Range(1, "n^4")
 
     class Node:
-        rank = 0
-        highest = 0
+        rank: Range(0, "n^4") = 0
+        highest: Range(0, "n^4") = 0
 
     @property
     def wakes_at_any_time(self) -> bool:

@@ -28,8 +28,8 @@ class HirschbergSinclair(MessageProtocol):
         hops: Range(1, "2*n").when(kind="PROBE")  # that are left, this one included
 
     class Node:
-        phase = 0
-        answers = 0  # in this phase
+        phase: Range(0, "ceil(log2(n)) + 1") = 0
+        answers: Range(0, 1) = 0  # in this phase
 
     @property
     def wakes_at_any_time(self) -> bool:

@@ -1,6 +1,6 @@
 """Peterson's election on a ring in one direction: O(n log n) messages, though nobody sends to the left."""
 
-from hegemon.models.domains import Range
+from hegemon.models.domains import Bit, Range
 from hegemon.models.messages import ELECTED, NON_ELECTED, MessageProtocol
 
 RIGHT = 1  # the port to the right neighbour
@@ -27,9 +27,9 @@ class Peterson(MessageProtocol):
         t: Range(1, "n")
 
     class Node:
-        active = True
-        t = 0
-        t1 = 0  # 0: not yet received
+        active: Bit = 1
+        t: Range(0, "n") = 0
+        t1: Range(0, "n") = 0  # 0: not yet received
 
     @property
     def wakes_at_any_time(self) -> bool:
@@ -50,7 +50,7 @@ class Peterson(MessageProtocol):
                 node.t1 = message.t
                 return {RIGHT: message}
             if node.t1 < node.t or node.t1 < message.t:
-                node.active = False
+                node.active = 0
                 node.status = NON_ELECTED
                 return {}
             node.t, node.t1 = node.t1, 0

@@ -176,6 +176,8 @@ class Nodes(MessageEngine):
 
     def _collect(self, v: int, node: BasicNode, answered: Any, round: int) -> None:
         """Take what a node wants to send in `round`, and the rounds in which it wants to be called."""
+        if self.protocol.node_fields:
+            self.protocol.settle(node)
         pairs = answered.items() if isinstance(answered, dict) else answered or ()
         sending = self.outbox[v] if answered else {}
         for port, message in pairs:

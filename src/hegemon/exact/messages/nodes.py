@@ -175,6 +175,7 @@ class LocalStates:
 
     def _after(self, local: int, function: str, round: int, node: Any, answered: Any, coins: ScriptedCoins) -> int:
         """The node after a call, checked as engine `nodes` checks it."""
+        self.protocol.settle(node)
         sends = round if function == "begin" else round + 1
         sending = dict(node.sending) if function == "begin" else {}
         for port, message in answered.items() if isinstance(answered, dict) else answered or ():

@@ -1,0 +1,1 @@
+"""Engine `compiled`: an author's `begin` and `round` as machine code."""
