@@ -161,6 +161,9 @@ def test_the_reference_names_all_that_a_class_may_declare():
         "range_values",
         "is_ordered",
         "degree_fitting",
+        "node_fields",
+        "node_bounds",
+        "undeclared",
     }
     assert set(undocumented(text, *models)) <= ours
     assert undocumented(text, type("Twin", (), {"never_named": 1})) == ["never_named"]

@@ -1,9 +1,9 @@
 """Engine `compiled`: a protocol whose messages and nodes are declared fields, as machine code.
 
 It draws the coins of engine `nodes`, in the same order, and calls the same nodes with the same messages: the story is
-the same word for word. Where compiled code cannot go on (a number leaves 64 bits, a value is outside its domain, a message
-has no such field), the engine returns to the last round that it has kept and engine `nodes` plays from there: it finds
-what Python finds, or says what is wrong.
+the same word for word. Where compiled code cannot go on (a number leaves 64 bits, a value is outside its domain, a
+message has no such field), the engine returns to the last round that it has kept and engine `nodes` plays from there:
+it finds what Python finds, or says what is wrong.
 """
 
 from collections import defaultdict
@@ -32,6 +32,7 @@ from hegemon.engines.messages.compiled.kinds import TEXT, Untranslatable
 from hegemon.engines.messages.compiled.program import READ_ONLY, Program, refusal
 from hegemon.engines.messages.engine import MessageEngine, MessageOutcome
 from hegemon.engines.messages.nodes import Nodes
+from hegemon.engines.messages.surroundings import Surroundings
 from hegemon.graphs.topology import Topology
 from hegemon.models.messages import ELECTED, MessageProtocol
 
@@ -48,7 +49,7 @@ class Compiled(MessageEngine):
     name = "compiled"
 
     @classmethod
-    def suits(cls, topology: Topology, around) -> bool:
+    def suits(cls, topology: Topology, around: Surroundings) -> bool:
         return around.is_reliable and topology.arcs <= MOST_ARCS
 
     @classmethod
@@ -61,7 +62,7 @@ class Compiled(MessageEngine):
         except (Untranslatable, NumbaError) as reason:
             raise refusal(protocol, reason) from None
 
-    def __init__(self, protocol: MessageProtocol, topology: Topology, around, seed, trial):
+    def __init__(self, protocol: MessageProtocol, topology: Topology, around: Surroundings, seed: int, trial: int):
         super().__init__(protocol, topology, around, seed, trial)
         self.program = program_of(protocol)
         self.arrays = self._first()
@@ -75,7 +76,7 @@ class Compiled(MessageEngine):
         arrays.begin(self.chosen[by_round], self.waking[by_round], self.identifiers, words)
         return arrays
 
-    def play(self, limit) -> MessageOutcome:
+    def play(self, limit: int | None) -> MessageOutcome:
         arrays, last = self.arrays, NEVER if limit is None else limit
         ended = interrupted = False
         budget = max(LEAST_CALLS, self.topology.arcs // 4)
@@ -187,7 +188,7 @@ class _Arrays:
 
     def __init__(self, program: Program, topology: Topology):
         n, arcs = topology.n, topology.arcs
-        self.kernel, self.allowed = program.kernel(), program.protocol.largest_allowed
+        self.kernel, self.allowed = program.kernel, program.protocol.largest_allowed
         self.offsets, self.targets, self.back = map(_fixed, (topology.offsets, topology.targets, topology.back))
         self.cross = self.offsets[self.targets] + self.back  # the place of a message at its receiver
         self.nodes = np.zeros(n, program.node_record)
@@ -206,7 +207,9 @@ class _Arrays:
         self.rows = np.zeros((most, len(program.message_kinds) + 1), np.int64)
         self.count, self.wanted = np.zeros(2, np.int64), np.zeros(MOST_CALLS, np.int64)
 
-    def begin(self, beginners, rounds, identifiers, words) -> None:
+    def begin(
+        self, beginners: np.ndarray, rounds: np.ndarray, identifiers: np.ndarray | None, words: np.ndarray
+    ) -> None:
         self.beginners, self.rounds, self.words = beginners.astype(np.int64), rounds.astype(np.int64), words
         if identifiers is not None:
             self.nodes["identifier"] = identifiers

@@ -3,48 +3,39 @@
 import ast
 import builtins
 import types
-from typing import Any
+from typing import Any, cast
 
 from hegemon.engines.messages.compiled.kinds import (
-    HELD,
     INBOX,
     LIST,
     MESSAGE,
     NODE,
     NOTHING,
-    RNG,
     SELF,
     TEXT,
     VALUE,
     Untranslatable,
-    assign,
     call,
     expression,
     name,
     number,
     plain,
-    raised,
-    statements,
     whole,
 )  # fmt: skip
 
 Found = tuple[ast.expr, str]
 EQUAL, ORDERED = (ast.Eq, ast.NotEq), (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-COINS = {"randint": (2, 2), "randrange": (1, 2), "random": (0, 0), "getrandbits": (1, 1)}
-COMPREHENSIONS = (ast.GeneratorExp, ast.ListComp)
 
 
 class Expressions:
     """One function's expressions. `kinds` says what each of its variables is, `bound` which surely have a value."""
 
     program: Any
-    function: types.FunctionType
+    function: Any
     kinds: dict[str, str]
     bound: set[str]
     renamed: dict[str, str]  # variables of the comprehensions around
     accumulator: str | None
-
-    # -- values ----------------------------------------------------------------------------------------------------
 
     def value(self, node: ast.expr) -> Found:
         """The expression in compiled code, and its kind."""
@@ -173,7 +164,7 @@ class Expressions:
             raise Untranslatable(f"`{ast.unparse(node)}` cannot be compiled; write -x - 1", node)
         operand = self.number(node.operand)
         if isinstance(operand, ast.Constant) and isinstance(node.op, ast.USub):
-            return number(-operand.value), VALUE
+            return number(-cast(int | float, operand.value)), VALUE
         return ast.UnaryOp(node.op, whole(operand)), VALUE
 
     def _boolop(self, node: ast.BoolOp) -> Found:
@@ -231,231 +222,8 @@ class Expressions:
             raise Untranslatable(f"`{ast.unparse(node)}` cannot be compiled", node)
         return call("fetch", whole(self.number(node.slice))), MESSAGE
 
-    def _listcomp(self, node: ast.ListComp) -> Found:
-        """A list of whole numbers, which is made at once."""
-
-        def add(element: ast.expr) -> list[ast.stmt]:
-            return [ast.Expr(ast.Call(ast.Attribute(name("found"), "append", ast.Load()), [element], []))]
-
-        self.program.allocates = True
-        start = statements("found = [0]\nfound.pop()")
-        return self.reduction(node, [node], start, add, statements("return found")), LIST
-
-    # -- iterating -------------------------------------------------------------------------------------------------
-
     def is_inbox(self, node: ast.expr, method: str = "") -> bool:
         if method:
             is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args
             return is_call and node.func.attr == method and self.is_inbox(node.func.value)  # type: ignore[attr-defined]
         return isinstance(node, ast.Name) and self.kinds.get(self.renamed.get(node.id, node.id)) == INBOX
-
-    def loop(self, target: ast.expr, iterable: ast.expr, inside: Any) -> list[ast.stmt]:
-        """A loop over a range, the inbox or a list; `inside()` translates its body, where the targets have values."""
-        targets = list(target.elts) if isinstance(target, ast.Tuple) else [target]
-        if not all(isinstance(one, ast.Name) for one in targets):
-            raise Untranslatable(f"`for {ast.unparse(target)} in …` cannot be compiled", target)
-        ways = {("values", 1): [MESSAGE], ("items", 2): [VALUE, MESSAGE], ("keys", 1): [VALUE]}
-        kinds = [VALUE] if self.is_inbox(iterable) and len(targets) == 1 else None
-        for (method, length), found in ways.items():
-            if self.is_inbox(iterable, method) and length == len(targets):
-                kinds = found
-        if kinds is not None:
-            port = self.program.fresh("port")
-            sources = {VALUE: name(port), MESSAGE: call("fetch", name(port))}
-            filled = [assign(self.bind(one, kind), sources[kind]) for one, kind in zip(targets, kinds, strict=True)]
-            body = [*statements(f"{port} = after(w, {port})\nif {port} < 0:\n    break"), *filled, *inside()]
-            return [*statements(f"{port} = -1"), ast.While(number(True), body, [])]
-        if len(targets) != 1:
-            raise Untranslatable(f"a loop over `{ast.unparse(iterable)}` cannot be compiled", iterable)
-        before: list[ast.stmt] = []
-        if isinstance(iterable, ast.Call) and (self.object(iterable.func) or (None,))[0] is range:
-            limits = []
-            for one in self.arguments(iterable, 1, 3):
-                limits.append(self.program.fresh("limit"))
-                before.append(assign(limits[-1], whole(self.number(one))))
-            source: ast.expr = ast.Call(name("range"), [name(one) for one in limits], [])
-        else:
-            found = self._ports(iterable) if isinstance(iterable, ast.Tuple | ast.List) else self.of(LIST, iterable)
-            limits = [self.program.fresh("limit")]
-            before.append(assign(limits[0], found))
-            source = name(limits[0])
-        step = self.program.fresh("step")
-        filled = [assign(self.bind(targets[0], VALUE), name(step))]
-        return [*before, ast.For(name(step, stored=True), source, [*filled, *inside()], [])]
-
-    def _ports(self, node: Any) -> ast.expr:
-        """Whole numbers that are listed."""
-        if not node.elts:
-            raise Untranslatable("a loop over nothing cannot be compiled", node)
-        return ast.Tuple([whole(self.number(one)) for one in node.elts], ast.Load())
-
-    def bind(self, target: Any, kind: str) -> str:
-        """Let a variable have a value of this kind; its name in compiled code."""
-        word = self.renamed.get(target.id, target.id)
-        if self.kinds.setdefault(word, kind) != kind:
-            raise Untranslatable(f"`{target.id}` is {self.kinds[word]} at first and then {kind}", target)
-        self.bound.add(word)
-        return self.local(word)
-
-    def comprehended(self, generators: list[ast.comprehension], inside: Any) -> list[ast.stmt]:
-        """Loops of a comprehension, whose variables are its own, around `inside()`."""
-        if not generators:
-            return inside()
-        first, *rest = generators
-        if first.is_async:
-            raise Untranslatable("`async for` cannot be compiled", first.target)
-
-        def body() -> list[ast.stmt]:
-            tests = [self.truth(one) for one in first.ifs]
-            deeper = self.comprehended(rest, inside)
-            for test in reversed(tests):
-                deeper = [ast.If(test, deeper, [])]
-            return deeper
-
-        around = self.renamed
-        words = [one.id for one in ast.walk(first.target) if isinstance(one, ast.Name)]
-        self.renamed = around | {word: self.program.fresh(word) for word in words}
-        try:
-            return self.loop(first.target, first.iter, body)
-        finally:
-            self.renamed = around
-
-    def reduction(self, node: ast.expr, parts: list[ast.expr], start: list, add: Any, end: list) -> ast.expr:
-        """A call of a function made for this place, which takes in every element of these parts."""
-
-        def each(element: ast.expr) -> list[ast.stmt]:
-            return add(whole(self.number(element)))
-
-        before = set(self.bound)
-        body = [*start]
-        for part in parts:
-            if isinstance(part, ast.Starred):
-                part = part.value
-                if not isinstance(part, COMPREHENSIONS):
-                    body += self.comprehended([ast.comprehension(ast.Name("item", ast.Store()), part, [], 0)],
-                                              lambda: each(ast.copy_location(ast.Name("item", ast.Load()), node)))  # fmt: skip
-                    continue
-            if isinstance(part, COMPREHENSIONS):
-                body += self.comprehended(part.generators, lambda part=part: each(part.elt))
-            else:
-                body += each(part)
-        body += end
-        known = {self.local(word) for word in before if self.kinds[word] in HELD}
-        read = {one.id for piece in body for one in ast.walk(piece) if isinstance(one, ast.Name)}
-        given = sorted((known | {"base"}) & read)
-        self.bound = before
-        title = self.program.fresh("over")
-        self.program.define(title, ["w", "node", *given], body, node, self.function)
-        return ast.Call(name(title), [name("w"), name("node"), *map(name, given)], [])
-
-    # -- calls -----------------------------------------------------------------------------------------------------
-
-    def arguments(self, node: ast.Call, low: int, high: int) -> list[ast.expr]:
-        plain = not node.keywords and not any(isinstance(one, ast.Starred) for one in node.args)
-        if not plain or not low <= len(node.args) <= high:
-            raise Untranslatable(f"`{ast.unparse(node)}` has arguments that cannot be compiled", node)
-        return node.args
-
-    def _call(self, node: ast.Call) -> Found:
-        if isinstance(node.func, ast.Name):
-            found = self.object(node.func)
-            if found is None:
-                raise Untranslatable(f"`{ast.unparse(node.func)}` cannot be called in compiled code", node)
-            if isinstance(found[0], types.FunctionType):
-                return self.program.called(self, node, found[0], [])
-            return self._builtin(node, found[0])
-        if not isinstance(node.func, ast.Attribute) or self.object(node.func.value) is not None:
-            raise Untranslatable(f"`{ast.unparse(node.func)}` cannot be called in compiled code", node)
-        _, kind = self.value(node.func.value)
-        method = node.func.attr
-        if kind == SELF and method == "message":
-            return self._message(node)
-        if kind == SELF:
-            function, first = self.program.method(node)
-            return self.program.called(self, node, function, first)
-        if kind == RNG and method in COINS:
-            numbers = [whole(self.number(one)) for one in self.arguments(node, *COINS[method])]
-            if method == "randrange" and len(numbers) == 1:
-                numbers = [number(0), *numbers]
-            coins = ast.Attribute(name("w"), "rng", ast.Load())
-            return ast.Call(name(method if method != "random" else "uniform"), [coins, *numbers], []), VALUE
-        if kind == RNG:
-            known = ", ".join(f"rng.{one}" for one in COINS)
-            raise Untranslatable(f"`{ast.unparse(node.func)}` cannot be compiled, only {known}", node)
-        raise Untranslatable(f"`{ast.unparse(node)}` cannot be compiled", node)
-
-    def _message(self, node: ast.Call) -> Found:
-        words = [one.arg for one in node.keywords]
-        if node.args or None in words:
-            raise Untranslatable(f"`{ast.unparse(node)}` must give its fields by name", node)
-        values = []
-        for one in node.keywords:
-            if one.arg not in self.program.message_kinds:
-                raise Untranslatable(f"`{ast.unparse(node)}`: a message has no field {one.arg}", node)
-            kind = self.program.message_kinds[one.arg]
-            found = self.of(kind, one.value)
-            values.append(whole(found) if kind == VALUE else found)
-        return call(self.program.maker(tuple(words)), *values), MESSAGE  # type: ignore[arg-type]
-
-    def _builtin(self, node: ast.Call, function: Any) -> Found:
-        if function in (abs, int):
-            return ast.Call(
-                name(function.__name__), [self.number(one) for one in self.arguments(node, 1, 1)], []
-            ), VALUE
-        if function is bool:
-            return ast.Compare(self.truth(self.arguments(node, 1, 1)[0]), [ast.NotEq()], [number(0)]), VALUE
-        if function is len:
-            return self._len(node), VALUE
-        if function in (max, min, sum, any, all):
-            return self._reduced(node, function), VALUE
-        raise Untranslatable(f"`{ast.unparse(node.func)}` cannot be called in compiled code", node)
-
-    def _len(self, node: ast.Call) -> ast.expr:
-        (what,) = self.arguments(node, 1, 1)
-        if isinstance(what, ast.Name) and what.id == self.accumulator:
-            self.surely(what)
-            return expression("w.count[0] - base")
-        found, kind = self.value(what)
-        if kind == INBOX:
-            return expression("w.heard")
-        if kind != LIST:
-            raise Untranslatable(f"`{ast.unparse(node)}` cannot be compiled", node)
-        return ast.Call(name("len"), [found], [])
-
-    def _reduced(self, node: ast.Call, function: Any) -> ast.expr:
-        parts = list(node.args)
-        default = {one.arg: one.value for one in node.keywords}
-        if len(parts) == 1 and isinstance(parts[0], ast.List | ast.Tuple):
-            parts = list(parts[0].elts)
-        elif len(parts) == 1 and not isinstance(parts[0], ast.Starred):
-            parts = [parts[0] if isinstance(parts[0], COMPREHENSIONS) else ast.Starred(parts[0], ast.Load())]
-        elif function in (sum, any, all):
-            raise Untranslatable(f"`{ast.unparse(node)}` cannot be compiled", node)
-        if default.keys() - ({"default"} if function in (max, min) else set()):
-            raise Untranslatable(f"`{ast.unparse(node)}` has arguments that cannot be compiled", node)
-        if function is sum:
-            added = lambda element: [ast.AugAssign(name("total", stored=True), ast.Add(), element)]  # noqa: E731
-            return self.reduction(node, parts, statements("total = 0"), added, statements("return total"))
-        if function in (any, all):
-            sign = function is all
-            lazy = len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp)
-
-            def tested(element: ast.expr) -> list[ast.stmt]:
-                leave = statements(f"return {not sign}" if lazy else f"found = {not sign}")
-                is_true = ast.Compare(element, [ast.Eq() if sign else ast.NotEq()], [number(0)])
-                return [ast.If(is_true, leave, [])]
-
-            return self.reduction(node, parts, statements(f"found = {sign}"), tested, statements("return found"))
-        order = ast.Gt() if function is max else ast.Lt()
-
-        def compared(element: ast.expr) -> list[ast.stmt]:
-            better = ast.BoolOp(
-                ast.Or(), [expression("not any_yet"), ast.Compare(name("item"), [order], [name("best")])]
-            )
-            return [assign("item", element), ast.If(better, statements("best = item\nany_yet = True"), [])]
-
-        none: list[ast.stmt] = raised()
-        if "default" in default:
-            none = [ast.Return(whole(self.number(default["default"])))]
-        end = [ast.If(expression("not any_yet"), none, []), *statements("return best")]
-        return self.reduction(node, parts, statements("any_yet = False\nbest = 0"), compared, end)

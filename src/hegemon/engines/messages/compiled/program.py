@@ -4,7 +4,8 @@ import ast
 import inspect
 import re
 import types
-from functools import cache
+from collections import namedtuple
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -197,16 +198,31 @@ class Program:
             made.type_params = []  # type: ignore[attr-defined]
         self._parts.append((function.__code__.co_filename, ast.fix_missing_locations(made)))
 
+    @cached_property
     def kernel(self) -> Any:
         """The compiled rounds of this protocol; compiled once for all its numbers."""
-        text = tuple((file, ast.dump(one, include_attributes=True)) for file, one in self._parts)
-        _waiting[text] = [one for _, one in self._parts]
-        functions = _functions(text, self.plumbing, _message(tuple(self.message_kinds)), self.allocates)
+        text = "\n".join(f"{file} {ast.dump(one, include_attributes=True)}" for file, one in self._parts)
+        key = text, self.plumbing, tuple(self.message_kinds), self.allocates
+        functions = _made.get(key) or _made.setdefault(key, self._functions())
         records = f"{self.node_record} {self.message_record}"
         bound = {word: functions[word] for word in ("fits", "deliver")}
         collect = part(kernel.collect, records, allocates=False, **bound)
         called = {"begin": functions["begin"], "hear": functions["round"], "collect": collect}
         return specialize(kernel.play, records, allocates=self.allocates, **called)
+
+    def _functions(self) -> dict[str, Any]:
+        """By their names, for compiled code to call."""
+        scope: dict[str, Any] = {"Message": _message(tuple(self.message_kinds)), "require": require}
+        scope |= {"__name__": __name__} | {word: getattr(kernel, word) for word in OWN}
+        scope |= {word: getattr(mersenne, word) for word in COINS}
+        exec(self.plumbing, scope)
+        for file, tree in self._parts:
+            exec(compile(ast.Module([tree], []), file, "exec"), scope)
+        inlined = {"forceinline": True} | ({} if self.allocates else {"_nrt": False})
+        for word, function in scope.items():
+            if isinstance(function, types.FunctionType):
+                scope[word] = ingredient(checked.is_authored(function), **inlined)(function)
+        return scope
 
     # -- numbers and arrays ----------------------------------------------------------------------------------------
 
@@ -237,29 +253,12 @@ class Program:
         return self.texts.all[value] if kind == TEXT else int(value)
 
 
-_waiting: dict[tuple, list[ast.FunctionDef]] = {}  # the syntax of the functions that `_functions` makes
-
-
-@cache
-def _functions(text: tuple, plumbing: str, message: type, allocates: bool) -> dict[str, Any]:
-    """The functions of a program: the same text gives the same ones, so that nothing is compiled twice."""
-    inlined = {"forceinline": True} | ({} if allocates else {"_nrt": False})
-    scope: dict[str, Any] = {"Message": message, "require": require, "__name__": __name__}
-    scope |= {word: getattr(kernel, word) for word in OWN} | {word: getattr(mersenne, word) for word in COINS}
-    exec(plumbing, scope)
-    for (file, _), tree in zip(text, _waiting.pop(text), strict=True):
-        exec(compile(ast.Module([tree], []), file, "exec"), scope)
-    for word, function in scope.items():
-        if isinstance(function, types.FunctionType):
-            scope[word] = ingredient(checked.is_authored(function), **inlined)(function)
-    return scope
+_made: dict[tuple, dict[str, Any]] = {}  # the functions of programs: nothing is compiled twice
 
 
 @cache
 def _message(names: tuple[str, ...]) -> type:
-    from collections import namedtuple
-
-    return namedtuple("Message", (*names, "bits"))  # type: ignore[misc]
+    return namedtuple("Message", (*names, "bits"))
 
 
 def refusal(protocol: MessageProtocol, reason: Exception) -> InvalidInput:

@@ -10,7 +10,7 @@ import inspect
 import types
 from typing import Any
 
-from hegemon.engines.messages.compiled.expressions import Expressions
+from hegemon.engines.messages.compiled.calls import Calls
 from hegemon.engines.messages.compiled.kinds import (
     ANSWER,
     HELD,
@@ -31,7 +31,7 @@ from hegemon.engines.messages.compiled.kinds import (
 GATHERING = {"append": 1, "extend": 1, "update": 1}
 
 
-class Function(Expressions):
+class Function(Calls):
     """One function of an author, for arguments of given kinds."""
 
     def __init__(self, program: Any, function: types.FunctionType, tree: ast.FunctionDef, kinds: list[str]):
@@ -166,9 +166,9 @@ class Function(Expressions):
             if not isinstance(value, ast.Tuple) or len(value.elts) != len(target.elts):
                 raise Untranslatable(f"`{ast.unparse(node)}` cannot be compiled", node)
             parts = [self.value(one) for one in value.elts]
-            made = [self._target(one, kind) for one, (_, kind) in zip(target.elts, parts, strict=True)]
+            places = [self._target(one, kind) for one, (_, kind) in zip(target.elts, parts, strict=True)]
             values = ast.Tuple([part for part, _ in parts], ast.Load())
-            return [ast.Assign([ast.Tuple(made, ast.Store())], values)]
+            return [ast.Assign([ast.Tuple(places, ast.Store())], values)]
         found, kind = self.value(value)
         if kind in SINGLE:
             for one in node.targets:
