@@ -42,10 +42,10 @@ prefetch.__doc__ = "Start loading `array[index]` for writing; `array` is one-dim
 
 
 @intrinsic
-def require(typing_context, condition):
+def require(typing_context: Any, condition: Any) -> tuple:
     """Raise ValueError where this does not hold. Numba's own `raise` needs its runtime, and lean code has none."""
 
-    def generate(context, builder, signature, arguments):
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         holds = context.cast(builder, arguments[0], signature.args[0], types.boolean)
         with builder.if_then(builder.not_(holds), likely=False):
             context.call_conv.return_user_exc(builder, ValueError, ("left to plain Python",))
