@@ -15,8 +15,8 @@ from hegemon.experiments.sweep import check_cases, run_study
 
 
 def estimate(tmp_path, monkeypatch, cost, sizes, trials=10, held=0):
-    """The estimate for a study in which trial k of a case takes `cost(n, k)` seconds of a clock that tests set, and 1000
-    bytes; the process had `held` before."""
+    """The estimate for a study in which trial k of a case takes `cost(n, k)` seconds of a clock that tests set,
+    and 1000 bytes; the process had `held` before."""
     now = [0.0]
     calls: dict[int, int] = {}
 
