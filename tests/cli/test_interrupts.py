@@ -40,14 +40,14 @@ def test_an_interrupt_is_seen_through_any_disguise():
 
 def test_a_disguised_interrupt_ends_a_command_like_any_other(monkeypatch, capsys):
     with monkeypatch.context() as patch:
-        patch.setattr(hitting, "surely_reaches", in_disguise)
+        patch.setattr(hitting, "ways_into", in_disguise)
         assert main.main(WORDS) == 130
         assert sentences(capsys.readouterr().err) == ["hegemon: interrupted"]
         with pytest.raises(KeyboardInterrupt):
             hg.verify(hg.Timer(n=3, s=2))
         with pytest.raises(KeyboardInterrupt):
             tried("something", in_disguise)
-    monkeypatch.setattr(hitting, "surely_reaches", lost)
+    monkeypatch.setattr(hitting, "ways_into", lost)
     monkeypatch.setattr(guard, "received", signal.SIGTERM)
     assert main.main(WORDS) == 143
     assert sentences(capsys.readouterr().err) == ["hegemon: interrupted"]

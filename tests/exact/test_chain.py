@@ -153,12 +153,35 @@ def test_the_estimate_comes_first_and_bounds_what_is_built():
     before = estimate(space)
     chain = whole_chain(space)
     assert before.configurations == chain.size and before.entries >= chain.transitions
-    arrays = (chain.keys, chain.offsets, chain.targets, chain.weights, chain.keeps, chain.codes, *chain.transposed)
+    arrays = (chain.keys, chain.offsets, chain.targets, chain.weights, chain.keeps, chain.codes)
     assert before.bytes > sum(array.nbytes for array in arrays)
     with pytest.raises(hg.InvalidInput, match="GiB"):
         whole_chain(space, memory=before.bytes / GIB / 2)
     with pytest.raises(hg.InvalidInput, match="found so far"):
         reachable_chain(space, [np.zeros(4, np.int64)], memory=1e-6)
+
+
+@pytest.mark.parametrize("protocol", [hg.Timer(n=4, s=12), hg.Ring(n=3, N=3), hg.TimeOptimal(n=3, r_max=2, b_max=2)])
+def test_narrow_numbers_give_the_same_answers(monkeypatch, protocol):
+    """A large chain takes few bytes, and nothing else differs."""
+    wide = hg.verify(protocol)
+    monkeypatch.setattr(chain_module, "LARGE", 0)
+    narrow = hg.verify(protocol)
+    one, other = wide.chain, narrow.chain
+    for name in ("keys", "offsets", "targets", "weights", "keeps"):
+        assert np.array_equal(getattr(one, name), getattr(other, name))
+    stored = sum(getattr(other, name).nbytes for name in ("keys", "offsets", "targets", "weights", "keeps"))
+    assert stored <= 6 * other.transitions + 8 * other.size + 4
+    first, second = (answer.record() | {"seconds": 0} for answer in (wide, narrow))
+    assert first == second
+
+
+def test_the_narrowest_type_holds_the_number():
+    for largest in (0, 1, 127, 128, 32767, 32768, 2**31 - 1, 2**31):
+        kind = chain_module.narrowest(largest)
+        assert np.iinfo(kind).max >= largest and (
+            kind.itemsize == 1 or np.iinfo(f"i{kind.itemsize // 2}").max < largest
+        )
 
 
 def test_what_cannot_be_numbered_is_refused():

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from hegemon.errors import InvalidInput
 from hegemon.exact import graph_kernels, solving
-from hegemon.exact.graph_kernels import components, distances, is_bottom
+from hegemon.exact.graph_kernels import components, distances, is_bottom, prospects
 from hegemon.exact.solving import LinearSystem
 
 
@@ -67,6 +67,75 @@ def test_distances_agree_with_scipy(plain, graph, data):
         if v != source:
             assert distance[v] == distance[parent[v]] + 1
             assert distance[v] <= distance[before[v]] + 1
+
+
+def prospects_by_sets(size, arcs, active):
+    """Which active nodes can leave the active part at all, and which never get to one that cannot."""
+    kept = [(tail, head) for tail, head, weight in arcs if weight and active[head]]
+    able = {tail for tail, head, weight in arcs if active[tail] and weight and not active[head]}
+    for _ in range(size):
+        able |= {tail for tail, head in kept if active[tail] and head in able}
+    doubtful = {v for v in range(size) if active[v] and v not in able}
+    for _ in range(size):
+        doubtful |= {tail for tail, head in kept if active[tail] and head in doubtful}
+    return able, {v for v in range(size) if active[v]} - doubtful
+
+
+def compare_prospects(data, size, arcs):
+    """Against sets that grow; where a row's weights add up to the denominator, and some are 0."""
+    active = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)))
+    weights = np.array([data.draw(st.integers(0, 2)) for _ in arcs], np.int8)
+    for v in range(size):  # what is missing from a row stays where it is
+        arcs, weights = [*arcs, (v, v)], np.append(weights, 0)
+    order = sorted(range(len(arcs)), key=lambda k: arcs[k])
+    arcs, weights = [arcs[k] for k in order], weights[order]
+    tails = np.array([tail for tail, _ in arcs])
+    for v in range(size):
+        weights[[k for k, arc in enumerate(arcs) if arc == (v, v)][0]] += 125 - weights[tails == v].sum()
+    _, offsets, targets = rows(size, arcs)
+    label, order, _ = components(offsets, targets, active, weights)
+    able, sure = prospects(offsets, targets, weights, 125, label, order)
+    weighed = [(*arc, int(weight)) for arc, weight in zip(arcs, weights, strict=True)]
+    expected = prospects_by_sets(size, weighed, active.tolist())
+    assert (set(np.flatnonzero(able).tolist()), set(np.flatnonzero(sure).tolist())) == expected
+
+
+def drawn_arcs(data):
+    size = data.draw(st.integers(1, 12))
+    nodes = st.integers(0, size - 1)
+    return size, sorted(set(data.draw(st.lists(st.tuples(nodes, nodes), max_size=30))))
+
+
+@given(st.data())
+@settings(max_examples=200, deadline=None)
+def test_prospects_agree_with_sets_that_grow(plain, data):
+    compare_prospects(data, *drawn_arcs(data))
+
+
+@pytest.mark.parametrize("flaw", ["weights", "sure"])
+def test_the_comparison_catches_wrong_prospects(monkeypatch, flaw):
+    """Transitions of weight 0 that count, and configurations that may be caught but are called sure."""
+    if flaw == "weights":
+        monkeypatch.setitem(globals(), "components", lambda *given: graph_kernels.components(*given[:3]))
+        blind = lambda o, t, w, d, *parts: graph_kernels.prospects(o, t, np.maximum(w, 1), d, *parts)  # noqa: E731
+        monkeypatch.setitem(globals(), "prospects", blind)
+    else:
+        monkeypatch.setitem(globals(), "prospects", lambda *given: (graph_kernels.prospects(*given)[0],) * 2)
+
+    @given(st.data())
+    @settings(max_examples=300, deadline=None, database=None)
+    def compared(data):
+        compare_prospects(data, *drawn_arcs(data))
+
+    with pytest.raises(AssertionError):
+        compared()
+
+
+def test_what_is_no_number_bounds_nothing():
+    arrays = np.array([0, 1, 2, 4]), np.array([0, 0, 1, 2], np.int32), np.array([3, 1, 1, 1], np.int32)
+    numerators = np.array([0.0, np.nan, 3.0])
+    _, error = LinearSystem(*arrays, 3, np.array([False, True, True])).refined(numerators)
+    assert not error < solving.REQUIRED
 
 
 def exact_solution(offsets, targets, weights, denominator, active):

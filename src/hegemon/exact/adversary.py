@@ -140,15 +140,15 @@ class Adversary:
 
     def _step(self, place: int, after: int, party: int) -> Interaction | Round:
         """The pair of this number meets, or the nodes that differ act."""
-        space, codes = self.chain.space, self.chain.codes
+        space, (codes, codes_after) = self.chain.space, self.chain.codes_at([place, after])
         if not isinstance(space, Configurations):
-            return space.step(codes[place], int(self.chain.keys[after]), None)[0]
+            return space.step(codes, int(self.chain.keys[after]), None)[0]
         i, j = int(space.topology.sources[party]), int(space.topology.targets[party])
-        a, b = codes[place, i], codes[place, j]
-        goal = codes[after, i], codes[after, j]
+        a, b = codes[i], codes[j]
+        goal = codes_after[i], codes_after[j]
         first, second = space.model.first, space.model.second
         coin = next(c for c in range(space.coins) if (first[c * space.q + a, b], second[c * space.q + a, b]) == goal)
-        return space.interaction(codes[place], codes[after], i, j, coin)
+        return space.interaction(codes, codes_after, i, j, coin)
 
     def _longest(self) -> list[int]:
         """The most moves outside the set until it is entered; there is no cycle, so they end."""

@@ -5,10 +5,9 @@ is the part of each weight that changes no agent's output, which is what holding
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,9 +23,10 @@ if TYPE_CHECKING:
 GIB = 2**30
 MEMORY = 4.0  # GiB, by default
 SORTED = 100_000  # arcs that are turned round without SciPy
-PER_CONFIGURATION = 150  # bytes: keys, offsets, representative codes, solutions, components
-PER_ENTRY = 40  # bytes: target, weight and keep, once more while they are put together, and the transpose
+PER_CONFIGURATION = 150  # bytes: keys, offsets, solutions, components
+PER_ENTRY = 40  # bytes: target, weight and keep, the equations of one component, and the ways to a loss
 ROWS = 1 << 16  # rows that one thread expands at a time
+LARGE = 100_000  # configurations from which numbers are stored as narrow as they fit: kernels are compiled for that
 LARGEST_CHAIN = 2**31 - 1
 LARGE_TABLE = 1000  # states: ten megabytes
 
@@ -103,34 +103,37 @@ class Chain:
     def denominator(self) -> int:
         return self.total or self.space.arcs
 
-    @cached_property
+    @property
     def codes(self) -> np.ndarray:
-        """The representative array of codes of every configuration."""
-        return self.space.codes(self.keys)
+        """The representative array of codes of every configuration, made anew: several times as large as the chain
+        where there are many agents."""
+        return self.codes_at(slice(None))
 
-    @cached_property
+    def codes_at(self, places: slice | Sequence[int] | np.ndarray) -> np.ndarray:
+        """The representative arrays of codes of some configurations."""
+        return self.space.codes(self.keys[places])
+
+    @property
+    def blocks(self) -> Iterator[slice]:
+        """All configurations, some at a time: what is computed from codes needs few of them at once."""
+        return (slice(first, first + ROWS) for first in range(0, self.size, ROWS))
+
+    @property
     def labelled(self) -> np.ndarray:
-        return self.space.labelled(self.keys)
-
-    @cached_property
-    def transposed(self) -> tuple[np.ndarray, np.ndarray]:
-        """Offsets and sources of the arcs into every configuration."""
-        return transposed(self.offsets, self.targets)
+        """How many arrays of agents each configuration stands for."""
+        number = np.empty(self.size)
+        for block in self.blocks:
+            number[block] = self.space.labelled(self.keys[block])
+        return number
 
     def probabilities(self) -> "csr_array":
         """The transition matrix in floating point."""
         return matrix(self.weights / self.denominator, self.targets, self.offsets)
 
-    @cached_property
-    def _order(self) -> np.ndarray:
-        return np.argsort(self.keys)
-
     def index(self, codes: Sequence[int] | np.ndarray) -> int | None:
         """Where the configuration with these codes is; None if it was not reached."""
-        key = self.space.key(codes)
-        place = int(np.searchsorted(self.keys, key, sorter=self._order))
-        found = self._order[place] if place < self.size else -1
-        return int(found) if found >= 0 and self.keys[found] == key else None
+        found = np.flatnonzero(self.keys == self.space.key(codes))
+        return int(found[0]) if len(found) else None
 
 
 def matrix(values: np.ndarray, targets: np.ndarray, offsets: np.ndarray) -> "csr_array":
@@ -156,6 +159,11 @@ def whole_chain(space: Configurations, memory: float = MEMORY, progress: Show | 
     require_memory(space, estimate(space).bytes, memory, "the chain of all configurations", space.size)
     model, keys = space.model, space.all_keys()
     arcs = None if space.multiset else space.arc_table
+    is_large = len(keys) > LARGE
+    weight = narrowest(space.arcs) if is_large else np.dtype(np.int32)
+    room = len(keys) * space.width  # most of it is never touched
+    offsets = np.zeros(len(keys) + 1, narrowest(room, np.int32) if is_large else np.int64)
+    targets, weights, keeps = np.empty(room, np.int32), np.empty(room, weight), np.empty(room, weight)
 
     def expand(first: int) -> tuple:
         sources = keys[first : first + ROWS]
@@ -164,18 +172,27 @@ def whole_chain(space: Configurations, memory: float = MEMORY, progress: Show | 
         found, weights, keeps = np.empty(room, np.int64), np.empty(room, np.int32), np.empty(room, np.int32)
         total = kernels.expand(sources, space.n, space.width, model, arcs, lengths, found, weights, keeps)
         targets = _places(keys, found[:total], space) if space.rotations or space.protocol.inputs else found[:total]
-        return lengths, targets.astype(np.int32), weights[:total].copy(), keeps[:total].copy()
+        return lengths, targets.astype(np.int32), weights[:total].astype(weight), keeps[:total].astype(weight)
 
-    pieces = []
+    done = entries = 0
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        for piece in pool.map(expand, range(0, len(keys), ROWS)):
-            pieces.append(piece)
+        for lengths, *columns in pool.map(expand, range(0, len(keys), ROWS)):
+            last = entries + len(columns[0])
+            for whole, part in zip((targets, weights, keeps), columns, strict=True):
+                whole[entries:last] = part
+            np.cumsum(lengths, out=lengths)
+            offsets[done + 1 : done + 1 + len(lengths)] = entries + lengths
+            done, entries = done + len(lengths), last
             if progress:
-                progress("exploring", min(len(pieces) * ROWS, len(keys)), len(keys))
-    lengths, targets, weights, keeps = (np.concatenate(column) for column in zip(*pieces, strict=True))
-    offsets = np.zeros(len(keys) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return Chain(space, keys, offsets, targets, weights, keeps)
+                progress("exploring", done, len(keys))
+    for array in (targets, weights, keeps):
+        array.resize(entries, refcheck=False)
+    return Chain(space, keys.astype(narrowest(keys[-1], np.int32)), offsets, targets, weights, keeps)
+
+
+def narrowest(largest: int, least: type[np.signedinteger] = np.int8) -> np.dtype:
+    """The smallest signed type, from `least` on, in which this number fits."""
+    return np.promote_types(np.min_scalar_type(-int(largest) - 1), least)
 
 
 def _places(keys: np.ndarray, found: np.ndarray, space: Configurations) -> np.ndarray:

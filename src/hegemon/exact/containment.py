@@ -73,8 +73,14 @@ def sample_condition(protocol: Protocol) -> str:
 
 def members(chain: Chain, chosen: ConfigurationSet) -> np.ndarray:
     """A truth value for every configuration."""
-    space = chain.space
-    inside = contains_rows(space.protocol, chosen, chain.codes, space.topology)
+    space, counted = chain.space, dataclasses.replace(chosen, whole=())
+    inside = np.empty(chain.size, bool)
+    for block in chain.blocks if chosen.counts else ():
+        inside[block] = contains_rows(space.protocol, counted, chain.codes_at(block), space.topology)
+    if chosen.whole:
+        candidates = np.flatnonzero(inside) if chosen.counts else slice(None)
+        rest = dataclasses.replace(chosen, counts=())
+        inside[candidates] = contains_rows(space.protocol, rest, chain.codes_at(candidates), space.topology)
     if space.rotations and chosen.whole:
         _require_invariance(space, chosen, chain.codes, inside)
     return inside
@@ -117,7 +123,10 @@ def leaders(chain: Chain) -> np.ndarray | None:
     """How many leaders every configuration has; None for a protocol that elects none."""
     if not chain.space.protocol.elects_leader:
         return None
-    return count_marked(chain.codes, chain.space.outputs)
+    number = np.empty(chain.size, np.int32)
+    for block in chain.blocks:
+        number[block] = count_marked(chain.codes_at(block), chain.space.outputs)
+    return number
 
 
 @lru_cache(maxsize=64)

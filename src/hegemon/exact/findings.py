@@ -56,9 +56,11 @@ def keeps_leader(chain: Chain, name: str, inside: np.ndarray, leaders: np.ndarra
         sentence = f"the set has configurations with {leaders[several[0]]} leaders"
         counterexample = trace(chain, path_from_start(chain, int(several[0])))
         return Finding("leader", name, False, claimed, sentence, counterexample)
-    held = kept_structure(chain)
-    distance, parent = graph_kernels.distances(*held, np.flatnonzero(inside), np.ones(chain.size, bool))
-    losing = (distance >= 0) & (losses(chain) > 0)
+    everywhere = np.ones(chain.size, bool)
+    distance, parent = graph_kernels.distances(
+        chain.offsets, chain.targets, np.flatnonzero(inside), everywhere, chain.keeps
+    )
+    losing = (distance >= 0) & np.logical_or.reduceat(chain.weights != chain.keeps, chain.offsets[:-1])
     if not losing.any():
         return Finding("leader", name, True, claimed, "no step from the set, or after it, changes any agent's output")
     candidates = np.flatnonzero(losing)
@@ -72,28 +74,21 @@ def keeps_leader(chain: Chain, name: str, inside: np.ndarray, leaders: np.ndarra
     return Finding("leader", name, False, claimed, sentence, trace(chain, [*before, *path[1:], changing], changes))
 
 
-def kept_structure(chain: Chain) -> tuple[np.ndarray, np.ndarray]:
-    """Offsets and targets of the transitions that can happen without any change of output."""
-    kept = chain.keeps > 0
-    return np.concatenate([[0], np.cumsum(kept)])[chain.offsets], chain.targets[kept]
-
-
-def losses(chain: Chain) -> np.ndarray:
-    """The number of arcs, out of the denominator, on which a meeting changes some agent's output."""
-    return np.add.reduceat(chain.weights - chain.keeps, chain.offsets[:-1])
-
-
 def can_reach(chain: Chain, inside: np.ndarray) -> np.ndarray:
     """Which configurations have any way into the set."""
-    everywhere = np.ones(chain.size, bool)
-    return graph_kernels.distances(*chain.transposed, np.flatnonzero(inside), everywhere)[0] >= 0
+    return ways_into(chain, inside)[0]
 
 
-def surely_reaches(chain: Chain, inside: np.ndarray, able: np.ndarray | None = None) -> np.ndarray:
-    """From which configurations the set is reached with probability 1: none that follows before is a trap."""
-    able = can_reach(chain, inside) if able is None else able
-    doubtful = graph_kernels.distances(*chain.transposed, np.flatnonzero(~able), ~inside)[0] >= 0
-    return ~doubtful
+def ways_into(chain: Chain, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    """Which configurations have any way into the set, and from which it is reached with probability 1 (none that
+    follows before is a trap); and the components outside, as labels and order."""
+    label, order, _ = graph_kernels.components(chain.offsets, chain.targets, ~inside, chain.weights)
+    able, sure = graph_kernels.prospects(
+        chain.offsets, chain.targets, chain.weights, chain.denominator, label, order
+    )  # fmt: skip
+    able |= inside
+    sure |= inside
+    return able, sure, (label, order)
 
 
 def is_reached(chain: Chain, name: str, inside: np.ndarray, claimed: bool) -> Finding:

@@ -22,56 +22,99 @@ def graph_kernel(function):
 
 
 @graph_kernel
-def components(offsets, targets, active):
-    """Strongly connected components of the active part (Tarjan 1972), as labels and as one ordering.
+def components(offsets, targets, active, weights=None):
+    """Strongly connected components of the active part (Pearce 2016), as labels and as one ordering.
 
     Components are numbered in reverse topological order: every transition leads to its own component or to
-    one with a smaller number. `order` lists the configurations component by component.
+    one with a smaller number. `order` lists the configurations component by component, and in each those that are
+    left first, so that a sweep in this order mostly meets what follows before what comes first. With `weights`, a
+    transition of weight 0 is none. One array numbers and labels: what is on its way has the numbers 1, 2, …, and
+    what is done has size, size - 1, …; another one is order (from its beginning) and stack (from its end) at once.
     """
     size = len(active)
-    label = np.full(size, UNSEEN, np.int32)
-    lowest, number = np.full(size, UNSEEN, np.int32), np.full(size, UNSEEN, np.int32)
-    stack, path = np.empty(size, np.int32), np.empty(size, np.int32)
-    cursor = offsets[:-1].copy()
-    order = np.empty(size, np.int32)
-    height, clock, found, listed = 0, 0, 0, 0
-    for root in range(size):
-        if not active[root] or number[root] != UNSEEN:
+    label, order = np.zeros(size, np.int32), np.empty(size, np.int32)
+    path, cursor, is_root = np.empty(size, np.int32), np.empty(size, offsets.dtype), np.empty(size, np.bool_)
+    top, clock, found, listed = size, 1, 0, 0
+    for begin in range(size):
+        if not active[begin] or label[begin] != 0:
             continue
         depth = 0
-        path[0] = root
+        path[0] = begin
+        cursor[0], is_root[0] = offsets[begin], True
+        label[begin] = clock
+        clock += 1
         while depth >= 0:
             v = path[depth]
-            if number[v] == UNSEEN:
-                number[v] = lowest[v] = clock
-                clock += 1
-                stack[height] = v
-                height += 1
-            descended = False
-            while cursor[v] < offsets[v + 1]:
-                w = targets[cursor[v]]
-                if active[w] and number[w] == UNSEEN:
-                    depth += 1
-                    path[depth] = w
-                    descended = True
-                    break
-                if active[w] and label[w] == UNSEEN:
-                    lowest[v] = min(lowest[v], lowest[w])
-                cursor[v] += 1
+            last, descended = offsets[v + 1], False
+            while cursor[depth] < last:
+                k = cursor[depth]
+                w = targets[k]
+                if active[w] and (weights is None or weights[k] != 0):
+                    if label[w] == 0:
+                        depth += 1
+                        path[depth] = w
+                        cursor[depth], is_root[depth] = offsets[w], True
+                        label[w] = clock
+                        clock += 1
+                        descended = True
+                        break
+                    if label[w] < label[v]:
+                        label[v] = label[w]
+                        is_root[depth] = False
+                cursor[depth] += 1
             if descended:
                 continue
-            if lowest[v] == number[v]:
-                while True:
-                    height -= 1
-                    w = stack[height]
-                    label[w] = found
-                    order[listed] = w
+            if is_root[depth]:
+                last = top
+                while last < size and label[order[last]] >= label[v]:
+                    last += 1
+                for k in range((last - top) // 2):  # what was left first was put down first
+                    order[top + k], order[last - 1 - k] = order[last - 1 - k], order[top + k]
+                for k in range(top, last):
+                    label[order[k]] = size - found
+                    order[listed] = order[k]
                     listed += 1
-                    if w == v:
-                        break
+                clock -= last - top + 1
+                top = last
+                order[listed] = v
+                listed += 1
+                label[v] = size - found
                 found += 1
+            else:
+                top -= 1
+                order[top] = v
             depth -= 1
+    for v in range(size):
+        label[v] = size - label[v] if label[v] != 0 else UNSEEN
     return label, order[:listed], found
+
+
+@graph_kernel
+def prospects(offsets, targets, weights, denominator, label, order):
+    """From which labelled configurations the labelled part can be left at all, and from which it surely is.
+
+    It is left where the weights of a row that stay in it add up to less than the denominator. `label` and `order` are
+    those of its components: what follows a component is known before it.
+    """
+    able, sure = np.zeros(len(label), np.bool_), np.zeros(len(label), np.bool_)
+    begin = 0
+    while begin < len(order):
+        own, end = label[order[begin]], begin
+        can, must = False, True
+        while end < len(order) and label[order[end]] == own:
+            v, left = order[end], denominator
+            for k in range(offsets[v], offsets[v + 1]):
+                w = targets[k]
+                if weights[k] != 0 and label[w] != UNSEEN:
+                    left -= weights[k]
+                    if label[w] != own:
+                        can, must = can or able[w], must and sure[w]
+            can = can or left > 0
+            end += 1
+        for k in range(begin, end):
+            able[order[k]], sure[order[k]] = can, can and must
+        begin = end
+    return able, sure
 
 
 @graph_kernel
@@ -87,8 +130,11 @@ def is_bottom(offsets, targets, label, number):
 
 
 @graph_kernel
-def distances(offsets, targets, sources, active):
-    """Breadth-first from all sources along active nodes: how far, and from where; -1 where never."""
+def distances(offsets, targets, sources, active, weights=None):
+    """Breadth-first from all sources along active nodes: how far, and from where; -1 where never.
+
+    With `weights`, a transition of weight 0 is none.
+    """
     size = len(active)
     distance, parent = np.full(size, UNSEEN, np.int32), np.full(size, UNSEEN, np.int32)
     queue = np.empty(size, np.int32)
@@ -104,7 +150,7 @@ def distances(offsets, targets, sources, active):
         head += 1
         for k in range(offsets[v], offsets[v + 1]):
             w = targets[k]
-            if active[w] and distance[w] == UNSEEN:
+            if active[w] and distance[w] == UNSEEN and (weights is None or weights[k] != 0):
                 distance[w] = distance[v] + 1
                 parent[w] = v
                 queue[length] = w

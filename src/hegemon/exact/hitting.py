@@ -12,7 +12,7 @@ import numpy as np
 from hegemon import files
 from hegemon.errors import InvalidInput
 from hegemon.exact.chain import Chain, matrix
-from hegemon.exact.findings import can_reach, surely_reaches
+from hegemon.exact.findings import ways_into
 from hegemon.exact.quantiles import beyond_doubt, least_step
 from hegemon.exact.solving import LinearSystem
 from hegemon.exact.traces import trace
@@ -73,7 +73,12 @@ def average(weights: np.ndarray, values: np.ndarray) -> float:
 def start_weights(chain: Chain) -> np.ndarray:
     """What `mean` is over: every array of agents alike, or the given starts alike."""
     if chain.is_whole:
-        return chain.space.shares(chain.keys) if chain.space.multiset else chain.labelled / chain.labelled.sum()
+        weights = chain.labelled
+        total = weights.sum()
+        if not np.isfinite(total):
+            return chain.space.shares(chain.keys)
+        weights /= total
+        return weights
     weights = np.zeros(chain.size)
     weights[list(chain.starts)] = 1 / len(chain.starts)
     return weights
@@ -81,14 +86,16 @@ def start_weights(chain: Chain) -> np.ndarray:
 
 def hitting_times(chain: Chain, name: str, inside: np.ndarray, starts: dict[str, int]) -> HittingTimes:
     """Exact expected steps from everywhere."""
-    able = can_reach(chain, inside)
-    sure = surely_reaches(chain, inside, able)
-    system = LinearSystem(chain.offsets, chain.targets, chain.weights, chain.denominator, sure & ~inside)
-    solution = system.expected_steps()
-    values = np.where(sure, solution.values, np.inf)
+    able, sure, parts = ways_into(chain, inside)
+    rows = chain.offsets, chain.targets, chain.weights, chain.denominator
+    solution = LinearSystem(*rows, sure & ~inside, parts=parts).expected_steps()
+    del parts
+    values = solution.values
+    values[~sure] = np.inf
     weights = start_weights(chain)
-    candidates = np.arange(chain.size) if chain.is_whole else np.flatnonzero(weights > 0)
-    worst = int(candidates[first_largest(values[candidates], solution.error)])
+    candidates: slice | np.ndarray = slice(None) if chain.is_whole else np.flatnonzero(weights > 0)
+    worst = first_largest(values[candidates], solution.error)
+    worst = worst if isinstance(candidates, slice) else int(candidates[worst])
     with np.errstate(invalid="ignore"):
         mean = average(weights[candidates], values[candidates])
     return HittingTimes(

@@ -1,4 +1,7 @@
-"""Compiled linear algebra on chains: Gauss-Seidel by components, residuals in doubled precision."""
+"""Compiled linear algebra on chains: Gauss-Seidel by components, residuals in doubled precision.
+
+A number in doubled precision is a pair: x[i, 0] + x[i, 1].
+"""
 
 import numpy as np
 
@@ -7,7 +10,43 @@ from hegemon.compute.caching import kernel
 FEWEST_SWEEPS, MOST_SWEEPS = 40, 4000
 LOOK = 8  # sweeps between two looks at how fast a component settles
 PATIENCE = 200  # further sweeps at which another method is no slower
-SMALL = 1e-8  # change in one sweep, relative, at which a component is done; refinement does the rest
+SMALL = 1e-9  # change in one sweep, relative, at which a component is done; refinement does the rest
+ROUNDS = 12  # of refinement, at most
+
+
+@kernel
+def two_sum(a, b):
+    """The rounded sum and what rounding lost (Knuth)."""
+    s = a + b
+    t = s - a
+    return s, (a - (s - t)) + (b - t)
+
+
+@kernel
+def two_product(a, b):
+    """The rounded product and what rounding lost (Dekker)."""
+    p = a * b
+    c = 134217729.0 * a
+    a_high = c - (c - a)
+    a_low = a - a_high
+    c = 134217729.0 * b
+    b_high = c - (c - b)
+    b_low = b - b_high
+    return p, ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low
+
+
+@kernel
+def add_product(total, lost, weight, x, j):
+    """total + lost += weight * x_j."""
+    product, error = two_product(weight, x[j, 0])
+    total, more = two_sum(total, product)
+    return total, lost + (error + more + weight * x[j, 1])
+
+
+@kernel
+def worse(error, residual):
+    """The larger one; what is no number bounds nothing."""
+    return max(error, abs(residual)) if residual == residual else np.inf
 
 
 @kernel
@@ -17,44 +56,156 @@ def settles_soon(change, before, wanted):
 
 
 @kernel
-def solve_components(first, bounds, order, offsets, targets, weights, denominator, right, x, work, hard, large):
-    """x_i = (b_i + sum of w_ij x_j) / (1 - w_ii), swept within each component until it no longer moves.
+def solve_alone(v, offsets, targets, weights, denominator, numerator, x):
+    """x_v from what it leads to, where it leads back to nothing but itself; the residual of its equation."""
+    total, lost, own = numerator, 0.0, denominator
+    for e in range(offsets[v], offsets[v + 1]):
+        if targets[e] == v:
+            own -= weights[e]
+        else:
+            total, lost = add_product(total, lost, float(weights[e]), x, targets[e])
+    first = (total + lost) / own
+    product, error = two_product(-own, first)
+    rest = (total + product) + (lost + error)
+    x[v, 0], x[v, 1] = two_sum(first, rest / own)
+    total, lost = add_product(total, lost, -own, x, v)
+    return worse(0.0, (total + lost) / denominator)
 
-    Answers the first component that is listed in `hard` or does not settle within `work` updates; one of more than
-    `large` configurations also when it is seen that it will not soon. `hard` ascends.
+
+@kernel
+def gather(members, begin, place, offsets, targets, weights, denominator, numerators, x):
+    """The equations within a component: what of every row stays (offsets, places in the component, weights), the
+    weight of x itself, and the rest of the sum in doubled precision. `place` says where in the order everything is."""
+    size, entries = len(members), 0
+    for v in members:
+        for e in range(offsets[v], offsets[v + 1]):
+            if targets[e] != v and begin <= place[targets[e]] < begin + size:
+                entries += 1
+    rows, columns, inner = np.zeros(size + 1, np.int64), np.empty(entries, np.int32), np.empty(entries, weights.dtype)
+    own, base = np.empty(size), np.empty((size, 2))
+    entries = 0
+    for k in range(size):
+        v = members[k]
+        total, lost, kept = numerators[v] if len(numerators) > 1 else numerators[0], 0.0, denominator
+        for e in range(offsets[v], offsets[v + 1]):
+            j = targets[e]
+            if j == v:
+                kept -= weights[e]
+            elif begin <= place[j] < begin + size:
+                columns[entries], inner[entries] = place[j] - begin, weights[e]
+                entries += 1
+            else:
+                total, lost = add_product(total, lost, float(weights[e]), x, j)
+        rows[k + 1], own[k], base[k, 0], base[k, 1] = entries, kept, total, lost
+    return rows, columns, inner, own, base
+
+
+@kernel
+def residuals(rows, columns, inner, own, base, denominator, y, right):
+    """What y misses the equations of a component by, computed in doubled precision; the largest."""
+    largest = 0.0
+    for k in range(len(own)):
+        total, lost = base[k, 0], base[k, 1]
+        for e in range(rows[k], rows[k + 1]):
+            total, lost = add_product(total, lost, float(inner[e]), y, columns[e])
+        total, lost = add_product(total, lost, -own[k], y, k)
+        right[k] = (total + lost) / denominator
+        largest = worse(largest, right[k])
+    return largest
+
+
+@kernel
+def add_to(y, extra):
+    """y += extra, in doubled precision."""
+    for k in range(len(extra)):
+        s, lost = two_sum(y[k, 0], extra[k])
+        y[k, 0], y[k, 1] = two_sum(s, lost + y[k, 1])
+
+
+@kernel
+def sweep(rows, columns, inner, own, denominator, right, work, large):
+    """Gauss-Seidel from zero until nothing moves any more; whether that happened within `work` updates. More than
+    `large` configurations are given up as soon as it is seen that it will not soon."""
+    size = len(own)
+    d, before = np.zeros(size), 0.0
+    for turn in range(max(FEWEST_SWEEPS, min(MOST_SWEEPS, work // size))):
+        change, largest = 0.0, 0.0
+        for k in range(size):
+            total = right[k] * denominator
+            for e in range(rows[k], rows[k + 1]):
+                total += inner[e] * d[columns[e]]
+            value = total / own[k]
+            change, largest = max(change, abs(value - d[k])), max(largest, abs(value))
+            d[k] = value
+        if change <= SMALL * largest:
+            return True, d
+        if turn % LOOK == LOOK - 1:
+            if size > large and turn > LOOK and not settles_soon(change, before, SMALL * largest):
+                break
+            before = change
+    return False, d
+
+
+@kernel
+def solve_by_sweeps(rows, columns, inner, own, base, denominator, y, tolerance, shrinks, work, large):
+    """The solution within a component, improved until its residual is tiny or stops shrinking; the largest residual,
+    or infinity where sweeps do not settle, or far from the solution."""
+    right = np.empty(len(own))
+    error = before = residuals(rows, columns, inner, own, base, denominator, y, right)
+    for turn in range(ROUNDS):
+        settled, d = sweep(rows, columns, inner, own, denominator, right, work, large)
+        if not settled:
+            return np.inf
+        best = y.copy()
+        add_to(y, d)
+        now = residuals(rows, columns, inner, own, base, denominator, y, right)
+        if now > max(shrinks * before, tolerance):
+            return np.inf
+        if turn > 0 and now >= error:
+            for k in range(len(best)):
+                y[k, 0], y[k, 1] = best[k, 0], best[k, 1]
+            break
+        error = before = now
+        if error <= tolerance:
+            break
+    return error
+
+
+@kernel
+def solve_components(
+    first, error, bounds, order, place, offsets, targets, weights, denominator, numerators, x, tolerance, shrinks, work,
+    hard, large,
+):  # fmt: skip
+    """x_i = (b_i + sum of w_ij x_j) / (1 - w_ii), component by component, those that lead nowhere else first.
+
+    Answers the first component that is listed in `hard` or is not solved by sweeps, and the largest residual of those
+    before; `hard` ascends. What is solved is never touched again, so every residual is final.
     """
     listed = 0
     for component in range(first, len(bounds) - 1):
         begin, end = bounds[component], bounds[component + 1]
+        if end - begin == 1:
+            v = order[begin]
+            numerator = numerators[v] if len(numerators) > 1 else numerators[0]
+            error = max(error, solve_alone(v, offsets, targets, weights, denominator, numerator, x))
+            continue
         while listed < len(hard) and hard[listed] < component:
             listed += 1
         if listed < len(hard) and hard[listed] == component:
-            return component
-        settled, before = False, 0.0
-        for sweep in range(max(FEWEST_SWEEPS, min(MOST_SWEEPS, work // (end - begin)))):
-            change, largest = 0.0, 0.0
-            for k in range(begin, end):
-                i = order[k]
-                total = right[i] * denominator
-                rest = denominator
-                for e in range(offsets[i], offsets[i + 1]):
-                    if targets[e] == i:
-                        rest -= weights[e]
-                    else:
-                        total += weights[e] * x[targets[e]]
-                value = total / rest
-                change, largest = max(change, abs(value - x[i])), max(largest, abs(value))
-                x[i] = value
-            if change <= SMALL * largest or end - begin == 1:
-                settled = True
-                break
-            if sweep % LOOK == LOOK - 1:
-                if end - begin > large and sweep > LOOK and not settles_soon(change, before, SMALL * largest):
-                    break
-                before = change
-        if not settled:
-            return component
-    return len(bounds) - 1
+            return component, error
+        members = order[begin:end]
+        system = gather(members, begin, place, offsets, targets, weights, denominator, numerators, x)
+        rows, columns, inner, own, base = system
+        y = np.zeros((end - begin, 2))
+        left = solve_by_sweeps(
+            rows, columns, inner, own, base, denominator, y, tolerance, shrinks, work, large
+        )  # fmt: skip
+        if left == np.inf:
+            return component, error
+        error = max(error, left)
+        for k in range(end - begin):
+            x[members[k], 0], x[members[k], 1] = y[k, 0], y[k, 1]
+    return len(bounds) - 1, error
 
 
 @kernel
@@ -201,56 +352,3 @@ def substitute_transposed(factors, pivots, right):
         for i in range(k + 1, size):
             x[k] += factors[i, k] * x[i]
     return x
-
-
-@kernel
-def two_sum(a, b):
-    """The rounded sum and what rounding lost (Knuth)."""
-    s = a + b
-    t = s - a
-    return s, (a - (s - t)) + (b - t)
-
-
-@kernel
-def two_product(a, b):
-    """The rounded product and what rounding lost (Dekker)."""
-    p = a * b
-    c = 134217729.0 * a
-    a_high = c - (c - a)
-    a_low = a - a_high
-    c = 134217729.0 * b
-    b_high = c - (c - b)
-    b_low = b - b_high
-    return p, ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low
-
-
-@kernel
-def add_to(high, low, extra):
-    """high + low += extra, in doubled precision."""
-    for i in range(len(high)):
-        s, lost = two_sum(high[i], extra[i])
-        high[i], low[i] = two_sum(s, lost + low[i])
-
-
-@kernel
-def residuals(offsets, targets, weights, denominator, active, numerators, high, low):
-    """b_i - x_i + sum of w_ij x_j / denominator, for x = high + low and b = numerators / denominator."""
-    result = np.zeros(len(active))
-    for i in range(len(active)):
-        if not active[i]:
-            continue
-        total, lost = float(numerators[i]), 0.0
-        own = denominator
-        for e in range(offsets[i], offsets[i + 1]):
-            j = targets[e]
-            if j == i:
-                own -= weights[e]
-            elif active[j]:
-                product, error = two_product(float(weights[e]), high[j])
-                total, more = two_sum(total, product)
-                lost += error + more + weights[e] * low[j]
-        product, error = two_product(-float(own), high[i])
-        total, more = two_sum(total, product)
-        lost += error + more - own * low[i]
-        result[i] = (total + lost) / denominator
-    return result

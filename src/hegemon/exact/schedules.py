@@ -210,7 +210,7 @@ class Schedules:
             raise InvalidInput(f"a strategy for {len(places):,} configurations is too large; at most {MOST_WRITTEN:,}")
         labels = self.process.labels[chosen.choices[places]].tolist()
         nodes = [[node for node in range(space.n) if label >> node & 1] for label in labels]
-        rows = tuple(zip(self.process.chain.codes[places].tolist(), nodes, strict=True))
+        rows = tuple(zip(self.process.chain.codes_at(places).tolist(), nodes, strict=True))
         return replace(trace(self.process.chain, [chosen.start]), strategy=rows)
 
     def record(self) -> dict:

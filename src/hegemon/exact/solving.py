@@ -14,8 +14,10 @@ from hegemon.errors import InvalidInput
 from hegemon.exact.chain import matrix
 from hegemon.exact.graph_kernels import components
 from hegemon.exact.linear_kernels import (
+    ROUNDS,
     add_to,
     eliminate,
+    gather,
     gmres,
     residuals,
     solve_components,
@@ -25,6 +27,7 @@ from hegemon.exact.linear_kernels import (
 
 TOLERANCE = 1e-12  # of the residual, after which no further refinement is tried
 REQUIRED = 1e-6
+BLOCK = 1 << 16
 ROUNDING = 2.0**-53  # of the solution to one double
 SWEEPS = 20_000_000  # configurations swept by Gauss-Seidel before another method takes over
 SHRINKS = 1e-4  # by so much a solution must reduce the residual in every component that is swept
@@ -53,25 +56,32 @@ class Solution:
 class LinearSystem:
     """(I - W/denominator) x = b over the active configurations; x is 0 elsewhere.
 
-    The rows of W sum to at most the denominator; of a `transposed` system its columns do.
+    The rows of W sum to at most the denominator; of a `transposed` system its columns do. `parts` are labels and order
+    of components, where they are known: those of any configurations of which the active ones are whole components.
     """
 
     def __init__(
         self, offsets: np.ndarray, targets: np.ndarray, weights: np.ndarray, denominator: int, active: np.ndarray,
-        transposed: bool = False,
+        transposed: bool = False, parts: tuple[np.ndarray, np.ndarray] | None = None,
     ):  # fmt: skip
         self.transposed = transposed
-        self.offsets, self.targets, self.weights, self.active = offsets, targets, weights, active
+        self.offsets, self.targets, self.weights, self.size = offsets, targets, weights, len(active)
         self.denominator = float(denominator)
-        label, self.order, number = components(offsets, targets, active)
-        self.bounds = np.searchsorted(label[self.order], np.arange(number + 1))
+        label, order = parts or components(offsets, targets, active)[:2]
+        self.order = order if len(order) == np.count_nonzero(active) else order[active[order]]
+        labels = label[self.order]
+        ends = np.flatnonzero(labels[1:] != labels[:-1])
+        self.bounds = np.zeros(len(ends) + 1 + bool(len(labels)), np.int32)
+        self.bounds[1:-1], self.bounds[-1] = ends + 1, len(labels)
+        self.place = np.full(self.size, -1, np.int32)
+        self.place[self.order] = np.arange(len(self.order), dtype=np.int32)
         self._hard: set[int] = set()  # the components that sweeps alone do not settle
         self._factors: dict = {}
         self._triangles: dict = {}  # of the components at which GMRES stalls
 
     def expected_steps(self) -> Solution:
         """The solution for b = 1."""
-        values, error = self.refined(self.denominator * self.active)
+        values, error = self.refined(np.array([self.denominator]))
         if not error < REQUIRED:
             raise unreliable(error, f"on {self._hardest():,} configurations that lead to each other")
         return Solution(values, error / (1 - error) + ROUNDING)
@@ -82,94 +92,87 @@ class LinearSystem:
         return int(max((sizes[c] for c in self._hard), default=sizes.max(initial=0)))
 
     def refined(self, numerators: np.ndarray) -> tuple[np.ndarray, float]:
-        """The solution for b = numerators/denominator, improved until its residual is tiny or stops shrinking;
-        and the largest residual."""
-        high, low = np.zeros(len(self.active)), np.zeros(len(self.active))
-        right = numerators / self.denominator
-        error = np.inf
-        for _ in range(12):
-            best = high.copy(), low.copy()
-            add_to(high, low, self.solve(right))
-            before = float(np.abs(right).max(initial=0.0))
-            right = residuals(
-                self.offsets, self.targets, self.weights, self.denominator, self.active, numerators, high, low
-            )
-            now = float(np.abs(right).max(initial=0.0))
-            found_hard = self._mark_hard(right, SHRINKS * before)
-            if now >= error and not found_hard:
-                high, low = best
+        """The solution for b = numerators/denominator (one number: the same for all), and the largest residual.
+
+        Component by component, those that lead nowhere else first, each in doubled precision: improved until its
+        residual is tiny or stops shrinking.
+        """
+        doubled = np.zeros(2 * self.size)
+        x = doubled.reshape(self.size, 2)
+        numerators = np.asarray(numerators, float)
+        component, error = 0, 0.0
+        while component < len(self.bounds) - 1:
+            hard = np.array(sorted(self._hard), np.int64)
+            component, error = solve_components(
+                component, error, self.bounds, self.order, self.place, self.offsets, self.targets, self.weights,
+                self.denominator, numerators, x, TOLERANCE, SHRINKS, SWEEPS, hard, LARGEST_ELIMINATED,
+            )  # fmt: skip
+            if component < len(self.bounds) - 1:
+                self._hard.add(component)
+                error = max(error, self._solve_hard(component, numerators, x))
+                component += 1
+        for first in range(0, self.size, BLOCK):  # without the rests, in the same memory
+            doubled[first : first + BLOCK][: self.size - first] = x[first : first + BLOCK, 0]
+        del x
+        doubled.resize(self.size, refcheck=False)
+        return doubled, error
+
+    def _solve_hard(self, component: int, numerators: np.ndarray, x: np.ndarray) -> float:
+        """A component that sweeps do not settle, improved in the same way; its largest residual."""
+        begin, end = self.bounds[component : component + 2]
+        members = self.order[begin:end]
+        system = gather(
+            members, begin, self.place, self.offsets, self.targets, self.weights, self.denominator, numerators, x
+        )
+        y, right, error = np.zeros((len(members), 2)), np.zeros(len(members)), np.inf
+        residuals(*system, self.denominator, y, right)
+        for _ in range(ROUNDS):
+            best = y.copy()
+            rows, columns, inner, own, _ = system
+            add_to(y, self._solved(component, rows, columns, inner, own, right))
+            now = residuals(*system, self.denominator, y, right)
+            if now >= error:
+                y = best
                 break
             error = now
             if error <= TOLERANCE:
                 break
-        return high, error
+        x[members] = y
+        return error
 
-    def _mark_hard(self, residual: np.ndarray, limit: float) -> bool:
-        """Components whose sweeps settled far from the solution; whether there are new ones."""
-        if not len(self.order):
-            return False
-        largest = np.maximum.reduceat(np.abs(residual[self.order]), self.bounds[:-1])
-        slow = np.flatnonzero((largest > limit) & (np.diff(self.bounds) > 1))
-        new = [int(c) for c in slow if c not in self._hard]
-        self._hard.update(new)
-        return bool(new)
-
-    def solve(self, right: np.ndarray) -> np.ndarray:
-        """One solution in ordinary precision, component by component, those that lead nowhere else first."""
-        x = np.zeros(len(self.active))
-        component = 0
-        while component < len(self.bounds) - 1:
-            hard = np.array(sorted(self._hard), np.int64)
-            component = solve_components(
-                component, self.bounds, self.order, self.offsets, self.targets, self.weights, self.denominator, right,
-                x, SWEEPS, hard, LARGEST_ELIMINATED,
-            )  # fmt: skip
-            if component < len(self.bounds) - 1:
-                self._solve_component(component, right, x)
-                component += 1
-        return x
-
-    def _solve_component(self, component: int, right: np.ndarray, x: Any) -> None:
+    def _solved(
+        self, component: int, rows: np.ndarray, columns: np.ndarray, inner: np.ndarray, own: np.ndarray,
+        right: np.ndarray,
+    ) -> np.ndarray:  # fmt: skip
         """By elimination without subtractions, or for a large component by GMRES after Gauss-Seidel.
 
         What makes sweeps slow is one eigenvalue close to 1, the rare escape from the component: Krylov
         methods remove a few such eigenvalues at once, and elimination does not mind. Where GMRES stalls, as on long
         cycles, the matrix is factored as far as memory allows.
         """
-        self._hard.add(component)
-        members = self.order[self.bounds[component] : self.bounds[component + 1]]
-        guess = x[members].copy()
-        x[members] = 0.0
-        known = right[members] + self._rows(members) @ x / self.denominator
-        if len(members) <= LARGEST_ELIMINATED:
+        if len(own) <= LARGEST_ELIMINATED:
             if component not in self._factors:
-                inner = self._inner(members)
-                forward = inner.T if self.transposed else inner
-                leak = self.denominator - forward.sum(axis=1)  # exact: whole numbers
-                self._factors[component] = eliminate(np.ascontiguousarray(forward.toarray()), leak)
+                within = matrix(inner.astype(float), columns, rows)
+                forward = within.T.tocsr() if self.transposed else within
+                leak = own - forward.sum(axis=1)  # exact: whole numbers
+                self._factors[component] = eliminate(forward.toarray(), leak)
             by_factors = substitute_transposed if self.transposed else substitute
-            x[members] = by_factors(*self._factors[component], known * self.denominator)
-            return
+            return by_factors(*self._factors[component], right * self.denominator)
         if component not in self._factors:
-            identity = matrix(np.ones(len(members)), np.arange(len(members)), np.arange(len(members) + 1))
-            self._factors[component] = (identity - self._inner(members) / self.denominator).tocsr()
+            diagonal = matrix(own, np.arange(len(own), dtype=np.int32), np.arange(len(own) + 1))
+            within = matrix(inner.astype(float), columns, rows)
+            self._factors[component] = ((diagonal - within) / self.denominator).tocsr()
         block = self._factors[component]
-        scale = float(np.abs(known).max(initial=0.0)) or 1.0
+        scale = float(np.abs(right).max(initial=0.0)) or 1.0
+        found = np.zeros(len(own))
         if component not in self._triangles:
             block_of = block.indptr, block.indices, block.data
-            x[members] = gmres(*block_of, known / scale, guess / scale, KRYLOV, RESTARTS, 1e-8) * scale
-            if np.abs(known - block @ x[members]).max() <= STALLED * scale:
-                return
+            found = gmres(*block_of, right / scale, found, KRYLOV, RESTARTS, 1e-8) * scale
+            if np.abs(right - block @ found).max() <= STALLED * scale:
+                return found
             self._triangles[component] = _triangles(block)
-        if self._triangles[component] is not None:
-            x[members] = self._triangles[component].solve(known)
-
-    def _inner(self, members: np.ndarray) -> Any:
-        """The weights within a component."""
-        return self._rows(members).tocsc()[:, members].tocsr()
-
-    def _rows(self, members: np.ndarray) -> Any:
-        return matrix(self.weights, self.targets, self.offsets)[members].astype(float)
+        factors = self._triangles[component]
+        return found if factors is None else factors.solve(right)
 
 
 def _triangles(block: Any) -> Any:

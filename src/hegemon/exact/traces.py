@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def trace(chain: "Chain", path: list[int], changes: Sequence[bool | None] | None = None) -> Trace:
     """The story along a path of configurations; `changes` says of each step whether an output must change."""
     space = chain.space
-    codes = chain.codes[path[0]].copy()
+    codes = chain.codes_at(path[:1])[0]
     start, interactions = space.mappings(codes), []
     for begin, goal, change in zip(path, path[1:], changes or [None] * (len(path) - 1), strict=False):
         step, codes = space.step(codes, chain.keys[goal], change, int(chain.keys[begin] % space.memories))

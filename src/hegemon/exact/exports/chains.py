@@ -67,7 +67,7 @@ def _rows(chain: Chain) -> Iterator[tuple[int, list[int], list[float]]]:
 
 
 def _describe(chain: Chain, state: int) -> str:
-    agents = chain.space.mappings(chain.codes[state])
+    agents = chain.space.mappings(chain.codes_at([state])[0])
     return " | ".join(" ".join(f"{name}={value}" for name, value in agent.items()) for agent in agents)
 
 
@@ -90,7 +90,8 @@ def _explicit(chain: Chain, path: Path, labels: dict[str, np.ndarray], reward: n
 
     def states() -> Iterator[str]:
         yield f"({names})"
-        for state, codes in enumerate(chain.codes.tolist()):
+        rows = (codes for block in chain.blocks for codes in chain.codes_at(block).tolist())
+        for state, codes in enumerate(rows):
             yield f"{state}:({','.join(map(str, codes))})"
 
     def label_lines() -> Iterator[str]:
