@@ -2,9 +2,11 @@
 
     python -m benchmarks.network [AGENTS] [SECONDS] [RATE]
     python -m benchmarks.network liar [SEEDS]
+    python -m benchmarks.network churn [SEEDS]
 
 Interactions are counted by the responders. The clocks ask for more than there can be, so the answer is what limits.
-`liar` shows what a member that lies does to 19 others, in virtual time: the same figures on every machine.
+`liar` shows what a member that lies does to 19 others, `churn` how 20 members heal when some join or leave. Both are in
+virtual time: the same figures on every machine.
 """
 
 import asyncio
@@ -15,6 +17,7 @@ import statistics
 import sys
 import time
 
+from tests.network.churn import burst, share
 from tests.network.liar import deceive
 
 from hegemon.network.agent import Agent
@@ -84,6 +87,21 @@ def show_liar(seeds: int) -> None:
             )
 
 
+def show_churn(seeds: int) -> None:
+    """Medians over the seeds."""
+    print("20 members, 10 interactions begun per second each; seconds until one leader: median, and from least to most")
+    protocol, rates = TimeOptimal(n=20), ["leave=1/10000", "join=1/10000"]
+    for kind, members in (("leader", 0), ("leave", 10), ("join", 10)):
+        found = [burst(protocol, kind, members, seed=seed) for seed in range(seeds)]
+        healed = sorted(math.inf if one is None else one for one in found)
+        print(f"{protocol.id}, {kind} {members or ''}: {_middle(healed, '.1f')}")
+    shares = [share(protocol, rates, seed=seed) for seed in range(seeds)]
+    alone, events = sorted(one for one, _ in shares), sum(number for _, number in shares)
+    print(
+        f"{protocol.id}, {', '.join(rates)}: one leader in {_middle(alone, '.1%')} of samples, {events} events in all"
+    )
+
+
 def _middle(found: list[float], form: str) -> str:
     return f"{statistics.median(found):{form}} ({found[0]:{form}} … {found[-1]:{form}})"
 
@@ -91,6 +109,9 @@ def _middle(found: list[float], form: str) -> str:
 def main() -> None:
     if sys.argv[1:2] == ["liar"]:
         show_liar(int(sys.argv[2]) if len(sys.argv) > 2 else 10)
+        return
+    if sys.argv[1:2] == ["churn"]:
+        show_churn(int(sys.argv[2]) if len(sys.argv) > 2 else 10)
         return
     given = [float(text) for text in sys.argv[1:]] + [None] * 3
     agents, seconds, rate = int(given[0] or 1000), given[1] or 20.0, given[2] or 15.0

@@ -10,12 +10,17 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy import stats
 
 import hegemon
 from hegemon.cli.main import main
+from hegemon.cli.network import of_one_kind
 from hegemon.errors import InvalidInput
+from hegemon.graphs.families import complete
 from hegemon.network.board import Board, Slot
+from hegemon.network.events import NetworkEvents
 from hegemon.network.faults import NetworkFault, parse_faults
 from hegemon.network.swarm import Swarm
 from hegemon.protocols import Timer
@@ -58,6 +63,76 @@ def test_a_network_of_processes_heals_and_leaves_nothing_behind():
     wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
 
 
+def all_told(swarm) -> bool:
+    """Whether every member contacts exactly those who belong to the network."""
+    view = swarm.look()
+    heard = [slot.peers for member, slot in enumerate(view.slots) if member not in swarm.dead]
+    return not swarm.coming and set(heard) == {swarm.n - len(swarm.away) - 1}
+
+
+def test_members_leave_and_join_up_to_n():
+    with Swarm("timer", Timer(n=5, s=30), complete(5), rate=40, patience=0.4, seed=1) as swarm:
+        view = wait_for(lambda: (v := one_leader(swarm)) and v.members == 5 and v)
+        (leader,) = swarm.strike(NetworkFault(0, "leave", "leader"), view.leaders)
+        assert swarm.away == {leader} and leader not in swarm.look().leaders
+        left = swarm.strike(NetworkFault(0, "leave", 5), view.leaders)
+        assert len(left) == 2 and not swarm.strike(NetworkFault(0, "leave"), [])  # two stay
+        view = wait_for(lambda: (v := one_leader(swarm)) and all_told(swarm) and v)
+        assert view.members == 2
+        assert swarm.strike(NetworkFault(0, "restart", 5), []) == []  # who has left comes back by joining alone
+        assert set(swarm.strike(NetworkFault(0, "join", 9), [])) == {leader, *left} and not swarm.away
+        back = swarm.strike(NetworkFault(0, "leave", 1), [])  # and at once, before anybody has looked
+        assert swarm.strike(NetworkFault(0, "join", 1), []) == back
+        wait_for(lambda: (v := one_leader(swarm)) and v.members == 5 and all_told(swarm))
+        assert [one.fault.kind for one in swarm.recoveries] == ["leave", "leave", "join", "leave", "join"]
+        assert all(one.healed is not None for one in swarm.recoveries)
+
+
+def test_members_whom_nobody_tells_are_noticed(monkeypatch):
+    monkeypatch.setattr(Board, "admit", lambda self, member, is_present: None)
+    with Swarm("timer", Timer(n=3, s=30), complete(3), rate=40, seed=1) as swarm:
+        wait_for(lambda: all_told(swarm))
+        swarm.strike(NetworkFault(0, "leave"), [])
+        stay, before = set(range(3)) - swarm.away, swarm.look().slots
+        wait_for(lambda: all(swarm.look().slots[member].beat > before[member].beat + 0.3 for member in stay))
+        assert not all_told(swarm)
+
+
+def test_events_of_a_network_have_the_law_of_a_run():
+    """After every interaction with probability R: the number of events of a kind is binomial."""
+
+    def p_value(rates, kind, trials=400, interactions=1000) -> float:
+        looks = [*range(0, interactions, 77), interactions]  # whenever they are looked for
+        counts = []
+        for seed in range(trials):
+            events = NetworkEvents(rates, seed)
+            counts.append(sum(fault.kind == kind for look in looks for fault in events.due(look, 0.0)))
+        assert np.var(counts) == pytest.approx(np.mean(counts), rel=0.3)
+        return stats.binomtest(sum(counts), trials * interactions, 1 / 100).pvalue
+
+    assert p_value(["leave=1/100", "join=1/50"], "leave") > 1e-4
+    assert p_value(["crash=1/100"], "kill") > 1e-4
+    assert p_value(["leave=1/83", "join=1/50"], "leave") < 1e-4  # 1.2 times the rate
+    first, second = (NetworkEvents(["leave=1/10", "join=1/20"], 7).due(10**4, 0.0) for _ in range(2))
+    assert first == second and {fault.kind for fault in first} == {"leave", "join"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["trains", "--graph", "ring:6", "--rate", "leave=1/9"], "agents join and leave populations"),
+        (["timer", "--graph", "ring:6", "--faults", "1 join 2"], "complete graphs only"),
+        (["timer", "--n", "4", "--rate", "join=1/9,leader=1"], "is for simulated runs"),
+        (["timer", "--n", "4", "--rate", "pause=1/9", "--rate", "wake=1/9"], "is for simulated runs"),
+        (["timer", "--n", "4", "--rate", "leave=2"], "out of range"),
+        (["timer", "--n", "4", "--rate", "10", "--rate", "20"], "given 2 numbers"),
+    ],
+)
+def test_churn_that_cannot_be(arguments, sentence, capsys):
+    assert main(["network", *arguments]) == 2
+    assert sentence in capsys.readouterr().err.replace("\n", " ")
+
+
 def child_processes(parent: int) -> set[int]:
     return {int(child) for child in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()}
 
@@ -68,6 +143,12 @@ def test_the_command(capsys):
     content = json.loads(capsys.readouterr().out)
     assert content["members"] == 4 and content["interactions"] > 0
     assert {fault["kind"] for fault in content["faults"]} <= {"kill", "restart"}
+
+
+def test_many_faults_are_told_together():
+    found = of_one_kind([1.0, None, 3.0, 8.0])
+    assert found == "4 times: one leader after 3.0 s (median), 8.0 s at most, 1 not yet at the end"
+    assert of_one_kind([None]) == "1 time: 1 not yet at the end"
 
 
 @pytest.mark.parametrize(

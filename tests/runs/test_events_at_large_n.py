@@ -5,6 +5,14 @@ import pytest
 from scipy import stats
 
 import hegemon as hg
+from hegemon.compute.randomness import FAULT, KERNEL, generator, stream
+from hegemon.engines.batch.batch import Batch
+from hegemon.engines.population.agents import Agents
+from hegemon.engines.stopping import never
+from hegemon.graphs.families import complete
+from hegemon.models import Bit, PopulationProtocol
+from hegemon.models.configuration import Configuration
+from hegemon.runs.rates import EventProcess, read_rates
 
 RATES = ["corrupt=1/50,leader=0", "leave=1/100", "join=1/100,leader=1"]
 
@@ -33,6 +41,64 @@ def test_the_number_of_crashes_has_its_exact_moments(engine):
     assert stats.chi2.cdf((trials - 1) * np.var(crashed, ddof=1) / variance, trials - 1) > 1e-4
     assert stats.chi2.sf((trials - 1) * np.var(crashed, ddof=1) / variance, trials - 1) > 1e-4
     assert abs(np.mean(crashed) - rate * steps) > 4 * (variance / trials) ** 0.5  # nobody crashes twice
+    for factor in (1.2, 2):  # nor does this fit another rate
+        assert n * (1 - (1 - factor * rate / n) ** steps) - np.mean(crashed) > 4 * (variance / trials) ** 0.5
+
+
+class Still(PopulationProtocol):
+    """Nothing ever happens to an agent but events."""
+
+    class State:
+        marked: Bit
+
+    def interact(a, b, p):
+        pass
+
+
+N, STEPS, TRIALS = 2000, 1000, 5
+KINDS = {"leave": "leave={}", "join": "join={}", "corrupt": "corrupt={},marked=1"}
+
+
+def hit(engine_kind, kind: str, rate: float, besides: tuple[str, ...]) -> int:
+    """How many agents an event has hit in all trials: those that left or joined, or have the mark."""
+    protocol, total = Still(N), 0
+    rates = read_rates([KINDS[kind].format(rate), *besides])
+    for trial in range(TRIALS):
+        begin = Configuration(protocol.space, codes=np.array([0]), counts=np.array([N]))
+        key = stream(3, trial, KERNEL)
+        engine = engine_kind(protocol, complete(N), begin, never("never"), key)
+        first = N // 4 if kind == "join" else N
+        engine.load(Configuration(protocol.space, codes=np.array([0]), counts=np.array([first])))
+        events = EventProcess(rates, protocol, generator(3, trial, FAULT))
+        while engine.step < STEPS:
+            engine.advance(min(STEPS, events.step - 1))
+            if engine.step == events.step - 1 < STEPS:
+                events.strike(engine)
+        codes, counts = engine.configuration().multiset
+        total += int(counts[codes == 1].sum()) if "marked" in str(rates[0]) else abs(int(counts.sum()) - first)
+    return total
+
+
+def deviation(found: int, kind: str, rate: float) -> float:
+    """From the exact mean, in exact standard deviations.
+
+    Who leaves or joins is binomial. An agent is spared by T steps with probability (1 - r/n)^T, two with (1 - 2r/n)^T.
+    """
+    mean, variance = STEPS * rate, STEPS * rate * (1 - rate)
+    if kind == "corrupt":
+        one, two = (1 - rate / N) ** STEPS, (1 - 2 * rate / N) ** STEPS
+        mean, variance = N * (1 - one), N * one + N * (N - 1) * two - (N * one) ** 2
+    return (found - TRIALS * mean) / (TRIALS * variance) ** 0.5
+
+
+@pytest.mark.parametrize("engine", [Agents, Batch], ids=lambda engine: engine.name)
+@pytest.mark.parametrize("kind", KINDS)
+def test_events_are_as_many_as_their_rates_say(engine, kind):
+    """Twins with 1.2 times and twice the rate are caught; another kind of event besides changes nothing."""
+    rate, besides = 0.2, () if kind == "corrupt" else ("corrupt=1/10,marked=0",)
+    assert abs(deviation(hit(engine, kind, rate, besides), kind, rate)) < 4
+    for factor in (1.2, 2):
+        assert deviation(hit(engine, kind, factor * rate, besides), kind, rate) > 4
 
 
 @pytest.mark.full

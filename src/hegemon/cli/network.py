@@ -2,6 +2,7 @@
 
 import os
 import select
+import statistics
 import sys
 import time
 from collections.abc import Iterator
@@ -12,19 +13,37 @@ import typer
 
 from hegemon.cli import failures, guard, options
 from hegemon.cli.common import build, console, counted, facts, figure, print_json
-from hegemon.cli.options import MOST_AGENTS, decimal, integer, option
+from hegemon.cli.options import MOST_AGENTS, decimal, integer, option, positive
+from hegemon.errors import InvalidInput
 from hegemon.runs.option import MOST_SEED
 
 if TYPE_CHECKING:  # they load NumPy, which --help does not need
     from hegemon.graphs.topology import Topology
     from hegemon.models.protocol import Protocol
+    from hegemon.network.events import NetworkEvents
     from hegemon.network.swarm import Swarm, View
 
 LOOKS_PER_SECOND = 20
 UNWATCHED_SECONDS = 20.0  # how long a network runs when nobody is there to stop it
 LONGEST_SECONDS = 7 * 86400.0
 MOST_RATE = 100_000
+USUAL_RATE = 10.0
 KEYS = {"k": "kill", "r": "restart", "p": "pause", "o": "resume", "c": "corrupt", "x": "cut", "h": "heal"}
+KEYS |= {"j": "join", "l": "leave"}
+MOST_SHOWN = 8  # faults with a line each
+
+
+def _read_rate(word: str) -> str:
+    """A number, or an event with its rate, as it is written."""
+    return word if "=" in word else str(positive("--rate", MOST_RATE)(word))
+
+
+def _pace(words: list[str]) -> float:
+    """How many interactions a member begins per second."""
+    given = [float(word) for word in words if "=" not in word]
+    if len(given) > 1:
+        raise InvalidInput(f"--rate is given {len(given)} numbers; give one, and KIND=R for events")
+    return given[0] if given else USUAL_RATE
 
 
 def run_network(
@@ -34,13 +53,20 @@ def run_network(
     graph: Annotated[
         str | None, option("--graph", help="who contacts whom: ring:16, grid:4x4 … or a file", metavar="GRAPH")
     ] = None,
-    rate: Annotated[float, decimal("--rate", "interactions that a member begins per second", MOST_RATE)] = 10.0,
+    rate: Annotated[
+        list[str] | None,
+        option(
+            "--rate", metavar="R | KIND=R", read=_read_rate,
+            help="interactions that a member begins per second (default: 10); or, with probability R after every "
+            "interaction, join=R, leave=R, corrupt=R, crash=R; repeatable",
+        ),
+    ] = None,
     patience: Annotated[float, decimal("--patience", "seconds for which a silent peer is retried", 3600)] = 1.0,
     start: Annotated[
         str | None, option("--start", help="first states: random, or a start of equals", metavar="START")
     ] = None,
     faults: Annotated[
-        str, option("--faults", help='a script such as "3 kill leader, 6 corrupt 10"', metavar="SCRIPT")
+        str, option("--faults", help='a script such as "3 kill leader, 6 leave 10, 9 join 10"', metavar="SCRIPT")
     ] = "",
     seconds: Annotated[float | None, decimal("--for", "stop after that many seconds", LONGEST_SECONDS)] = None,
     seed: Annotated[
@@ -51,8 +77,8 @@ def run_network(
 ) -> None:  # fmt: skip
     """Run a protocol among real processes on this machine, watch it elect a leader, disturb it, watch it heal.
 
-    In the live view, k kills a member, r restarts, p pauses, o resumes, c corrupts, x cuts off, h heals.
-    Capitals strike the leader; q ends. Members, key and sockets exist as long as the command runs.
+    In the live view, k kills a member, r restarts, p pauses, o resumes, c corrupts, x cuts off, h heals, l lets one
+    leave, j join. Capitals strike the leader; q ends. Members, key and sockets exist as long as the command runs.
     """
     from hegemon.network.faults import parse_faults
     from hegemon.network.swarm import Swarm
@@ -62,12 +88,20 @@ def run_network(
         seconds = UNWATCHED_SECONDS
     chosen, topology = build(protocol, n, graph, set_, seed)
     script = parse_faults(faults, chosen.n, seconds)
+    pace, rates = _pace(rate or []), [word for word in rate or [] if "=" in word]
+    kinds = [fault.kind for fault in script] + [word.partition("=")[0].strip() for word in rates]
+    events = None
+    if rates or {"join", "leave"} & set(kinds):
+        from hegemon.network.events import NetworkEvents, require_possible
+
+        require_possible(chosen, topology, kinds)
+        events = NetworkEvents(rates, seed)
     console()  # loaded now: beside many processes, and after an interrupt, there is no time for that
-    swarm = Swarm(protocol, chosen, topology, rate=rate, patience=patience, start=start, seed=seed)
+    swarm = Swarm(protocol, chosen, topology, rate=pace, patience=patience, start=start, seed=seed)
     with swarm:
         try:
             with screen(watched) as view:
-                watch(swarm, script, seconds, view)
+                watch(swarm, script, seconds, view, events)
             interrupted = False
         except KeyboardInterrupt:
             guard.answered()
@@ -81,7 +115,7 @@ def run_network(
         raise failures.Interrupted(f"interrupted after {content['seconds']:.1f} of {seconds:g} seconds, as printed")
 
 
-def watch(swarm: "Swarm", script: Any, seconds: float | None, view: Any) -> None:
+def watch(swarm: "Swarm", script: Any, seconds: float | None, view: Any, events: "NetworkEvents | None" = None) -> None:
     """Look, strike, show and obey keys until the time is over or somebody has enough."""
     from hegemon.network.faults import NetworkFault
 
@@ -90,6 +124,8 @@ def watch(swarm: "Swarm", script: Any, seconds: float | None, view: Any) -> None
         now = swarm.look()
         while script and script[0].seconds <= now.seconds:
             swarm.strike(script.pop(0), now.leaders)
+        for event in events.due(now.interactions, now.seconds) if events else ():
+            swarm.strike(event, now.leaders)
         if view and now.seconds - shown >= 0.2:
             shown = now.seconds
             view.update(picture(swarm, now))
@@ -145,7 +181,9 @@ def picture(swarm: "Swarm", now: "View") -> Any:
 
     signs = Text()
     for member in range(swarm.n):
-        if member in swarm.dead:
+        if member in swarm.away:
+            signs.append("  ")
+        elif member in swarm.dead:
             signs.append("· ", "dim")
         elif member in swarm.paused:
             signs.append("‖ ", "yellow")
@@ -159,7 +197,8 @@ def picture(swarm: "Swarm", now: "View") -> Any:
         f"{now.seconds:7.1f} s   {now.members} members   {len(now.leaders)} leaders   "
         f"{now.interactions / max(now.seconds, 0.1):,.0f} interactions/s   {now.elections} elections, "
         + ("none yet" if now.last_election is None else f"the last change at {now.last_election:.1f} s"),
-        "k kill  r restart  p pause  o resume  c corrupt  x disconnect  h heal   (capital: the leader)   q quit",
+        "k kill  r restart  p pause  o resume  c corrupt  x disconnect  h heal",
+        "l leave  j join   (capital: the leader)   q quit",
     ]
     lines += [f"{r.at:7.1f} s   {r.fault.kind} {told(r)}" for r in swarm.recoveries[-8:]]
     return Group(signs, *(Text(line) for line in lines))
@@ -210,12 +249,25 @@ def print_summary(content: dict) -> None:
         "refused, dropped": f"{figure(content['refused'])} exchanges, {figure(content['dropped'])} datagrams",
         "silent peers": f"waited for in vain {figure(content['unreachable'])} times",
     }
-    for fault in content["faults"]:
+    faults = content["faults"]
+    for fault in faults if len(faults) <= MOST_SHOWN else ():
         healed = fault["recovery_seconds"]
         rows[f"{fault['at']:.1f} s"] = f"{fault['kind']} of {len(fault['members'])}: " + (
             "not one leader at the end" if healed is None else f"one leader after {healed:.1f} s"
         )
+    for kind in dict.fromkeys(fault["kind"] for fault in faults) if len(faults) > MOST_SHOWN else ():
+        rows[kind] = of_one_kind([fault["recovery_seconds"] for fault in faults if fault["kind"] == kind])
     console().print(facts(rows))
+
+
+def of_one_kind(seconds: list[float | None]) -> str:
+    """How long it took after many faults until there was one leader."""
+    healed = [one for one in seconds if one is not None]
+    told = f"{counted(len(seconds), 'time')}: "
+    if healed:
+        told += f"one leader after {statistics.median(healed):.1f} s (median), {max(healed):.1f} s at most"
+    rest = len(seconds) - len(healed)
+    return told + (", " * bool(healed and rest)) + (f"{rest} not yet at the end" if rest else "")
 
 
 def run_agent(context: typer.Context) -> None:

@@ -1,7 +1,7 @@
 """The contract of an engine that moves a configuration through time: what the driver calls, and may rely on."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -132,6 +132,10 @@ class Engine(ABC):
     def load(self, configuration: Configuration, step: int | None = None) -> None:
         """Take over another configuration: at the present step, as after a fault, or at `step`, where somebody else has
         made steps, as prescribed interactions are. What comes then is drawn with coins that were not used before."""
+
+    def follow(self, acting: Sequence[int], configuration: Configuration) -> None:
+        """Take over what a prescribed step has made: these agents or nodes acted in it, and nobody else."""
+        self.load(configuration, self.step + 1)
 
     @abstractmethod
     def advance(self, limit: int) -> bool:

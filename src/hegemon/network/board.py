@@ -1,6 +1,7 @@
 """What every member of a network on one machine shows of itself: a slot in a file that all have mapped.
 
-A member writes its own slot and nobody else's, so a kill or a pause in the middle harms nobody.
+A member writes its own slot and nobody else's, so a kill or a pause in the middle harms nobody. Behind the slots is
+a byte for each member, which the supervisor writes: whether it belongs to the network now, and the others contact it.
 """
 
 import mmap
@@ -8,7 +9,7 @@ import struct
 from pathlib import Path
 from typing import NamedTuple
 
-SLOT = struct.Struct("=QddQQQQQQQQQQQ")
+SLOT = struct.Struct("=QddQQQQQQQQQQQQ")
 SLOT_BYTES = 128
 
 
@@ -29,21 +30,30 @@ class Slot(NamedTuple):
     refused: int = 0
     dropped: int = 0
     unreachable: int = 0
+    peers: int = 0
 
 
 class Board:
     def __init__(self, path: Path, members: int, create: bool = False):
         if create:
-            path.write_bytes(bytes(members * SLOT_BYTES))
+            path.write_bytes(bytes(members * SLOT_BYTES) + b"\1" * members)
         self.members = members
         with open(path, "r+b") as file:
-            self._map = mmap.mmap(file.fileno(), members * SLOT_BYTES)
+            self._map = mmap.mmap(file.fileno(), members * (SLOT_BYTES + 1))
 
     def write(self, member: int, slot: Slot) -> None:
         SLOT.pack_into(self._map, member * SLOT_BYTES, *slot)
 
     def read(self, member: int) -> Slot:
         return Slot(*SLOT.unpack_from(self._map, member * SLOT_BYTES))
+
+    def admit(self, member: int, is_present: bool) -> None:
+        """Say whether a member belongs to the network from now on."""
+        self._map[self.members * SLOT_BYTES + member] = is_present
+
+    def present(self) -> bytes:
+        """A byte for each member: 1 if it belongs to the network."""
+        return self._map[self.members * SLOT_BYTES :]
 
     def close(self) -> None:
         self._map.close()

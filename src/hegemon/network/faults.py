@@ -6,7 +6,9 @@ from typing import Literal
 
 from hegemon.errors import InvalidInput
 
-KINDS = ("kill", "restart", "pause", "resume", "corrupt", "cut", "heal")
+CHURN = ("join", "leave")  # of members: the others are told that they come or go
+KINDS = ("kill", "restart", "pause", "resume", "corrupt", "cut", "heal", *CHURN)
+FEWEST = 2  # members that never leave
 MOST_FAULTS = 100_000
 USAGE = (
     f"write `SECONDS KIND [WHOM]`, with commas between; KIND is one of {', '.join(KINDS)}; WHOM is leader or a number"

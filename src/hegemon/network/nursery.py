@@ -65,6 +65,9 @@ class Nursery:
             self._start(member)
         elif words[0] == "signal" and member in running:
             os.kill(running[member], getattr(signal, f"SIG{words[2]}"))
+            if words[2] == "KILL":  # and gone before the next command, which may start it again
+                os.waitpid(running[member], 0)
+                self._gone(running[member])
 
     def _start(self, member: int) -> None:
         self.lives[member] += 1
@@ -88,7 +91,10 @@ class Nursery:
             child, _ = os.waitpid(-1, os.WNOHANG)
             if not child:
                 return
-            _say(f"gone {self.children.pop(child)}")
+            self._gone(child)
+
+    def _gone(self, child: int) -> None:
+        _say(f"gone {self.children.pop(child)}")
 
     async def _live(self, number: int) -> None:
         """What a member does, in its own process."""
@@ -96,15 +102,24 @@ class Nursery:
         options = {name: self.plan[name] for name in ("key", "patience", "start")}
         degrees = [len(near) for near in self.neighbours]
         rate = self.plan["rate"] * max(1, degrees[number]) * len(degrees) / max(1, sum(degrees))
-        peers = [self.addresses[other] for other in self.neighbours[number]]
         loop, parent = asyncio.get_running_loop(), os.getppid()
-        async with join(self.protocol, peers=peers, listen=self.sockets[number], rate=rate, **options) as member:
+        present = self.board.present()
+        async with join(
+            self.protocol, peers=self._peers(number, present), listen=self.sockets[number], rate=rate, **options
+        ) as member:
             loop.add_signal_handler(signal.SIGUSR1, member.corrupt)
             loop.add_signal_handler(signal.SIGUSR2, lambda: member.cut_off(not member.is_cut_off))
             member.on_event(lambda event: self._show(number, member))
             while os.getppid() == parent:
                 self._show(number, member)
+                if (now := self.board.present()) != present:
+                    present = now
+                    member.set_peers(self._peers(number, now))
                 await asyncio.sleep(BEAT_SECONDS)
+
+    def _peers(self, number: int, present: bytes) -> list[tuple[str, int]]:
+        """The neighbours of a member that belong to the network."""
+        return [self.addresses[other] for other in self.neighbours[number] if present[other]]
 
     def _show(self, number: int, member: Member) -> None:
         counts = member.metrics
@@ -125,6 +140,7 @@ class Nursery:
                 refused=counts["refused"],
                 dropped=sum(counts[name] for name in DROPS),
                 unreachable=counts["unreachable"],
+                peers=len(member.peers),
             ),
         )
 

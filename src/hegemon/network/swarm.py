@@ -16,7 +16,7 @@ from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.protocol import Protocol
 from hegemon.network.board import Board, Slot
-from hegemon.network.faults import NetworkFault, choose
+from hegemon.network.faults import FEWEST, NetworkFault, choose
 from hegemon.network.keys import new_key
 from hegemon.network.member import check_pace
 from hegemon.network.rules import neighbours_of
@@ -24,7 +24,9 @@ from hegemon.network.rules import neighbours_of
 MOST_MEMBERS = 500  # processes of one network
 READY_SECONDS = 60
 SOURCE = str(Path(__file__).parents[2])
-SIGNALS = {"kill": "KILL", "pause": "STOP", "resume": "CONT", "corrupt": "USR1", "cut": "USR2", "heal": "USR2"}
+SIGNALS = {"kill": "KILL", "leave": "KILL"} | {
+    "pause": "STOP", "resume": "CONT", "corrupt": "USR1", "cut": "USR2", "heal": "USR2",
+}  # fmt: skip
 
 
 @dataclass
@@ -77,6 +79,7 @@ class Swarm:
                 f"{protocol.n} processes are too many for one machine; at most {MOST_MEMBERS} are started"
             )
         self.n = protocol.n
+        self.can_churn = protocol.model.has_interactions and (topology is None or topology.is_complete)
         self.rng = random.Random(seed)
         near = neighbours_of(self.n, topology)
         self.plan = {"protocol": name, "n": self.n, "parameters": protocol.parameters, "neighbours": near}
@@ -84,6 +87,9 @@ class Swarm:
         self.dead: set[int] = set(range(self.n))
         self.paused: set[int] = set()
         self.cut: set[int] = set()
+        self.away: set[int] = set()  # those who have left, and whom nobody contacts
+        self.coming: dict[int, int] = {}  # started, and not yet heard of: which life it is
+        self._lives = [0] * self.n
         self.recoveries: list[Recovery] = []
         self.alone = self.looks = 0  # looks at which there was exactly one leader, and all looks
         self._earlier = [Slot()] * self.n  # totals of the lives before the present one
@@ -118,8 +124,7 @@ class Swarm:
         self._tell(json.dumps(self.plan | {"board": str(folder / "board")}))
         self._await("ready")
         for member in range(self.n):
-            self._tell(f"start {member}")
-            self.dead.discard(member)
+            self._start(member)
         self.began = time.time()
 
     def __exit__(self, *exception: object) -> None:
@@ -139,9 +144,12 @@ class Swarm:
             if slot.lives != self._newest[member].lives:
                 self._earlier[member] = _sum(self._earlier[member], self._newest[member])
             self._newest[member] = slot
+            if slot.lives >= self.coming.get(member, 0):
+                self.coming.pop(member, None)
         slots = self._newest
         totals = [_sum(earlier, slot) for earlier, slot in zip(self._earlier, slots, strict=True)]
-        reachable = [m for m in range(self.n) if m not in self.dead | self.paused | self.cut and slots[m].lives]
+        unheard = self.dead | self.paused | self.cut | set(self.coming)
+        reachable = [member for member in range(self.n) if member not in unheard]
         leaders = [member for member in reachable if slots[member].is_leader]
         self._follow(len(leaders) == 1)
         return View(
@@ -162,7 +170,7 @@ class Swarm:
         now = self.seconds
         self.looks += 1
         self.alone += is_single
-        if not is_single:
+        if not is_single or self.coming:  # whoever comes may be a leader
             self._single_since = None
         elif self._single_since is None:
             self._single_since = now
@@ -177,14 +185,19 @@ class Swarm:
     def strike(self, fault: NetworkFault, leaders: list[int]) -> list[int]:
         """Let a fault happen now; whom it struck."""
         struck = choose(fault, leaders, self._suitable(fault.kind), self.rng)
+        if fault.kind == "leave":
+            struck = struck[: max(0, self.n - len(self.away) - FEWEST)]
         for member in struck:
-            if fault.kind == "restart":
-                self._tell(f"start {member}")
-                self.dead.discard(member)
+            if fault.kind in ("join", "leave"):
+                self.board.admit(member, fault.kind == "join")
+                (self.away.add if fault.kind == "leave" else self.away.discard)(member)
+            if fault.kind in ("restart", "join"):
+                self._start(member)
                 continue
             self._tell(f"signal {member} {SIGNALS[fault.kind]}")
-            if fault.kind == "kill":
+            if fault.kind in ("kill", "leave"):
                 self.dead.add(member)
+                self.coming.pop(member, None)
                 self.paused.discard(member)
                 self.cut.discard(member)
             else:
@@ -199,15 +212,24 @@ class Swarm:
     def _suitable(self, kind: str) -> list[int]:
         running = set(range(self.n)) - self.dead
         able = {
-            "restart": self.dead,
+            "restart": self.dead - self.away,
+            "join": self.away,
+            "leave": running if self.can_churn else set(),
             "resume": self.paused,
             "heal": self.cut,
             "kill": running,
             "pause": running - self.paused,
         }
-        return sorted(able.get(kind, running - self.paused - (self.cut if kind == "cut" else set())))
+        listening = running - self.paused - set(self.coming)  # to signals that would end others
+        return sorted(able.get(kind, listening - (self.cut if kind == "cut" else set())))
 
     # -- the nursery -----------------------------------------------------------------------------------------
+
+    def _start(self, member: int) -> None:
+        self._tell(f"start {member}")
+        self._lives[member] += 1
+        self.coming[member] = self._lives[member]
+        self.dead.discard(member)
 
     def _tell(self, line: str) -> None:
         try:

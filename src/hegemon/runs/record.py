@@ -154,10 +154,12 @@ class RunRecord:
         "which together are 1..n",
     )  # fmt: skip
     delay: "str | Callable | None" = option(
-        None, "how long messages take: uniform:1..5, exponential:2 or adversary:5", metavar="NAME:…", panel=MESSAGES,
+        None, "how long messages take: uniform:1..5, exponential:2 or adversary:5 (a greedy rule, not the worst case)",
+        metavar="NAME:…", panel=MESSAGES,
         needs="wakes", read=delay_text,
         about='how many rounds a message takes: None (synchronous rounds), "uniform:1..5", "exponential:2" (its mean), '
-        '"adversary:5", or a function of (time, sender, receiver, message). Then every message is an event of its own',
+        '"adversary:5" (one greedy rule: what the node sends that has sent the most takes 5, everything else 1), or a '
+        "function of (time, sender, receiver, message). Then every message is an event of its own",
     )  # fmt: skip
     order: str = option(
         "fifo", "fifo, or any: messages overtake each other", metavar="NAME", panel=MESSAGES, needs="wakes",

@@ -98,5 +98,5 @@ def carry_out(
         *acting, coin = prescribed
         first, second = before[acting]
         after[acting] = cast(PopulationProtocol, protocol).transition_codes(first, second, coin)
-    engine.load(Configuration(space, agents=space.decode_array(after)), engine.step + 1)
+    engine.follow(acting, Configuration(space, agents=space.decode_array(after)))
     return acting, before[acting], after[acting]

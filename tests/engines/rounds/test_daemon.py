@@ -8,6 +8,7 @@ import pytest
 
 import hegemon as hg
 from hegemon.cli.main import main
+from hegemon.engines.engine import Engine
 from hegemon.engines.rounds.daemon import DaemonEngine
 from hegemon.engines.schedulers.nodes import One, Share
 from hegemon.engines.schedulers.reading import scheduler_for
@@ -183,6 +184,44 @@ def test_a_function_of_ones_own():
     assert run.reached and seen == [(0, 3, [1, 2, 3]), (1, 3, [1, 2]), (2, 3, [1])]
     with pytest.raises(hg.InvalidInput, match="must return some of the enabled nodes"):
         hg.simulate(Wave(4), graph="star:4", start="first", scheduler=lambda step, states, enabled: [0])
+
+
+# -- stories ------------------------------------------------------------------------------------------------------
+
+
+def story_of(protocol, graph, scheduler, steps, seed, path) -> dict:
+    """A run as a story: who acted in every step, and what they became; returns its moves and rounds."""
+    topology = topology_for(protocol, graph)
+    begin = initial_configuration(protocol, "random", seed, 0, False, topology)
+    chosen = scheduler_for(scheduler, protocol, topology)
+    engine = DaemonEngine(protocol, topology, begin, never("never"), np.arange(4, dtype=np.uint64), chosen)
+    agents, rounds = engine.states(), []
+    while engine.step < steps and engine.enabled:
+        engine.advance(engine.step + 1)
+        states = engine.states()
+        rounds.append([[int(node), states[node]] for node in engine.acted])
+    path.write_text(json.dumps({"agents": agents, "rounds": rounds}))
+    return engine.measures() | {"steps": engine.step}
+
+
+def told(protocol, graph, scheduler, path, steps) -> dict:
+    run = hg.simulate(protocol, graph=graph, start=str(path), scheduler=scheduler, until=f"steps:{steps}")
+    return {name: run.measures[name] for name in ("moves", "rounds")} | {"steps": run.steps}
+
+
+CASES = [(HERMAN(5), None, "distributed:1/2"), (BEAUQUIER(7), None, "central:uniform")]
+CASES += [(HUANG(5), None, "central:uniform")]
+
+
+@pytest.mark.parametrize(("protocol", "graph", "scheduler"), CASES)
+def test_a_story_has_the_moves_and_rounds_of_its_run(protocol, graph, scheduler, tmp_path, monkeypatch):
+    path = tmp_path / "story.json"
+    for seed in range(6):
+        made = story_of(protocol, graph, scheduler, 15, seed, path)
+        assert told(protocol, graph, scheduler, path, made["steps"]) == made
+    assert made["moves"] >= made["steps"] > 0
+    monkeypatch.setattr(DaemonEngine, "follow", Engine.follow)  # a twin that counts nothing
+    assert told(protocol, graph, scheduler, path, made["steps"])["moves"] == 0
 
 
 # -- the contract of engines --------------------------------------------------------------------------------------

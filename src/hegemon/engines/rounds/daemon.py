@@ -150,10 +150,24 @@ class DaemonEngine(Engine):
         outcomes = [(node, self.outcomes(node)) for node in acted]
         tosses = self.protocol.coin_values
         self.tossed = {node: self.rng.randrange(tosses) if tosses > 1 else 0 for node in acted}
+        self._act({node: after[self.protocol.coin_face(self.tossed[node])] for node, after in outcomes})
+        if self.enabled and not self.scheduler.is_random and self.protocol.coin_values == 1:
+            self._look_for_cycle()
+
+    def follow(self, acting: Sequence[int], configuration: Configuration) -> None:
+        """What is not enabled does not act, whatever is prescribed."""
+        codes = self.space.encode_array(configuration.agents)
+        self.tossed = {}
+        self._act({node: int(codes[node]) for node in acting if node in self._place})
+        self._anchor, self._power, self._length = None, 1, 0  # a cycle of prescribed steps is none of the scheduler's
+
+    def _act(self, codes: dict[int, int]) -> None:
+        """Let enabled nodes become these codes, all at once, in one step."""
+        acted = list(codes)
         self._time += 1
         self._changed = False
-        for node, after in outcomes:
-            self._become(node, after[self.protocol.coin_face(self.tossed[node])])
+        for node, code in codes.items():
+            self._become(node, code)
         self.acted = acted
         self.moves += len(acted)
         for node in {other for one in acted for other in (one, *self.near[one])}:
@@ -168,8 +182,6 @@ class DaemonEngine(Engine):
             self._rounds, self._begun, self._pending = self._rounds + 1, False, set(self.enabled)
         if not self.enabled:
             self.hopeless = STILL
-        elif not self.scheduler.is_random and self.protocol.coin_values == 1:
-            self._look_for_cycle()
 
     def _become(self, node: int, code: int) -> None:
         old, new = self._marks(self.codes[node]), self._marks(code)
