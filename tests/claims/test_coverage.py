@@ -5,8 +5,10 @@ from pathlib import Path
 
 from hegemon.claims.coverage import GRADES, about, counts, full_adds, statements
 from hegemon.claims.errata.listing import errata
+from hegemon.claims.papers.trains_lemmas import nodes_of
 from hegemon.claims.registry import PAPERS, all_claims, choose
 from hegemon.cli.main import main
+from hegemon.graphs.families import FAMILIES
 
 
 def test_every_claim_tests_a_statement_and_every_row_names_claims_or_a_reason():
@@ -44,3 +46,19 @@ def test_the_manual_counts_what_is_listed():
     page = (Path(__file__).parents[2] / "docs" / "reproduce.md").read_text()
     for paper, row in counts().items():
         assert f"| {paper} | {sum(row.values())} | {' | '.join(str(row[grade]) for grade in GRADES)} |" in page
+
+
+def words(sizes):
+    """Every text in the sizes of a claim."""
+    if isinstance(sizes, str):
+        return [sizes]
+    inner = [*sizes, *sizes.values()] if isinstance(sizes, dict) else sizes if isinstance(sizes, list | tuple) else ()
+    return [word for one in inner for word in words(one)]
+
+
+def test_the_size_of_every_graph_is_known():
+    """Also of those that only `--full` uses: gnp:500,0.03 ended it after most of an hour."""
+    sizes = [claim.sizes(scale) for claim in all_claims().values() for scale in ("quick", "full")]
+    graphs = {word for one in sizes for word in words(one) if word.partition(":")[0] in FAMILIES and ":" in word}
+    assert len(graphs) > 50 and "gnp:500,0.03" in graphs and all(nodes_of(graph) > 1 for graph in graphs)
+    assert nodes_of("gnp:500,0.03") == 500

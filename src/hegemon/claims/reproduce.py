@@ -178,7 +178,7 @@ def _run_all(
     }
 
     upcoming = deque(_in_order(waiting))
-    ended = False
+    ended, failure = False, None
     try:
         while upcoming or running:
             while upcoming and len(running) < max(1, pool.slots()):
@@ -214,7 +214,8 @@ def _run_all(
             if "failed" in answer:
                 if claim.file and answer["sentence"]:
                     raise InvalidInput(f"the claim {claim.id} of {claim.file} cannot be tested: {answer['sentence']}")
-                raise RuntimeError(f"the experiment of {claim.id} failed:\n{answer['failed']}")
+                failure = failure or RuntimeError(f"the experiment of {claim.id} failed:\n{answer['failed']}")
+                continue  # the others are made and kept first: they may take an hour
             if answer["record"]["identity"] != folder.identity(claim, scale, seed):
                 raise InvalidInput(f"{claim.file or 'hegemon'} was changed while it was used; give the command again")
             records[claim.id] = folder.keep(answer["record"], answer["table"])
@@ -222,6 +223,8 @@ def _run_all(
         ended = True
     finally:
         pool.close() if ended else pool.abandon()
+    if failure:
+        raise failure
 
 
 def _in_order(claims: list) -> list:

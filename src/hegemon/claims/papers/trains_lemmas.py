@@ -1,7 +1,6 @@
 """Informative trains, Lemmas 4.2 and 4.3: order that stays, and order that spreads around a marked train."""
 
 import copy
-import math
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +12,7 @@ from hegemon.claims.laboratory import Definition, Laboratory
 from hegemon.claims.papers.trains_tiny import Tiny
 from hegemon.claims.registry import Outcome
 from hegemon.compute.randomness import generator
+from hegemon.graphs.families import node_count
 from hegemon.models.state import StateSpace
 from hegemon.protocols.trains.legitimate import breadth_first, is_legitimate, station
 from hegemon.protocols.trains.protocol import Trains, error_overflow_first
@@ -52,11 +52,11 @@ class Bench:
 
 
 def nodes_of(graph: str) -> int:
-    family, _, text = graph.partition(":")
-    parts = [int(part) for part in text.replace("x", ",").split(",")]
-    if family in ("grid", "torus"):
-        return math.prod(parts)
-    return sum(parts) if family == "lollipop" else 2 ** parts[0] if family == "hypercube" else parts[0]
+    """How many nodes a graph of a claim has, whose spec names a family and its size."""
+    count = node_count(graph)
+    if count is None:
+        raise ValueError(f"the graph {graph} of a claim does not say its size")
+    return count
 
 
 def leaders(nodes: list[SimpleNamespace]) -> list[int]:
