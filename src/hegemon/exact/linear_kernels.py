@@ -12,6 +12,7 @@ LOOK = 8  # sweeps between two looks at how fast a component settles
 PATIENCE = 200  # further sweeps at which another method is no slower
 SMALL = 1e-9  # change in one sweep, relative, at which a component is done; refinement does the rest
 ROUNDS = 12  # of refinement, at most
+NOTHING = 2.0**-53  # a residual that is no larger than the rounding of the solution
 
 
 @kernel
@@ -149,7 +150,8 @@ def sweep(rows, columns, inner, own, denominator, right, work, large):
 @kernel
 def solve_by_sweeps(rows, columns, inner, own, base, denominator, y, tolerance, shrinks, work, large):
     """The solution within a component, improved until its residual is tiny or stops shrinking; the largest residual,
-    or infinity where sweeps do not settle, or far from the solution."""
+    or infinity where sweeps do not settle, or far from the solution. Up to `tolerance` one that no longer shrinks is
+    as small as it gets."""
     right = np.empty(len(own))
     error = before = residuals(rows, columns, inner, own, base, denominator, y, right)
     for turn in range(ROUNDS):
@@ -166,7 +168,7 @@ def solve_by_sweeps(rows, columns, inner, own, base, denominator, y, tolerance, 
                 y[k, 0], y[k, 1] = best[k, 0], best[k, 1]
             break
         error = before = now
-        if error <= tolerance:
+        if error <= NOTHING:
             break
     return error
 
