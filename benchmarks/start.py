@@ -20,6 +20,7 @@ WORKING = (
     "run trains --n 4 --max-steps 20",
     "run pairwise --n 1e9",
     "verify ring --n 2",
+    "check bfw --n 4",
 )
 RECORDED = "run approximate-majority --n 1e6"
 
