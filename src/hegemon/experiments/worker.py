@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -25,13 +25,13 @@ from hegemon.engines.pacing import Pace
 from hegemon.errors import InvalidInput
 from hegemon.experiments.case import Case
 from hegemon.experiments.store.moments import moments_of
-from hegemon.experiments.store.record_files import MOST_TRIALS, RecordFile, encode_record, to_columns
+from hegemon.experiments.store.record_files import MOST_TRIALS, Columns, RecordFile, encode_record
 from hegemon.graphs.topology import Topology
 from hegemon.protocols.loading import name_protocol
 from hegemon.runs.record import MadeRecord
 from hegemon.runs.run import Run
 from hegemon.runs.simulate import course_of, simulate
-from hegemon.runs.trial import Course, Trial, at_once, made_together
+from hegemon.runs.trial import BLOCK_ENGINE, Block, Course, Trial, at_once, block_of
 
 stopping = threading.Event()  # whoever runs workers in threads of its own process sets it to stop them
 _files: dict[str, RecordFile] = {}
@@ -44,25 +44,24 @@ def work(task: dict) -> dict:
     begin = time.perf_counter()
     answer = {"key": task["key"], "first": task["first"], "done": 0, "place": None, "line": None, "error": None}
     answer["moments"] = ()
-    rows: list[dict] = []
+    rows = Columns()
     try:
-        case, topology = prepare(task)
-        course = course_of(MadeRecord(**vars(case.record) | {"graph": topology, "seed": case.seed}))
+        prepared = prepare(task)
         begin = time.perf_counter()  # what is made once is not part of a trial
         last = task["first"] + min(task["count"], MOST_TRIALS)
-        for run in _runs(course, range(task["first"], last), begin + task["seconds"]):
-            rows.append(row_of(run))
+        for part, count in _parts(prepared, range(task["first"], last), begin + task["seconds"]):
+            rows.add(part, count)
     except InvalidInput as error:
         answer["error"] = str(error)
     except Exception as error:
         answer["error"] = f"{type(error).__name__}: {error}"
     seconds = time.perf_counter() - begin
-    if rows:
-        record = {"case": task["key"], "first": task["first"], "count": len(rows), "columns": to_columns(rows)}
+    if rows.count:
+        record = {"case": task["key"], "first": task["first"], "count": rows.count, "columns": rows.content()}
         _deliver({**record, "seconds": round(seconds, 6)}, task, answer)
-        answer["done"], answer["moments"] = len(rows), astuple(moments_of(record))
+        answer["done"], answer["moments"] = rows.count, astuple(moments_of(record))
     if answer["error"]:
-        failed = task["first"] + len(rows)
+        failed = task["first"] + rows.count
         record = {"case": task["key"], "first": failed, "count": 0, "error": answer["error"]}
         _deliver(record, task, {})
     return answer | {"seconds": seconds, "memory": peak_memory(), "worker": os.getpid()}
@@ -73,27 +72,65 @@ def peak_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def _runs(course: Course, trials: range, end: float) -> Iterator[Run]:
+Part = tuple[dict[str, list], int]  # columns of some trials, and how many they are
+
+
+def _parts(prepared: "Prepared", trials: range, end: float) -> Iterator[Part]:
     """One trial after the other, short ones many at a time, until this moment: at least one."""
-    pace = Pace(1)
+    course, pace = prepared.course, Pace(prepared.amount)
     while trials:
         size = min(pace.amount, at_once(course))
         piece, trials = trials[:size], trials[size:]
         pace.start()
-        for made in made_together(course, [Trial(trial, keep=False, progress=_progress) for trial in piece]):
-            run = made if isinstance(made, Run) else made()
-            if run.interrupted:
+        block = block_of(course, piece)
+        for part, is_long in _single(course, piece) if block is None else _rows(block, piece):
+            yield part
+            if is_long and time.perf_counter() > end:
                 return
-            yield run
-            if not isinstance(made, Run) and time.perf_counter() > end:
-                return
-        pace.done(size)
         if stopping.is_set() or time.perf_counter() > end:
             return
+        pace.done(len(piece))
+        prepared.amount = pace.amount
 
 
-def prepare(task: dict) -> tuple:
-    """The case of a task and its graph, made and compiled once in each process."""
+def _single(course: Course, trials: range) -> Iterator[tuple[Part, bool]]:
+    for trial in trials:
+        run = course(Trial(trial, keep=False, progress=_progress))
+        if run.interrupted:
+            return
+        yield ({name: [value] for name, value in row_of(run).items()}, 1), True
+
+
+def _rows(block: Block, trials: range) -> Iterator[tuple[Part, bool]]:
+    """What came out of a block, in the order of its trials; with those that are long an engine goes on here."""
+    begin = 0
+    for row in (*np.flatnonzero(~block.over).tolist(), len(trials)):
+        if begin < row:
+            yield (_columns(block, begin, row), row - begin), False
+        if row < len(trials):
+            run = block.go_on(row, Trial(trials[row], keep=False, progress=_progress))
+            if run.interrupted:
+                return
+            yield ({name: [value] for name, value in row_of(run).items()}, 1), True
+        begin = row + 1
+
+
+def _columns(block: Block, begin: int, end: int) -> dict[str, list]:
+    """As `row_of`, of trials that are over."""
+    columns = {block.unit: block.steps[begin:end].tolist(), "reached": block.reached[begin:end].tolist()}
+    return columns | {"leaders": list(block.leaders[begin:end]), "engine": [BLOCK_ENGINE] * (end - begin)}
+
+
+@dataclass
+class Prepared:
+    """What the tasks of a case share, also in several threads."""
+
+    course: Course
+    amount: int = 1  # trials that fit between two looks at the clock, as the last task found
+
+
+def prepare(task: dict) -> Prepared:
+    """The course of a task's case, made and compiled once in each process."""
     return _prepare(json.dumps(task["settings"]), task["seed"], task["key"])
 
 
@@ -119,7 +156,7 @@ def _progress(step: int) -> bool:
 
 
 @lru_cache(maxsize=4)
-def _prepare(settings: str, seed: int, key: str) -> Any:
+def _prepare(settings: str, seed: int, key: str) -> Prepared:
     case = Case(json.loads(settings), seed)
     name_protocol(str(case.settings.get("protocol")))  # the driver has imported it: somebody named it there
     if case.key != key:
@@ -128,7 +165,7 @@ def _prepare(settings: str, seed: int, key: str) -> Any:
         )
     topology = case.topology()
     _compile(case, topology)
-    return case, topology
+    return Prepared(course_of(MadeRecord(**vars(case.record) | {"graph": topology, "seed": case.seed})))
 
 
 def _compile(case: Case, topology: Topology) -> None:

@@ -36,7 +36,7 @@ from hegemon.runs.record import MadeRecord
 from hegemon.runs.run import Fault, Run
 from hegemon.runs.schedules import read_interactions, read_rounds
 from hegemon.runs.setting import Starts, topology_for
-from hegemon.runs.trial import Trial
+from hegemon.runs.trial import BLOCK_ENGINE, Block, Trial
 
 if TYPE_CHECKING:
     from hegemon.runs.checkpoint import Checkpoint
@@ -166,37 +166,57 @@ class StateCourse:
 
     def many(self, trials: Sequence[Trial]) -> "list[Run | Callable[[], Run]]":
         """These trials, which have consecutive numbers: what came out, or what goes on with a trial that is long."""
-        if self.at_once == 1 or len(trials) == 1:
+        block = self.block(range(trials[0].trial, trials[-1].trial + 1))
+        if block is None:
             return [self(trial) for trial in trials]
+        rows = zip(trials, block.over.tolist(), block.steps.tolist(), block.met.tolist(), block.leaders, strict=True)
+        return [
+            self._run(trial, steps, met, leaders, BLOCK_ENGINE, block.final(row) if trial.keep else None, {})
+            if over
+            else partial(block.go_on, row, trial)
+            for row, (trial, over, steps, met, leaders) in enumerate(rows)
+        ]
+
+    def block(self, numbers: range) -> Block | None:
+        """These trials as columns; None where they are made one by one, or each is to say what is wrong."""
+        if self.at_once == 1 or len(numbers) == 1:
+            return None
         from hegemon.engines.population.codes import LIMIT, MET, Codes
 
         protocol, stop = self.protocol, self.stop
-        numbers = range(trials[0].trial, trials[-1].trial + 1)
         codes = Codes(protocol, self.topology, stop, self.scheduler)
         fixed = self.starts.fixed  # while starts are made they may be found to be
         starts = [fixed] if fixed else self.starts.of(numbers)
         populations = np.stack([codes.of(start) for start in starts])
         counts = np.stack([codes.counts(population) for population in populations])
         if stop.watch and np.any(counts[:, 0] != 1):
-            return [self(trial) for trial in trials]  # which says what is wrong
+            return None
         if fixed:
-            populations, counts = (np.repeat(one, len(trials), axis=0) for one in (populations, counts))
+            populations, counts = (np.repeat(one, len(numbers), axis=0) for one in (populations, counts))
         ended = np.where(stop.hold(counts), MET, LIMIT)
         words = streams(self.asked.seed, numbers, KERNEL)
         steps = FIRST_STEPS if self.limit is None else min(self.limit, FIRST_STEPS)
         made = codes.run(populations, words, counts, stop, steps, ended)
-        leaders = self.leaders.of_rows(codes.states, populations)
-        runs: list[Run | Callable[[], Run]] = []
-        rows = zip(trials, populations, made.tolist(), ended.tolist(), leaders, strict=True)
-        for row, (trial, population, step, end, number) in enumerate(rows):
-            if end == MET or end == LIMIT and step == self.limit:
-                final = codes.configuration(population) if trial.keep else None
-                runs.append(self._run(trial, step, end == MET, number, "agents", final, {}))
-            elif end == LIMIT:
-                runs.append(partial(self._go_on, trial, codes.configuration(population), words[row].copy(), step))
-            else:  # it failed, or one before it
-                runs.append(partial(self, trial))
-        return runs
+        met = ended == MET
+
+        def final(row: int) -> Configuration:
+            return codes.configuration(populations[row])
+
+        def go_on(row: int, trial: Trial) -> Run:
+            if ended[row] == LIMIT:
+                return self._go_on(trial, final(row), words[row].copy(), int(made[row]))
+            return self(trial)  # it failed, or one before it
+
+        return Block(
+            unit=protocol.time_unit,
+            steps=made,
+            met=met,
+            reached=met | (False if stop.limit is None else made == stop.limit),
+            over=met | ((ended == LIMIT) & (False if self.limit is None else made == self.limit)),
+            leaders=self.leaders.of_rows(codes.states, populations),
+            final=final,
+            go_on=go_on,
+        )
 
     def _go_on(self, trial: Trial, configuration: Configuration, key: np.ndarray, step: int) -> Run:
         """The rest of a trial that has come to this step: an engine goes on with coins that were not used before."""

@@ -3,6 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
+from hegemon.models.configuration import Configuration
 from hegemon.runs.record import MOST_ROWS
 from hegemon.runs.run import Run
 
@@ -16,9 +19,25 @@ class Trial(NamedTuple):
     progress: Callable[[int], object] | None = None
 
 
+BLOCK_ENGINE = "agents"  # that a block moves agents as this engine does, a test compares
+
+
+class Block(NamedTuple):
+    """Trials with consecutive numbers that made their first steps in one call of a kernel, as columns."""
+
+    unit: str
+    steps: np.ndarray
+    met: np.ndarray
+    reached: np.ndarray
+    over: np.ndarray  # whether a trial needs no more steps
+    leaders: Sequence[int | None]
+    final: Callable[[int], Configuration]  # of a row
+    go_on: Callable[[int, Trial], Run]  # with a row that is not over
+
+
 # The part `course` of a model takes a record, prepares what does not depend on the trial, and returns such a function.
 # It may also have `many`, which makes several trials at once (of a long one it returns a function that goes on with
-# it), and `at_once`, how many it makes at most.
+# it), `at_once`, how many it makes at most, and `block`, which makes them as columns, without an object per trial.
 Course = Callable[[Trial], Run]
 
 
@@ -29,3 +48,8 @@ def made_together(course: Course, trials: Sequence[Trial]) -> list[Run | Callabl
 
 def at_once(course: Course) -> int:
     return getattr(course, "at_once", 1)
+
+
+def block_of(course: Course, numbers: range) -> Block | None:
+    """These trials as columns, where the course can do that."""
+    return course.block(numbers) if hasattr(course, "block") else None

@@ -66,15 +66,37 @@ def _digest(body: bytes) -> bytes:
     return hashlib.sha256(body).hexdigest()[:32].encode()
 
 
+class Columns:
+    """The trials of a record, column by column, as parts of it come in."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._values: dict[str, list] = {}
+
+    def add(self, part: dict[str, list], count: int) -> None:
+        """Trials that have these columns; a column that only some trials have is nothing in the others."""
+        for name in [name for name in part if name not in self._values]:
+            self._values[name] = [None] * self.count
+        for name, values in self._values.items():
+            values += part.get(name) or [None] * count
+        self.count += count
+
+    def content(self) -> dict:
+        """What a record says of them: what is the same in every trial is said once."""
+        return {name: values[0] if _is_same(values) else values for name, values in self._values.items()}
+
+
+def _is_same(values: list) -> bool:
+    first = values[0]
+    return values.count(first) == len(values) and len(set(map(type, values))) == 1  # 1 == True
+
+
 def to_columns(rows: list[dict]) -> dict:
-    """Rows as columns; what is the same in every row is said once."""
-    columns = {}
-    for name in dict.fromkeys(name for row in rows for name in row):
-        values = [row.get(name) for row in rows]
-        first = values[0]
-        same = all(type(value) is type(first) and value == first for value in values)
-        columns[name] = first if same else values
-    return columns
+    """Rows as columns."""
+    columns = Columns()
+    for row in rows:
+        columns.add({name: [value] for name, value in row.items()}, 1)
+    return columns.content()
 
 
 def column(record: dict, name: str, begin: int, end: int) -> list:
