@@ -11,6 +11,8 @@ from hegemon.cli.main import main
 from hegemon.errors import InvalidInput
 from hegemon.models.start_files import located
 from hegemon.protocols.loading import find_protocol
+from hegemon.protocols.trains.values import extreme_value
+from hegemon.runs.setting import topology_for
 from hegemon.runs.simulate import simulate
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
@@ -35,6 +37,16 @@ def test_a_leader_appears_beside_the_marked_head():
     protocol, options = case("trains-lemma-4-3")
     leaders = [simulate(protocol, **options, until=f"rounds:{k}").leaders for k in range(1, 5)]
     assert leaders == [1, 1, 2, 2]  # at t, t + 1, t + 2, t + 3
+
+
+def test_the_carry_of_a_leader_is_lost_in_the_second_round():
+    protocol, options = case("trains-lemma-4-5-later")
+    topology = topology_for(protocol, options["graph"])
+    values = []
+    for k in range(3):
+        nodes = protocol.namespaces(simulate(protocol, **options, until=f"rounds:{k}").configuration.agents)
+        values.append(extreme_value(nodes, topology.offsets, topology.targets, 1, 1, protocol.p))
+    assert values == [32, 33, 2]  # Lemma 4.5 would have 34 at least
 
 
 def test_a_file_of_ones_own_comes_first(tmp_path, monkeypatch):

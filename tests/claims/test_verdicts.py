@@ -160,6 +160,11 @@ CASES = {
         trains.growth(repaired=True), {"lengths": (5,), "graphs": ("path:5", "grid:2x3"), "trials": 10},
         [{"protocol": broken.TrainsWithoutElimination}],
     ),
+    "trains.last-carry": (claimed("trains.last-carry"), {"cases": (("path:2", 5),), "coins": (1,)}, []),
+    "trains.last-carry.repaired": (
+        claimed("trains.last-carry.repaired"), {"cases": (("path:2", 5),), "coins": (1,)},
+        [{"protocol": broken.TrainsWithoutErrors}],
+    ),
     "trains.lemma4.5": (
         trains.values_grow(repaired=False), {"graphs": ("ring:10", "star:5"), "trials": 3, "rounds": 10}, [],
     ),

@@ -14,7 +14,7 @@ from hegemon.claims.drawing import laws, means, over_n
 from hegemon.claims.laboratory import Definition, Laboratory, Sample, counted
 from hegemon.claims.papers.trains_counting import leader_comes, marks_vanish, values_grow
 from hegemon.claims.papers.trains_favourable import favourable
-from hegemon.claims.papers.trains_late import late, marks, no_local_errors, states
+from hegemon.claims.papers.trains_late import last_wagons, late, marks, no_local_errors, states
 from hegemon.claims.papers.trains_lemmas import Bench, closed, growth, nodes_of
 from hegemon.claims.registry import Check, Claim, Outcome, Table
 from hegemon.claims.settling import settles
@@ -137,6 +137,24 @@ CLAIMS = (
         full={"cases": (("path:2", 5), ("path:2", 8), ("path:3", 5))},
     ),
     Claim(
+        "trains.last-carry",
+        "section 3.2.1",
+        "The last wagon of a train never has a carry",
+        "No round makes a wagon of index N − 1 with a carry.",
+        last_wagons(repaired=False),
+        quick={"cases": (("path:2", 5),), "coins": (1,)},
+        full={"cases": (("path:2", 5), ("path:2", 8))},
+    ),
+    Claim(
+        "trains.last-carry.repaired",
+        "section 3.2.1, repaired",
+        "The last wagon of a train has no carry from time 2 on",
+        "No round after the first leaves a wagon of index N − 1 with a carry.",
+        last_wagons(repaired=True),
+        quick={"cases": (("path:2", 5),), "coins": (1,)},
+        full={"cases": (("path:2", 5), ("path:2", 8), ("path:3", 5))},
+    ),
+    Claim(
         "trains.lemma4.2",
         "Lemma 4.2",
         "Legitimate configurations are closed",
@@ -173,8 +191,8 @@ CLAIMS = (
         "After 2^(N+2) + N rounds without marks a marked train spreads order",
         "If, besides, no leader has emitted a marked wagon for 2^(N+2) + N rounds, then Lemma 4.3 holds.",
         late,
-        quick={"tiny": (("path:2", 5), ("path:2", 6)), "graphs": ("path:7", "ring:8", "lollipop:5,3"), "trials": 3},
-        full={"tiny": tuple((graph, N) for graph in ("path:2", "path:3", "complete:3") for N in (5, 6)),
+        quick={"tiny": (("path:2", 5), ("complete:3", 6)), "graphs": ("path:7", "ring:8", "lollipop:5,3"), "trials": 3},
+        full={"tiny": tuple((graph, N) for graph in ("path:2", "path:3", "complete:3") for N in (5, 6, 7)),
               "graphs": GRAPHS, "trials": 200},
     ),
     Claim(
@@ -190,13 +208,13 @@ CLAIMS = (
     Claim(
         "trains.lemma4.5.repaired",
         "Lemma 4.5, repaired",
-        "The values of trains grow from time 1 on",
+        "The values of trains grow from time 2 on",
         "While no leader contains wagons with a flag, the smallest value of the trains with that flag grows by at "
-        "least one in every round after the first.",
+        "least one in every round after the second, and it is at least 2 then.",
         values_grow(repaired=True),
-        quick={"lengths": (6,), "leaders": False, "graphs": ("ring:10", "path:7", "lollipop:5,3"), "trials": 3,
+        quick={"lengths": (5,), "graphs": ("ring:10", "path:7", "lollipop:5,3"), "trials": 3,
                "rounds": 20},
-        full={"lengths": (5, 6, 7), "graphs": ("ring:10", *GRAPHS), "trials": 60, "rounds": 40},
+        full={"lengths": (5, 6), "graphs": ("ring:10", *GRAPHS), "trials": 60, "rounds": 40},
     ),
     Claim(
         "trains.lemma4.6",

@@ -115,17 +115,27 @@ class Tiny:
         both = (a["F"] == 1) & (a["L"] == 1)
         wrong = (a["L"] == 0) | (both & (a["L_idx"] != (a["F_idx"] + 1) % N))
         wrong |= both & (a["L_idx"] != 0) & (a["L_flag"] != a["F_flag"])
-        wrong |= (a["F"] == 1) & (a["F_idx"] == N - 1) & (a["F_carry"] == 1) & fourth
-        return wrong | ((a["L"] == 1) & (a["L_idx"] == N - 1) & (a["L_carry"] == 1))
+        return wrong | (self.carries_last("F") & fourth) | self.carries_last("L")
+
+    def carries_last(self, name: str) -> np.ndarray:
+        """Which codes have a wagon of index N - 1 with a carry at this station."""
+        a = self.states
+        return (a[name] == 1) & (a[f"{name}_idx"] == self.protocol.N - 1) & (a[f"{name}_carry"] == 1)
 
     def settled(self, later: bool = False) -> np.ndarray:
-        """The codes of states that a round leaves, or the second round and every later one: no local error (after the
-        first round Err₄ is possible, where a leader of the start had one), and a node without a first wagon holds the
-        head of a train. A leader's new wagon is empty, and its `rand` is kept only where it begins a train."""
+        """The codes of states that a round leaves, or the second round and every later one. There is no local error
+        (after the first round Err₄ is possible, where a leader of the start had one), and a node without a first wagon
+        holds the head of a train. A sum of two bits has not both bit and carry, and the head of a train was
+        incremented; only a leader's new wagon is 0. `rand` is kept only where a leader begins a train."""
         a = self.states
-        begins = (a["leader"] == 1) & (a["L"] == 1) & (a["L_idx"] == self.protocol.N - 1)
+        leader = a["leader"] == 1
+        begins = leader & (a["L"] == 1) & (a["L_idx"] == self.protocol.N - 1)
         kept = ~self.errs(fourth=later) & ((a["F"] == 1) | (a["L_idx"] == 0)) & ((a["rand"] == 0) | begins)
-        return np.flatnonzero(kept & ((a["leader"] == 0) | ((a["L_bit"] == 0) & (a["L_carry"] == 0))))
+        kept &= ~leader | ((a["L_bit"] == 0) & (a["L_carry"] == 0))
+        for name, new in (("F", np.zeros_like(leader)), ("L", leader)):
+            total = a[f"{name}_bit"] + 2 * a[f"{name}_carry"]
+            kept &= (a[name] == 0) | (total <= 2) & ((total >= 1) | (a[f"{name}_idx"] != 0) | new)
+        return np.flatnonzero(kept)
 
     def without_rand(self) -> np.ndarray:
         """For every code that of the same state with rand = 0."""
