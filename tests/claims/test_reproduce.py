@@ -21,7 +21,7 @@ from hegemon.claims.reproduce import ClaimsListener, make_claims, reproduce, run
 from hegemon.claims.store import ClaimsFolder
 from hegemon.cli.main import main
 from hegemon.errors import InvalidInput
-from hegemon.experiments.executors.local import Thread
+from hegemon.experiments.executors.local import Threads
 from hegemon.models.sets import exactly
 from hegemon.protocols.pairwise import Pairwise
 from tests.claims.test_verdicts import CASES
@@ -218,7 +218,7 @@ def test_an_experiment_that_fails_does_not_stop_the_others(tmp_path, monkeypatch
         return 1 / 0 if claim.id == "ring.lemma1" else run_claim(claim, *rest)
 
     monkeypatch.setattr("hegemon.claims.reproduce.run_claim", fails)
-    monkeypatch.setattr("hegemon.claims.reproduce.Processes", lambda jobs: Thread())  # in this process
+    monkeypatch.setattr("hegemon.claims.reproduce.Processes", lambda jobs: Threads())  # in this process
     with pytest.raises(RuntimeError, match=r"ring.lemma1 failed:\n(.|\n)*ZeroDivisionError"):
         make_claims(choose("ring.lemma1,trains.lemma4.2"), "quick", tmp_path, jobs=1, listener=Ear())
     assert [path.stem for path in tmp_path.glob("claims/*.json")] == ["trains.lemma4.2"]

@@ -12,13 +12,13 @@ from hegemon.claims.reproduce import make_claims, reproduce
 from hegemon.claims.stating import claims_in
 from hegemon.cli.main import main
 from hegemon.errors import InvalidInput
-from hegemon.experiments.executors.local import Thread
+from hegemon.experiments.executors.local import Threads
 
 
 @pytest.fixture(autouse=True)
 def in_this_process(monkeypatch):
     """A worker's process takes seconds to start, and these claims take less."""
-    monkeypatch.setattr("hegemon.claims.reproduce.Processes", lambda _: Thread())
+    monkeypatch.setattr("hegemon.claims.reproduce.Processes", lambda _: Threads())
 
 
 ALL = "lemma-1,lemma-2,theorem-3,corollary-4"

@@ -63,13 +63,13 @@ def test_a_precise_study_is_the_same_from_every_crew(tmp_path):
     first = run_study(study, tmp_path / "a", workers=1)
     table = first.folder.table.read_bytes()
     again = make_study("pairwise", axes={"n": [8, 12]}, relative="20%")
-    from hegemon.experiments.executors.local import Thread
+    from hegemon.experiments.executors.local import Threads
 
-    before, Thread.seconds = Thread.seconds, 0.0
+    before, Threads.seconds = Threads.seconds, 0.0
     try:
         assert run_study(again, tmp_path / "b", workers=1).folder.table.read_bytes() == table
     finally:
-        Thread.seconds = before
+        Threads.seconds = before
     with pytest.raises(InvalidInput, match="nothing"):
         sweep("pairwise", n=8, relative="5% of mean nothing", workers=1)
 

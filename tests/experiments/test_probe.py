@@ -26,7 +26,7 @@ def estimate(tmp_path, monkeypatch, cost, sizes, trials=10, held=0):
         seconds = cost(n, calls[n] - 1)
         now[0] += seconds
         folder.note(task["key"], task["first"], 1, ("nowhere", task["first"], 1), Moments())
-        return {"done": 1, "seconds": seconds, "memory": held + 1000}
+        return {"done": 1, "alone": 1, "seconds": seconds, "memory": held + 1000}
 
     monkeypatch.setattr(worker, "work", work)
     monkeypatch.setattr(worker, "peak_memory", lambda: held)
@@ -92,7 +92,7 @@ def test_a_study_that_goes_on_knows_what_its_trials_cost(tmp_path, monkeypatch):
     record = {"schema": 1, "case": key, "first": 0, "count": 4, "columns": {"steps": [9] * 4, "reached": True}}
     RecordFile(folder.records).append(encode_record({**record, "seconds": 30.0}))
     folder.refresh()
-    monkeypatch.setattr(probe, "_one_trial", lambda *_: ({"done": 0, "memory": 1000}, 3.0))
+    monkeypatch.setattr(probe, "_some_trials", lambda *_: ({"done": 0, "memory": 1000}, 3.0))
     assert probe.probe(folder, [(case, key)], goals_of(None, 40), 1).seconds == 36 * 7.5
 
 
@@ -117,6 +117,21 @@ def test_what_every_trial_costs_is_not_taken_for_a_flat_law(power):
     noisy = {100: 0.010, 1000: 0.010001, 10_000: 0.06}
     assert costs.law(noisy, 10**6) < 0.06 * 100**1.5  # a difference of nothing is no steep law
     assert costs.law({10: 1.0}, 100) == 10 and costs.law({10: 3.0, 100: 2.0}, 1000) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("axes", "in_blocks"),
+    [
+        ({"n": [8, 20]}, True),
+        ({"n": [8, 2000]}, False),  # engines go on with the trials of the second case
+        ({"n": 8, "fault": ["none", "step=5,agents=1"]}, False),
+    ],
+)
+def test_short_trials_are_found_to_be_made_in_blocks(tmp_path, axes, in_blocks):
+    study = make_study("pairwise", axes=axes, trials=100)
+    folder = Folder(tmp_path / "study")
+    folder.open(study)
+    assert probe.probe(folder, check_cases(study.cases)[0], goals_of(None, 100), 1).in_blocks is in_blocks
 
 
 def test_each_family_has_its_own_law():

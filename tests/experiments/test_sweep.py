@@ -70,6 +70,8 @@ def test_processes_killed_at_any_moment_change_nothing(reference, tmp_path):
         "from hegemon.experiments.sweep import run_study\n"
         "from hegemon.experiments.executors.local import Processes\n"
         "Processes.seconds = 0.0  # every trial a task\n"
+        "from hegemon.experiments import probe\n"
+        "Processes.suited, probe.BLOCK = lambda self, in_blocks: self, 1  # and no trials in threads\n"
         f"if __name__ == '__main__': run_study(make_study('pairwise', **{STUDY!r}), sys.argv[1], workers=2)"
     )
     script = tmp_path / "drive.py"
@@ -93,6 +95,33 @@ def test_processes_killed_at_any_moment_change_nothing(reference, tmp_path):
             assert process.wait(timeout=300) == 0
     assert (root / "table.parquet").read_bytes() == expected
     assert table_of(study, root, workers=1) == expected
+
+
+def test_threads_killed_or_interrupted_at_any_moment_change_nothing(reference, tmp_path):
+    """Short trials on several workers: threads of one process, which has no children."""
+    study, _, expected = reference
+    code = (
+        "import sys, time\nfrom hegemon.experiments import probe, study_driver, worker\n"
+        "from hegemon.experiments.executors.local import Threads\n"
+        "from hegemon.experiments.study import make_study\nfrom hegemon.experiments.sweep import run_study\n"
+        "Threads.seconds, probe.BLOCK = 0.0, 1  # every trial a task, which takes a moment\n"
+        "study_driver.work = lambda task: time.sleep(0.02) or worker.work(task)\n"
+        f"run_study(make_study('pairwise', **{STUDY!r}), sys.argv[1], workers=3)"
+    )
+    root = tmp_path / "threads"
+    for stop in (signal.SIGKILL, signal.SIGINT, None):
+        command = [sys.executable, "-c", code, str(root)]
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        before = records_in(root)
+        if stop is not None:
+            wait_for(lambda before=before: records_in(root) > before + 20)
+            assert not children_of(process.pid)
+            process.send_signal(stop)
+        assert (process.wait(timeout=300) == 0) == (stop is None)
+    drivers = [json.loads(path.read_text()) for path in (root / "drivers").iterdir()]
+    assert {driver["pool"] for driver in drivers} == {"3 threads"}
+    assert {driver["ended"] for driver in drivers} == {None, "interrupted", "finished"}
+    assert (root / "table.parquet").read_bytes() == expected
 
 
 @pytest.mark.full

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 
 @dataclass(frozen=True)
@@ -35,6 +34,8 @@ class Slope:
     freedom: float
 
     def interval(self, confidence: float) -> tuple[float, float]:
+        from scipy.special import stdtrit  # here: it takes long to load
+
         half = float(stdtrit(self.freedom, (1 + confidence) / 2)) * self.error if self.error else 0.0
         return self.estimate - half, self.estimate + half
 
@@ -42,13 +43,18 @@ class Slope:
         """How likely so large a slope is if the true one is at most `value`."""
         if not self.error:
             return 0.0 if self.estimate > value else 1.0
-        return float(stdtr(self.freedom, (value - self.estimate) / self.error))
+        return self._distribution(value - self.estimate)
 
     def p_at_least(self, value: float) -> float:
         """How likely so small a slope is if the true one is at least `value`."""
         if not self.error:
             return 0.0 if self.estimate < value else 1.0
-        return float(stdtr(self.freedom, (self.estimate - value) / self.error))
+        return self._distribution(self.estimate - value)
+
+    def _distribution(self, distance: float) -> float:
+        from scipy.special import stdtr
+
+        return float(stdtr(self.freedom, distance / self.error))
 
 
 @dataclass(frozen=True)

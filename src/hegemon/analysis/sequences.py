@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import betaln, xlog1py, xlogy
 
 from hegemon.analysis.statistics import sample_quantile
 from hegemon.errors import InvalidInput
@@ -194,6 +193,8 @@ def _last(allowed: Callable[[int], bool], inside: int, end: int) -> int:
 def _excess(successes: int, trials: int, alpha: float) -> Callable[[float], float]:
     """log of (mixture of all proportions / this proportion) - log(1/alpha): below 0 for those still possible."""
     failures = trials - successes
+    from scipy.special import betaln, xlog1py, xlogy  # here: it takes long to load
+
     constant = betaln(successes + 1, failures + 1) + math.log(alpha)
     return lambda p: float(constant - xlogy(successes, p) - xlog1py(failures, -p))
 

@@ -53,7 +53,7 @@ def sweep_study(
     extend: Annotated[str | None, text("--extend", "a folder: add --trials or values of axes", "FOLDER")] = None,
     status: Annotated[str | None, text("--status", "a folder: show the progress of its study", "FOLDER")] = None,
     workers: Annotated[
-        int | None, integer("--workers", "processes; default: all cores", low=1, high=MOST_WORKERS)
+        int | None, integer("--workers", "cores to use; default: all", low=1, high=MOST_WORKERS)
     ] = None,
     cluster: options.Cluster = None,
     json: options.Json = False,

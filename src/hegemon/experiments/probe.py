@@ -16,22 +16,27 @@ from hegemon.files import memory_available, written
 SECONDS = 3.0  # for all of the probe, compilation not counted
 SLOW = 0.02  # seconds: a first trial that takes longer may have prepared something, so another one is made
 LONGER, LONGEST = 0.01, 20.0  # a long study may be tried for this share of its time, and for this many seconds
+BLOCK, BLOCK_SECONDS = 64, 0.005  # short trials that are tried together, and how long
+MOST_ALONE = 1 / 16  # of trials that are said to be made in blocks: with the others an engine went on
 FRESH = 250_000_000  # bytes: more than a new worker has before its first trial
 BYTES_PER_TRIAL = 200  # on disk, in records and in the table together, generously
 
 
 @dataclass(frozen=True)
 class StudyEstimate:
-    """`seconds` of work by one worker, None if nobody knows; `memory` of one worker in bytes."""
+    """`seconds` of work by one worker, None if nobody knows; `memory` of one worker in bytes; whether the trials of all
+    cases are so short that they are made `in_blocks`."""
 
     cases: int
     trials: int
     seconds: float | None
     memory: int
+    in_blocks: bool = False
 
 
 def probe(folder: Folder, waiting: list[tuple[Case, str]], goals: Any, slots: int) -> StudyEstimate:
-    """Make one trial of as many cases as a short time allows, small ones first, and extrapolate in n."""
+    """Make one trial, or some short ones, of as many cases as a short time allows, small ones first, and extrapolate
+    in n."""
     missing = {key: (goal := goals.goal(key, folder)) - folder.done[key].count(goal) for _, key in waiting}
     trials = sum(missing.values())
     require_disk(folder, trials)
@@ -41,26 +46,31 @@ def probe(folder: Folder, waiting: list[tuple[Case, str]], goals: Any, slots: in
     cost = {key: seconds for key, seconds in told.items() if seconds is not None}
     before = memory = worker.peak_memory()
     spent = 0.0
+    in_blocks = 0  # cases
     for case, key in sorted(waiting, key=lambda item: item[0].protocol.n):
         left = max(SECONDS, min(LONGER * (_total(waiting, cost, missing) or 0), LONGEST)) - spent
         if left <= 0:
             break
+        seconds, done, alone = math.inf, 0, 0
         for _ in range(2):
             gap = folder.done[key].gap(goals.goal(key, folder))
             if gap is None:
                 break  # another driver on this folder has made it meanwhile
-            answer, seconds = _one_trial(folder, case, key, gap[0], left)
+            count = min(BLOCK, gap[1] - gap[0]) if seconds < SLOW else 1
+            answer, seconds = _some_trials(folder, case, key, gap[0], count, left)
             left, spent = left - seconds, spent + seconds
             memory = max(memory, answer["memory"])
             if answer["done"]:
                 if told[key] is None:
-                    cost[key] = min(answer["seconds"], cost.get(key, math.inf))
+                    cost[key] = min(answer["seconds"] / answer["done"], cost.get(key, math.inf))
+                done, alone = done + answer["done"], alone + answer["alone"]
                 folder.refresh()
-            if not answer["done"] or seconds < SLOW or left <= 0:
+            if not answer["done"] or left <= 0:
                 break
+        in_blocks += 0 < done >= alone / MOST_ALONE
     memory += min(before, FRESH) - before  # this process may have held much before, which no worker will
     require_memory(memory, slots)
-    return StudyEstimate(len(waiting), trials, _total(waiting, cost, missing), memory)
+    return StudyEstimate(len(waiting), trials, _total(waiting, cost, missing), memory, in_blocks == len(waiting))
 
 
 def _total(waiting: Any, cost: dict[str, float], missing: dict[str, int]) -> float | None:
@@ -72,11 +82,12 @@ def _total(waiting: Any, cost: dict[str, float], missing: dict[str, int]) -> flo
     return sum((seconds or 0) * missing[key] for seconds, (_, key) in zip(each, waiting, strict=True))
 
 
-def _one_trial(folder: Folder, case: Case, key: str, first: int, seconds: float) -> tuple[dict, float]:
-    """The first trial that is missing; given up when it takes too long."""
+def _some_trials(folder: Folder, case: Case, key: str, first: int, count: int, seconds: float) -> tuple[dict, float]:
+    """The first trial that is missing, or a few; given up when it takes too long."""
     task = {
         "folder": str(folder.root.resolve()), "name": folder.name, "settings": case.settings,
-        "seed": case.study_seed, "key": key, "first": first, "count": 1, "seconds": 0.0,
+        "seed": case.study_seed, "key": key, "first": first, "count": count,
+        "seconds": BLOCK_SECONDS if count > 1 else 0.0,
     }  # fmt: skip
     try:
         worker.prepare(task)

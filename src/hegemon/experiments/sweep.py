@@ -1,6 +1,7 @@
 """`sweep`: a study from its definition to its table. Run the same again to go on; nothing finished is redone."""
 
 import tempfile
+import threading
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from hegemon.errors import InvalidInput, Unfinished
 from hegemon.experiments.case import AXES, Case
 from hegemon.experiments.executors.pool import open_pool
 from hegemon.experiments.fingerprints import code_fingerprint
+from hegemon.experiments.goals import goals_of
 from hegemon.experiments.probe import probe
 from hegemon.experiments.store.folder import Damaged, Folder
 from hegemon.experiments.store.provenance import Provenance, drivers
@@ -109,7 +111,11 @@ def run_study(
                 break
             provenance.beat()
             if turn == 0:
-                listener.planned(probe(folder, waiting, goals, pool.local_slots), pool)
+                estimate = probe(folder, waiting, goals, pool.local_slots)
+                pool = pool.suited(estimate.in_blocks)
+                provenance.works_in(pool.name)
+                listener.planned(estimate, pool)
+                threading.Thread(target=_load_libraries, daemon=True).start()  # while the workers work
             driver = StudyDriver(folder, waiting, goals, pool, _Ears(listener, provenance), backwards)
             driver.run()
             failed += [(state.case, state.key, state.error) for state in driver.states if state.error]
@@ -168,9 +174,14 @@ def says_all(cases: list[Case]) -> list[dict]:
 
 
 def _goals(study: Study) -> Any:
-    from hegemon.experiments.goals import goals_of  # with SciPy, which takes long to load
-
     return goals_of(study.relative, study.trials)
+
+
+def _load_libraries() -> None:
+    """What the table and its summary need, and nothing before them."""
+    import pandas  # noqa: F401
+    import pyarrow.parquet  # noqa: F401
+    import scipy.special  # noqa: F401
 
 
 def _missing(folder: Folder, key: str, goals: Any) -> bool:

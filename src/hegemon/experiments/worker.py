@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,14 +43,15 @@ def work(task: dict) -> dict:
     """Trials `first` … of a case: up to `count`, as many as fit into `seconds` and at least one."""
     begin = time.perf_counter()
     answer = {"key": task["key"], "first": task["first"], "done": 0, "place": None, "line": None, "error": None}
-    answer["moments"] = ()
+    answer["moments"], answer["alone"] = (), 0
     rows = Columns()
     try:
         prepared = prepare(task)
         begin = time.perf_counter()  # what is made once is not part of a trial
         last = task["first"] + min(task["count"], MOST_TRIALS)
-        for part, count in _parts(prepared, range(task["first"], last), begin + task["seconds"]):
-            rows.add(part, count)
+        for part in _parts(prepared, range(task["first"], last), begin + task["seconds"]):
+            rows.add(part.columns, part.size)
+            answer["alone"] += part.is_alone
     except InvalidInput as error:
         answer["error"] = str(error)
     except Exception as error:
@@ -72,10 +73,15 @@ def peak_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-Part = tuple[dict[str, list], int]  # columns of some trials, and how many they are
+class TrialColumns(NamedTuple):
+    """Some trials: their columns, how many they are, and whether it is one that had an engine of its own."""
+
+    columns: dict[str, list]
+    size: int
+    is_alone: bool
 
 
-def _parts(prepared: "Prepared", trials: range, end: float) -> Iterator[Part]:
+def _parts(prepared: "Prepared", trials: range, end: float) -> Iterator[TrialColumns]:
     """One trial after the other, short ones many at a time, until this moment: at least one."""
     course, pace = prepared.course, Pace(prepared.amount)
     while trials:
@@ -83,9 +89,9 @@ def _parts(prepared: "Prepared", trials: range, end: float) -> Iterator[Part]:
         piece, trials = trials[:size], trials[size:]
         pace.start()
         block = block_of(course, piece)
-        for part, is_long in _single(course, piece) if block is None else _rows(block, piece):
+        for part in _single(course, piece) if block is None else _rows(block, piece):
             yield part
-            if is_long and time.perf_counter() > end:
+            if part.is_alone and time.perf_counter() > end:
                 return
         if stopping.is_set() or time.perf_counter() > end:
             return
@@ -93,26 +99,30 @@ def _parts(prepared: "Prepared", trials: range, end: float) -> Iterator[Part]:
         prepared.amount = pace.amount
 
 
-def _single(course: Course, trials: range) -> Iterator[tuple[Part, bool]]:
+def _single(course: Course, trials: range) -> Iterator[TrialColumns]:
     for trial in trials:
         run = course(Trial(trial, keep=False, progress=_progress))
         if run.interrupted:
             return
-        yield ({name: [value] for name, value in row_of(run).items()}, 1), True
+        yield _part(run)
 
 
-def _rows(block: Block, trials: range) -> Iterator[tuple[Part, bool]]:
+def _rows(block: Block, trials: range) -> Iterator[TrialColumns]:
     """What came out of a block, in the order of its trials; with those that are long an engine goes on here."""
     begin = 0
     for row in (*np.flatnonzero(~block.over).tolist(), len(trials)):
         if begin < row:
-            yield (_columns(block, begin, row), row - begin), False
+            yield TrialColumns(_columns(block, begin, row), row - begin, is_alone=False)
         if row < len(trials):
             run = block.go_on(row, Trial(trials[row], keep=False, progress=_progress))
             if run.interrupted:
                 return
-            yield ({name: [value] for name, value in row_of(run).items()}, 1), True
+            yield _part(run)
         begin = row + 1
+
+
+def _part(run: Run) -> TrialColumns:
+    return TrialColumns({name: [value] for name, value in row_of(run).items()}, 1, is_alone=True)
 
 
 def _columns(block: Block, begin: int, end: int) -> dict[str, list]:

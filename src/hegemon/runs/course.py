@@ -166,7 +166,7 @@ class StateCourse:
 
     def many(self, trials: Sequence[Trial]) -> "list[Run | Callable[[], Run]]":
         """These trials, which have consecutive numbers: what came out, or what goes on with a trial that is long."""
-        block = self.block(range(trials[0].trial, trials[-1].trial + 1))
+        block = self.block(range(trials[0].trial, trials[-1].trial + 1)) if len(trials) > 1 else None
         if block is None:
             return [self(trial) for trial in trials]
         rows = zip(trials, block.over.tolist(), block.steps.tolist(), block.met.tolist(), block.leaders, strict=True)
@@ -179,7 +179,7 @@ class StateCourse:
 
     def block(self, numbers: range) -> Block | None:
         """These trials as columns; None where they are made one by one, or each is to say what is wrong."""
-        if self.at_once == 1 or len(numbers) == 1:
+        if self.at_once == 1:
             return None
         from hegemon.engines.population.codes import LIMIT, MET, Codes
 

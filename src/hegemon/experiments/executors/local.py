@@ -1,4 +1,4 @@
-"""This machine: processes, each with one thread for its kernels; or one thread of this process."""
+"""This machine: processes, each with one thread for its kernels; or threads of this process."""
 
 import gc
 import multiprocessing
@@ -16,20 +16,28 @@ from hegemon.experiments import worker
 from hegemon.experiments.executors.pool import Pool
 
 
-class Thread(Pool):
-    """One worker that needs no process of its own."""
+class Threads(Pool):
+    """Workers that need no process of their own: one, or several whose trials are made in blocks.
 
-    name = "one thread"
-    local_slots = 1
+    The kernel of a block holds no lock and takes nearly all of its time, so that threads use every core, with what
+    this process has imported and compiled already.
+    """
+
+    def __init__(self, workers: int = 1):
+        self._workers = self.local_slots = workers
+        self.name = "one thread" if workers == 1 else f"{workers} threads"
 
     def start(self) -> Executor:
         worker.stopping.clear()
-        self._executor = ThreadPoolExecutor(1)
+        self._executor = ThreadPoolExecutor(self._workers)
         return self._executor
 
     def abandon(self) -> None:
         worker.stopping.set()
         self._executor.shutdown(wait=True, cancel_futures=True)
+
+    def close(self) -> None:
+        self._executor.shutdown(wait=True)
 
 
 class Processes(Pool):
@@ -42,6 +50,9 @@ class Processes(Pool):
         self.name = f"{self._workers} processes"
         self.local_slots = self._workers
         self._lifeline: Connection | None = None
+
+    def suited(self, in_blocks: bool) -> Pool:
+        return Threads(self._workers) if in_blocks else self
 
     def start(self) -> Executor:
         self._cut()

@@ -31,6 +31,10 @@ class Pool(ABC):
     def start(self) -> Executor:
         """The executor; a new one if the last is broken."""
 
+    def suited(self, in_blocks: bool) -> "Pool":
+        """The pool for this study: its trials are made in blocks, or each by itself."""
+        return self
+
     def slots(self) -> int:
         """How many tasks are worked on at a time, now."""
         return self._workers
@@ -49,9 +53,9 @@ def open_pool(cluster: str | None = None, workers: int | None = None) -> Pool:
     if workers is not None:
         workers = whole_number(workers, "workers", low=1)
     if cluster is None:
-        from hegemon.experiments.executors.local import Processes, Thread
+        from hegemon.experiments.executors.local import Processes, Threads
 
-        return Thread() if workers == 1 else Processes(workers)
+        return Threads() if workers == 1 else Processes(workers)
     kind, _, rest = cluster.partition(":")
     if kind not in KINDS:
         raise InvalidInput(f"the cluster {cluster!r} is not understood; give one of {PLACES}")

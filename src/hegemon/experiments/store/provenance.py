@@ -1,6 +1,7 @@
 """Who measures: one file per driver with its command, versions and machine, and how far it is."""
 
 import json
+import math
 import os
 import platform
 import secrets
@@ -39,6 +40,10 @@ class Provenance:
             "pid": os.getpid(),
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
         }
+
+    def works_in(self, pool: str) -> None:
+        """Said with the next beat."""
+        self._content["pool"], self._last = pool, -math.inf
 
     def beat(self, ended: str | None = None, **progress: Any) -> None:
         """Say how far the work is; `ended` says how it ended. A disk that is full now is met by the records."""

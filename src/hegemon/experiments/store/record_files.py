@@ -13,6 +13,7 @@ import os
 import re
 import secrets
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -106,18 +107,23 @@ def column(record: dict, name: str, begin: int, end: int) -> list:
 
 
 class RecordFile:
-    """One process's own file in a folder of records; it appears with the first record."""
+    """One process's own file in a folder of records; it appears with the first record. Its threads share it."""
 
     def __init__(self, folder: Path):
         self.folder = folder
         self._open: tuple[str, int, int] | None = None  # name, descriptor, length
         self._synced = -SYNC_SECONDS
+        self._lock = threading.Lock()
 
     def append(self, line: bytes) -> tuple[str, int, int]:
         """Name of the file, offset and length of the record, which survives this process when this returns.
 
         A power cut may take the records of the last tenth of a second: they are measured again, as after any damage.
         """
+        with self._lock:
+            return self._append(line)
+
+    def _append(self, line: bytes) -> tuple[str, int, int]:
         try:
             name, handle, offset = self._open or self._start()
             self._open = None  # after a failure the next record goes into another file

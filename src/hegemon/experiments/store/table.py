@@ -5,7 +5,7 @@ the same study gives the same bytes. Records are read one at a time, so a millio
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ ROWS = 65_536  # of a row group
 VALUE_BYTES = 16  # of a value that is read: in Arrow's memory, and in the dataframe's
 FIRST, LAST = ("steps", "rounds", "parallel_time", "reached", "leaders"), ("engine",)
 KINDS = ("null", "bool", "whole", "int64", "decimal", "double", "string")  # a column gets the widest of its values'
+AS_THEY_ARE = {"string": {str, type(None)}, "double": {float, type(None)}, "int64": {int, type(None)}}
 
 
 class Unreadable(InvalidInput):
@@ -67,32 +68,68 @@ def compact(folder: Folder, cases: list[tuple[dict, str, int]], study: dict) -> 
 
     def write(path: Path) -> None:  # whole: Arrow would take a name with a colon for an address
         nonlocal total
-        waiting: dict[str, list] = {name: [] for name in kinds}
-
-        def flush(writer: Any, size: int) -> None:
-            arrays = [pyarrow.array(_fit(waiting[name][:size], kinds[name]), schema.field(name).type) for name in kinds]
-            writer.write_table(pyarrow.table(arrays, schema=schema), row_group_size=ROWS)
-            for name in kinds:
-                del waiting[name][:size]
-
+        waiting = _Waiting(schema, kinds, ["trial", *measured])
         options = {"compression": "zstd", "compression_level": 3, "version": "2.6", "data_page_version": "1.0"}
         with parquet.ParquetWriter(path.absolute(), schema, **options) as writer:
             for number, (says, key, limit) in enumerate(cases):
+                same = {"case": number, **{names[name]: says.get(name) for name in given}}
                 for trial, begin, end, record in rows_of(folder, key, limit):
-                    size = end - begin
-                    part: dict[str, list] = {"case": [number] * size, "trial": list(range(trial, trial + size))}
-                    part |= {names[name]: [says.get(name)] * size for name in given}
+                    part: dict[str, Sequence] = {"trial": range(trial, trial + end - begin)}
                     part |= {name: _measured(record, name, begin, end, says) for name in measured}
-                    for name, values in part.items():
-                        waiting[name] += values
-                    total += size
-                    while len(waiting["trial"]) >= ROWS:
-                        flush(writer, ROWS)
-            if waiting["trial"] or not total:
-                flush(writer, len(waiting["trial"]))
+                    waiting.add(same, part, end - begin)
+                    total += end - begin
+                    while waiting.size >= ROWS:
+                        writer.write_table(waiting.take(ROWS), row_group_size=ROWS)
+            if waiting.size or not total:
+                writer.write_table(waiting.take(waiting.size), row_group_size=ROWS)
 
     write_with(folder.table, write)
     return total
+
+
+class _Waiting:
+    """Rows that are not written yet: lists of what was measured, and what whole runs of rows have in common."""
+
+    def __init__(self, schema: Any, kinds: dict[str, str], measured: Iterable[str]):
+        self._schema, self._kinds = schema, kinds
+        self._values: dict[str, list] = {name: [] for name in measured}
+        self._runs: list[tuple[dict, int]] = []  # with the number of their rows
+        self.size = 0
+
+    def add(self, same: dict[str, Any], values: Mapping[str, Sequence], size: int) -> None:
+        """Rows that have the values `same` in common."""
+        if self._runs and self._runs[-1][0] is same:
+            self._runs[-1] = same, self._runs[-1][1] + size
+        else:
+            self._runs.append((same, size))
+        for name, waiting in self._values.items():
+            waiting += values[name]
+        self.size += size
+
+    def take(self, size: int) -> Any:
+        """The first rows as a table, each column in one piece: its bytes do not depend on the records of the rows."""
+        import pyarrow
+
+        runs, left = [], size
+        while left:
+            same, length = self._runs.pop(0)
+            runs.append((same, min(length, left)))
+            left -= runs[-1][1]
+            if runs[-1][1] < length:
+                self._runs.insert(0, (same, length - runs[-1][1]))
+        self.size -= size
+        columns = []
+        for name, kind in self._kinds.items():
+            type_ = self._schema.field(name).type
+            if name in self._values:
+                columns.append(pyarrow.array(_fit(self._values[name][:size], kind), type_))
+                del self._values[name][:size]
+            else:
+                parts = [
+                    pyarrow.repeat(pyarrow.scalar(_fit([same[name]], kind)[0], type_), length) for same, length in runs
+                ]
+                columns.append(pyarrow.concat_arrays(parts or [pyarrow.array([], type_)]))
+        return pyarrow.table(columns, schema=self._schema)
 
 
 def read_table(folder: Folder, columns: list[str] | None = None) -> "pandas.DataFrame":
@@ -169,8 +206,10 @@ def kind_of(value: Any) -> str:
     return "double" if isinstance(value, float) else "string"
 
 
-def _fit(values: list, kind: str) -> list:
+def _fit(values: Sequence, kind: str) -> Sequence:
     """The values as a column of this kind takes them."""
+    if set(map(type, values)) <= AS_THEY_ARE.get(kind, set()):
+        return values
     if kind == "string":
         return [value if value is None or isinstance(value, str) else json.dumps(value) for value in values]
     if kind == "double":
