@@ -1,6 +1,6 @@
 """What a type checker sees of the front door: mypy reads this file in `make test`; nothing runs it."""
 
-from typing import assert_type
+from typing import Any, assert_type
 
 import hegemon as hg
 from hegemon.exact.hitting import HittingTimes
@@ -15,10 +15,10 @@ assert_type(hg.verify(hg.Timer(n=3, s=4)).hitting, HittingTimes | None)
 assert_type(hg.verify(hg.Trains(n=3), graph="path:3"), Verification)
 assert_type(hg.verify(hg.FloodMax(n=3), wake="random"), MessageVerification)
 assert_type(hg.verify(hg.CATALOGUE["ring"](n=3)), Verification | MessageVerification)
-assert_type(hg.results("study").rows, list[dict])
+assert_type(hg.results("study").rows, list[dict[str, Any]])
 assert_type(hg.advise("10y", n=5, interactions_per_second=20).command, str)
 assert_type(hg.search_worst(hg.Ring(n=5)).mean, float)
-assert_type(hg.lower_bound(1e4), list[dict])
+assert_type(hg.lower_bound(1e4), list[dict[str, Any]])
 hg.simulate(hg.Pairwise(n=1e3), seed=None).plot(ax=None)
 
 # mistakes that must be seen; an ignore that is not needed is an error too

@@ -20,7 +20,7 @@ EVERY = 0.2  # seconds between two of its movements
 SHOWN = 10  # rows of a table
 HUGE = 10**21  # whole numbers from here on are rounded; JSON has them all
 
-Signed = TypeVar("Signed", bound=Callable)  # keeps its signature
+Signed = TypeVar("Signed", bound=Callable[..., Any])  # keeps its signature
 
 
 def figure(value: Any) -> str:
@@ -134,7 +134,7 @@ def with_progress(function: Signed) -> Signed:
 class Bar:
     """Appears after a second, moves a few times a second, and leaves nothing behind."""
 
-    def __init__(self, display: Callable | None = None):
+    def __init__(self, display: Callable[..., Any] | None = None):
         self._begin = self._last = time.monotonic()
         self._display = display or _display
         self._handle: Any = None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MARK = ".partial"  # what an unfinished file's name ends with
 
 
-def reserve(path: str | os.PathLike) -> Path:
+def reserve(path: str | os.PathLike[str]) -> Path:
     """The path, if a file can be written there: tried now, not after hours of work."""
     with _one_sentence(path):
         place = Path(path)
@@ -48,7 +48,7 @@ def reserve(path: str | os.PathLike) -> Path:
 
 
 @contextmanager
-def publish(path: str | os.PathLike, mode: str = "w") -> Iterator[IO[Any]]:
+def publish(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[Any]]:
     """A file opened for writing, which appears under its name only when the block ends well."""
     options: dict[str, Any] = {} if "b" in mode else {"newline": "", "encoding": "utf-8"}
     with _one_sentence(path):
@@ -70,7 +70,7 @@ def publish(path: str | os.PathLike, mode: str = "w") -> Iterator[IO[Any]]:
             raise
 
 
-def read_regular(path: str | os.PathLike, most: int) -> bytes:
+def read_regular(path: str | os.PathLike[str], most: int) -> bytes:
     """The content of a regular file of at most `most` bytes: nothing that waits for a writer, or never ends."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(handle, "rb") as file:
@@ -82,7 +82,7 @@ def read_regular(path: str | os.PathLike, most: int) -> bytes:
     return content
 
 
-def discard_unfinished(path: str | os.PathLike) -> None:
+def discard_unfinished(path: str | os.PathLike[str]) -> None:
     """Remove what a kill left beside a file while it was written. Only for a file that nobody else is writing."""
     place = Path(path).absolute()
     for beside in place.parent.iterdir():
@@ -90,17 +90,17 @@ def discard_unfinished(path: str | os.PathLike) -> None:
             beside.unlink(missing_ok=True)
 
 
-def write_text(path: str | os.PathLike, text: str) -> None:
+def write_text(path: str | os.PathLike[str], text: str) -> None:
     with publish(path) as file:
         file.write(text)
 
 
-def write_bytes(path: str | os.PathLike, content: bytes) -> None:
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
     with publish(path, "wb") as file:
         file.write(content)
 
 
-def write_with(path: str | os.PathLike, write: Callable[[Path], Any]) -> None:
+def write_with(path: str | os.PathLike[str], write: Callable[[Path], Any]) -> None:
     """For libraries that want a name and not a file: `write(name)` gets one beside, with the same ending."""
     with _one_sentence(path):
         place = Path(path)
@@ -115,7 +115,7 @@ def write_with(path: str | os.PathLike, write: Callable[[Path], Any]) -> None:
             beside.unlink(missing_ok=True)
 
 
-def read_arrays(path: str | os.PathLike) -> "dict[str, np.ndarray]":
+def read_arrays(path: str | os.PathLike[str]) -> "dict[str, np.ndarray]":
     """The arrays of a file that `numpy.savez` wrote; ValueError says why a file is none.
 
     Such a file is not compressed: its parts are together no larger than itself, and no array is larger than its part.
@@ -153,7 +153,7 @@ def _array(content: bytes) -> "np.ndarray":
     return np.frombuffer(content, kind, offset=file.tell()).reshape(shape, order="F" if in_columns else "C").copy()
 
 
-def check_fits(path: str | os.PathLike, size: int) -> None:
+def check_fits(path: str | os.PathLike[str], size: int) -> None:
     """Refuse to read what does not fit into memory."""
     free = memory_available()
     if free is not None and size > free:

@@ -13,6 +13,8 @@ from hegemon.errors import InvalidInput
 LARGEST_DRAWN = 1000  # nodes
 LEADER, OTHER, HIGHLIGHT = "#f2c14e", "#ffffff", COLOURS[1]
 
+Places = dict[Any, tuple[float, float]]  # of nodes
+
 
 def check_drawable(topology: Any) -> None:
     if topology.n > LARGEST_DRAWN:
@@ -67,13 +69,13 @@ def draw_graph(protocol: Any, topology: Any, configuration: Any, title: str, pat
     save(figure, path)
 
 
-def first_sentence(function: Callable) -> str:
+def first_sentence(function: Callable[..., Any]) -> str:
     """What an author says of a function, to go on with within a sentence."""
     said = (inspect.getdoc(function) or "").split("\n")[0].rstrip(".")
     return said[:1].lower() + said[1:]
 
 
-def place_nodes(graph: Any, name: str = "") -> dict:
+def place_nodes(graph: Any, name: str = "") -> Places:
     """Rings in a circle from the top, lattices upright, other graphs by their distances or, if large, by springs."""
     import networkx as nx
 
@@ -85,8 +87,8 @@ def place_nodes(graph: Any, name: str = "") -> dict:
         angles = {v: math.pi / 2 - 2 * math.pi * v / n for v in range(n)}
         return {v: (math.cos(angle), math.sin(angle)) for v, angle in angles.items()}
     if n <= 150:
-        return nx.kamada_kawai_layout(graph)
-    return nx.spring_layout(graph, seed=0, iterations=100)
+        return dict(nx.kamada_kawai_layout(graph))
+    return dict(nx.spring_layout(graph, seed=0, iterations=100))
 
 
 def lattice_shape(name: str) -> tuple[int, int]:
@@ -94,9 +96,9 @@ def lattice_shape(name: str) -> tuple[int, int]:
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
-def wraps(edge: tuple[int, int], places: dict, name: str) -> bool:
+def wraps(edge: tuple[int, int], places: Places, name: str) -> bool:
     """Whether an edge of a torus goes around it."""
     if not name.startswith("torus"):
         return False
     (x, y), (u, v) = places[edge[0]], places[edge[1]]
-    return abs(x - u) + abs(y - v) > 1
+    return bool(abs(x - u) + abs(y - v) > 1)

@@ -39,7 +39,7 @@ POINTS = 400  # of a curve
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def check_picture_path(path: str | os.PathLike) -> Path:
+def check_picture_path(path: str | os.PathLike[str]) -> Path:
     """Refuse before the work is done, not after."""
     place = Path(path)
     if place.suffix.lower() not in FORMATS:
@@ -53,7 +53,7 @@ class Picture:
     def __init__(self, figure: "Figure"):
         self.figure = figure
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """As .png, .svg or .pdf."""
         save(self.figure, check_picture_path(path))
 

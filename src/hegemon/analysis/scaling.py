@@ -13,7 +13,7 @@ class Law:
     """A growth law such as `Law("n log n", lambda n: n * np.log2(n))`."""
 
     name: str
-    of: Callable
+    of: Callable[..., Any]
 
 
 LOG = Law("log n", np.log2)

@@ -85,7 +85,7 @@ def clopper_pearson(successes: int, trials: int, confidence: float = CONFIDENCE)
     return low, high
 
 
-def summarize(values: Any) -> dict:
+def summarize(values: Any) -> dict[str, Any]:
     """Mean, median and spread of one measured quantity; None where there is nothing to summarize."""
     values = np.asarray(values, dtype=float)
     if not len(values):
@@ -101,7 +101,7 @@ def summarize(values: Any) -> dict:
     }
 
 
-def summarize_times(times: Any, reached: Any) -> dict:
+def summarize_times(times: Any, reached: Any) -> dict[str, Any]:
     """The summary of times until a stop, where some trials did not meet it: `times` is then when they were stopped.
 
     Such a sample is censored. Its quantiles take these trials for infinite, and are None where they are. Nobody knows
@@ -137,10 +137,10 @@ def rank_of(trials: int, level: float) -> int:
 
 def sublinear_scale(n: int) -> float:
     """√n ln^(3/2) n, the order of messages of Theorem 1."""
-    return math.sqrt(n) * math.log(n) ** 1.5
+    return float(math.sqrt(n) * math.log(n) ** 1.5)
 
 
-def summarize_elections(runs: Sequence[Any]) -> dict:
+def summarize_elections(runs: Sequence[Any]) -> dict[str, Any]:
     """What message passing adds: how often exactly one leader was elected and why not, messages and bits."""
     successes = sum(run.reached for run in runs)
     causes = Counter(run.measures["cause"] for run in runs if run.measures.get("cause"))
@@ -157,7 +157,7 @@ def summarize_elections(runs: Sequence[Any]) -> dict:
     }
 
 
-def summarize_runs(runs: Sequence[Any]) -> dict:
+def summarize_runs(runs: Sequence[Any]) -> dict[str, Any]:
     """The summary of a batch of trials: how many met the stop, and when."""
     reached = [run.reached for run in runs]
     elected = [run.leaders == 1 for run in runs if run.leaders is not None]

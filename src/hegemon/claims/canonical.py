@@ -33,12 +33,12 @@ def digest(content: Any) -> str:
     return hashlib.sha256(canonical(content).encode()).hexdigest()
 
 
-def sealed(content: dict) -> dict:
+def sealed(content: dict[str, Any]) -> dict[str, Any]:
     """The content with its digest, so that whoever reads it can tell whether it was changed."""
     return {**content, "digest": digest(content)}
 
 
-def unsealed(content: Any) -> dict | None:
+def unsealed(content: Any) -> dict[str, Any] | None:
     """The content without its digest, or None if the digest does not fit it."""
     if not isinstance(content, dict) or "digest" not in content:
         return None

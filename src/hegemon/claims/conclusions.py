@@ -36,7 +36,7 @@ class Setting:
     until: str
     starts: tuple[str, ...]
     graph: str | None
-    parameters: dict
+    parameters: dict[str, Any]
     exact: tuple[int, ...]
     sizes: tuple[int, ...]
     trials: int
@@ -59,7 +59,7 @@ class Setting:
         self.lab.report(f"exact: {case.id}, n = {n}")
         return verify(case, graph=self.topology(case), property=question, **options)
 
-    def options(self, case: Any, start: str) -> dict:
+    def options(self, case: Any, start: str) -> dict[str, Any]:
         given: dict[str, Any] = {} if self.protocol.model.wakes else {"start": start, "until": self.until}
         if self.graph is not None:
             given["graph"] = self.topology(case)
@@ -169,7 +169,7 @@ def at_least(this: Setting, expression: str) -> Outcome:
     )  # fmt: skip
 
 
-def _expectation(this: Setting, expression: str, exactly: Callable, measured: Callable) -> Outcome:
+def _expectation(this: Setting, expression: str, exactly: Callable[..., Any], measured: Callable[..., Any]) -> Outcome:
     found, values = [], []
     for n in this.exact:
         values.append(_expected(this, n, least=exactly is checks.number_at_least))
@@ -294,7 +294,12 @@ FORMS: dict[str, Callable[..., Outcome]] = {
 
 
 def examine(
-    lab: Laboratory, protocol: type[Protocol], *, says: dict, test: Callable | None = None, **given: Any
+    lab: Laboratory,
+    protocol: type[Protocol],
+    *,
+    says: dict[str, Any],
+    test: Callable[..., Any] | None = None,
+    **given: Any,
 ) -> Outcome:
     """The experiment of a stated claim: one conclusion, or the author's own test."""
     if test is not None:

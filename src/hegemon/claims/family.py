@@ -7,6 +7,7 @@ LEVEL, and over those in support, so that the chance of saying of any false one 
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from typing import Any
 
 from hegemon.claims.canonical import plain
 from hegemon.claims.registry import HOLDS, UNDECIDED, VIOLATED, Check, weakest
@@ -38,7 +39,7 @@ def judged(checks: Sequence[Check]) -> list[Check]:
     return found
 
 
-def judged_records(records: Sequence[dict]) -> list[dict]:
+def judged_records(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Records of several claims, judged together; the order of claims and checks stays."""
     together = iter(judged([Check(**check) for record in records for check in record["checks"]]))
     found = []
@@ -49,6 +50,6 @@ def judged_records(records: Sequence[dict]) -> list[dict]:
     return found
 
 
-def by_chance(records: Sequence[dict]) -> int:
+def by_chance(records: Sequence[dict[str, Any]]) -> int:
     """How many checks the correction is over."""
     return sum(check["against"] is not None for record in records for check in record["checks"])

@@ -1,6 +1,6 @@
 """Where experiments are made: runs trials, keeps every measured row, remembers what was measured before."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from hegemon.runs.record import RunRecord
 from hegemon.runs.run import Run
 from hegemon.runs.trials import run_trials
 
+Cases = Sequence[tuple[Any, ...]]  # what an experiment tries one by one, as its claim lists it
 Definition = Any  # the class of a protocol: the published one, or a broken one in its place
 
 SEED = 2021
@@ -71,7 +72,7 @@ class Laboratory:
     ):
         self.seed, self.workers, self.store = seed, workers, store
         self.report = report or (lambda text: None)
-        self.rows: list[dict] = []
+        self.rows: list[dict[str, Any]] = []
 
     def seed_for(self, *description: object) -> int:
         """Every measurement has its own seed, so that different sizes are independent of each other."""
@@ -84,9 +85,9 @@ class Laboratory:
         *,
         first: int = 0,
         label: str | None = None,
-        measure: Callable[[Run], dict] | None = None,
+        measure: Callable[[Run], dict[str, Any]] | None = None,
         **options: Any,
-    ) -> list[dict]:
+    ) -> list[dict[str, Any]]:
         """One row per trial. `label` names a start that is no name; `measure(run)` adds columns to the row.
 
         Seeds and keys are made from names and numbers: `until` and `start` are strings, a graph goes by its name.
@@ -112,9 +113,9 @@ class Laboratory:
         first: int,
         seed: int,
         context: dict[str, Any],
-        measure: Callable[[Run], dict] | None,
+        measure: Callable[[Run], dict[str, Any]] | None,
         options: dict[str, Any],
-    ) -> list[dict]:
+    ) -> list[dict[str, Any]]:
         rows = []
         batch = max(1, min(trials, LARGEST_BATCH // protocol.n))
         for begin in range(first, first + trials, batch):
@@ -141,7 +142,7 @@ class Laboratory:
     def _progress(self, text: str, before: int, trials: int) -> Callable[[int, int], object]:
         return lambda finished, steps: self.report(f"{text}: {before + finished} of {trials}")
 
-    def remember(self, key: list, compute: Callable[[], list[dict]]) -> list[dict]:
+    def remember(self, key: list[Any], compute: Callable[[], list[dict[str, Any]]]) -> list[dict[str, Any]]:
         """What was measured under this key before the last interruption, or what `compute` measures now."""
         name = digest(key)[:24]
         rows = self.store.load(name) if self.store else None
@@ -171,11 +172,11 @@ class Laboratory:
         self.rows.append(row)
 
 
-def narrow(rows: list[dict], first: int, relative: float) -> bool:
+def narrow(rows: list[dict[str, Any]], first: int, relative: float) -> bool:
     """Whether the mean is known well enough, having been looked at `first` trials and whenever they doubled."""
     return sequences.mean(_times(rows), [first, len(rows)][len(rows) == first :])[-1].relative <= relative
 
 
-def _times(rows: list[dict], reached: bool = True) -> np.ndarray:
+def _times(rows: list[dict[str, Any]], reached: bool = True) -> np.ndarray:
     unit = "rounds" if rows and "rounds" in rows[0] else "steps"
     return np.array([row[unit] for row in rows if row["reached"] == reached], float)

@@ -1,8 +1,9 @@
 """What a claim is, what an experiment finds out about it, and the list of all claims."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from hegemon.errors import InvalidInput, meant
 from hegemon.errors import choose as offer
@@ -49,10 +50,10 @@ class Series:
     """Points, a line, or both, with optional bars from `low` to `high`."""
 
     label: str
-    x: list
-    y: list
-    low: list | None = None
-    high: list | None = None
+    x: Sequence[float]
+    y: Sequence[Any]
+    low: Sequence[float] | None = None
+    high: Sequence[float] | None = None
     kind: str = "points"  # points, line, both
 
 
@@ -88,7 +89,7 @@ class Outcome:
         """One violated part violates the claim; it holds only if every part does."""
         return weakest([check.verdict for check in self.checks])
 
-    def content(self) -> dict:
+    def content(self) -> dict[str, Any]:
         """As JSON has it."""
         return {"verdict": self.verdict, **asdict(self)}
 
@@ -111,7 +112,7 @@ def tally(verdicts: list[str]) -> str:
     return ", ".join(parts)
 
 
-def outcome_of(content: dict) -> Outcome:
+def outcome_of(content: dict[str, Any]) -> Outcome:
     """The inverse of `Outcome.content`; a record of the store will do."""
     plots = [Plot(**{**plot, "series": [Series(**one) for one in plot["series"]]}) for plot in content["plots"]]
     return Outcome(
@@ -132,9 +133,9 @@ class Claim:
     place: str
     title: str
     statement: str
-    experiment: Callable
-    quick: dict
-    full: dict
+    experiment: Callable[..., Any]
+    quick: dict[str, Any]
+    full: dict[str, Any]
     twin: type | None = None
     reference: str = ""
     file: str = ""  # a user's own, with the digest of its code
@@ -150,7 +151,7 @@ class Claim:
         """The reference of the paper."""
         return self.reference or PAPERS[self.paper]
 
-    def sizes(self, scale: str) -> dict:
+    def sizes(self, scale: str) -> dict[str, Any]:
         return self.quick if scale == "quick" else self.full
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from hegemon.claims.checks import CONFIDENCE
 from hegemon.claims.coverage import GRADES, MEANING, about, counts
@@ -64,17 +65,17 @@ code { background: #f1f0ea; padding: .1rem .3rem; border-radius: 3px; overflow-w
 """
 
 
-def write_report(records: list[dict], scale: str, seed: int, seconds: float, path: str | Path) -> None:
+def write_report(records: list[dict[str, Any]], scale: str, seed: int, seconds: float, path: str | Path) -> None:
     write_text(Path(path), page(judged_records(records), scale, seed, seconds))
 
 
-def draw_ahead(record: dict) -> None:
+def draw_ahead(record: dict[str, Any]) -> None:
     """The pictures of one claim, while others are still being measured."""
     for plot in outcome_of(record).plots:
         picture(plot)
 
 
-def page(records: list[dict], scale: str, seed: int, seconds: float) -> str:
+def page(records: list[dict[str, Any]], scale: str, seed: int, seconds: float) -> str:
     papers = {r["paper"]: [other for other in records if other["paper"] == r["paper"]] for r in records}
     body = [
         opening(records, scale, seed, seconds),
@@ -93,7 +94,7 @@ def page(records: list[dict], scale: str, seed: int, seconds: float) -> str:
     )
 
 
-def opening(records: list[dict], scale: str, seed: int, seconds: float) -> str:
+def opening(records: list[dict[str, Any]], scale: str, seed: int, seconds: float) -> str:
     checks = sum(len(record["checks"]) for record in records)
     rows = sum(record["rows"] for record in records)
     where = f"{platform.machine()}, Python {platform.python_version()}"
@@ -117,7 +118,7 @@ def number_of(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def contents(papers: dict[str, list[dict]]) -> str:
+def contents(papers: dict[str, list[dict[str, Any]]]) -> str:
     """Where everything is: the papers with their claims, and how to read the page."""
     lines = "".join(
         f"<li><a href='#paper-{paper}'>{escape(paper)}</a>: "
@@ -136,7 +137,7 @@ def contents(papers: dict[str, list[dict]]) -> str:
     )
 
 
-def overview(records: list[dict]) -> str:
+def overview(records: list[dict[str, Any]]) -> str:
     rows = [
         [
             mark(r["verdict"]),
@@ -150,7 +151,7 @@ def overview(records: list[dict]) -> str:
     )
 
 
-def coverage_chapter(records: list[dict]) -> str:
+def coverage_chapter(records: list[dict[str, Any]]) -> str:
     """Every statement of these papers, how it is tested here, and how many have which grade."""
     claims, names = all_claims(), {name(record) for record in records}
     chosen = about(claims[one] for one in names if one in claims)
@@ -175,7 +176,7 @@ def coverage_chapter(records: list[dict]) -> str:
     )
 
 
-def errata_chapter(papers: dict[str, list[dict]]) -> str:
+def errata_chapter(papers: dict[str, list[dict[str, Any]]]) -> str:
     """What is wrong in the papers of this report, as the manual's page has it."""
     sections = []
     for one in errata():
@@ -200,13 +201,13 @@ def _with_code(text: str) -> str:
     return "".join(f"<code>{escape(one)}</code>" if k % 2 else escape(one) for k, one in enumerate(pieces))
 
 
-def chapter(paper: str, records: list[dict], scale: str, seed: int) -> str:
+def chapter(paper: str, records: list[dict[str, Any]], scale: str, seed: int) -> str:
     sections = "".join(section(record, scale, seed) for record in records)
     reference = escape(records[0]["reference"])
     return f"<h2 id='paper-{paper}'>{escape(paper)}</h2><p class='reference'>{reference}</p>{sections}"
 
 
-def section(record: dict, scale: str, seed: int) -> str:
+def section(record: dict[str, Any], scale: str, seed: int) -> str:
     outcome = outcome_of(record)
     kind, _ = MARKS[record["verdict"]]
     verdict = f"<span class='pill {kind}'>{sign_of(record['verdict'])} {escape(record['verdict'])}</span>"
@@ -261,7 +262,7 @@ def table(title: str, columns: Sequence[str], rows: list[list[str]]) -> str:
     )
 
 
-def reading(records: list[dict]) -> str:
+def reading(records: list[dict[str, Any]]) -> str:
     return (
         "<h2 id='reading'>How to read this</h2>"
         "<p>A check <b>holds</b> when the data would be too unlikely if its statement were false, is <b>violated</b> "
@@ -295,9 +296,9 @@ def mark(verdict: str) -> str:
     return f"<span class='mark {kind}'>{sign} {escape(verdict)}</span>"
 
 
-def command(record: dict) -> str:
+def command(record: dict[str, Any]) -> str:
     return " ".join(["hegemon reproduce", *([shlex.quote(record["file"])] if record["file"] else [])])
 
 
-def name(record: dict) -> str:
+def name(record: dict[str, Any]) -> str:
     return record["identity"]["id"]

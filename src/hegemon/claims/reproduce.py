@@ -8,6 +8,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -38,7 +39,7 @@ class ClaimsListener:
 
     def noted(self, claim: Claim, text: str) -> None: ...
 
-    def finished(self, claim: Claim, record: dict, again: bool) -> None: ...
+    def finished(self, claim: Claim, record: dict[str, Any], again: bool) -> None: ...
 
 
 def reproduce(
@@ -51,7 +52,7 @@ def reproduce(
     jobs: int | None = None,
     cluster: str | None = None,
     seed: Any = SEED,
-) -> dict:
+) -> dict[str, Any]:
     """Check the papers' claims on this machine, write the report, and return the verdicts.
 
     file   your own claims, stated by `hegemon.claim` in a Python file; without it, those of the five papers.
@@ -76,7 +77,7 @@ def default_folder(file: str | None, scale: str) -> str:
     return f"{Path(file).stem if file else 'reproduction'}-{scale}"
 
 
-def keep_report(records: list[dict], scale: str, seed: int, folder: Path) -> str:
+def keep_report(records: list[dict[str, Any]], scale: str, seed: int, folder: Path) -> str:
     """Write the report; what could not be stored, as a sentence."""
     from hegemon.claims.report import write_report  # with Matplotlib, which takes long to load
 
@@ -109,7 +110,7 @@ def make_claims(
     seed: int = SEED,
     listener: ClaimsListener | None = None,
     cluster: str | None = None,
-) -> list[dict]:
+) -> list[dict[str, Any]]:
     """The records of all claims in their order, those that were finished before among them, judged as one family.
 
     While they come in, the listener hears the verdict that each has by itself. An interrupt stops the workers;
@@ -136,7 +137,7 @@ def make_claims(
     return ordered
 
 
-def _write_summary(folder: ClaimsFolder, records: list[dict], scale: str, seed: int) -> None:
+def _write_summary(folder: ClaimsFolder, records: list[dict[str, Any]], scale: str, seed: int) -> None:
     try:
         folder.write("claims.json", json.dumps(summary(records, scale, seed), indent=1, allow_nan=False))
     except InvalidInput as error:
@@ -144,7 +145,7 @@ def _write_summary(folder: ClaimsFolder, records: list[dict], scale: str, seed: 
             record.setdefault("unsaved", str(error))  # the records themselves are what matters, and they are here
 
 
-def summary(records: list[dict], scale: str, seed: int) -> dict:
+def summary(records: list[dict[str, Any]], scale: str, seed: int) -> dict[str, Any]:
     """What `claims.json` holds: everything but the plots' points, which are in the claims' own files."""
     records = judged_records(records)
     kept = ("paper", "place", "title", "statement", "verdict", "headline", "checks", "notes", "seconds", "rows")
@@ -162,14 +163,14 @@ def _run_all(
     pool: Pool,
     seed: int,
     listener: ClaimsListener,
-    records: dict[str, dict],
+    records: dict[str, dict[str, Any]],
 ) -> None:
     """Every claim is one task of the pool. A worker that dies takes its claim with it, which begins again from what
     is in the store."""
     deaths = 0
     executor = pool.start()
-    answers: SimpleQueue = SimpleQueue()
-    running: dict = {}
+    answers: SimpleQueue[Any] = SimpleQueue()
+    running: dict[Future[dict[str, Any]], Claim] = {}
     task = {
         "scale": scale,
         "out": str(folder.root.resolve()),
@@ -195,9 +196,9 @@ def _run_all(
             except Empty:
                 _note(folder, running, listener)
                 continue
-            claim = running.pop(future, None)
-            if claim is None:
+            if future not in running:
                 continue  # it went with a pool that broke
+            claim = running.pop(future)
             try:
                 answer = future.result()
             except pool.lost as error:
@@ -227,7 +228,7 @@ def _run_all(
         raise failure
 
 
-def _in_order(claims: list) -> list:
+def _in_order(claims: list[Claim]) -> list[Claim]:
     """The longest; then first, last, second …: neighbours share kernels, and two workers seldom compile the same at the
     same time."""
     ordered: list[Claim] = [claim for name in LONGEST for claim in claims if claim.id == name]
@@ -237,14 +238,14 @@ def _in_order(claims: list) -> list:
     return ordered
 
 
-def _note(folder: ClaimsFolder, running: dict, listener: ClaimsListener) -> None:
+def _note(folder: ClaimsFolder, running: dict[Future[dict[str, Any]], Claim], listener: ClaimsListener) -> None:
     """What the store shows of claims that are not finished."""
     folder.memory.refresh()
     for claim in running.values():
         listener.noted(claim, f"{folder.memory.rows:,} rows measured so far")
 
 
-def work_on_claim(task: dict) -> dict:
+def work_on_claim(task: dict[str, Any]) -> dict[str, Any]:
     """A worker's part: one experiment, to its record and its table."""
     seen = sees_folder(task["out"], task["name"])
     with tempfile.TemporaryDirectory(prefix="hegemon-") as scratch:  # where the driver's folder does not reach
@@ -268,7 +269,7 @@ def run_claim(
     seed: int,
     workers: int | None,
     report: Callable[[str], object] | None = None,
-) -> tuple[dict, str]:
+) -> tuple[dict[str, Any], str]:
     """Make one experiment: its record, and its rows as a table."""
     begin = time.perf_counter()
     laboratory = Laboratory(seed, workers, folder.parts(claim, scale, seed), report)

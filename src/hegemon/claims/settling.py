@@ -21,15 +21,15 @@ def uniform(case: Any, most: int | None, rng: np.random.Generator) -> list[int]:
 
 
 def followed(
-    lab: Laboratory, case: Any, starts: list, *, limit: int, watch: int, graph: str | None = None,
+    lab: Laboratory, case: Any, starts: list[Any], *, limit: int, watch: int, graph: str | None = None,
     lost: str = "broken",
-) -> list[dict]:  # fmt: skip
+) -> list[dict[str, Any]]:  # fmt: skip
     """A run from each start into the safe set, and `watch` further steps: whether it got there, and whether it was not
     `lost` from then on (by default, no output changed). A start is a code (all agents alike) or a name."""
     seed = lab.seed_for("settles", case.id, case.n, case.parameters, graph, lost)
     topology = topology_for(case, graph, lab.seed)
 
-    def compute() -> list[dict]:
+    def compute() -> list[dict[str, Any]]:
         rows = []
         for trial, start in enumerate(starts):
             lab.report(f"{case.id} n = {case.n}: start {trial + 1} of {len(starts)}")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from hegemon.claims.conclusions import LIMIT, examine
 from hegemon.claims.registry import Claim
@@ -37,17 +38,17 @@ def claim(
     rival: str | None = None,
     probability: str | None = None,
     within: str | None = None,
-    test: Callable | None = None,
+    test: Callable[..., Any] | None = None,
     of: str | None = None,
     until: str = "safe",
     starts: str | Sequence[str] | None = None,
     graph: str | None = None,
-    parameters: Mapping | None = None,
+    parameters: Mapping[str, Any] | None = None,
     exact: Sequence[int] = (),
     sizes: Sequence[int] = (),
     trials: int = TRIALS,
     limit: str = LIMIT,
-    full: Mapping | None = None,
+    full: Mapping[str, Any] | None = None,
 ) -> Claim:
     """State a claim about a protocol, in a file that `hegemon reproduce FILE` measures.
 
@@ -128,14 +129,14 @@ def _known(where: str, protocol: type[Protocol], starts: tuple[str, ...], name: 
         )
 
 
-def _scaled(where: str, full: Mapping | None) -> dict:
+def _scaled(where: str, full: Mapping[str, Any] | None) -> dict[str, Any]:
     for key in full or {}:
         if key not in SCALED:
             raise InvalidInput(f"{where}: full may change {', '.join(SCALED)}, not {key!r}{meant(key, SCALED)}")
     return {key: value if key == "trials" else list(value) for key, value in (full or {}).items()}
 
 
-def _sizes(where: str, conclusion: str, made: dict) -> None:
+def _sizes(where: str, conclusion: str, made: dict[str, Any]) -> None:
     numbers = [*made["exact"], *made["sizes"], made["trials"]]
     if any(not isinstance(n, int) or isinstance(n, bool) or n < 1 for n in numbers):
         raise InvalidInput(f"{where}: exact, sizes and trials are positive whole numbers, not {numbers}")

@@ -11,6 +11,7 @@ import json
 import secrets
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from hegemon.claims.canonical import digest, plain, sealed, unsealed
 from hegemon.claims.registry import Claim, Outcome
@@ -58,12 +59,12 @@ class ClaimsFolder:
         for partial in self.root.rglob(".*.partial"):
             partial.unlink(missing_ok=True)
 
-    def identity(self, claim: Claim, scale: str, seed: int) -> dict:
+    def identity(self, claim: Claim, scale: str, seed: int) -> dict[str, Any]:
         """What a stored result must agree with to be taken for this one."""
         sizes = json.loads(json.dumps(claim.sizes(scale)))
         return {"id": claim.id, "seed": seed, "sizes": sizes, "code": code_fingerprint() + claim.code}
 
-    def load(self, claim: Claim, scale: str, seed: int) -> dict | None:
+    def load(self, claim: Claim, scale: str, seed: int) -> dict[str, Any] | None:
         """The stored record of this very claim, if record and data are what was written; otherwise None."""
         try:
             record = unsealed(json.loads((self.root / "claims" / f"{claim.id}.json").read_text(encoding="utf-8")))
@@ -75,8 +76,8 @@ class ClaimsFolder:
         return record if record.get("data") == hashlib.sha256(data).hexdigest() else None
 
     def describe(
-        self, claim: Claim, scale: str, seed: int, outcome: Outcome, rows: list[dict], seconds: float
-    ) -> tuple[dict, str]:
+        self, claim: Claim, scale: str, seed: int, outcome: Outcome, rows: list[dict[str, Any]], seconds: float
+    ) -> tuple[dict[str, Any], str]:
         """What is kept of a finished claim: its record, and its rows as a table."""
         table = as_csv(rows)
         record = {
@@ -94,7 +95,7 @@ class ClaimsFolder:
         }
         return plain(record), table
 
-    def keep(self, record: dict, table: str) -> dict:
+    def keep(self, record: dict[str, Any], table: str) -> dict[str, Any]:
         """Data first, the record last: a record is the proof that all of it is there."""
         name = record["identity"]["id"]
         try:
@@ -120,13 +121,13 @@ class ClaimsFolder:
 class Parts:
     """What a laboratory remembers of one claim: records of the same store as those of studies."""
 
-    def __init__(self, memory: Memory, identity: dict):
+    def __init__(self, memory: Memory, identity: dict[str, Any]):
         self.memory, self.identity = memory, identity
 
-    def load(self, name: str) -> list[dict] | None:
+    def load(self, name: str) -> list[dict[str, Any]] | None:
         return self.memory.load(self._key(name))
 
-    def save(self, name: str, rows: list[dict]) -> None:
+    def save(self, name: str, rows: list[dict[str, Any]]) -> None:
         self.memory.save(self._key(name), rows)
 
     def _key(self, name: str) -> str:
@@ -140,7 +141,7 @@ def make_folder(folder: Path) -> None:
         raise InvalidInput(f"the folder {folder} cannot be made: {error.strerror}; give --out another one") from None
 
 
-def as_csv(rows: list[dict]) -> str:
+def as_csv(rows: list[dict[str, Any]]) -> str:
     columns = list(dict.fromkeys(name for row in rows for name in row))
     text = io.StringIO()
     writer = csv.DictWriter(text, columns)

@@ -143,7 +143,7 @@ def make_protocol(options: argparse.Namespace) -> "Protocol":
     return find_protocol(name_protocol(options.protocol))(n=options.n, **values)
 
 
-def go(leave: asyncio.Future, code: int) -> None:
+def go(leave: asyncio.Future[Any], code: int) -> None:
     if not leave.done():
         leave.set_result(code)
 
@@ -202,7 +202,7 @@ async def reload_when_told(member: "Member", given: Any, told: asyncio.Event) ->
             log("not reloaded", str(error))
 
 
-def read_both(given: Any) -> tuple:
+def read_both(given: Any) -> tuple[Any, ...]:
     from hegemon.network.keys import keys_from
     from hegemon.network.peers import peers_from
 

@@ -207,14 +207,14 @@ def everything(version: Version = False) -> None:
     """A laboratory for randomized leader election in anonymous networks."""
 
 
-def tabled(command: Callable) -> Callable:
+def tabled(command: Callable[..., Any]) -> Callable[..., Any]:
     """The command with options that write the tables it prints (see `tables`)."""
     from hegemon.cli.tables import with_files
 
     return with_files(command)
 
 
-def load(place: str) -> Callable:
+def load(place: str) -> Callable[..., Any]:
     module, _, function = place.partition(":")
     return getattr(importlib.import_module(f"hegemon.cli.{module}"), function)
 

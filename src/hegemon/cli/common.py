@@ -1,6 +1,6 @@
 """What several commands share: the subject of a command, its output files, and the end of its work."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +15,12 @@ if TYPE_CHECKING:  # they load NumPy, which --help does not need
     from hegemon.graphs.topology import Topology
     from hegemon.models.protocol import Protocol
 
-__all__ = ["build", "console", "deliver", "facts", "figure", "new_table", "outputs", "plain", "print_json"]
+__all__ = ["build", "console", "counted", "deliver", "facts", "figure", "new_table", "outputs", "plain", "print_json"]
 
 PICTURES = (".png", ".svg", ".pdf")
+
+# what writes each file; None is a file that was not asked for
+Files = Mapping[str, Callable[[Any], Any]] | Mapping[str | None, Callable[[Any], Any]]
 
 
 def build(
@@ -29,7 +32,7 @@ def build(
     return request.build(name, n, graph, settings, seed)
 
 
-def maker(name: str, settings: list[str] | None) -> Callable:
+def maker(name: str, settings: list[str] | None) -> Callable[..., Any]:
     """The protocol of that name as a function of n alone; what is set is looked at first."""
     from hegemon.experiments import request
     from hegemon.models.expressions import assignments
@@ -37,7 +40,7 @@ def maker(name: str, settings: list[str] | None) -> Callable:
     return request.maker(name, assignments(settings), request.NAMING)
 
 
-def first_allowed(make: Callable, sizes: Sequence[int]) -> Any:
+def first_allowed(make: Callable[..., Any], sizes: Sequence[int]) -> Any:
     """The protocol with the first of these numbers of agents that it takes (it may need an odd one, say)."""
     for n in sizes:
         with suppress(InvalidInput):
@@ -53,18 +56,18 @@ def notes_on(text: str | None, protocol: "Protocol") -> list[str]:
     return [note] if note else []
 
 
-def instance(content: dict, **more: Any) -> str:
+def instance(content: dict[str, Any], **more: Any) -> str:
     """A protocol with its n and its parameters, as every report begins."""
     given = {"n": content["n"], **content["parameters"], **more}
     return f"{content['protocol']}  ({listed(given)})"
 
 
-def listed(parameters: dict) -> str:
+def listed(parameters: dict[str, Any]) -> str:
     """`tau = 2, r_max = 60`, of those that have a value."""
     return ", ".join(f"{name} = {figure(value)}" for name, value in parameters.items() if value is not None)
 
 
-def outputs(**endings_of: tuple) -> None:
+def outputs(**endings_of: tuple[Any, ...]) -> None:
     """Before any work: every output file has an ending that is known, and can be written. `plot=(path, endings)`."""
     taken: dict[Path, str] = {}
     for option, (path, endings) in endings_of.items():
@@ -78,7 +81,7 @@ def outputs(**endings_of: tuple) -> None:
         taken[place] = option
 
 
-def deliver(show: Callable[[], None], files: dict | None = None) -> None:
+def deliver(show: Callable[[], None], files: Files | None = None) -> None:
     """Print first, then write every file: what was measured is not lost when one of them cannot be written."""
     guard.answered()
     show()
@@ -87,7 +90,7 @@ def deliver(show: Callable[[], None], files: dict | None = None) -> None:
         raise failure
 
 
-def write_all(files: dict) -> Exception | None:
+def write_all(files: Files) -> Exception | None:
     """Write every file that was asked for; returns the first failure, which does not prevent the others."""
     failure = None
     for path, write in files.items():

@@ -1,8 +1,9 @@
 """`hegemon discover`: search for protocols, with the exact chain as the judge."""
 
 import json as json_format
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -109,7 +110,7 @@ def discover_protocols(
     from hegemon.discovery.lifting import lift
     from hegemon.discovery.writing import protocol_text
 
-    asked: dict = {
+    asked: dict[str, Any] = {
         "states": states, "n": n, "graph": graph, "self_stabilizing": self_stabilizing, "silent": silent,
         "symmetric": symmetric, "coin": coin, "daemon": daemon, "start": start, "correct": correct,
         "checkpoint": checkpoint,
@@ -135,7 +136,7 @@ def discover_protocols(
             kept = f"kept in {checkpoint}: run again to go on" if checkpoint else "not kept; --checkpoint FILE keeps it"
             raise failures.Interrupted(f"interrupted; what was searched is {kept}") from None
     content = discovery.record(best) | {"then": lifted.record(best) if lifted else None}
-    files: dict = {}
+    files: dict[str, Callable[[Any], Any]] = {}
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         for number, one in enumerate(discovery.found[:best], 1):
@@ -149,7 +150,7 @@ def discover_protocols(
     raise typer.Exit(failures.YES if discovery.found else failures.UNFINISHED if guided else failures.NO)
 
 
-def print_report(content: dict) -> None:
+def print_report(content: dict[str, Any]) -> None:
     screen = console()
     start = "every configuration" if content["self_stabilizing"] else "one uniform start"
     if content["start"] or content["specification"] not in ("leader-election", "own"):
@@ -203,7 +204,7 @@ def print_report(content: dict) -> None:
     screen.print(f"{found} ({work})", style="bold green" if content["processes"] else "bold")
 
 
-def print_lifted(content: dict) -> None:
+def print_lifted(content: dict[str, Any]) -> None:
     screen, lifted = console(), content["then"]
     sizes, asked = (", ".join(map(str, given)) for given in (lifted["n"], content["n"]))
     if lifted["n"]:

@@ -13,6 +13,7 @@ import threading
 import time
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from hegemon.cli.failures import UNFINISHED
 
@@ -99,7 +100,7 @@ def _end_with_parent(pipe: int) -> None:
     _kill(os.getpid(), signal.SIGKILL)
 
 
-def _watch(child: int, heard: int, mask: set) -> int:
+def _watch(child: int, heard: int, mask: set[Any]) -> int:
     """Wait for the child, pass the first signal on, and end the child if it does not answer in time. Signals are
     blocked until they can be passed on; then `mask` is in force again."""
     first: list[tuple[int, float]] = []

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from hegemon.cli import failures, options
 from hegemon.cli.common import build, console, deliver, facts, figure, instance, outputs, print_json
@@ -88,7 +88,7 @@ def going_on(checkpoint: str | None) -> Iterator[None]:
         raise failures.Interrupted(f"interrupted; {kept}") from None
 
 
-def print_report(content: dict) -> None:
+def print_report(content: dict[str, Any]) -> None:
     log10, settled = content["log10"], figure(content["burn_in"])
     rows = {
         "protocol": instance(content),

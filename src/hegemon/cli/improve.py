@@ -1,6 +1,7 @@
 """`hegemon discover --improve`: the best parameters and alternative rules of a protocol."""
 
 import math
+from typing import Any
 
 import typer
 
@@ -33,7 +34,7 @@ def improve_protocol(
     raise typer.Exit(failures.YES if good else failures.NO)
 
 
-def print_fronts(content: dict) -> None:
+def print_fronts(content: dict[str, Any]) -> None:
     screen = console()
     free = "; ".join(f"{name} = {', '.join(map(str, values))}" for name, values in content["free"].items())
     heads = {"protocol": content["protocol"], "free": free, "tried": counted(len(content["tried"]), "choice")}

@@ -1,12 +1,12 @@
 """`hegemon mixing-time` and `hegemon lower-bound`."""
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from hegemon.cli import failures, guard, options
-from hegemon.cli.common import PICTURES, console, counted, deliver, facts, figure, outputs, print_json
+from hegemon.cli.common import PICTURES, Files, console, counted, deliver, facts, figure, outputs, print_json
 from hegemon.cli.options import MOST_TRIALS, integer, option
 from hegemon.cli.output import print_figures
 from hegemon.cli.progress import Progress
@@ -59,9 +59,9 @@ def lower_bound(
     finish(rows, setting + found, json, {plot: lambda place: draw_budget(rows, place)}, interrupted)
 
 
-def gathered(points: Iterable[dict], shown: Progress, total: int) -> tuple[list[dict], bool]:
+def gathered(points: Iterable[dict[str, Any]], shown: Progress, total: int) -> tuple[list[dict[str, Any]], bool]:
     """The points that are finished, and whether an interrupt ended it."""
-    rows: list[dict] = []
+    rows: list[dict[str, Any]] = []
     try:
         for row in points:
             rows.append(row)
@@ -72,7 +72,7 @@ def gathered(points: Iterable[dict], shown: Progress, total: int) -> tuple[list[
     return rows, False
 
 
-def finish(rows: list[dict], columns: Sequence[str], json: bool, files: dict, interrupted: bool) -> None:
+def finish(rows: list[dict[str, Any]], columns: Sequence[str], json: bool, files: Files, interrupted: bool) -> None:
     """Print the points that are finished, and how it ended."""
     deliver(lambda: print_rows(rows, columns, json) if rows or json else None, files if rows else {})
     if interrupted:
@@ -82,7 +82,7 @@ def finish(rows: list[dict], columns: Sequence[str], json: bool, files: dict, in
         )
 
 
-def print_rows(rows: list[dict], columns: Sequence[str], json: bool) -> None:
+def print_rows(rows: list[dict[str, Any]], columns: Sequence[str], json: bool) -> None:
     if json:
         print_json(rows)
         return

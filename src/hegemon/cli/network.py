@@ -209,7 +209,7 @@ def told(recovery: Any) -> str:
     return who + (": not one leader yet" if recovery.healed is None else f": one leader after {recovery.healed:.1f} s")
 
 
-def summary(swarm: "Swarm", protocol: "Protocol", topology: "Topology") -> dict:
+def summary(swarm: "Swarm", protocol: "Protocol", topology: "Topology") -> dict[str, Any]:
     now = swarm.look()
     return {
         "protocol": protocol.id,
@@ -238,7 +238,7 @@ def summary(swarm: "Swarm", protocol: "Protocol", topology: "Topology") -> dict:
     }
 
 
-def print_summary(content: dict) -> None:
+def print_summary(content: dict[str, Any]) -> None:
     rows = {
         "protocol": f"{content['protocol']}, n = {content['n']}, on {content['graph']}",
         "ran": f"{content['seconds']:.1f} s, {figure(content['interactions'])} interactions "

@@ -11,7 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from hegemon.errors import InvalidInput, Refused
-from hegemon.runs.option import MOST_AGENTS, MOST_STEPS, several, whole
+from hegemon.runs.option import MOST_AGENTS as MOST_AGENTS
+from hegemon.runs.option import MOST_STEPS, several, whole
 from hegemon.runs.record import RUN_OPTIONS
 
 MOST_TRIALS = 10**7  # their results are kept in memory
@@ -101,26 +102,26 @@ def run_option(name: str, as_written: bool = False) -> Any:
 NAMED = inspect.Parameter.KEYWORD_ONLY
 
 
-def own_options(command: Callable, asked: str) -> list[inspect.Parameter]:
+def own_options(command: Callable[..., Any], asked: str) -> list[inspect.Parameter]:
     """The parameters of a command but for the one that stands for options of the record."""
     parameters = inspect.signature(command).parameters.values()
     return [one.replace(kind=NAMED) for one in parameters if one.name != asked]
 
 
-def of_run(*names: str) -> Callable[[Callable], Callable]:
+def of_run(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """For a command whose parameter `asked` is a run as it is written: protocol, n, parameters and these options.
 
     Only what is given is in it.
     """
 
-    def decorate(command: Callable) -> Callable:
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         own = own_options(command, "asked")
         known = [RUN_OPTIONS[name] for name in names or RUN_OPTIONS]
         shown = {"protocol": Annotated[str | None, A_PROTOCOL], "n": N, "set_": Set}
         shown |= {one.written: run_option(one.name, as_written=True) for one in known}
         ours = [inspect.Parameter(name, NAMED, default=None, annotation=one) for name, one in shown.items()]
 
-        def asked_by(given: dict) -> dict:
+        def asked_by(given: dict[str, Any]) -> dict[str, Any]:
             from hegemon.models.expressions import assignments
 
             asked = {name: given.pop(name) for name in shown}
@@ -138,7 +139,7 @@ def of_run(*names: str) -> Callable[[Callable], Callable]:
     return decorate
 
 
-def of_study(command: Callable) -> Callable:
+def of_study(command: Callable[..., Any]) -> Callable[..., Any]:
     """For a command whose parameter `axes` has the values of n, of parameters and of every option that may vary."""
     own = own_options(command, "axes")
     known = [one for one in RUN_OPTIONS.values() if one.is_axis]

@@ -32,7 +32,7 @@ class Sheet(io.TextIOBase):
     def flush(self) -> None:
         self._try(self._under.flush)
 
-    def _try(self, action: Callable) -> None:
+    def _try(self, action: Callable[..., Any]) -> None:
         if self.failure is None:
             try:
                 action()
@@ -108,7 +108,7 @@ def new_table(*columns: Any, **options: Any) -> "Table":
 
 def figures(
     width: int, names: Sequence[str], rows: list[list[str]], left: tuple[str, ...] = ()
-) -> "tuple[Table, list]":
+) -> "tuple[Table, list[Any]]":
     """A table of figures, none of which is cut: columns for which there is no room are left out, and returned."""
     headings = [name.replace("_", " ") for name in names]
     widths = [
@@ -137,7 +137,7 @@ def print_figures(screen: "Console", names: Sequence[str], rows: list[list[str]]
         screen.print(f"no room for {', '.join(missing)}: --json has all, and so has a wider terminal")
 
 
-def facts(rows: dict) -> "Table":
+def facts(rows: dict[str, Any]) -> "Table":
     """A two-column table of names and values."""
     table = new_table(("", {"style": "bold"}), ("", {"overflow": "fold"}), show_header=False)
     for name, value in rows.items():

@@ -1,7 +1,7 @@
 """`hegemon prove`: statements for every n, with certificates."""
 
 import json as json_format
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -55,7 +55,7 @@ def prove_protocol(
     raise typer.Exit(failures.YES if proof.ok else failures.NO)
 
 
-def print_report(content: dict) -> None:
+def print_report(content: dict[str, Any]) -> None:
     screen = console()
     fixed = listed(content["parameters"])
     heads = {

@@ -6,7 +6,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 import typer
 from rich.console import Console
@@ -144,7 +144,7 @@ class LiveClaims(ClaimsListener):
 
     def __init__(self, claims: list[Claim], scale: str, seed: int, quiet: bool = False):
         self.claims, self.scale, self.seed = claims, scale, seed
-        self.records: dict[str, dict] = {}
+        self.records: dict[str, dict[str, Any]] = {}
         self.notes: dict[str, str] = {}
         self._begin = self._said = time.monotonic()
         self._screen = Console(stderr=True, highlight=False, quiet=quiet)
@@ -173,7 +173,7 @@ class LiveClaims(ClaimsListener):
     def noted(self, claim: Claim, text: str) -> None:
         self.notes[claim.id] = text
 
-    def finished(self, claim: Claim, record: dict, again: bool) -> None:
+    def finished(self, claim: Claim, record: dict[str, Any], again: bool) -> None:
         self.records[claim.id] = record
         self._drawing.submit(draw_ahead, record)
         self.notes.pop(claim.id, None)

@@ -65,7 +65,7 @@ def report(outcome: StudyOutcome, json: bool) -> None:
     screen.print(f"\n{outcome.trials:,} trials are in {outcome.folder.table}")
 
 
-def say_method(screen: "Console", precision: Any, rows: list[dict], measure: str) -> None:
+def say_method(screen: "Console", precision: Any, rows: list[dict[str, Any]], measure: str) -> None:
     """What the intervals are and assume, and what censored trials mean for the rest."""
     if precision is not None:
         what = precision.label if precision.what == "share" else f"{precision.label} of {measure}"
@@ -134,11 +134,11 @@ def fit_sentence(fit: Any, measure: str) -> str:
     return f"{text}; as a power n^{value:.3f} [{low:.3f}, {high:.3f}]"
 
 
-def write_csv(rows: list[dict]) -> None:
+def write_csv(rows: list[dict[str, Any]]) -> None:
     """Intervals as two columns, so that every cell is one value."""
     flat = []
     for row in rows:
-        cells: dict = {}
+        cells: dict[str, Any] = {}
         for name, value in row.items():
             if name.endswith("95"):
                 low, high = value or (None, None)
@@ -151,7 +151,7 @@ def write_csv(rows: list[dict]) -> None:
     writer.writerows(flat)
 
 
-def print_rows(screen: "Console", rows: list[dict]) -> None:
+def print_rows(screen: "Console", rows: list[dict[str, Any]]) -> None:
     names = [name for name in (rows[0] if rows else ()) if name != "share_reached_ci95"]
     names = [name for name in names if any(row.get(name) is not None for row in rows)]
     if not any(row.get("censored") for row in rows):
@@ -159,7 +159,7 @@ def print_rows(screen: "Console", rows: list[dict]) -> None:
     print_figures(screen, names, [[shown(row, name) for name in names] for row in rows])
 
 
-def shown(row: dict, name: str) -> str:
+def shown(row: dict[str, Any], name: str) -> str:
     """An interval of equal trials would claim a certainty that a few of them do not give."""
     value = row.get(name)
     equal = name.endswith("ci95") and isinstance(value, list | tuple) and len(set(value)) == 1
@@ -212,5 +212,5 @@ def pace(rate: float) -> str:
     return f"{rate * seconds:,.0f} trials per {unit}"
 
 
-def failure(row: dict) -> str:
+def failure(row: dict[str, Any]) -> str:
     return f"FAILED {', '.join(f'{name} = {value}' for name, value in row['case'].items())}: {row['error']}"

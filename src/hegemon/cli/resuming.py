@@ -1,7 +1,7 @@
 """A long run kept in a file, and gone on with: what `hegemon run --checkpoint` writes and `--resume` reads."""
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hegemon.errors import InvalidInput
 from hegemon.runs.record import RunRecord
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from hegemon.runs.checkpoint import Checkpoint
 
 
-def resumed(resume: str, asked: dict) -> tuple[dict, dict | None]:
+def resumed(resume: str, asked: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """What the checkpoint runs and where it stands; only the very code that wrote it may go on.
 
     A checkpoint is data: what it says about a Python file is compared before that is imported, and it is imported only
@@ -52,7 +52,7 @@ def _agreed(resume: str, kept: str, digest: str | None, protocol: str | None) ->
     return asked
 
 
-def make_keeper(path: str, record: RunRecord, state: dict | None) -> "Checkpoint":
+def make_keeper(path: str, record: RunRecord, state: dict[str, Any] | None) -> "Checkpoint":
     from hegemon.protocols.loading import digest_of, file_of
     from hegemon.runs.checkpoint import Checkpoint
 
@@ -61,7 +61,7 @@ def make_keeper(path: str, record: RunRecord, state: dict | None) -> "Checkpoint
     return Checkpoint(path, {"run": given, "code": code_of(given), "file": file and digest_of(file)}, state)
 
 
-def code_of(written: dict) -> list[str]:
+def code_of(written: dict[str, Any]) -> list[str]:
     """Digests of the code and of the files that a run depends on."""
     from hegemon.experiments.fingerprints import code_fingerprint, file_digest, protocol_fingerprint
     from hegemon.protocols.loading import find_protocol

@@ -27,7 +27,7 @@ RARE = "a lost leader may be too rare to wait for: `hegemon holding` estimates t
 
 @options.of_run()
 def run(
-    asked: dict,
+    asked: dict[str, Any],
     variant: Annotated[
         str | None, option("--variant", help="implicit, explicit or wakeup", metavar="NAME", panel=MESSAGES)
     ] = None,

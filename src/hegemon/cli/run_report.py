@@ -1,5 +1,6 @@
 """The output of `hegemon run`: the content of its JSON, its tables, and the files that were asked for."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from hegemon.cli.common import censored_trials, console, counted, facts, figure, instance
@@ -22,7 +23,7 @@ STATISTICS = {
 }  # fmt: skip
 
 
-def report(record: RunRecord, topology: "Topology", finished: "Trials") -> dict:
+def report(record: RunRecord, topology: "Topology", finished: "Trials") -> dict[str, Any]:
     """Everything that is printed, as JSON has it."""
     from hegemon.analysis.statistics import summarize_runs
 
@@ -50,7 +51,7 @@ def report(record: RunRecord, topology: "Topology", finished: "Trials") -> dict:
     return content
 
 
-def report_course(record: RunRecord) -> dict:
+def report_course(record: RunRecord) -> dict[str, Any]:
     """From where to where: a message-passing protocol wakes up, and ends when nothing is left to happen."""
     protocol = record.protocol
     if protocol.model.wakes:
@@ -63,7 +64,7 @@ def report_course(record: RunRecord) -> dict:
     return where | ({"note": note} if note else {})
 
 
-def surroundings(record: RunRecord) -> dict:
+def surroundings(record: RunRecord) -> dict[str, Any]:
     """What is said about a run of message passing: how it begins, and what is not as usual."""
     from hegemon.engines.messages.surroundings import surroundings_of
 
@@ -72,7 +73,7 @@ def surroundings(record: RunRecord) -> dict:
     return {"wake": record.wake} | named | surroundings_of(record, protocol).departures
 
 
-def print_report(content: dict, each: bool = False) -> None:
+def print_report(content: dict[str, Any], each: bool = False) -> None:
     """The course, what many trials say together, and every trial if asked for; one trial is one line."""
     screen = console()
     heading = {
@@ -114,7 +115,7 @@ def print_report(content: dict, each: bool = False) -> None:
         screen.print(stop + censored_trials(missed))
 
 
-def print_summary(screen: "Console", content: dict) -> None:
+def print_summary(screen: "Console", content: dict[str, Any]) -> None:
     """What the trials say together: how often, how long with a histogram, and what message passing measures."""
     summary, trials = content["summary"], content["summary"]["trials"]
     shares = [f"{summary['reached']:,} of {counted(trials, 'trial')} met the stop"]
@@ -133,11 +134,11 @@ def print_summary(screen: "Console", content: dict) -> None:
         screen.print(line)
 
 
-def _keys(found: dict) -> set[str]:
+def _keys(found: dict[str, Any]) -> set[str]:
     return set(found) if isinstance(found, dict) else set()
 
 
-def _statistic(found: dict, name: str) -> str:
+def _statistic(found: dict[str, Any], name: str) -> str:
     """An interval of equal values would claim a certainty that a few trials do not give."""
     value = found.get(name)
     return "–" if value is None or (name == "ci95" and not found["standard_error"]) else figure(value)
@@ -172,7 +173,7 @@ def interruption(done: int, trials: int, protocol: str, checkpoint: str | None, 
     return f"interrupted after {done:,} of {trials:,} trials{shown}; nothing else is kept: {keeping}"
 
 
-def print_trials(screen: "Console", rows: list[dict]) -> None:
+def print_trials(screen: "Console", rows: list[dict[str, Any]]) -> None:
     if not rows:
         return
     columns = [name for name in dict.fromkeys(name for row in rows for name in row) if name not in common_texts(rows)]
@@ -182,7 +183,7 @@ def print_trials(screen: "Console", rows: list[dict]) -> None:
         screen.print(f"… and {len(rows) - SHOWN_TRIALS:,} more trials (--json prints all)")
 
 
-def common_texts(rows: list[dict]) -> dict[str, str]:
+def common_texts(rows: list[dict[str, Any]]) -> dict[str, str]:
     """What every trial says in the same words, such as that a guarantee is void: said once, below all figures."""
     return {
         name: value
@@ -200,7 +201,7 @@ def drawn_title(protocol: "Protocol", topology: "Topology", run: "Run") -> str:
 def writers(
     protocol: "Protocol", topology: "Topology", finished: "Trials", *, plot: str | None, history: str | None,
     final: str | None, draw: str | None,
-) -> dict:  # fmt: skip
+) -> dict[str | None, Callable[[Any], Any]]:  # fmt: skip
     """How each output file that was asked for is written."""
     if not finished.runs:
         return {}

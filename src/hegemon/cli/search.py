@@ -1,6 +1,6 @@
 """`hegemon search-worst`: starts with large expected time, beyond what can be enumerated."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from hegemon.cli import failures, options
 from hegemon.cli.common import build, console, deliver, facts, figure, instance, outputs, print_json
@@ -48,7 +48,7 @@ def search_worst_start(
         )
 
 
-def print_report(content: dict) -> None:
+def print_report(content: dict[str, Any]) -> None:
     least = "at least " if content["unfinished"] else ""
     interval = "–" if content["ci95"] is None else " … ".join(f"{end:,.6g}" for end in content["ci95"])
     rows = {

@@ -30,7 +30,7 @@ LIVE_CASES = 12
 
 @options.of_study
 def sweep_study(
-    axes: dict,
+    axes: dict[str, Any],
     study: Annotated[
         list[str] | None,
         options.argument("STUDY", "STUDY.toml, or protocols: ids of `hegemon list`, file.py:Class", options.ids),
@@ -98,7 +98,7 @@ def sweep_study(
 
 
 def ask(
-    given: list[str] | None, axes: dict, zip: list[str] | None, cases: str | None, trials: int | None,
+    given: list[str] | None, axes: dict[str, Any], zip: list[str] | None, cases: str | None, trials: int | None,
     seed: int | None, relative: Any,
 ) -> Study:  # fmt: skip
     """The study that the arguments describe: a file's, or the command line's own."""

@@ -30,7 +30,7 @@ SPECIAL = {
 FIGURES = "≥≤−-+ "  # what may stand before a number
 
 
-def with_files(command: Callable) -> Callable:
+def with_files(command: Callable[..., Any]) -> Callable[..., Any]:
     """The command with those of the two options that it does not have itself."""
     own = inspect.signature(command).parameters
     kinds = [kind for kind in KINDS if kind not in own]

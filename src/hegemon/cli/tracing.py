@@ -84,7 +84,7 @@ def told_messages(record: RunRecord, topology: "Topology", end: int) -> Iterator
                 yield f"round {engine.round:,}: node {v} is {node.status}"
 
 
-def first_changes(world: Any, story: list, end: int, wanted: int) -> Iterator[str]:
+def first_changes(world: Any, story: list[Any], end: int, wanted: int) -> Iterator[str]:
     """One line per step that changes a state, from here to the step `end`; the first ones are those of the story."""
     rounds = getattr(world, "is_rounds", False)
     last = min(end, world.step + FAR)
@@ -116,7 +116,7 @@ def told_round(world: Any) -> str:
     return Round(tuple((int(v), mapping(before[v]), mapping(after[v])) for v in changed)).sentence()
 
 
-def to_step(world: Any, story: list, goal: int) -> None:
+def to_step(world: Any, story: list[Any], goal: int) -> None:
     while world.step < min(goal, len(story)):
         world.follow(story[world.step])
     while world.step < goal:

@@ -201,7 +201,7 @@ def first_counterexample(answer: Any) -> Any:
     return found[0] if found else None
 
 
-def print_report(content: dict) -> None:
+def print_report(content: dict[str, Any]) -> None:
     screen = console()
     screen.print(
         facts(
@@ -235,13 +235,13 @@ def print_report(content: dict) -> None:
     screen.print(f"{content['headline']} ({content['seconds']:.2f} s)", style=style)
 
 
-def transitions(content: dict) -> str:
+def transitions(content: dict[str, Any]) -> str:
     if content["schedules"]:
         return f"{figure(content['transitions'])}, {figure(content['schedules']['choices'])} choices of the daemon"
     return f"{figure(content['transitions'])}, probabilities in 1/{content['denominator']}"
 
 
-def print_schedules(screen: "Console", found: dict) -> None:
+def print_schedules(screen: "Console", found: dict[str, Any]) -> None:
     """The extremes over all schedules, one row each."""
     screen.print(f"\nall schedules of the daemon {found['daemon']}, coins {found['coins']}", style="bold")
     named = list(found["probability"]["least"]["from"])
@@ -259,7 +259,7 @@ def print_schedules(screen: "Console", found: dict) -> None:
         screen.print(f"note: {note}")
 
 
-def print_findings(screen: "Console", findings: list[dict]) -> None:
+def print_findings(screen: "Console", findings: list[dict[str, Any]]) -> None:
     if not findings:
         return
     headings = ("set", "question", "holds", "claimed", "because")
@@ -276,7 +276,7 @@ def print_findings(screen: "Console", findings: list[dict]) -> None:
                 screen.print(f"  {line}")
 
 
-def print_expected(screen: "Console", times: dict, unit: str) -> None:
+def print_expected(screen: "Console", times: dict[str, Any], unit: str) -> None:
     screen.print(f"\nexpected {unit} to reach {times['set']}", style="bold")
     rows = {f"from {name}": exact(value) for name, value in times["from"].items()}
     if set(times["from"].values()) != {times["worst"], times["mean"]}:  # of one start it would say the same thrice
@@ -290,7 +290,7 @@ def print_expected(screen: "Console", times: dict, unit: str) -> None:
     screen.print(facts(rows))
 
 
-def print_within(screen: "Console", found: dict, unit: str) -> None:
+def print_within(screen: "Console", found: dict[str, Any], unit: str) -> None:
     screen.print(f"\nprobability of having reached {found['set']} within {found['steps']:,} {unit}", style="bold")
     rows = {"worst": found["worst"], "mean over the starts": found["mean"]}
     rows |= {f"from {name}": value for name, value in found["from"].items()}
@@ -301,7 +301,7 @@ def print_within(screen: "Console", found: dict, unit: str) -> None:
     screen.print(facts(shown | {"error": error}))
 
 
-def print_holding(screen: "Console", times: dict, unit: str) -> None:
+def print_holding(screen: "Console", times: dict[str, Any], unit: str) -> None:
     screen.print(f"\nexpected {unit} from {times['set']} until the leader is not the same unique one", style="bold")
     rows = {"worst": exact(times["worst"]), "best": exact(times["best"])}
     rows |= {f"from {name}": exact(value) for name, value in times["from"].items()}
@@ -325,6 +325,6 @@ def exact(value: float | None) -> str:
     return "infinite" if value is None else f"{value:,.12g}"
 
 
-def states(agents: list[dict]) -> str:
+def states(agents: list[dict[str, Any]]) -> str:
     shown = ["(" + " ".join(f"{k}={v}" for k, v in agent.items()) + ")" for agent in agents[:MOST_AGENTS]]
     return " ".join(shown) + (f" … {len(agents)} agents" if len(agents) > MOST_AGENTS else "")

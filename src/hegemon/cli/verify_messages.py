@@ -28,7 +28,7 @@ def report(answer: Any, json: bool) -> NoReturn:
     raise typer.Exit(failures.YES if answer.certain else failures.NO)
 
 
-def print_report(content: dict) -> None:
+def print_report(content: dict[str, Any]) -> None:
     screen = console()
     rows = {
         "protocol": instance(content, **content["facts"]),

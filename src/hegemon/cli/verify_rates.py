@@ -13,8 +13,8 @@ QUESTION = "availability"
 
 
 def report(
-    protocol: str, n: Any, set_: list[str] | None, graph: str | None, rates: Any, property_: str | None, others: dict,
-    json: bool, quiet: bool, **asked: Any,
+    protocol: str, n: Any, set_: list[str] | None, graph: str | None, rates: Any, property_: str | None,
+    others: dict[str, Any], json: bool, quiet: bool, **asked: Any,
 ) -> None:  # fmt: skip
     """Prints the answer and ends the command; `others` are options that have no meaning here, by name."""
     if property_ not in (None, QUESTION):
@@ -35,7 +35,7 @@ def report(
     raise typer.Exit(failures.YES)
 
 
-def print_answer(content: dict) -> None:
+def print_answer(content: dict[str, Any]) -> None:
     agents = content["agents"]
     rows = {
         "protocol": instance(content),

@@ -16,7 +16,7 @@ from hegemon.errors import InvalidInput
     "scheduler", "faults", "disturbances", "rates",
 )  # fmt: skip
 def watch_protocol(
-    asked: dict,
+    asked: dict[str, Any],
     save: Annotated[
         str | None, path("--save", "no page: a film (.html, .gif, .mp4) or a picture (.png, .svg, .pdf)")
     ] = None,

@@ -52,7 +52,7 @@ def is_intrinsic(function: Any) -> bool:
     return isinstance(function, type(_example))
 
 
-def plain(function: Any) -> Callable:
+def plain(function: Any) -> Callable[..., Any]:
     """The Python function behind a compiled one or an intrinsic."""
     return function.py_func if is_compiled(function) else function._defn if is_intrinsic(function) else function
 
@@ -93,7 +93,7 @@ def _forgiving(kernel: Any, method: str, prepare: Callable[[], None] = lambda: N
 if STOCK:
 
     class _CheckedCompiler(Compiler):
-        def define_pipelines(self) -> list:
+        def define_pipelines(self) -> list[Any]:
             (pipeline,) = super().define_pipelines()
             _check_arithmetic(pipeline)
             return [pipeline]
@@ -103,22 +103,22 @@ if STOCK:
         pipeline: dict[str, Any] = {"pipeline_class": _CheckedCompiler} if checked else {}
         return njit(**_public(options), **pipeline)
 
-    def make_kernel(function: Callable, options: dict[str, Any], cache: bool = False) -> Any:
+    def make_kernel(function: Callable[..., Any], options: dict[str, Any], cache: bool = False) -> Any:
         return _forgiving(njit(cache=cache, **_public(options))(_apart(function)), "load_overload")
 
-    def make_callback(function: Callable, signature: Any, cache: bool = False) -> Any:
+    def make_callback(function: Callable[..., Any], signature: Any, cache: bool = False) -> Any:
         try:
             return cfunc(signature, cache=cache)(_apart(function))
         except (AttributeError, ImportError):  # of files that an older version of the code has left
             return cfunc(signature)(function)
 
-    def compile_alone(kernel: Any, held: Callable) -> None:
+    def compile_alone(kernel: Any, held: Callable[..., Any]) -> None:
         """Nothing to do: stock Numba compiles in every process that needs a kernel."""
 
     def _public(options: dict[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in options.items() if name not in PRIVATE}
 
-    def _apart(function: Callable) -> Callable:
+    def _apart(function: Callable[..., Any]) -> Callable[..., Any]:
         """Files of compiled code are not shared with those that shortcuts have made."""
         function.__qualname__ = f"{function.__qualname__.removesuffix('_stock')}_stock"
         return function
@@ -167,7 +167,7 @@ else:
 
     def _compiler(library: type[JITCodeLibrary], checked: bool = False) -> type[Compiler]:
         class Into(Compiler):
-            def define_pipelines(self) -> list:
+            def define_pipelines(self) -> list[Any]:
                 self.state.library = library(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
                 self.state.library.enable_object_caching()
                 (pipeline,) = super().define_pipelines()
@@ -217,17 +217,17 @@ else:
     def ingredient(checked: bool = False, **options: Any) -> Any:
         """The decorator of functions that only kernels call, with options of `numba.njit`; `checked` arithmetic."""
 
-        def decorate(function: Callable) -> Ingredient:
+        def decorate(function: Callable[..., Any]) -> Ingredient:
             targetoptions = {"nopython": True, "boundscheck": None, **_CLOSED, **options}
             return Ingredient(function, {}, targetoptions, _AuthorsCompiler if checked else _IngredientCompiler)
 
         return decorate
 
-    def make_kernel(function: Callable, options: dict[str, Any], cache: bool = False) -> Any:
+    def make_kernel(function: Callable[..., Any], options: dict[str, Any], cache: bool = False) -> Any:
         shortcuts: dict[str, Any] = {"no_cfunc_wrapper": True, "pipeline_class": _KernelCompiler}
         return _forgiving(njit(cache=cache, **(options | shortcuts))(function), "_load_overload", _load_runtime)
 
-    def make_callback(function: Callable, signature: Any, cache: bool = False) -> Any:
+    def make_callback(function: Callable[..., Any], signature: Any, cache: bool = False) -> Any:
         with global_compiler_lock, _uncollected():
             made = CFunc(function, normalize_signature(signature), {}, {}, pipeline_class=_KernelCompiler)
             if cache:
@@ -245,7 +245,7 @@ else:
         for name, address in runtime.c_helpers.items():
             binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
-    def compile_alone(kernel: Any, held: Callable) -> None:
+    def compile_alone(kernel: Any, held: Callable[..., Any]) -> None:
         """One process at a time compiles a kernel, or loads what another one has compiled meanwhile.
 
         Two processes that compile it for different types would also give their files the same name. `held(path)` is a

@@ -13,14 +13,14 @@ import numba
 from hegemon.compute.border import STOCK, compile_alone, ingredient, make_callback, make_kernel
 
 
-def cached(function: Callable, **options: Any) -> Any:
+def cached(function: Callable[..., Any], **options: Any) -> Any:
     """`function` compiled when it is first called, and kept on disk if any folder can be written."""
     kernel = _kept(partial(make_kernel, function, options))
     compile_alone(kernel, _held)
     return kernel
 
 
-def kernel(function: Callable) -> Any:
+def kernel(function: Callable[..., Any]) -> Any:
     """The decorator of kernels that belong to no protocol and hold no lock; in one another they are ingredients."""
     if STOCK:
         return cached(function, nogil=True)
@@ -29,17 +29,17 @@ def kernel(function: Callable) -> Any:
     return made
 
 
-def inlined_kernel(function: Callable) -> Any:
+def inlined_kernel(function: Callable[..., Any]) -> Any:
     """The same, copied into the kernels that call it."""
     return cached(function, nogil=True, inline="always")
 
 
-def cached_callback(function: Callable, signature: Any) -> Any:
+def cached_callback(function: Callable[..., Any], signature: Any) -> Any:
     """The same with a C calling convention."""
     return _kept(partial(make_callback, function, signature))
 
 
-def _kept(make: Callable) -> Any:
+def _kept(make: Callable[..., Any]) -> Any:
     """Numba keeps its files beside the source or in the home; where neither can be written, in a folder of
     temporary files that belongs to this user; and where even that cannot be, nowhere."""
     try:

@@ -26,7 +26,7 @@ ROUNDED = "a whole number beyond 2^53 becomes a real one ({}), which would round
 REAL = "a real number is written into a field ({}); // divides whole numbers, int(…) rounds"
 
 
-def is_authored(function: Callable) -> bool:
+def is_authored(function: Callable[..., Any]) -> bool:
     """Neither the laboratory's own nor made from a text; the catalogue's protocols count as an author's."""
     file = Path(function.__code__.co_filename)
     if str(file).startswith("<") and not str(file).startswith("<ipython"):
@@ -51,7 +51,7 @@ def _is_large(builder: llvm.IRBuilder, x: llvm.Value) -> llvm.Value:
 # -- operations on two whole numbers of 64 bits: the result, and whether it is wrong ------------------------------
 
 
-def _with_overflow(name: str) -> Callable:
+def _with_overflow(name: str) -> Callable[..., Any]:
     def generate(context: Any, builder: llvm.IRBuilder, x: llvm.Value, y: llvm.Value) -> Any:
         both = getattr(builder, name)(x, y)
         return builder.extract_value(both, 0), builder.extract_value(both, 1)
@@ -59,7 +59,7 @@ def _with_overflow(name: str) -> Callable:
     return generate
 
 
-def _divided(plain: Callable) -> Callable:
+def _divided(plain: Callable[..., Any]) -> Callable[..., Any]:
     def generate(context: Any, builder: llvm.IRBuilder, x: llvm.Value, y: llvm.Value) -> Any:
         """The quotient of the least number and -1 is no number, and a remainder would stop the processor."""
         wrong = builder.and_(builder.icmp_signed("==", x, LEAST), builder.icmp_signed("==", y, WORD(-1)))
@@ -121,7 +121,12 @@ def _power(context: Any, builder: llvm.IRBuilder, x: llvm.Value, y: llvm.Value) 
 
 
 def _called(
-    context: Any, builder: llvm.IRBuilder, plain: Callable, result: Any, kinds: tuple, values: tuple
+    context: Any,
+    builder: llvm.IRBuilder,
+    plain: Callable[..., Any],
+    result: Any,
+    kinds: tuple[Any, ...],
+    values: tuple[Any, ...],
 ) -> llvm.Value:
     return context.get_function(plain, result(*kinds))(builder, values)
 
@@ -144,7 +149,7 @@ IN_PLACE = {
 }  # fmt: skip
 
 
-def _binary(plain: Callable, checked: Callable) -> Callable:
+def _binary(plain: Callable[..., Any], checked: Callable[..., Any]) -> Callable[..., Any]:
     """The operation `plain`, looked after as `checked` says where both numbers are whole."""
 
     @intrinsic(prefer_literal=True)
@@ -193,7 +198,7 @@ BINARY = {plain: _binary(plain, plain) for plain in (*WHOLE, *MIXED)}
 BINARY |= {plain: _binary(plain, checked) for plain, checked in IN_PLACE.items()}
 
 
-def _unary(plain: Callable) -> Callable:
+def _unary(plain: Callable[..., Any]) -> Callable[..., Any]:
     """The operation `plain`, which the least whole number does not have."""
 
     @intrinsic(prefer_literal=True)
@@ -216,7 +221,7 @@ def _unary(plain: Callable) -> Callable:
 
 
 UNARY = {operator.neg: _unary(operator.neg)}
-CALLED: dict[Callable, Callable] = {abs: _unary(abs)}
+CALLED: dict[Callable[..., Any], Callable[..., Any]] = {abs: _unary(abs)}
 
 
 @intrinsic(prefer_literal=True)
@@ -277,7 +282,7 @@ class CheckArithmetic(FunctionPass):
             block.body = [made for statement in block.body for made in self._checked(state, statement, functions)]
         return True
 
-    def _checked(self, state: Any, statement: Any, functions: dict[str, Callable]) -> list:
+    def _checked(self, state: Any, statement: Any, functions: dict[str, Callable[..., Any]]) -> list[Any]:
         value = getattr(statement, "value", None)
         if isinstance(statement, ir.SetAttr):
             before, call = self._call(state, statement, stored, [value])
@@ -298,7 +303,9 @@ class CheckArithmetic(FunctionPass):
         before, call = self._call(state, statement, function, operands)
         return [*before, ir.Assign(call, statement.target, statement.loc)]
 
-    def _call(self, state: Any, statement: Any, function: Callable, operands: list) -> tuple[list, Any]:
+    def _call(
+        self, state: Any, statement: Any, function: Callable[..., Any], operands: list[Any]
+    ) -> tuple[list[Any], Any]:
         scope, loc = statement.target.scope, statement.loc
         called = ir.Var(scope, ir_name(state, "checked"), loc)
         place = ir.Var(scope, ir_name(state, "place"), loc)

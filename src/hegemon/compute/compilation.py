@@ -29,10 +29,11 @@ CHECKS = hashlib.sha256(Path(checked.__file__).read_bytes()).hexdigest()
 ARRAYS = "'offsets'"  # in the text of records that have arrays, whose elements have a second name
 
 
-_compiled: dict = {}  # plain functions as ingredients, shared by the kernels that know the same records
+# plain functions as ingredients, shared by the kernels that know the same records
+_compiled: dict[tuple[Callable[..., Any], str], Any] = {}
 
 
-def compiled(function: Callable, records: str = "") -> Any:
+def compiled(function: Callable[..., Any], records: str = "") -> Any:
     """The author's plain function, and every plain function it calls, as compiled code."""
     if is_compiled(function):
         return function
@@ -48,7 +49,7 @@ def compiled(function: Callable, records: str = "") -> Any:
     return _compiled[function, records]
 
 
-def _rebind(function: Callable, scope: dict[str, Any]) -> types.FunctionType:
+def _rebind(function: Callable[..., Any], scope: dict[str, Any]) -> types.FunctionType:
     """The same code reading its global names from `scope`."""
     return types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, function.__closure__)
 
@@ -57,7 +58,7 @@ _lock = threading.Lock()  # trials run in threads
 
 
 def specialize(
-    template: Callable, records: str = "", parallel: bool = False, allocates: bool = True, **bindings: Any
+    template: Callable[..., Any], records: str = "", parallel: bool = False, allocates: bool = True, **bindings: Any
 ) -> Any:
     """The kernel `template` with the given names bound to functions; compiled once, cached on disk.
 
@@ -70,35 +71,45 @@ def specialize(
 
 @cache
 def _specialize(
-    template: Callable, records: str, parallel: bool, allocates: bool, bindings: tuple[tuple[str, Callable], ...]
+    template: Callable[..., Any],
+    records: str,
+    parallel: bool,
+    allocates: bool,
+    bindings: tuple[tuple[str, Callable[..., Any]], ...],
 ) -> Any:
     options = {"parallel": parallel} if allocates else LEAN
     return cached(_bound(template, records, bindings), nogil=True, **options)
 
 
-def part(template: Callable, records: str = "", allocates: bool = True, **bindings: Any) -> Any:
+def part(template: Callable[..., Any], records: str = "", allocates: bool = True, **bindings: Any) -> Any:
     """As `specialize`, but for kernels to call, and compiled with them."""
     with _lock:
         return _part(template, records, allocates, tuple(sorted(bindings.items())))
 
 
 @cache
-def _part(template: Callable, records: str, allocates: bool, bindings: tuple[tuple[str, Callable], ...]) -> Any:
+def _part(
+    template: Callable[..., Any], records: str, allocates: bool, bindings: tuple[tuple[str, Callable[..., Any]], ...]
+) -> Any:
     return ingredient(**{} if allocates else LEAN)(_bound(template, records, bindings))
 
 
-def callback(template: Callable, signature: Any, records: str = "", **bindings: Any) -> Any:
+def callback(template: Callable[..., Any], signature: Any, records: str = "", **bindings: Any) -> Any:
     """As `specialize`, but with a C calling convention and a fixed address: for kernels shared by protocols."""
     with _lock:
         return _callback(template, signature, records, tuple(sorted(bindings.items())))
 
 
 @cache
-def _callback(template: Callable, signature: Any, records: str, bindings: tuple[tuple[str, Callable], ...]) -> Any:
+def _callback(
+    template: Callable[..., Any], signature: Any, records: str, bindings: tuple[tuple[str, Callable[..., Any]], ...]
+) -> Any:
     return cached_callback(_bound(template, records, bindings), signature)
 
 
-def _bound(template: Callable, records: str, bindings: tuple[tuple[str, Callable], ...]) -> types.FunctionType:
+def _bound(
+    template: Callable[..., Any], records: str, bindings: tuple[tuple[str, Callable[..., Any]], ...]
+) -> types.FunctionType:
     """The template reading the bound names, itself named after all that it was built from."""
     kernel = _rebind(template, {**template.__globals__, **{k: compiled(f, records) for k, f in bindings}})
     key = hashlib.sha256(f"{STOCK} {CHECKS} {records} {fingerprint(kernel)}".encode())

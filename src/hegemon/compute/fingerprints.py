@@ -23,10 +23,10 @@ WITHOUT_NAMES = {"view", "tobytes", "ctypes", "data", "carray", "literal_unroll"
 OPTIONS = ("error_model", "fastmath", "_nrt", "parallel")  # of a compiled function: they change its machine code
 
 
-def fingerprint(function: Callable) -> str:
+def fingerprint(function: Callable[..., Any]) -> str:
     """A digest of the function's code and of everything that it reads, recursively."""
     digest = hashlib.sha256()
-    places: dict = {}  # the functions met, in the order in which they were
+    places: dict[Callable[..., Any], int] = {}  # the functions met, in the order in which they were
     waiting = [function]
     while waiting:
         plain, options = _plain(waiting.pop())
@@ -52,7 +52,7 @@ def is_function(value: Any) -> bool:
     return isinstance(value, types.FunctionType) or is_compiled(value) or is_intrinsic(value)
 
 
-def free_variables(function: Callable) -> dict:
+def free_variables(function: Callable[..., Any]) -> dict[str, Any]:
     """The global and enclosing names that a plain function reads."""
     found = {k: function.__globals__[k] for k in _referenced(function.__code__) if k in function.__globals__}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
@@ -60,7 +60,9 @@ def free_variables(function: Callable) -> dict:
     return found
 
 
-def speaks_of(functions: Iterable[Callable], names: Iterable[str], seen: set[Callable] | None = None) -> bool:
+def speaks_of(
+    functions: Iterable[Callable[..., Any]], names: Iterable[str], seen: set[Callable[..., Any]] | None = None
+) -> bool:
     """Whether any of the functions, or a function that it calls, mentions one of the names."""
     seen = set() if seen is None else seen
     for function in functions:
@@ -75,7 +77,7 @@ def speaks_of(functions: Iterable[Callable], names: Iterable[str], seen: set[Cal
     return False
 
 
-def names_read(functions: Iterable[Callable]) -> set[str] | None:
+def names_read(functions: Iterable[Callable[..., Any]]) -> set[str] | None:
     """Every name that these functions and all that they call mention: they read no other field of a state.
 
     None if that cannot be said, since memory is read without a name, or something is called whose code is not seen.
@@ -100,7 +102,7 @@ def names_read(functions: Iterable[Callable]) -> set[str] | None:
     return None if names & WITHOUT_NAMES else names
 
 
-def _plain(function: Callable) -> tuple[Callable, dict[str, Any]]:
+def _plain(function: Callable[..., Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
     """A compiled function or an intrinsic as the Python function behind it, and the options that matter."""
     return plain(function), {k: v for k, v in options_of(function).items() if k in OPTIONS}
 

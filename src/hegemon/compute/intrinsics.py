@@ -42,7 +42,7 @@ prefetch.__doc__ = "Start loading `array[index]` for writing; `array` is one-dim
 
 
 @intrinsic
-def require(typing_context: Any, condition: Any) -> tuple:
+def require(typing_context: Any, condition: Any) -> tuple[Any, ...]:
     """Raise ValueError where this does not hold. Numba's own `raise` needs its runtime, and lean code has none."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -54,7 +54,7 @@ def require(typing_context: Any, condition: Any) -> tuple:
     return types.void(types.boolean), generate
 
 
-def opener(group: Any, element_types: list) -> Any:
+def opener(group: Any, element_types: list[Any]) -> Any:
     """The function with which a kernel opens the addresses that it is given: a tuple `group` of pointers."""
     if CHECKED:
         return njit(lambda given: given)

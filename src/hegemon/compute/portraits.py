@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 PLAIN = (type(None), bool, int, float, str)
-MAKERS: dict[str, Callable] = {"tuple": tuple, "list": list, "set": set, "frozenset": frozenset}
+MAKERS: dict[str, Callable[..., Any]] = {"tuple": tuple, "list": list, "set": set, "frozenset": frozenset}
 
 
 class Unkept(Exception):
@@ -47,7 +47,7 @@ def revive(text: str, classes: dict[str, type]) -> Any:
 
 class _Painter:
     def __init__(self, classes: dict[str, type]):
-        self.entries: list[list] = []
+        self.entries: list[list[Any]] = []
         self._names = {one: name for name, one in classes.items()}
         self._places: dict[int, int | None] = {}
         self._alive: list[Any] = []  # so that no number of an object is given to another one
@@ -68,7 +68,7 @@ class _Painter:
         self._places[id(value)] = len(self.entries) - 1
         return [len(self.entries) - 1]
 
-    def _entry(self, value: Any) -> list:
+    def _entry(self, value: Any) -> list[Any]:
         kind = type(value)
         if isinstance(value, np.generic) and value.dtype.kind in "biuf":
             return ["numpy", value.dtype.str, value.item()]
@@ -86,7 +86,7 @@ class _Painter:
         return ["object", name, *[[key, self.note(one)] for key, one in vars(value).items()]]
 
 
-def _make(kind: str, parts: list, made: list, classes: dict[str, type]) -> Any:
+def _make(kind: str, parts: list[Any], made: list[Any], classes: dict[str, type]) -> Any:
     if kind == "numpy":
         return np.dtype(parts[0]).type(parts[1])
     if kind == "dict":
@@ -101,5 +101,5 @@ def _make(kind: str, parts: list, made: list, classes: dict[str, type]) -> Any:
     return MAKERS[kind](_look(one, made) for one in parts)
 
 
-def _look(reference: Any, made: list) -> Any:
+def _look(reference: Any, made: list[Any]) -> Any:
     return made[reference[0]] if isinstance(reference, list) else reference

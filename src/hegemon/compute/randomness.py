@@ -78,7 +78,7 @@ class _Sown(ISpawnableSeedSequence):
         is_known = n_words == 4 and dtype == np.uint64
         return self._words if is_known else self._sequence().generate_state(n_words, dtype)
 
-    def spawn(self, n_children: int) -> list:
+    def spawn(self, n_children: int) -> list[Any]:
         return self._sequence().spawn(n_children)
 
     def __getattr__(self, name: str) -> Any:

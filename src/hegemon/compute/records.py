@@ -52,7 +52,7 @@ def layout_of(space: Fields) -> np.ndarray:
     return np.array(space.layout, dtype=np.int64)
 
 
-def codec(space: Fields) -> tuple[Callable, Callable, np.ndarray]:
+def codec(space: Fields) -> tuple[Callable[..., Any], Callable[..., Any], np.ndarray]:
     """`encode(a, layout)` and `decode(code, a, layout)` to bind in kernels, and the layout to pass them."""
     space.require_codes("this cannot number them; use engine agents or events, or a shorter array")
     text, layout = space.source()
@@ -60,14 +60,14 @@ def codec(space: Fields) -> tuple[Callable, Callable, np.ndarray]:
     return encode, decode, np.array(layout, dtype=np.int64)
 
 
-def record_functions(space: Fields) -> tuple:
+def record_functions(space: Fields) -> tuple[Any, ...]:
     """`copy(a, b)`, which writes the fields of a into b, and `same(a, b)`."""
     copy = "".join(f"\n    b.{name} = a.{name}" for name in space.names)
     same = "(" + " | ".join(f"(a.{name} ^ b.{name})" for name in space.names) + ") == 0"  # without branches
     return _functions(f"def copy(a, b):{copy}\ndef same(a, b):\n    return {same}\n", "copy", "same")
 
 
-def settler(space: Fields) -> Callable:
+def settler(space: Fields) -> Callable[..., Any]:
     """`settle(a, layout)`, with the layout of `codec`: whether every field that the state has is in its range.
 
     A field that the state does not have gets its lowest value: nothing that was left there by another class of
@@ -85,7 +85,7 @@ def settler(space: Fields) -> Callable:
     return _functions("\n".join([*lines, "    return True"]), "settle")[0]
 
 
-def clearer(space: Fields, words: int = 2) -> Callable:
+def clearer(space: Fields, words: int = 2) -> Callable[..., Any]:
     """`clear(a, layout)`: fields that the state does not have get their lowest value.
 
     `words` is how many numbers of the layout belong to a field: 2 in that of `codec`, 4 in that of `packer`.
@@ -98,34 +98,34 @@ def clearer(space: Fields, words: int = 2) -> Callable:
     return _functions("\n".join([*lines, "    return"]), "clear")[0]
 
 
-def packer(packing: Written) -> tuple[Callable, Callable, np.ndarray]:
+def packer(packing: Written) -> tuple[Callable[..., Any], Callable[..., Any], np.ndarray]:
     """`pack(a, layout)` and `unpack(word, a, layout)` to bind in kernels, and the layout to pass them."""
     text, layout = packing.source()
     pack, unpack = _functions(text, "pack", "unpack")
     return pack, unpack, np.array(layout, dtype=np.int64)
 
 
-def fitter(text: str) -> Callable:
+def fitter(text: str) -> Callable[..., Any]:
     """`fits(a, degree, limits)` of a protocol whose ranges depend on the degree, to bind in kernels."""
     return _functions(text, "fits")[0]
 
 
-def copier(names: Iterable[str]) -> Callable:
+def copier(names: Iterable[str]) -> Callable[..., Any]:
     """`show(a, face)`, which copies the named fields of a state, to bind in kernels."""
     (show,) = _functions("\n".join(["def show(a, face):", *(f"    face.{name} = a.{name}" for name in names)]), "show")
     return show
 
 
 @cache
-def _functions(text: str, *names: str) -> tuple:
+def _functions(text: str, *names: str) -> tuple[Any, ...]:
     """Functions defined by generated text: the same text gives the same functions."""
-    scope: dict = {}
+    scope: dict[str, Any] = {}
     exec(text, scope)
     return tuple(scope[name] for name in names)
 
 
 @cache
-def marker(conditions: tuple) -> Callable:
+def marker(conditions: tuple[Any, ...]) -> Callable[..., Any]:
     """`note(a, p, mark, place)`: from this place on, writes for every condition whether the agent satisfies it,
     1 or 0; returns the place behind."""
     lines = ["def note(a, p, mark, place):"]
@@ -134,7 +134,7 @@ def marker(conditions: tuple) -> Callable:
 
 
 @cache
-def recounter(conditions: tuple, fields: tuple[str, ...] = ()) -> Callable:
+def recounter(conditions: tuple[Any, ...], fields: tuple[str, ...] = ()) -> Callable[..., Any]:
     """`recount(a, b, c, d, p, goal)`: two agents in the states a and b are now in c and d. Updates the goal's counts;
     true if this meets the counted part of the stop, after a change of a count or of one of these fields. Without
     branches: the compiler follows each of them by a call within a call."""
@@ -150,7 +150,7 @@ def recounter(conditions: tuple, fields: tuple[str, ...] = ()) -> Callable:
     return _about(conditions, [*lines, "    return within(goal.counts, goal.low, goal.high)"], "recount")
 
 
-def _about(conditions: tuple, lines: list[str], name: str) -> Callable:
+def _about(conditions: tuple[Any, ...], lines: list[str], name: str) -> Callable[..., Any]:
     """A function of generated lines that call the conditions by number."""
     scope = {"within": within, **{f"condition{k}": condition for k, condition in enumerate(conditions)}}
     exec("\n".join(lines), scope)
@@ -170,14 +170,14 @@ def within(counts, low, high):  # type: ignore[no-untyped-def]
 
 
 @cache
-def all_of(functions: tuple, arguments: str) -> Callable:
+def all_of(functions: tuple[Any, ...], arguments: str) -> Callable[..., Any]:
     """One function that says whether all of these hold of its arguments."""
     called = " and ".join(f"condition{k}({arguments})" for k in range(len(functions)))
     return _about(functions, [f"def predicate({arguments}):", f"    return {called}"], "predicate")
 
 
 @cache
-def one_of(functions: tuple, arguments: str) -> Callable:
+def one_of(functions: tuple[Any, ...], arguments: str) -> Callable[..., Any]:
     """One function that writes what the function with this number says of its arguments into `result[place]`."""
     lines = [f"def value(which, {arguments}, result, place):"]
     for k in range(len(functions)):
@@ -199,7 +199,7 @@ def _tossed(coins: tuple[str, ...], biased: tuple[str, ...]) -> tuple[list[str],
 
 
 @cache
-def meeting(interact: Callable, coins: tuple[str, ...], biased: tuple[str, ...] = ()) -> Callable:
+def meeting(interact: Callable[..., Any], coins: tuple[str, ...], biased: tuple[str, ...] = ()) -> Callable[..., Any]:
     """`meet(a, b, p, coin)`: the author's `interact`, given the number of what its coins show.
 
     Without coins the number is not looked at.
@@ -212,7 +212,7 @@ def meeting(interact: Callable, coins: tuple[str, ...], biased: tuple[str, ...] 
 
 
 @cache
-def updating(update: Callable, coins: tuple[str, ...], biased: tuple[str, ...] = ()) -> Callable:
+def updating(update: Callable[..., Any], coins: tuple[str, ...], biased: tuple[str, ...] = ()) -> Callable[..., Any]:
     """`update(me, neighbours, coin, p)`: the author's, given the number of what its coins show."""
     if not coins:
         return update  # it reads the number itself

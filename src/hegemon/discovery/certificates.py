@@ -1,5 +1,7 @@
 """The whole tree of decisions as JSON, for the checker."""
 
+from typing import Any
+
 from hegemon.discovery.discover import Discovery
 from hegemon.discovery.judge import FAILS, HOLDS, members
 from hegemon.discovery.search import Node, Problem
@@ -7,7 +9,7 @@ from hegemon.discovery.specifications import SearchQuestion
 from hegemon.errors import InvalidInput
 
 
-def certificate(discovery: Discovery) -> dict:
+def certificate(discovery: Discovery) -> dict[str, Any]:
     """Every decision with all outcomes of its rule, and every failure with the rules that it depends on."""
     trees = [
         {"outputs": list(problem.outputs), "tree": _written(problem, tree)}
@@ -18,14 +20,14 @@ def certificate(discovery: Discovery) -> dict:
     }  # fmt: skip
 
 
-def asked(question: SearchQuestion) -> dict:
+def asked(question: SearchQuestion) -> dict[str, Any]:
     """The question as the checker reads it, with everything that its goal means."""
     goal = question.goal
     meant = {"predicate": goal.predicate, "unasked": goal.unasked, "start": goal.start, "correct": goal.correct}
     return question.record() | meant | {"keeps": goal.keeps}
 
 
-def _written(problem: Problem, node: Node) -> dict:
+def _written(problem: Problem, node: Node) -> dict[str, Any]:
     rules = problem.space.rules
     if node[0] == HOLDS:
         return {"holds": True}

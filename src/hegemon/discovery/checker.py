@@ -27,7 +27,7 @@ Table = dict[tuple[int, int], list[tuple[int, int]]]
 Goal = tuple[Iterable[tuple[int, ...]], Callable[[tuple[int, ...]], bool]]
 
 
-def value(tree: Any, names: dict[str, Any], agents: Sequence[dict] = ()) -> Any:
+def value(tree: Any, names: dict[str, Any], agents: Sequence[dict[str, Any]] = ()) -> Any:
     """What an expression of numbers, comparisons and logic means; all(E), none(E), count(E) are about the agents."""
     if isinstance(tree, ast.BoolOp):
         parts = [value(part, names, agents) for part in tree.values]
@@ -73,11 +73,11 @@ def is_connected(n: int, edges: Arcs) -> bool:
     return len(reached) == n
 
 
-def goals(content: dict, outputs: Sequence[int], n: int) -> list[Goal]:
+def goals(content: dict[str, Any], outputs: Sequence[int], n: int) -> list[Goal]:
     """Pairs of starts and a test of configurations: from these starts, what passes is reached and kept."""
     every = list(itertools.product(range(len(outputs)), repeat=n))
 
-    def about(agents: tuple[int, ...]) -> list[dict]:
+    def about(agents: tuple[int, ...]) -> list[dict[str, Any]]:
         return [{"state": x, "output": outputs[x]} for x in agents]
 
     if content["predicate"] is None:
@@ -138,7 +138,7 @@ def reaches(
     return len(lucky) == len(after)
 
 
-def told_apart(content: dict) -> Sequence[int]:
+def told_apart(content: dict[str, Any]) -> Sequence[int]:
     """The states that a renaming must leave alone."""
     if content["predicate"] is not None:
         return (0, 1)
@@ -148,7 +148,9 @@ def told_apart(content: dict) -> Sequence[int]:
     return range(content["states"]) if "state" in content["correct"] + start else ()
 
 
-def looked_up(node: dict, table: Table, outputs: Sequence[int], graph: str, fixed: Sequence[int]) -> dict:
+def looked_up(
+    node: dict[str, Any], table: Table, outputs: Sequence[int], graph: str, fixed: Sequence[int]
+) -> dict[str, Any]:
     """What the tree says of a table: the leaf that it leads to."""
     while "rule" in node:
         a, b, face = node["rule"]
@@ -185,7 +187,7 @@ def renamed(
     raise SystemExit(f"the outcomes {outcome} and {first} are not the same under another name")
 
 
-def tables(states: int, symmetric: bool, coin: bool) -> tuple[list, Callable[[Iterable], Table]]:
+def tables(states: int, symmetric: bool, coin: bool) -> tuple[list[Any], Callable[[Iterable[Any]], Table]]:
     """All tables, as lists of outcomes of free pairs; and how such a list becomes a table."""
     pairs = [(a, b) for a in range(states) for b in range(states) if not symmetric or a <= b]
     keys = [(pair, face) for pair in pairs for face in range(2 if coin else 1)]
@@ -193,7 +195,7 @@ def tables(states: int, symmetric: bool, coin: bool) -> tuple[list, Callable[[It
     equal = [(x, x) for x in range(states)]
     choices = [equal if symmetric and a == b else every for (a, b), _ in keys]
 
-    def table(outcomes: Iterable) -> Table:
+    def table(outcomes: Iterable[Any]) -> Table:
         found: Table = {}
         for ((a, b), _), (x, y) in zip(keys, outcomes, strict=True):
             found.setdefault((a, b), []).append((x, y))
@@ -204,7 +206,7 @@ def tables(states: int, symmetric: bool, coin: bool) -> tuple[list, Callable[[It
     return choices, table
 
 
-def check(content: dict, sample: int = 1000) -> tuple[int, int]:
+def check(content: dict[str, Any], sample: int = 1000) -> tuple[int, int]:
     """How many tables were judged and how many satisfy; a wrong certificate raises SystemExit with a sentence."""
     choices, make = tables(content["states"], content["symmetric"], content["coin"])
     size = 1

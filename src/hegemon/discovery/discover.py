@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from hegemon import display
 from hegemon.discovery.keeping import KeptSearch
@@ -32,7 +33,7 @@ class Found:
     ]  # for each n: expected steps (a daemon: most moves), worst start and mean
 
     @property
-    def rank(self) -> tuple:
+    def rank(self) -> tuple[Any, ...]:
         largest_first = [time for n in sorted(self.times, reverse=True) for time in self.times[n]]
         return (*largest_first, self.problem.outputs, self.table)
 
@@ -47,7 +48,7 @@ class Found:
 
         return rule_lines(self)
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         steps = {str(n): {"worst": str(worst), "mean": str(mean)} for n, (worst, mean) in self.times.items()}
         return {"rules": self.rules, "tables": self.tables, "expected_steps": steps}
 
@@ -104,7 +105,7 @@ class Discovery:
             tables[one.times[largest][0]] += one.tables
         return [(time, processes[time], tables[time]) for time in sorted(processes)]
 
-    def record(self, best: int = 10) -> dict:
+    def record(self, best: int = 10) -> dict[str, Any]:
         return {
             **self.question.record(),
             "command": self.question.command,
@@ -214,7 +215,7 @@ def rank(problems: Sequence[Problem], trees: Sequence[Node], progress: display.S
     found = []
     for problem, tree in zip(problems, trees, strict=True):
         keeps = TableSearch(problem).keeps
-        tables: dict[tuple, list] = {}
+        tables: dict[tuple[Any, ...], list[Any]] = {}
         for table, count in holding(problem, tree):
             tables.setdefault(process(problem, table), [table, 0])[1] += count
         for number, (table, count) in enumerate(tables.values()):
@@ -224,16 +225,16 @@ def rank(problems: Sequence[Problem], trees: Sequence[Node], progress: display.S
     return tuple(sorted(found, key=lambda one: one.rank))
 
 
-def process(problem: Problem, table: Sequence[int]) -> tuple:
+def process(problem: Problem, table: Sequence[int]) -> tuple[Any, ...]:
     """What two tables have in common that differ in the names of states, and on complete graphs in who initiates."""
     space, anonymous = problem.space, problem.anonymous
     forms = []
     for name in renamings(problem.colours):
-        form: dict[tuple[int, ...], list] = {}
+        form: dict[tuple[int, ...], list[Any]] = {}
         for key, (rule, _) in space.index.items():
             outcome = space.outcome(table, *key)
             reads = renamed(name, key[:-1])
-            told: tuple = ()
+            told: tuple[Any, ...] = ()
             if outcome is not None:
                 after = renamed(name, outcome)
                 told = *(sorted(after) if anonymous else after), problem.keeps(rule, table[rule])

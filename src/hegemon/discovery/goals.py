@@ -80,7 +80,7 @@ class SearchGoal:
     def starts_uniform(self) -> bool:
         return self.predicate is None and not self.self_stabilizing and self.start == SearchGoal.start
 
-    def colours(self, outputs: Sequence[int]) -> tuple:
+    def colours(self, outputs: Sequence[int]) -> tuple[Any, ...]:
         """What a renaming of states must respect: the outputs, and the states that the goal tells apart."""
         if self.predicate is not None:
             return tuple((output, k if k < 2 else -1) for k, output in enumerate(outputs))
@@ -102,7 +102,7 @@ class SearchGoal:
 
     def is_least(self, outputs: Sequence[int]) -> bool:
         """Whether no renaming of the states gives outputs that come earlier: those with 1 come first."""
-        free: dict = {}
+        free: dict[str, Any] = {}
         for colour, output in zip(self.colours([0] * len(outputs)), outputs, strict=True):
             free.setdefault(colour, []).append(output)
         return all(group == sorted(group, reverse=True) for group in free.values())

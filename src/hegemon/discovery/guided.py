@@ -51,7 +51,7 @@ class GuidedDiscovery:
     def tables(self) -> int:
         return sum(problem.space.size for problem in self.question.problems)
 
-    def record(self, best: int = 10) -> dict:
+    def record(self, best: int = 10) -> dict[str, Any]:
         return {
             **self.question.record(),
             "command": self.question.command,
@@ -90,7 +90,7 @@ def discover_guided(
     begin = time.monotonic()
     question, seed = SearchQuestion(specification, states, parse_sizes(n), **options), seed_of(seed)
     asked = question.record() | {"seed": seed, "length": LENGTH}
-    done: dict[str, list] = {}
+    done: dict[str, list[Any]] = {}
     if checkpoint is not None and Path(checkpoint).exists():
         content = read_kept(checkpoint)
         if content["question"] != asked:
@@ -118,7 +118,7 @@ def discover_guided(
 
 def _walked(
     question: SearchQuestion, seed: int, numbers: list[int], workers: int | None, cluster: str | None
-) -> Iterator[tuple[int, list]]:
+) -> Iterator[tuple[int, list[Any]]]:
     """The results of walks, in their order."""
     if workers == 1 and cluster is None:
         for k in numbers:
@@ -130,7 +130,7 @@ def _walked(
     executor = pool.start()
     finished, plain = False, replace(question)  # without what it has computed
     try:
-        futures: list[tuple[int, Future]] = [(k, executor.submit(walk, plain, seed, k)) for k in numbers]
+        futures: list[tuple[int, Future[Any]]] = [(k, executor.submit(walk, plain, seed, k)) for k in numbers]
         for k, future in futures:
             yield k, future.result()
         finished = True
@@ -149,7 +149,7 @@ def _searches(question: SearchQuestion) -> list[tuple[int, TableSearch]]:
     return found
 
 
-def walk(question: SearchQuestion, seed: int, number: int) -> list:
+def walk(question: SearchQuestion, seed: int, number: int) -> list[Any]:
     """One walk: the tables that it found (each with the number of its problem), how many it judged and skipped."""
     searches = _searches(question)
     if not searches:
@@ -235,7 +235,7 @@ def used_part(table: Sequence[int], keeps: Sequence[Sequence[bool]], problem: Pr
 
 def rank_tables(problems: Sequence[Problem], tables: list[tuple[int, tuple[int, ...]]]) -> tuple[Found, ...]:
     """The different processes among tables that hold, with their exact times, the fastest first."""
-    kinds: dict[tuple, list] = {}
+    kinds: dict[tuple[Any, ...], list[Any]] = {}
     for number, table in tables:
         kinds.setdefault((number, process(problems[number], table)), [number, table, 0])[2] += 1
     found = []

@@ -46,7 +46,7 @@ class TriedParameters:
         better = (self.convergence, -self.holding, self.states), (other.convergence, -other.holding, other.states)
         return all(map(float.__le__, *(tuple(map(float, one)) for one in better))) and better[0] != better[1]
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         return {
             "n": self.n, "parameters": self.parameters, "states": self.states, "kind": self.kind,
             "convergence": self.convergence, "holding": None if math.isinf(self.holding) else self.holding,
@@ -59,10 +59,10 @@ class Improvement:
     """Everything that was tried, what was left out, and the front for each n."""
 
     protocol: str
-    free: dict[str, list]
+    free: dict[str, list[Any]]
     tried: tuple[TriedParameters, ...]
     refused: int  # combinations that the protocol does not allow
-    too_large: tuple[tuple[int, dict], ...]  # n and parameters whose chain was not built
+    too_large: tuple[tuple[int, dict[str, Any]], ...]  # n and parameters whose chain was not built
     hold: float | None = None
 
     def front(self, n: int) -> list[TriedParameters]:
@@ -79,7 +79,7 @@ class Improvement:
     def sizes(self) -> list[int]:
         return sorted({one.n for one in self.tried})
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         return {
             "protocol": self.protocol,
             "free": self.free,
@@ -123,7 +123,7 @@ def improve(
     values = parse_free(free, kind, sizes[0])
     choices = list(_combinations(values))
     tried: list[TriedParameters] = []
-    too_large: list[tuple[int, dict]] = []
+    too_large: list[tuple[int, dict[str, Any]]] = []
     made = [one for size in sizes for one in _allowed(kind, size, choices)]
     for number, (variant, given, published) in enumerate(made):
         if progress is not None:
@@ -143,7 +143,7 @@ def improve(
     return Improvement(kind.id, values, tuple(tried), refused, tuple(too_large), hold)
 
 
-def _allowed(kind: Any, n: int, choices: list[dict]) -> Iterator[tuple[Any, dict, bool]]:
+def _allowed(kind: Any, n: int, choices: list[dict[str, Any]]) -> Iterator[tuple[Any, dict[str, Any], bool]]:
     """The combinations that the protocol allows, the published one among them or besides them."""
     default, seen = kind(n=n), False
     for given in choices:
@@ -167,7 +167,7 @@ def _require(kind: Any) -> None:
         raise InvalidInput(f"{kind.id} has no leader and set `safe` to converge to; improve needs both")
 
 
-def _exact(made: Any, given: dict, published: bool) -> TriedParameters:
+def _exact(made: Any, given: dict[str, Any], published: bool) -> TriedParameters:
     answer = verify(made, property="safe")
     assert answer.hitting is not None
     held = answer.holding.worst if answer.holding is not None else math.inf
@@ -176,7 +176,7 @@ def _exact(made: Any, given: dict, published: bool) -> TriedParameters:
 
 def _measured(
     kind: Any,
-    choices: list[dict],
+    choices: list[dict[str, Any]],
     sizes: Sequence[int],
     trials: int,
     max_steps: int,
@@ -207,7 +207,7 @@ def _measured(
     return tried
 
 
-def parse_free(text: str, kind: Any, n: int) -> dict[str, list]:
+def parse_free(text: str, kind: Any, n: int) -> dict[str, list[Any]]:
     """The values of every free parameter."""
     parts: list[list[str]] = []
     for part in split(text):
@@ -216,7 +216,7 @@ def parse_free(text: str, kind: Any, n: int) -> dict[str, list]:
         else:
             parts.append([part])
     known: dict[str, Parameter] = kind.parameter_declarations
-    found: dict[str, list] = {}
+    found: dict[str, list[Any]] = {}
     for first, *more in parts:
         name, equals, value = first.removeprefix("rule:").partition("=")
         name = name.strip()
@@ -242,7 +242,7 @@ def _rules(parameter: Parameter) -> list[int]:
     return list(range(int(parameter.low or 0), int(parameter.high or 0) + 1))
 
 
-def _all_values(name: str, kind: Any, n: int) -> list:
+def _all_values(name: str, kind: Any, n: int) -> list[Any]:
     """Up to 12 values from the lowest to the default."""
     default = kind(n=n).values[name]
     if not isinstance(default, int):
@@ -257,7 +257,7 @@ def _all_values(name: str, kind: Any, n: int) -> list:
     return [*range(low, default, step), default]
 
 
-def _combinations(values: dict[str, list]) -> Iterator[dict]:
+def _combinations(values: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
     for row in itertools.product(*values.values()):
         yield dict(zip(values, row, strict=True))
 

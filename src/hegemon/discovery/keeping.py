@@ -20,7 +20,7 @@ class KeptSearch:
     def __init__(self, path: str | Path | None, question: dict[str, Any]):
         self.path, self.question = path, question
         self.judged = 0
-        self._branches: dict[str, dict] = {}
+        self._branches: dict[str, dict[str, Any]] = {}
         self._saved, self._took = time.monotonic(), 0.0
         if path is None or not Path(path).exists():
             return
@@ -29,7 +29,7 @@ class KeptSearch:
             raise InvalidInput(f"{path} belongs to another search; give another file, or the options of that search")
         self._branches, self.judged = content["branches"], content["judged"]
 
-    def branches(self, number: int) -> dict[str, list]:
+    def branches(self, number: int) -> dict[str, list[Any]]:
         """The finished branches of one problem, to which its search adds."""
         return self._branches.setdefault(str(number), {})
 
@@ -46,13 +46,13 @@ class KeptSearch:
         self._took = self._saved - begin
 
 
-def write_kept(path: str | Path, content: dict) -> None:
+def write_kept(path: str | Path, content: dict[str, Any]) -> None:
     """The content with a sum over all of it, so that a damaged file is noticed whatever was damaged."""
     text = json.dumps(content)
     write_text(path, json.dumps({"sum": _sum(text)})[:-1] + ', "content": ' + text + "}")
 
 
-def read_kept(path: str | Path) -> dict:
+def read_kept(path: str | Path) -> dict[str, Any]:
     """What `write_kept` wrote, or one sentence."""
     try:
         kept = json.loads(read_regular(path, LARGEST))

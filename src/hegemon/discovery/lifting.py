@@ -46,7 +46,7 @@ class Lifted:
     simulated: tuple[Simulated, ...] = ()
     proofs: tuple[tuple[Found, tuple[tuple[str, str], ...]], ...] = ()  # questions about `safe`, and what was proved
 
-    def record(self, best: int = 10) -> dict:
+    def record(self, best: int = 10) -> dict[str, Any]:
         wrong = [
             {"rules": found.rules, "tables": found.tables, "n": n, "stuck": list(stuck)}
             for found, n, stuck in self.wrong[:best]

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 States = tuple[int, ...]
 
@@ -133,14 +134,14 @@ def _power(renaming: Sequence[int], times: int) -> States:
     return found
 
 
-def renamings(colours: Sequence) -> Iterator[tuple[int, ...]]:
+def renamings(colours: Sequence[Any]) -> Iterator[tuple[int, ...]]:
     """All renamings of the states under which every state keeps its colour."""
     for order in itertools.permutations(range(len(colours))):
         if all(colours[order[k]] == colours[k] for k in range(len(colours))):
             yield order
 
 
-def classes(space: RuleSpace, colours: Sequence) -> int:
+def classes(space: RuleSpace, colours: Sequence[Any]) -> int:
     """How many tables there are up to renaming of the states (Burnside's lemma)."""
     group = list(renamings(colours))
     return sum(space.fixed_by(one) for one in group) // len(group)

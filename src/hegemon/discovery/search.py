@@ -11,12 +11,13 @@ of it: the rule's decision is then taken back, and its other choices are never l
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from hegemon.discovery.goals import NOTHING, OUTPUTS, SearchGoal
 from hegemon.discovery.judge import FAILS, HOLDS, Requirement, judge
 from hegemon.discovery.rules import RuleSpace, renamed, renamings
 
-Node = tuple
+Node = tuple[Any, ...]  # of the tree of a search: its kind, then what belongs to that kind
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Problem:
 
     space: RuleSpace
     outputs: tuple[int, ...]
-    colours: tuple
+    colours: tuple[Any, ...]
     cases: tuple[Requirement, ...]
     goal: SearchGoal
 
@@ -46,7 +47,7 @@ class Problem:
         free = set(range(self.space.states)) - self.space.mentioned(table) - set(chosen.reads)
         hidden = [(colour, k) if k not in free else (colour, -1) for k, colour in enumerate(self.colours)]
         swaps = list(renamings(hidden)) if exchange else [tuple(range(self.space.states))]
-        found: dict[tuple, list[int]] = {}
+        found: dict[tuple[Any, ...], list[int]] = {}
         for number, choice in enumerate(chosen.choices):
             images = [renamed(swap, choice) for swap in swaps]
             if self.anonymous:
@@ -61,7 +62,7 @@ class TableSearch:
     def __init__(
         self,
         problem: Problem,
-        kept: dict[str, list] | None = None,
+        kept: dict[str, list[Any]] | None = None,
         tick: Callable[["TableSearch"], None] = lambda _: None,
         learn: bool = True,
         whole: bool = False,
@@ -137,7 +138,7 @@ def _tallied(branches: Sequence[tuple[tuple[int, ...], Node]]) -> Node:
 KEPT_DEPTH = 2  # finished branches up to here are kept in the file of an interrupted search
 
 
-def holding(problem: Problem, node: Node, table: list[int] | None = None, times: int = 1) -> Iterator[tuple]:
+def holding(problem: Problem, node: Node, table: list[int] | None = None, times: int = 1) -> Iterator[tuple[Any, ...]]:
     """Every leaf that holds: the table that leads to it, undecided where it does not matter, and how many it covers."""
     table = [-1] * len(problem.space.rules) if table is None else table
     if node[0] == HOLDS:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 from hegemon.discovery.arenas import GRAPHS, LARGEST_CONNECTED, SMALLEST, make_arenas
 from hegemon.discovery.goals import SearchGoal, make_goal
@@ -111,7 +112,7 @@ class SearchQuestion:
             raise InvalidInput(f"no configuration satisfies the start {self.goal.start!r} for every n; change it")
         return tuple(found)
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         return {one.name: getattr(self, one.name) for one in fields(self)} | {"n": list(self.n)}
 
     @property

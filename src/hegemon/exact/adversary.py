@@ -59,7 +59,7 @@ class Adversary:
             return [goal]
         return self._way([start for start in self.chain.starts if not self.inside[start]], lambda index: index == goal)
 
-    def _way(self, sources: Any, is_goal: Callable, label: Any = None, among: Any = None) -> list[int]:
+    def _way(self, sources: Any, is_goal: Callable[..., Any], label: Any = None, among: Any = None) -> list[int]:
         """A shortest way of moves from the sources to a goal, outside the set (and inside one component)."""
         before: dict[int, int | None] = dict.fromkeys(sources)
         queue = list(sources)
@@ -114,7 +114,7 @@ class Adversary:
         before = trace(chain, self._to(start))
         place, steps = start, list[Any]()
 
-        def walk(is_goal: Callable) -> None:
+        def walk(is_goal: Callable[..., Any]) -> None:
             nonlocal place
             path = self._way([place], is_goal, label, component)
             steps.extend(trace(chain, path).interactions)

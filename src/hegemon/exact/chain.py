@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -165,7 +165,7 @@ def whole_chain(space: Configurations, memory: float = MEMORY, progress: Show | 
     offsets = np.zeros(len(keys) + 1, narrowest(room, np.int32) if is_large else np.int64)
     targets, weights, keeps = np.empty(room, np.int32), np.empty(room, weight), np.empty(room, weight)
 
-    def expand(first: int) -> tuple:
+    def expand(first: int) -> tuple[Any, ...]:
         sources = keys[first : first + ROWS]
         room = len(sources) * space.width + space.width
         lengths = np.empty(len(sources), np.int64)

@@ -4,7 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -59,7 +59,7 @@ def transition_tables(protocol: PopulationProtocol) -> tuple[np.ndarray, np.ndar
     first, second = np.empty((values * q, q), np.int32), np.empty((values * q, q), np.int32)
     if q <= PLAIN_STATES:
         states, kind = [vars(protocol.space.namespace(code)) for code in range(q)], protocol.space.namespace_class
-        codes: dict = {}  # by the values of all fields: the same results come again and again
+        codes: dict[tuple[Any, ...], int] = {}  # by the values of all fields: the same results come again and again
         for row in range(values * q):
             for b in range(q):
                 pair = kind(**states[row % q]), kind(**states[b])
@@ -139,7 +139,7 @@ class ConfigurationSpace(ABC):
         namespace, holds, output = self.protocol.space.namespace, self.protocol.holds, self.protocol.output
         return np.array([holds(output, namespace(code)) for code in range(self.q)], np.int64)
 
-    def mappings(self, codes: Iterable[int]) -> list[dict]:
+    def mappings(self, codes: Iterable[int]) -> list[dict[str, Any]]:
         space = self.protocol.space
         return [space.mapping_of(code) for code in codes]
 

@@ -130,13 +130,15 @@ def leaders(chain: Chain) -> np.ndarray | None:
 
 
 @lru_cache(maxsize=64)
-def _marked(protocol: Protocol, condition: Callable) -> np.ndarray:
+def _marked(protocol: Protocol, condition: Callable[..., Any]) -> np.ndarray:
     """A condition on one agent, evaluated at every state."""
     states = map(protocol.space.namespace, range(protocol.space.size))
     return np.array([protocol.holds(condition, state) for state in states], np.int64)
 
 
-def _evaluate(protocol: Protocol, predicate: Callable, codes: np.ndarray, topology: Topology | None) -> np.ndarray:
+def _evaluate(
+    protocol: Protocol, predicate: Callable[..., Any], codes: np.ndarray, topology: Topology | None
+) -> np.ndarray:
     space = protocol.space
     graph = rows_of(topology) if protocol.reads_graph else ()
     if len(codes) <= PLAIN_EVALUATIONS:

@@ -247,11 +247,11 @@ def _of_pairs(space: Configurations, picks_pair: bool) -> Any:
     return expand, common * space.coins, len(table)
 
 
-def _joined(pieces: list[tuple]) -> tuple:
+def _joined(pieces: list[tuple[Any, ...]]) -> tuple[np.ndarray, ...]:
     return tuple(np.concatenate(column) for column in zip(*pieces, strict=True))
 
 
-def _merged(rows: np.ndarray, targets: np.ndarray, labels: np.ndarray, weights: Any, kept: Any) -> tuple:
+def _merged(rows: np.ndarray, targets: np.ndarray, labels: np.ndarray, weights: Any, kept: Any) -> tuple[Any, ...]:
     """Entries of one choice and target added up, in the order of rows, labels and targets."""
     if not len(rows):
         return rows, targets, labels, weights, kept

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,7 @@ class Exploration:
 
 def explore(
     space: ConfigurationSpace, starts: StartCodes | None, expand: Callable[[np.ndarray], Expansion],
-    merge: Callable[..., tuple], batch: int, memory: float, progress: Show | None = None,
+    merge: Callable[..., tuple[Any, ...]], batch: int, memory: float, progress: Show | None = None,
 ) -> Exploration:  # fmt: skip
     """What can be reached from the given arrays of codes (None: everything).
 
@@ -43,7 +44,7 @@ def explore(
     parents = [np.full(len(known), -1)]
     first = len(known)
     order = np.argsort(known)  # positions of the known keys, ascending by key
-    pieces: list[tuple] = []
+    pieces: list[tuple[Any, ...]] = []
     done = entries = 0
     while done < len(known):
         part = known[done : done + batch]

@@ -1,6 +1,7 @@
 """Yes-or-no questions about sets: closed, keeping the leader, reached with probability 1, computed predicates."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ class Finding:
     def refutes(self) -> bool:
         return self.claimed and not self.holds
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         row = {"question": self.question, "set": self.set, "holds": self.holds, "claimed": self.claimed}
         row["sentence"] = self.sentence
         row["counterexample"] = self.counterexample.record() if self.counterexample else None

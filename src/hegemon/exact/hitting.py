@@ -5,7 +5,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -37,9 +37,9 @@ class HittingTimes:
     mean: float
     from_starts: dict[str, float]
     probability: float = 1.0  # of reaching the set at all, mean over the starts
-    quantiles: dict = field(default_factory=dict)
+    quantiles: dict[str, Any] = field(default_factory=dict)
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         return {
             "set": self.set,
             "worst": finite(self.worst),
@@ -118,7 +118,7 @@ def reach_probability(chain: Chain, inside: np.ndarray, able: np.ndarray) -> np.
 
 
 def survival(
-    chain: Chain, inside: np.ndarray, views: dict[str, np.ndarray], enough: Callable, steps: int | None = None
+    chain: Chain, inside: np.ndarray, views: dict[str, np.ndarray], enough: Callable[..., Any], steps: int | None = None
 ) -> np.ndarray:
     """P(not yet inside after t steps), t = 0, 1, …, in every view (a distribution over configurations).
 
@@ -162,7 +162,7 @@ def views_of(chain: Chain, times: HittingTimes, starts: dict[str, int]) -> dict[
 
 def quantiles(
     chain: Chain, inside: np.ndarray, times: HittingTimes, starts: dict[str, int], levels: Sequence[float]
-) -> dict:
+) -> dict[str, dict[str, int]]:
     """The least t with P(reached within t steps) >= level, for each view and level."""
     for level in levels:
         if not 0 < level < 1:

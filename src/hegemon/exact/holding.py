@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,7 @@ class HoldingTimes:
     way: Trace | None  # the most likely sequence of changes from the worst start
     way_probability: float
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         return {
             "set": self.set,
             "worst": finite(self.worst),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,7 +35,7 @@ def least_step(chain: "Chain", inside: np.ndarray, survival: np.ndarray, weights
     return surely
 
 
-def beyond_doubt(chain: "Chain", level: float) -> Callable:
+def beyond_doubt(chain: "Chain", level: float) -> Callable[..., Any]:
     """Whether every survival in a row is below 1 - level, whatever rounding did to it: one may stop there.
 
     Rounding grows with the steps, and the steps with the work, which is bounded: LONGEST is far beyond it.

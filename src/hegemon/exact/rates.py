@@ -56,7 +56,7 @@ class LongRun:
     transitions: int
     agents: tuple[int, ...]  # the numbers of agents that there can be
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, list[int] | float | None]:
         return {
             "availability": self.availability,
             "error": self.error,
@@ -159,7 +159,7 @@ class LongRunChain:
         """How many states the agent that is hit may get, each alike."""
         return self.protocol.space.size if rate.is_random else 1
 
-    def _interactions(self, m: int) -> tuple:
+    def _interactions(self, m: int) -> tuple[Any, ...]:
         space = self.spaces[m]
         chain: Chain = whole_chain(space, 1e9, self.progress)
         scale = self.denominator * (1 - sum(one.rate for one in self.rates)) / space.arcs

@@ -80,7 +80,9 @@ class RecomputedChain:
     def denominator(self) -> int:
         return self.space.arcs
 
-    def each(self, stage: str, work: Callable, backwards: bool = False, prepare: Callable | None = None) -> list:
+    def each(
+        self, stage: str, work: Callable[..., Any], backwards: bool = False, prepare: Callable[..., Any] | None = None
+    ) -> list[Any]:
         """`work(first, last)` for ranges of words, on all cores, in the order of the keys or against it.
 
         With `prepare`, only TOGETHER ranges at a time, after `prepare(first, last)` for all of them.
@@ -88,7 +90,7 @@ class RecomputedChain:
         ranges = [(at, min(at + WORDS, len(self.words))) for at in range(0, len(self.words), WORDS)]
         ranges = ranges[::-1] if backwards else ranges
         many = TOGETHER if prepare else len(ranges)
-        found: list = []
+        found: list[Any] = []
         with ThreadPoolExecutor(self.threads) as pool:
             try:
                 for at in range(0, len(ranges), many):

@@ -7,6 +7,7 @@ situation; a configuration's successors are the products over all nodes, weighte
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -50,7 +51,7 @@ class RoundConfigurations(ConfigurationSpace):
 
     def __init__(self, protocol: RoundsProtocol, topology: Topology):
         super().__init__(protocol, topology)
-        self._situations: dict = {}
+        self._situations: dict[tuple[int, tuple[int, ...], tuple[int, ...]], dict[int, int]] = {}
         if self.is_numbered:
             require_numberable(protocol, self.n * math.log2(self.q))
 
@@ -170,7 +171,7 @@ def require_countable(space: RoundConfigurations, denominator: int) -> None:
         )
 
 
-def merged(rows: np.ndarray, targets: np.ndarray, weights: np.ndarray, keeps: np.ndarray) -> tuple:
+def merged(rows: np.ndarray, targets: np.ndarray, weights: np.ndarray, keeps: np.ndarray) -> tuple[Any, ...]:
     """Entries of one row and target added up, in the order of rows and targets."""
     order = np.lexsort((targets, rows))
     rows, targets, weights, keeps = rows[order], targets[order], weights[order], keeps[order]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -62,7 +62,7 @@ class Extreme:
     def mean(self) -> float:
         return average(self.weights[self.starts], self.values[self.starts])
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, dict[str, float | None] | float | None]:
         named = {name: finite(self.values[index]) for name, index in self.named.items()}
         return {"worst": finite(self.extreme), "mean": finite(self.mean), "from": named, "error": float(self.error)}
 
@@ -213,7 +213,7 @@ class Schedules:
         rows = tuple(zip(self.process.chain.codes_at(places).tolist(), nodes, strict=True))
         return replace(trace(self.process.chain, [chosen.start]), strategy=rows)
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         expected = {
             name: {"most": most.record() if most else None, "least": least.record()}
             for name, (most, least) in self.expected.items()

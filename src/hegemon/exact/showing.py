@@ -1,6 +1,6 @@
 """What a notebook shows of a verification: findings, expectations, and counterexamples step by step."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hegemon import display
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 MOST_AGENTS = 12  # of a configuration that are shown
 
 
-def agents(states: list[dict]) -> str:
+def agents(states: list[dict[str, Any]]) -> str:
     shown = [", ".join(f"{name}={value}" for name, value in state.items()) for state in states[:MOST_AGENTS]]
     return "; ".join(shown) + (f" … {len(states)} agents" if len(states) > MOST_AGENTS else "")
 

@@ -76,8 +76,8 @@ class LinearSystem:
         self.place = np.full(self.size, -1, np.int32)
         self.place[self.order] = np.arange(len(self.order), dtype=np.int32)
         self._hard: set[int] = set()  # the components that sweeps alone do not settle
-        self._factors: dict = {}
-        self._triangles: dict = {}  # of the components at which GMRES stalls
+        self._factors: dict[int, Any] = {}
+        self._triangles: dict[int, Any] = {}  # of the components at which GMRES stalls
 
     def expected_steps(self) -> Solution:
         """The solution for b = 1."""

@@ -88,7 +88,7 @@ class Verification:
     def finding(self, question: str, name: str = "safe") -> Finding:
         return next(f for f in self.findings if (f.question, f.set) == (question, name))
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         return {
             "protocol": self.protocol.id,
             "n": self.protocol.n,

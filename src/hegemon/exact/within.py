@@ -30,7 +30,7 @@ class Within:
     error: float
     fractions: dict[str, Fraction] | None
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         exact = {name: str(value) for name, value in self.fractions.items()} if self.fractions else None
         return {
             "set": self.set,

@@ -167,11 +167,11 @@ def node_count(spec: str, n: int | None = None) -> int | None:
         return n if family in FAMILIES else None
     shape, values = FAMILIES[family][0], _numbers(family, arguments)
     if shape == "DIMENSION":
-        return 1 << max(0, min(values[0], 1000))
-    return math.prod(values) if "x" in shape else sum(values) if family == "lollipop" else values[0]
+        return 1 << max(0, min(int(values[0]), 1000))
+    return int(math.prod(values) if "x" in shape else sum(values) if family == "lollipop" else values[0])
 
 
-def _numbers(family: str, arguments: str) -> list:
+def _numbers(family: str, arguments: str) -> list[Any]:
     shape = FAMILIES[family][0]
     separator = "x" if "x" in shape else ","
     kinds = [float if word == "P" else int for word in shape.split(separator)]

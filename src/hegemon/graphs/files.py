@@ -19,7 +19,7 @@ def from_networkx(graph: Any) -> Topology:
     A single directed cycle is relabelled so that its arcs are i -> i+1.
     """
     name = graph.name or type(graph).__name__
-    seen: set[tuple] = set()
+    seen: set[tuple[Any, Any]] = set()
     for u, v in graph.edges():
         _require_simple(f"the graph {name!r}", u, v, graph.is_directed(), seen)
     return _from_labels(name, graph.nodes(), graph.edges(), graph.is_directed())
@@ -58,7 +58,7 @@ def _from_edge_list(path: Path, text: str) -> Topology:
     directed = False
     edges: list[tuple[str, ...]] = []
     labels: dict[str, None] = {}
-    seen: set[tuple] = set()
+    seen: set[tuple[Any, Any]] = set()
     for number, line in enumerate(text.splitlines(), start=1):
         content, _, comment = line.partition("#")
         if not content.strip():
@@ -82,7 +82,7 @@ def _from_edge_list(path: Path, text: str) -> Topology:
     return _from_labels(str(path), labels, edges, directed)
 
 
-def _require_simple(where: str, u: Any, v: Any, directed: bool, seen: set) -> None:
+def _require_simple(where: str, u: Any, v: Any, directed: bool, seen: set[tuple[Any, Any]]) -> None:
     """Refuse a loop, or an edge already among `seen`; otherwise add it there."""
     if u == v:
         raise InvalidInput(f"{where} has the loop {u} {v}, but a node cannot be its own neighbour: remove it")
@@ -96,7 +96,7 @@ def _require_simple(where: str, u: Any, v: Any, directed: bool, seen: set) -> No
         seen.add((v, u))
 
 
-def _from_labels(name: str, labels: Iterable, edges: Iterable[tuple], directed: bool) -> Topology:
+def _from_labels(name: str, labels: Iterable[Any], edges: Iterable[tuple[Any, ...]], directed: bool) -> Topology:
     labels = list(labels)
     if len(labels) < 2:
         raise InvalidInput(f"the graph {name!r} has {len(labels)} nodes, but n must be at least 2: give it an edge")

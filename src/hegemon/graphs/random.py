@@ -1,7 +1,6 @@
 """Random graphs from a given generator: regular graphs, and G(n, p)."""
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -97,10 +96,10 @@ def _pairing(n: int, degree: int, rng: np.random.Generator) -> tuple[np.ndarray,
 
 
 def _keys(n: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    return np.minimum(a, b) * n + np.maximum(a, b)
+    return np.asarray(np.minimum(a, b) * n + np.maximum(a, b))
 
 
-def _swap(n: int, a: np.ndarray, b: np.ndarray, bad: np.ndarray, taken: Any, rng: np.random.Generator) -> None:
+def _swap(n: int, a: np.ndarray, b: np.ndarray, bad: np.ndarray, taken: np.ndarray, rng: np.random.Generator) -> None:
     """Exchange ends between bad pairs and random partners, wherever both new pairs are simple and new."""
     partner = rng.integers(len(a), size=len(bad))
     flipped = rng.random(len(bad)) < 0.5

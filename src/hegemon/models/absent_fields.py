@@ -36,7 +36,7 @@ def tried_states(space: "StateSpace") -> Iterator[tuple[set[str], SimpleNamespac
                 yield absent, space.namespace_in(variant, rest)
 
 
-def fields_read_where_absent(function: Callable, protocol: "Protocol") -> set[str]:
+def fields_read_where_absent(function: Callable[..., Any], protocol: "Protocol") -> set[str]:
     """The fields on which the answer of `function(a, p)` depends in some state that does not have them."""
     space = protocol.space
     found: set[str] = set()
@@ -57,12 +57,12 @@ def fields_read_where_absent(function: Callable, protocol: "Protocol") -> set[st
     return found
 
 
-def mentioned(function: Any) -> set:
+def mentioned(function: Any) -> set[Any]:
     """Every name, text and number in the code of a function and of the plain functions that it calls."""
     return set().union(*(_words(reached.__code__) for reached in reachable(function)))
 
 
-def reachable(function: Any, seen: set | None = None) -> set:
+def reachable(function: Any, seen: set[Any] | None = None) -> set[Any]:
     """A plain function together with all that it can call by a global or enclosing name."""
     seen = set() if seen is None else seen
     function = getattr(function, "py_func", function)
@@ -76,12 +76,12 @@ def reachable(function: Any, seen: set | None = None) -> set:
     return seen
 
 
-def _words(code: types.CodeType) -> set:
+def _words(code: types.CodeType) -> set[Any]:
     words = {*code.co_names, *(constant for constant in code.co_consts if isinstance(constant, str | int | float))}
     return words.union(*(_words(inner) for inner in code.co_consts if isinstance(inner, types.CodeType)))
 
 
-def _matters(function: Callable, protocol: "Protocol", state: SimpleNamespace, name: str) -> bool:
+def _matters(function: Callable[..., Any], protocol: "Protocol", state: SimpleNamespace, name: str) -> bool:
     """Whether the answer depends on what an absent field holds."""
     answer = function(state, protocol.p)
     for value in values_to_try(protocol, name, function):
@@ -92,7 +92,7 @@ def _matters(function: Callable, protocol: "Protocol", state: SimpleNamespace, n
     return False
 
 
-def values_to_try(protocol: "Protocol", name: str, function: Callable | None = None) -> Iterator[int]:
+def values_to_try(protocol: "Protocol", name: str, function: Callable[..., Any] | None = None) -> Iterator[int]:
     """Values of a field that may make a difference: all if they are few, else ends, parameters and constants."""
     low, high = protocol.space.bounds[name]
     if high - low <= ALL_VALUES:

@@ -33,7 +33,7 @@ def authored(what: str, instead: str = "fix it") -> Iterator[None]:
         raise InvalidInput(f"{what} fails{place(error)}: {sentence(error)}; {instead}") from error
 
 
-def whole(init: Callable) -> Callable:
+def whole(init: Callable[..., Any]) -> Callable[..., Any]:
     """A constructor of an author's own, which must take what every protocol takes and hand it on."""
 
     @functools.wraps(init)
@@ -53,7 +53,7 @@ def place(error: BaseException) -> str:
     return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
 
 
-def where(function: Callable, line: int | None = None) -> str:
+def where(function: Callable[..., Any], line: int | None = None) -> str:
     """`file, line N` of a function, or of a line in it."""
     code = getattr(function, "__code__", None)
     if code is None:

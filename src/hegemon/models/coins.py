@@ -87,7 +87,7 @@ class CoinSpace:
             raise InvalidInput(
                 f"{self.owner}: its coins show one of {number:,} values, and at most {MOST_FACES:,} can be tried"
             )
-        found: dict[tuple, tuple[int, int]] = {(): (0, 1)}
+        found: dict[tuple[Any, ...], tuple[int, int]] = {(): (0, 1)}
         place = 1
         for name, (low, high) in zip(self.names, self.bounds, strict=True):
             digits = [(1, 0, -low), (0, -low, high + 1)] if name in self.biased else []

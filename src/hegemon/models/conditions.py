@@ -43,7 +43,7 @@ def parse_set(text: str, protocol: "Protocol") -> ConfigurationSet:
 
 def alternatives(
     text: str, protocol: "Protocol", values: Mapping[str, Any] | None = None
-) -> list[dict[Callable, tuple[int, int]]] | None:
+) -> list[dict[Callable[..., Any], tuple[int, int]]] | None:
     """The same set as rows of bounds on counts, by their conditions: a configuration is inside if it is within one row.
 
     None if a part is no bound of a count, or if there would be more than MOST_ROWS. `values` are those of the bounds.
@@ -112,7 +112,9 @@ class _NoRows(Exception):
     """Not only bounds of counts, or too many of them."""
 
 
-def _rows(tree: Tree, protocol: "Protocol", wanted: bool, values: Any) -> list[dict[Callable, tuple[int, int]]]:
+def _rows(
+    tree: Tree, protocol: "Protocol", wanted: bool, values: Any
+) -> list[dict[Callable[..., Any], tuple[int, int]]]:
     """The rows in which a tree is true, if that is wanted, and otherwise those in which it is false."""
     if isinstance(tree, Logic):
         if tree.operator == "not":
@@ -140,9 +142,9 @@ def _rows(tree: Tree, protocol: "Protocol", wanted: bool, values: Any) -> list[d
     return [{condition: (low, high)} for condition, (low, high) in outside if low <= high]
 
 
-def _joined(rows: Any) -> dict[Callable, tuple[int, int]]:
+def _joined(rows: Any) -> dict[Callable[..., Any], tuple[int, int]]:
     """All of these bounds at once."""
-    result: dict[Callable, tuple[int, int]] = {}
+    result: dict[Callable[..., Any], tuple[int, int]] = {}
     for row in rows:
         for counted, (low, high) in row.items():
             least, most = result.get(counted, (0, LARGEST))

@@ -25,7 +25,7 @@ class Group:
     """`count` agents that share the given values; fields not given are drawn uniformly when `random`."""
 
     count: int
-    values: dict
+    values: dict[str, Any]
     random: bool = False
 
 
@@ -90,10 +90,10 @@ class Configuration:
             lines.append(f"  {number:>{len(f'{counts.max():,}')},} × {state}")
         return "\n".join([*lines, *([f"  … and {len(codes) - SHOWN:,} more"] if len(codes) > SHOWN else [])])
 
-    def mappings(self) -> list[dict]:
+    def mappings(self) -> list[dict[str, Any]]:
         return [self.space.mapping(record) for record in self.agents]
 
-    def save(self, path: str | os.PathLike) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """As JSON or CSV, readable by `load`; written beside and moved into place, so never half a file."""
         path = Path(path)
         codes, counts = self.multiset
@@ -209,7 +209,7 @@ def _checked_agents(space: StateSpace, agents: np.ndarray, n: int, what: str) ->
     return space.canonical_array(agents)
 
 
-def _draw(space: StateSpace, group: Group, rng: Any, as_multiset: bool) -> tuple:
+def _draw(space: StateSpace, group: Group, rng: Any, as_multiset: bool) -> tuple[Any, ...]:
     """Codes and counts of one group. Random fields: each agent uniform over all states with these values."""
     if not group.random:
         return space.code_array([space.code(space.parse(group.values))]), np.array([group.count], dtype=np.int64)

@@ -8,7 +8,7 @@ after every step that changes what it reads, which costs a pass over the agents;
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hegemon.errors import InvalidInput
 from hegemon.models.functions import Part, Source, SyntaxBuilder, function_from
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hegemon.models.protocol import Protocol
 
 
-def counting_predicate(tree: Tree, protocol: "Protocol") -> Callable:
+def counting_predicate(tree: Tree, protocol: "Protocol") -> Callable[..., Any]:
     """The predicate `(agents, p)`, or `(nodes, offsets, targets, p)` where the model reads the graph."""
     names = ["nodes", "offsets", "targets", "p"] if protocol.reads_graph else ["agents", "p"]
     agents = names[0]
@@ -61,7 +61,7 @@ class _CountBuilder(SyntaxBuilder):
         self.agents, self.fields = SyntaxBuilder(protocol, guarded=True), ()
         self.arguments = arguments
         self.tests: dict[str, ast.expr] = {}
-        self.called: dict[str, Callable] = {}
+        self.called: dict[str, Callable[..., Any]] = {}
 
     def truth(self, tree: Tree) -> ast.expr:
         if isinstance(tree, Logic):
@@ -94,7 +94,7 @@ class _CountBuilder(SyntaxBuilder):
         parts += [self._calling(predicate, self.arguments) for predicate in chosen.whole]
         return ast.BoolOp(ast.And(), parts)
 
-    def _calling(self, function: Callable, arguments: list[str]) -> ast.expr:
+    def _calling(self, function: Callable[..., Any], arguments: list[str]) -> ast.expr:
         name = next((name for name, other in self.called.items() if other is function), f"called_{len(self.called)}")
         self.called[name] = function
         return ast.Call(ast.Name(name, ast.Load()), [ast.Name(one, ast.Load()) for one in arguments], [])

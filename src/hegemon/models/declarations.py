@@ -106,12 +106,12 @@ def _check_functions(cls: Any, owner: str) -> None:
             raise _wrong(observable.value, f"{owner}: the observable {name}", f"a function of ({forms[0]})")
 
 
-def require_arguments(function: Callable, expected: str, what: str, instead: str) -> None:
+def require_arguments(function: Callable[..., Any], expected: str, what: str, instead: str) -> None:
     if not accepts(function, expected):
         raise _wrong(function, what, instead)
 
 
-def accepts(function: Callable, expected: str) -> bool:
+def accepts(function: Callable[..., Any], expected: str) -> bool:
     """Whether a plain function can be called with that many positional arguments."""
     plain = getattr(function, "py_func", function)
     if not inspect.isfunction(plain):
@@ -123,7 +123,7 @@ def accepts(function: Callable, expected: str) -> bool:
     return not plain.__code__.co_flags & UNUSUAL
 
 
-def _wrong(function: Callable, what: str, instead: str) -> InvalidInput:
+def _wrong(function: Callable[..., Any], what: str, instead: str) -> InvalidInput:
     if not inspect.isfunction(function):
         return InvalidInput(f"{what} is {function!r:.60}, which is not a function; write {instead}")
     kind = "is async or has a yield" if function.__code__.co_flags & UNUSUAL else "takes other arguments"

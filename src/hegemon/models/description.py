@@ -15,7 +15,7 @@ from hegemon.models.neighbourhoods import NEIGHBOURHOODS
 from hegemon.models.protocol import Protocol
 
 
-def describe(protocol: Protocol) -> dict:
+def describe(protocol: Protocol) -> dict[str, Any]:
     """Everything that `show` prints."""
     return {
         "protocol": protocol.id,
@@ -63,9 +63,9 @@ def describe(protocol: Protocol) -> dict:
 RULES = ("interact", "update", "begin", "round")  # what the rules of a protocol are called, depending on its model
 
 
-def rule_functions(kind: type) -> list:
+def rule_functions(kind: type) -> list[Any]:
     """The functions that are the rules of a protocol's class, each followed by those of its author that it calls."""
-    found: dict = {}
+    found: dict[FunctionType, None] = {}  # in order
 
     def follow(function: Any) -> None:
         plain = getattr(function, "py_func", function)

@@ -29,7 +29,7 @@ from hegemon.models.grammar import (
     too_large,
 )
 
-FUNCTIONS: dict[str, tuple[Callable, int, int]] = {  # with the fewest and the most arguments
+FUNCTIONS: dict[str, tuple[Callable[..., Any], int, int]] = {  # with the fewest and the most arguments
     "ceil": (math.ceil, 1, 1),
     "floor": (math.floor, 1, 1),
     "log": (math.log, 1, 2),
@@ -95,7 +95,7 @@ def calculate(symbol: str, left: int | float, right: int | float | None = None) 
     return _bounded(OPERATIONS[symbol](left, right), symbol)
 
 
-OPERATIONS: dict[str, Callable] = {
+OPERATIONS: dict[str, Callable[..., Any]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,

@@ -12,7 +12,7 @@ import ast
 import types
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hegemon.errors import InvalidInput, meant
 from hegemon.models.expressions import calculate, parse, value_of
@@ -37,13 +37,13 @@ class Part(NamedTuple):
     high: int | float
 
 
-def condition(text: str | Tree, protocol: "Protocol", guarded: bool = True) -> Callable:
+def condition(text: str | Tree, protocol: "Protocol", guarded: bool = True) -> Callable[..., Any]:
     """The function `(a, p) -> bool` that a text over fields and parameters means."""
     tree = parse(text) if isinstance(text, str) else text
     return function_from(Source(SyntaxBuilder(protocol, guarded).truth(tree)))
 
 
-def number(text: str, protocol: "Protocol") -> Callable:
+def number(text: str, protocol: "Protocol") -> Callable[..., Any]:
     """The function `(a, p) -> number` that an arithmetic text means; it may read fields that every state has."""
     tree = parse(text)
     for name in sorted(names_in(tree)):
@@ -74,7 +74,7 @@ class Source:
 
 
 @lru_cache(maxsize=4096)
-def function_from(source: Source, called: tuple[tuple[str, Callable], ...] = ()) -> Callable:
+def function_from(source: Source, called: tuple[tuple[str, Callable[..., Any]], ...] = ()) -> Callable[..., Any]:
     """A function definition as a function, which may call others by these names; an expression as `(a, p)`."""
     if isinstance(source.syntax, ast.FunctionDef):
         module: ast.Module | ast.Expression = ast.Module([source.syntax], [])
@@ -236,7 +236,7 @@ class SyntaxBuilder:
             raise InvalidInput(f"{tree.function} takes two numbers or more")
         for part in parts[1:]:
             _require_exact(parts[0], part)
-        choose: Callable = min if tree.function == "min" else max
+        choose: Callable[..., Any] = min if tree.function == "min" else max
         return _checked(syntax, choose(part.low for part in parts), choose(part.high for part in parts))
 
 

@@ -42,7 +42,7 @@ class Operation:
     """`+ - * / // % ^` of two operands, or `-` of one."""
 
     operator: str
-    operands: tuple
+    operands: tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Comparison:
     """`1 <= x < y`: operands one more than operators."""
 
     operators: tuple[str, ...]
-    operands: tuple
+    operands: tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ class Logic:
     """`and` or `or` of several operands, `not` of one."""
 
     operator: str
-    operands: tuple
+    operands: tuple[Any, ...]
 
 
 @dataclass(frozen=True)
 class Call:
     function: str
-    operands: tuple
+    operands: tuple[Any, ...]
 
 
 Tree = Number | Name | Quoted | Operation | Comparison | Logic | Call

@@ -95,12 +95,12 @@ def _derived(kind: Any, marks: tuple[str, ...]) -> Any:
 
 
 @lru_cache(maxsize=256)
-def living(condition: Callable, marks: tuple[str, ...]) -> Callable:
+def living(condition: Callable[..., Any], marks: tuple[str, ...]) -> Callable[..., Any]:
     """The condition of agents that have not crashed; one that speaks of `halted` itself is left as it is."""
     if CRASHED not in marks or HALTED in getattr(getattr(condition, "__code__", None), "co_names", ()):
         return condition
     crashed = 1 + marks.index(CRASHED)
-    scope: dict = {"condition": condition}
+    scope: dict[str, Any] = {"condition": condition}
     exec(f"def living_condition(a, p):\n    return a.{HALTED} != {crashed} and condition(a, p)\n", scope)
     return scope["living_condition"]
 
@@ -115,6 +115,6 @@ def _interact(interact: Any, has_coins: bool, missed: int) -> Any:
         lines += ["    else:"]
         for agent in "ab":
             lines += [f"        if 1 <= {agent}.{HALTED} <= {missed}:", f"            {agent}.{HALTED} -= 1"]
-    scope: dict = {"interact": interact, "__name__": interact.__module__}
+    scope: dict[str, Any] = {"interact": interact, "__name__": interact.__module__}
     exec("\n".join(lines), scope)
     return scope["halting_interact"]

@@ -7,7 +7,7 @@ all with these inputs.
 """
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def describe_inputs(protocol: "Protocol") -> str:
     return ", ".join(texts)
 
 
-def input_groups(protocol: "Protocol", values: dict, random: bool) -> list[Group]:
+def input_groups(protocol: "Protocol", values: dict[str, Any], random: bool) -> list[Group]:
     """All agents with these values, and each input given to the first of them."""
     numbers = told(protocol)
     if not numbers:  # n may be a symbol here, for which there is no order

@@ -20,8 +20,11 @@ from hegemon.models.fields import Field
 
 @lru_cache(maxsize=4096)
 def with_integers(
-    function: Callable, fields: tuple[Field, ...], owner: str, chosen: tuple[tuple[str, tuple[str, ...]], ...] = ()
-) -> Callable:
+    function: Callable[..., Any],
+    fields: tuple[Field, ...],
+    owner: str,
+    chosen: tuple[tuple[str, tuple[str, ...]], ...] = (),
+) -> Callable[..., Any]:
     """The same function with every name of a Choice, or choice of a parameter, replaced by its integer.
 
     Itself if it has none.
@@ -42,7 +45,7 @@ class _Replacement:
     def __init__(self, choices: dict[str, tuple[str, ...]], fields: set[str], owner: str):
         self.choices, self.fields, self.owner = choices, fields, owner
         self.names = {name for names in choices.values() for name in names}
-        self.made: dict[Callable, Any] = {}
+        self.made: dict[Callable[..., Any], Any] = {}
 
     def of(self, function: Any) -> Any:
         if not self._concerns(function, set()):
@@ -63,7 +66,7 @@ class _Replacement:
     def _inner(self, value: Any) -> Any:
         return self.of(value) if isinstance(value, types.FunctionType) else value
 
-    def refuse_hidden(self, function: Any, seen: set) -> None:
+    def refuse_hidden(self, function: Any, seen: set[Any]) -> None:
         """Refuse `module.helper(a)` where the helper has names: it would compare them with integers, and find none."""
         seen.add(function)
         held = function.__globals__
@@ -80,7 +83,7 @@ class _Replacement:
                         f"module ({place}); write from {value.__name__} import {after.argval}, and call it by that name"
                     )
 
-    def _concerns(self, function: Any, seen: set) -> bool:
+    def _concerns(self, function: Any, seen: set[Any]) -> bool:
         """Whether a function, or one that it calls, mentions the name of a value."""
         if function in seen:
             return False
@@ -126,7 +129,7 @@ class _Replacement:
         inner = [self._code(function, item) if isinstance(item, types.CodeType) else item for item in constants]
         return code.replace(co_consts=tuple(inner))
 
-    def _field_beside(self, steps: tuple, index: int) -> str | None:
+    def _field_beside(self, steps: tuple[Any, ...], index: int) -> str | None:
         """The field that a constant is compared with or written to, as far as the code shows it."""
         after = [step for step in steps[index + 1 : index + 5] if step.opname != "COPY"]
         operations = [step.opname for step in after] + ["", "", ""]

@@ -102,8 +102,8 @@ class MessageProtocol(Protocol):
     message_fields: ClassVar[tuple[Field, ...]]
     node_fields: ClassVar[tuple[Field, ...]]  # the variables whose domain is declared
     node_type: ClassVar[type[BasicNode]]
-    begin: Callable  # (self, node, rng) -> messages
-    round: Callable  # (self, node, inbox, rng) -> messages
+    begin: Callable[..., Any]  # (self, node, rng) -> messages
+    round: Callable[..., Any]  # (self, node, inbox, rng) -> messages
 
     model = MESSAGES
     time_unit = "rounds"
@@ -209,7 +209,7 @@ class MessageProtocol(Protocol):
         """The protocol together with what its nodes know about the graph."""
         return self
 
-    def measure(self, nodes: list) -> dict:
+    def measure(self, nodes: list[Any]) -> dict[str, Any]:
         """What the author wants to know at the end, from the nodes that did anything."""
         return {}
 

@@ -31,7 +31,7 @@ def chosen_parameters(protocol: Protocol) -> dict[str, Any]:
     return {name: value for name, value in protocol.parameters.items() if value != usual.get(name)}
 
 
-def asked_observables(protocol: Protocol, names: bool | Mapping | Sequence[str]) -> dict[str, Any]:
+def asked_observables(protocol: Protocol, names: bool | Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
     """The observables that are asked for: True for all that the protocol offers, names (as a list, or divided by
     commas), or observables themselves."""
     if isinstance(names, Mapping):

@@ -62,7 +62,7 @@ def check_neighbourhood(cls: "type[RoundsProtocol]") -> None:
             )
 
 
-def bounded_by_degree(fields: tuple) -> list[str]:
+def bounded_by_degree(fields: tuple[Any, ...]) -> list[str]:
     """The fields whose range speaks of `degree`."""
     texts = {field.name: f"{field.domain.low} {field.domain.high}" for field in fields}
     return [name for name, text in texts.items() if re.search(r"\bdegree\b", text)]
@@ -165,12 +165,12 @@ def require_alike(protocol: "Protocol | None", what: str) -> None:
         )
 
 
-def facing(states: list, backs: Any) -> list:
+def facing(states: list[Any], backs: Any) -> list[Any]:
     """Neighbours on ports: copies of their states, each with the port that leads back."""
     return [type(state)(**vars(state), **{BACK: int(back)}) for state, back in zip(states, backs, strict=True)]
 
 
-def without_back(mapping: Any) -> tuple[dict, int | None]:
+def without_back(mapping: Any) -> tuple[dict[str, Any], int | None]:
     """A neighbour as a user writes it: its state, and the port back."""
     state = dict(mapping)
     return state, state.pop(BACK, None)

@@ -26,7 +26,7 @@ class ObjectProtocol(CoinProtocol):
     `start_NAME(self, rng)` that returns a list of n agents; sets are made of `whole((agents, p) -> bool)`.
     """
 
-    interact: Callable  # (a, b, p, coins) -> None
+    interact: Callable[..., Any]  # (a, b, p, coins) -> None
 
     model = OBJECTS
     functions = {"interact": "a, b, p, coins", "output": "a, p"}
@@ -39,7 +39,7 @@ class ObjectProtocol(CoinProtocol):
             )
         super().__init__(n, **given)
 
-    def agents_of(self, name: str, rng: Any) -> list:
+    def agents_of(self, name: str, rng: Any) -> list[Any]:
         """The agents of a named start."""
         if name not in self.starts:
             raise InvalidInput(f"{self.id} has no start {name!r}; {choose(self.starts)}{meant(name, self.starts)}")
@@ -49,14 +49,14 @@ class ObjectProtocol(CoinProtocol):
             raise InvalidInput(f"{self.id}: the start {name} must return a list of n = {self.n} agents")
         return agents
 
-    def holds(self, chosen: Any, agents: list) -> bool:
+    def holds(self, chosen: Any, agents: list[Any]) -> bool:
         """Whether the agents are in a set."""
         return bool(chosen.contains(agents, self.p, self.values))
 
-    def count_leaders(self, agents: list) -> int:
+    def count_leaders(self, agents: list[Any]) -> int:
         return sum(bool(self.output(a, self.p)) for a in agents)
 
-    def check_interact(self, rng: random.Random, agents: list, samples: int = 100) -> None:
+    def check_interact(self, rng: random.Random, agents: list[Any], samples: int = 100) -> None:
         """Refuse an `interact` that fails, or that changes a value in place instead of replacing it."""
         require_pure(self.interact, f"{self.id}: interact", "its only randomness is `coins`")
         for _ in range(samples):

@@ -17,10 +17,10 @@ class Observable:
     """
 
     reduce: str
-    value: Callable
+    value: Callable[..., Any]
     doc: str = ""
 
-    def mapped(self, change: Callable[[Callable], Callable]) -> "Observable":
+    def mapped(self, change: Callable[[Callable[..., Any]], Callable[..., Any]]) -> "Observable":
         """The same observable with its author's function changed."""
         return dataclasses.replace(self, value=change(self.value))
 
@@ -37,7 +37,7 @@ class Observable:
         """Whether its value is of one agent alone, not of an agent and its neighbours, or of everything."""
         return self.reduce != "overall" and self.value.__code__.co_argcount == 2
 
-    def values_of(self, which: Iterable[int], states: Sequence[Any], graph: tuple, p: Any) -> list:
+    def values_of(self, which: Iterable[int], states: Sequence[Any], graph: tuple[Any, ...], p: Any) -> list[Any]:
         """The values of these agents in plain Python; `graph` has the rows of the neighbours, where they are read."""
         if self.reads_one:
             return [self.value(states[v], p) for v in which]
@@ -57,22 +57,22 @@ class Observable:
         return float(np.average(values, weights=counts))
 
 
-def count(condition: Callable, doc: str = "") -> Observable:
+def count(condition: Callable[..., Any], doc: str = "") -> Observable:
     return Observable("count", condition, doc)
 
 
-def mean(value: Callable, doc: str = "") -> Observable:
+def mean(value: Callable[..., Any], doc: str = "") -> Observable:
     return Observable("mean", value, doc)
 
 
-def minimum(value: Callable, doc: str = "") -> Observable:
+def minimum(value: Callable[..., Any], doc: str = "") -> Observable:
     return Observable("minimum", value, doc)
 
 
-def maximum(value: Callable, doc: str = "") -> Observable:
+def maximum(value: Callable[..., Any], doc: str = "") -> Observable:
     return Observable("maximum", value, doc)
 
 
-def overall(value: Callable, doc: str = "") -> Observable:
+def overall(value: Callable[..., Any], doc: str = "") -> Observable:
     """A number of the whole configuration on its graph: `value(nodes, offsets, targets, p)`."""
     return Observable("overall", value, doc)

@@ -22,7 +22,7 @@ class PopulationProtocol(CoinProtocol):
     With `class Coins:` it is `def interact(a, b, p, coins)`, and `coins.x` is a bit, fair or not, or a uniform number.
     """
 
-    interact: Callable  # (a, b, p) -> None, or (a, b, p, coins) -> None
+    interact: Callable[..., Any]  # (a, b, p) -> None, or (a, b, p, coins) -> None
 
     model = POPULATION
     functions = {"interact": "a, b, p", "output": "a, p", "label": "a, p", "highlight": "a, p"}
@@ -49,10 +49,12 @@ class PopulationProtocol(CoinProtocol):
             check_fields(state)
         self.interact(a, b, self.checked_p, *self._tossed(coin))
 
-    def _tossed(self, coin: int) -> tuple:
+    def _tossed(self, coin: int) -> tuple[Any, ...]:
         return (self.coins.kind._make(map(Word, self.coins.value(coin))),) if self.coin_fields else ()
 
-    def transition(self, a: Any, b: Any, coins: Mapping[str, int] | None = None) -> tuple[dict, dict]:
+    def transition(
+        self, a: Any, b: Any, coins: Mapping[str, int] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
         """The hand tool: two states as mappings in, the two states after their interaction out."""
         left, right = self.space.parse(a), self.space.parse(b)
         self.meet(left, right, self.coins.number(coins or {}))
@@ -107,13 +109,13 @@ class PopulationProtocol(CoinProtocol):
             chosen = [{0, values - 1, *some} for some in drawn]
             situations = [(*pair, coin) for pair, some in zip(pairs, chosen, strict=True) for coin in sorted(some)]
 
-        def states_of(situation: tuple) -> list:
+        def states_of(situation: tuple[Any, ...]) -> list[Any]:
             return [checked(self.space.namespace(code)) for code in situation[:2]]
 
-        def shown(situation: tuple) -> str:
+        def shown(situation: tuple[Any, ...]) -> str:
             return self.shown_meeting(*situation)
 
-        def call(states: list, situation: tuple) -> None:
+        def call(states: list[Any], situation: tuple[Any, ...]) -> None:
             return self.interact(*states, self.checked_p, *self._tossed(situation[2]))
 
         check_transition(self, "interact", situations, states_of, call, shown)

@@ -54,7 +54,7 @@ class Protocol:
     id: ClassVar[str]  # the name of the class in small letters: TimeOptimal is time-optimal
     fields: ClassVar[tuple[Field, ...]] = ()
     parameter_declarations: ClassVar[dict[str, Parameter]] = {}
-    starts: ClassVar[dict[str, Callable]] = {}
+    starts: ClassVar[dict[str, Callable[..., Any]]] = {}
     sets: dict[str, ConfigurationSet] = {}
     observables: dict[str, Observable] = {}
 
@@ -85,7 +85,7 @@ class Protocol:
 
     n: int
     values: dict[str, Any]
-    output: Callable
+    output: Callable[..., Any]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -173,7 +173,7 @@ class Protocol:
         """Further conditions between parameters; raise InvalidInput."""
 
     @property
-    def parameters(self) -> dict:
+    def parameters(self) -> dict[str, Any]:
         return {name: self.values[name] for name in self.parameter_declarations}
 
     @property
@@ -212,7 +212,7 @@ class Protocol:
         """The same, with whole numbers that are refused where machine code would refuse them."""
         return self.p._replace(**{k: Word(v) for k, v in self.values.items() if type(v) is int})
 
-    def holds(self, condition: Callable, state: Any) -> bool:
+    def holds(self, condition: Callable[..., Any], state: Any) -> bool:
         """Whether a condition of one agent, such as `output`, holds in a state: any number but 0 counts.
 
         It is calculated as machine code does it, so both answer the same or refuse.
@@ -333,7 +333,7 @@ class Protocol:
     def check_sound(self) -> None:
         """What `require_sound` asks of this model; raises InvalidInput."""
 
-    def watched(self) -> dict:
+    def watched(self) -> dict[str, Observable]:
         """The declared observables, or sensible ones: how many agents have each value of each small field."""
         if self.observables:
             return self.observables

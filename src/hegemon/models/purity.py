@@ -38,13 +38,13 @@ KINDS = {
 SUPPORTED = "a transition may only depend on its arguments"
 
 
-def require_pure(function: Callable, what: str, instead: str = SUPPORTED) -> None:
+def require_pure(function: Callable[..., Any], what: str, instead: str = SUPPORTED) -> None:
     """Refuse a function that reads or changes anything besides its arguments, naming the call and its line."""
     for reason in impurities(function):
         raise InvalidInput(f"{what} {reason}; {instead}")
 
 
-def impurities(function: Any, seen: set | None = None) -> Iterator[str]:
+def impurities(function: Any, seen: set[Any] | None = None) -> Iterator[str]:
     """What a function and those that it calls do besides calculating, each with its place."""
     seen = set() if seen is None else seen
     function = getattr(function, "py_func", function)  # compiled by its author
@@ -63,7 +63,7 @@ def impurities(function: Any, seen: set | None = None) -> Iterator[str]:
     yield from _code_impurities(function, function.__code__, cells, seen)
 
 
-def _code_impurities(function: Any, code: types.CodeType, cells: dict, seen: set) -> Iterator[str]:
+def _code_impurities(function: Any, code: types.CodeType, cells: dict[str, Any], seen: set[Any]) -> Iterator[str]:
     steps = [step for step in dis.get_instructions(code) if step.opname not in ("CACHE", "PUSH_NULL", "PRECALL")]
     for index, step in enumerate(steps):
         place = where(function, step.positions.lineno if step.positions else None)
@@ -83,7 +83,7 @@ def _code_impurities(function: Any, code: types.CodeType, cells: dict, seen: set
             yield from _code_impurities(function, constant, cells, seen)
 
 
-def _looked_up(function: Any, name: str, cells: dict | None) -> tuple[Any] | None:
+def _looked_up(function: Any, name: str, cells: dict[str, Any] | None) -> tuple[Any] | None:
     """The object that a name means, in a tuple; None if there is none (yet)."""
     if cells is not None:
         try:
@@ -95,7 +95,7 @@ def _looked_up(function: Any, name: str, cells: dict | None) -> tuple[Any] | Non
     return (getattr(builtins, name),) if hasattr(builtins, name) else None
 
 
-def _used(value: Any, path: str, following: list, place: str, seen: set) -> Iterator[str]:
+def _used(value: Any, path: str, following: list[Any], place: str, seen: set[Any]) -> Iterator[str]:
     """What is wrong with using an object: `following` are the steps after it, attributes first."""
     for step in following:
         if step.opname == "STORE_ATTR":

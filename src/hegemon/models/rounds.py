@@ -39,7 +39,7 @@ class RoundsProtocol(CoinProtocol):
     `label(a, p)` and `highlight(a, p)`, if given, are for pictures: a short text, and whether a node stands out.
     """
 
-    update: Callable  # (me, neighbours, coins, p) -> None
+    update: Callable[..., Any]  # (me, neighbours, coins, p) -> None
 
     model = ROUNDS
     time_unit = "rounds"
@@ -162,7 +162,7 @@ class RoundsProtocol(CoinProtocol):
         """The same in words."""
         return str(self.coins.mapping(number) if self.coin_fields else number)
 
-    def transition(self, me: Any, neighbours: Any, coins: int | Mapping[str, int] = 0) -> dict:
+    def transition(self, me: Any, neighbours: Any, coins: int | Mapping[str, int] = 0) -> dict[str, Any]:
         """The hand tool: the state of a node after a round, from states as mappings."""
         state = self.space.parse(me)
         self.degree_fitting.require(state, len(neighbours))
@@ -177,17 +177,17 @@ class RoundsProtocol(CoinProtocol):
         self.space.code(state)  # refuses values out of range
         return self.space.mapping(state)
 
-    def move(self, me: Any, neighbours: list, coins: int) -> None:
+    def move(self, me: Any, neighbours: list[Any], coins: int) -> None:
         """The update of a node, in place, calculated as machine code does it."""
         check_fields(me)
         self.update(me, [checked(state) for state in neighbours], self._checked_coins(coins), self.checked_p)
         self.degree_fitting.require(me, len(neighbours))
 
-    def as_seen(self, states: list, backs: Any) -> list:
+    def as_seen(self, states: list[Any], backs: Any) -> list[Any]:
         """Neighbours as `update` gets them; `backs` are the ports there that lead back."""
         return facing(states, backs) if self.neighbourhood == "ports" else states
 
-    def neighbours_of(self, nodes: list, topology: Topology, v: int) -> list:
+    def neighbours_of(self, nodes: list[Any], topology: Topology, v: int) -> list[Any]:
         """The neighbours of a node, likewise."""
         return self.as_seen([nodes[u] for u in topology.neighbours(v)], self.ports_back(topology, v))
 
@@ -195,7 +195,7 @@ class RoundsProtocol(CoinProtocol):
         """The ports of a node's neighbours that lead back to it, where the protocol reads ports."""
         return tuple(topology.backs(v).tolist()) if self.neighbourhood == "ports" else ()
 
-    def outcomes(self, nodes: list, topology: Topology) -> list[list]:
+    def outcomes(self, nodes: list[Any], topology: Topology) -> list[list[Any]]:
         """For every node the different states that it may have after one round, over all its coins."""
         result = []
         for v, me in enumerate(nodes):
@@ -209,12 +209,12 @@ class RoundsProtocol(CoinProtocol):
             result.append(list(found.values()))
         return result
 
-    def successors(self, nodes: list, topology: Topology) -> Iterator[Any]:
+    def successors(self, nodes: list[Any], topology: Topology) -> Iterator[Any]:
         """Every configuration that can follow in one round, over all coins of all nodes; for small graphs."""
         for choice in itertools.product(*self.outcomes(nodes, topology)):
             yield list(choice)
 
-    def namespaces(self, agents: np.ndarray) -> list:
+    def namespaces(self, agents: np.ndarray) -> list[Any]:
         """An array of records as the mutable objects that the plain-Python `update` works on."""
         return [self.space.namespace(code) for code in self.space.encode_array(agents)]
 
@@ -247,16 +247,16 @@ class RoundsProtocol(CoinProtocol):
         on what its neighbourhood does not show, nor read a neighbour's field that is not public."""
         situations = [self._situation(rng) for _ in range(samples)]
 
-        def states_of(situation: tuple) -> list:
+        def states_of(situation: tuple[Any, ...]) -> list[Any]:
             return [checked(self.space.namespace(code)) for code in situation[0]]
 
-        def shown(situation: tuple) -> str:
+        def shown(situation: tuple[Any, ...]) -> str:
             me, *near = (self.space.mapping(state) for state in states_of(situation))
             if self.neighbourhood == "ports":
                 near = [state | {"back": back} for state, back in zip(near, situation[1], strict=True)]
             return f"node {me}, neighbours {near}, coins {self.coins_in_words(situation[2])}"
 
-        def call(states: list, situation: tuple) -> Any:
+        def call(states: list[Any], situation: tuple[Any, ...]) -> Any:
             near = self.as_seen(states[1:], situation[1])
             answer = self.update(states[0], near, self._checked_coins(situation[2]), self.checked_p)
             self.degree_fitting.require(states[0], len(near))
@@ -279,7 +279,7 @@ class RoundsProtocol(CoinProtocol):
                 raise InvalidInput(f"{self.id}: update changes a neighbour; it may only change its own state ({place})")
 
     @property
-    def _blindness(self) -> list[tuple[Callable, str]]:
+    def _blindness(self) -> list[tuple[Callable[..., Any], str]]:
         """Changes of the neighbours that `update` may not notice."""
         if self.is_ordered:
             return []
@@ -306,12 +306,12 @@ class RoundsProtocol(CoinProtocol):
         states = fitting.redrawn(self.space.decode_array(np.array(codes)), degrees, rng)
         return tuple(self.space.encode_array(states).tolist()), backs, coins
 
-    def _updated(self, states: list, situation: tuple) -> int:
+    def _updated(self, states: list[Any], situation: tuple[Any, ...]) -> int:
         near = self.as_seen(states[1:], situation[1])
         self.update(states[0], near, self.coins_shown(situation[2]), self.p)
         return self.space.code(states[0])
 
-    def _disguised(self, states: list) -> list:
+    def _disguised(self, states: list[Any]) -> list[Any]:
         for state in states[1:]:
             for name in set(self.space.names) - set(self.public_names):
                 low, high = self.space.bounds[name]
@@ -319,14 +319,14 @@ class RoundsProtocol(CoinProtocol):
         return states
 
 
-def _backwards(states: list) -> list:
+def _backwards(states: list[Any]) -> list[Any]:
     return states[:1] + states[:0:-1]
 
 
-def _rotated(states: list) -> list:
+def _rotated(states: list[Any]) -> list[Any]:
     return states[:1] + states[2:] + states[1:2]
 
 
-def _reordered(states: list) -> list:
+def _reordered(states: list[Any]) -> list[Any]:
     """The neighbours backwards and one of them twice: as a set they are the same."""
     return _backwards(states) + states[1:2]

@@ -66,7 +66,7 @@ def read_rules(given: Any, start: Any, leaders: Any, transition_order: str, para
     )
 
 
-def _mirror(rules: dict[Pair, tuple]) -> None:
+def _mirror(rules: dict[Pair, tuple[Any, ...]]) -> None:
     """A pair without a rule takes that of the reversed pair, and so does one whose rule only exchanges the states.
 
     This is what ppsim does, where only counts matter.
@@ -77,7 +77,7 @@ def _mirror(rules: dict[Pair, tuple]) -> None:
             rules[b, a] = mirrored
 
 
-def _counts(outcomes: tuple, pair: Pair) -> set[int]:
+def _counts(outcomes: tuple[Any, ...], pair: Pair) -> set[int]:
     """0 for an outcome after which as many agents are in every state as before, 1 for any other."""
     return {int(sorted(after) != sorted(pair)) for _, after in outcomes}
 
@@ -121,7 +121,7 @@ def _shares(start: Any, known: Mapping[Any, None]) -> dict[Any, int]:
     return {state: int(share * scale) for state, share in exact.items() if share}
 
 
-def _names(states: list) -> tuple[str, ...]:
+def _names(states: list[Any]) -> tuple[str, ...]:
     names = tuple(state if isinstance(state, str) else str(state) for state in states)
     if len(set(names)) < len(names) or not all(names):
         twice = next(name for name in names if not name or names.count(name) > 1)
@@ -185,7 +185,7 @@ def probability(given: Any, what: str, most: int | None = 1) -> Fraction:
 
 def _reactions(lines: Iterable[str]) -> Told:
     """`A + B -> C + D` for both orders, `A, B -> C, D` for initiator A alone; a rate follows after @."""
-    rated: list[tuple[tuple, tuple, Fraction, bool, str]] = []
+    rated: list[tuple[tuple[Any, ...], tuple[Any, ...], Fraction, bool, str]] = []
     with_rates = False
     for number, line in enumerate(lines, 1):
         said = line.partition("#")[0].strip().rstrip(";")
@@ -193,7 +193,7 @@ def _reactions(lines: Iterable[str]) -> Told:
             rows, given = _reaction(said, f"line {number}, `{said[:60]}`")
             rated += rows
             with_rates = with_rates or given
-    rates: dict[tuple, dict[tuple, Fraction]] = {}
+    rates: dict[tuple[Any, ...], dict[tuple[Any, ...], Fraction]] = {}
     for before, after, rate, ordered, where in rated:
         ways = [(before, after)]
         if not ordered and before[0] != before[1]:
@@ -216,7 +216,7 @@ def _reactions(lines: Iterable[str]) -> Told:
     }
 
 
-def _reaction(said: str, where: str) -> tuple[list, bool]:
+def _reaction(said: str, where: str) -> tuple[list[Any], bool]:
     body, _, rates = said.partition("@")
     arrow = ARROWS.search(body)
     if arrow is None or ARROWS.search(body, arrow.end()):
@@ -256,7 +256,7 @@ def _agents(side: str, where: str) -> tuple[str, ...]:
 # -- functions ------------------------------------------------------------------------------------------------------
 
 
-def _followed(rule: Callable, start: Any, parameters: Mapping[str, Any]) -> Told:
+def _followed(rule: Callable[..., Any], start: Any, parameters: Mapping[str, Any]) -> Told:
     """The outcomes of every pair of states that can be reached from those of the start."""
     if start is None:
         raise InvalidInput(
@@ -283,7 +283,7 @@ def _followed(rule: Callable, start: Any, parameters: Mapping[str, Any]) -> Told
     return told
 
 
-def _called(rule: Callable, pair: tuple[Any, Any], parameters: Mapping[str, Any]) -> Outcomes:
+def _called(rule: Callable[..., Any], pair: tuple[Any, Any], parameters: Mapping[str, Any]) -> Outcomes:
     """What the function gives for two states; one that changes its arguments gets copies."""
     a, b = copy.deepcopy(pair) if is_dataclass(pair[0]) else pair
     after = rule(a, b, **parameters)

@@ -21,7 +21,7 @@ LARGEST = 2**62  # a count beyond is never reached
 class Count:
     """Between `low` and `high` agents satisfy the condition; bounds may be expressions over the parameters."""
 
-    condition: Callable
+    condition: Callable[..., Any]
     low: int | str
     high: int | str
 
@@ -39,10 +39,10 @@ class ConfigurationSet:
     """
 
     counts: tuple[Count, ...] = ()
-    whole: tuple[Callable, ...] = ()
+    whole: tuple[Callable[..., Any], ...] = ()
     closed: bool = False
     doc: str = ""
-    reason: Callable | None = None
+    reason: Callable[..., Any] | None = None
 
     def __and__(self, other: "ConfigurationSet") -> "ConfigurationSet":
         return ConfigurationSet(
@@ -57,7 +57,7 @@ class ConfigurationSet:
         """The same set with a sentence that says what it is."""
         return dataclasses.replace(self, closed=self.closed if closed is None else closed, doc=doc)
 
-    def mapped(self, change: Callable[[Callable], Callable]) -> "ConfigurationSet":
+    def mapped(self, change: Callable[[Callable[..., Any]], Callable[..., Any]]) -> "ConfigurationSet":
         """The same set with every function of its author changed."""
         counts = tuple(dataclasses.replace(count, condition=change(count.condition)) for count in self.counts)
         return dataclasses.replace(self, counts=counts, whole=tuple(map(change, self.whole)))
@@ -74,28 +74,28 @@ class ConfigurationSet:
         return all(predicate(agents, *graph, p) for predicate in self.whole)
 
 
-def everywhere(condition: Callable) -> ConfigurationSet:
+def everywhere(condition: Callable[..., Any]) -> ConfigurationSet:
     """Every agent satisfies the condition."""
     return ConfigurationSet((Count(condition, "n", "n"),))
 
 
-def nowhere(condition: Callable) -> ConfigurationSet:
+def nowhere(condition: Callable[..., Any]) -> ConfigurationSet:
     return ConfigurationSet((Count(condition, 0, 0),))
 
 
-def exactly(number: int | str, condition: Callable) -> ConfigurationSet:
+def exactly(number: int | str, condition: Callable[..., Any]) -> ConfigurationSet:
     return ConfigurationSet((Count(condition, number, number),))
 
 
-def at_least(number: int | str, condition: Callable) -> ConfigurationSet:
+def at_least(number: int | str, condition: Callable[..., Any]) -> ConfigurationSet:
     return ConfigurationSet((Count(condition, number, "n"),))
 
 
-def at_most(number: int | str, condition: Callable) -> ConfigurationSet:
+def at_most(number: int | str, condition: Callable[..., Any]) -> ConfigurationSet:
     return ConfigurationSet((Count(condition, 0, number),))
 
 
-def whole(predicate: Callable, reason: Callable | None = None) -> ConfigurationSet:
+def whole(predicate: Callable[..., Any], reason: Callable[..., Any] | None = None) -> ConfigurationSet:
     """The predicate `(agents, p) -> bool` holds for the array of all agents, in the order of the topology.
 
     Where the model reads the graph, the predicate is `(nodes, offsets, targets, p) -> bool`.

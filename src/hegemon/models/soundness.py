@@ -33,8 +33,8 @@ TRIED_NEIGHBOURHOODS = 200  # on which an observable of a node and its neighbour
 TRIED_CONFIGURATIONS = 8  # on which a function of all agents is tried
 LARGEST_TRIED = 64  # agents in such a configuration
 
-_sound: WeakSet = WeakSet()
-_sound_cases: set[tuple] = set()
+_sound: WeakSet[Any] = WeakSet()
+_sound_cases: set[tuple[Any, ...]] = set()
 _lock = threading.Lock()
 
 
@@ -50,7 +50,7 @@ def require_sound(protocol: "Protocol") -> None:
                 _sound_cases.add(case)
 
 
-def _case(protocol: "Protocol") -> tuple | None:
+def _case(protocol: "Protocol") -> tuple[Any, ...] | None:
     """What tells the catalogue's protocols apart, whose functions stay as they are; None for everybody else's."""
     catalogued = type(protocol).__module__.startswith("hegemon.protocols.")
     return (type(protocol), *protocol.values.items()) if catalogued else None
@@ -65,7 +65,7 @@ def bounded(what: str, limit: int = LONGEST_CALL) -> Iterator[None]:
     """Refuse a call that executes more lines than any transition needs."""
     lines = 0
 
-    def trace(frame: FrameType, event: str, argument: Any) -> Callable:
+    def trace(frame: FrameType, event: str, argument: Any) -> Callable[..., Any]:
         nonlocal lines
         lines += 1
         if lines > limit:
@@ -83,7 +83,12 @@ def bounded(what: str, limit: int = LONGEST_CALL) -> Iterator[None]:
 
 
 def check_transition(
-    protocol: "Protocol", name: str, situations: Iterable[tuple], states_of: Callable, call: Callable, shown: Callable
+    protocol: "Protocol",
+    name: str,
+    situations: Iterable[tuple[Any, ...]],
+    states_of: Callable[..., Any],
+    call: Callable[..., Any],
+    shown: Callable[..., Any],
 ) -> None:
     """Try a transition on situations. `states_of(situation)` makes fresh states, `call(states, situation)` runs the
     author's function on them and returns the codes of those it may change."""
@@ -102,7 +107,12 @@ def check_transition(
 
 
 def _outcome(
-    protocol: "Protocol", name: str, situation: tuple, states_of: Callable, call: Callable, shown: Callable
+    protocol: "Protocol",
+    name: str,
+    situation: tuple[Any, ...],
+    states_of: Callable[..., Any],
+    call: Callable[..., Any],
+    shown: Callable[..., Any],
 ) -> Any:
     what = f"{protocol.id}: {name}"
     states = states_of(situation)
@@ -130,14 +140,16 @@ def _outcome(
         raise InvalidInput(f"{told} ({shown(situation)})") from None
 
 
-def _line_that_writes(protocol: "Protocol", field: str, states: list, situation: tuple, call: Callable) -> int | None:
+def _line_that_writes(
+    protocol: "Protocol", field: str, states: list[Any], situation: tuple[Any, ...], call: Callable[..., Any]
+) -> int | None:
     """The first line that wrote what the field cannot hold: once more, with states that look who writes."""
     low, high = protocol.space.bounds.get(field, (1, 0))  # nothing fits what is not a field
     lines: list[int] = []
 
-    kind: Any = protocol.space.namespace_class
+    kind: type = protocol.space.namespace_class
 
-    class Watched(kind):
+    class Watched(kind):  # type: ignore[misc]
         def __setattr__(self, name: str, value: Any) -> None:
             object.__setattr__(self, name, value)
             if name == field and not (isinstance(value, int | np.integer) and low <= value <= high):
@@ -148,7 +160,7 @@ def _line_that_writes(protocol: "Protocol", field: str, states: list, situation:
     return lines[0] if lines else None
 
 
-def with_place(error: InvalidInput, function: Callable) -> str:
+def with_place(error: InvalidInput, function: Callable[..., Any]) -> str:
     """The sentence of an error, with the lines of the author's file that write the field it is about."""
     lines = [
         step.positions.lineno
@@ -166,11 +178,11 @@ def with_place(error: InvalidInput, function: Callable) -> str:
 def _refuse_absent_readings(
     protocol: "Protocol",
     function: str,
-    situation: tuple,
+    situation: tuple[Any, ...],
     expected: Any,
-    states_of: Callable,
-    call: Callable,
-    shown: Callable,
+    states_of: Callable[..., Any],
+    call: Callable[..., Any],
+    shown: Callable[..., Any],
 ) -> None:
     what = f"{protocol.id}: {function}"
     space, states = protocol.space, states_of(situation)
@@ -199,7 +211,7 @@ def _refuse_absent_readings(
 # -- conditions, outputs, observables --------------------------------------------------------------------------
 
 
-def functions_of_one_state(protocol: "Protocol") -> Iterator[tuple[str, Callable]]:
+def functions_of_one_state(protocol: "Protocol") -> Iterator[tuple[str, Callable[..., Any]]]:
     """Every function `(a, p)` of a protocol besides its transition, with what it belongs to."""
     for name in ("output", "label", "highlight"):
         if getattr(protocol, name, None):
@@ -265,7 +277,7 @@ def _check_functions_of_neighbours(protocol: "Protocol") -> None:
             _require_answer(what, function, answer, disguised)
 
 
-def _require_answer(what: str, function: Callable, answer: object, disguised: object) -> None:
+def _require_answer(what: str, function: Callable[..., Any], answer: object, disguised: object) -> None:
     """A number, and the same one whatever fields hold that do not exist."""
     if not isinstance(answer, int | float | np.generic):
         raise InvalidInput(f"{what} ({where(function)}) returns {kind(answer)}; it must return True or a number")
@@ -273,7 +285,7 @@ def _require_answer(what: str, function: Callable, answer: object, disguised: ob
         raise InvalidInput(f"{what} ({where(function)}) reads a field in states that do not have it; ask first")
 
 
-def functions_of_all(protocol: "Protocol") -> Iterator[tuple[str, Callable]]:
+def functions_of_all(protocol: "Protocol") -> Iterator[tuple[str, Callable[..., Any]]]:
     """Every function of all agents at once, with what it belongs to."""
     for name, chosen in protocol.sets.items():
         for predicate in chosen.whole:
@@ -291,7 +303,7 @@ def _check_functions_of_all(protocol: Any) -> None:
         require_pure(function, what, "it may only depend on the agents, the graph and the parameters")
         for _ in range(TRIED_CONFIGURATIONS if protocol.n <= LARGEST_TRIED else 0):
             codes = space.telling_states(rng, protocol.n)
-            graph: tuple = _ring(protocol.n) if protocol.reads_graph else ()
+            graph: tuple[Any, ...] = _ring(protocol.n) if protocol.reads_graph else ()
             if protocol.reads_graph and protocol.degree_fitting.names:  # states that nodes of a ring can have
                 if (degrees := np.diff(graph[0])).max() > protocol.degree_fitting.largest:
                     break

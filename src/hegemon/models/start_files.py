@@ -19,7 +19,7 @@ class StartFile:
         self.path = located(path)
         text = _text(self.path)
         if self.path.suffix.lower() == ".csv":
-            self._content: dict = {}
+            self._content: dict[str, Any] = {}
             self.rows = list(_cells(self.path, text))
         else:
             content = _json(self.path, text)
@@ -32,7 +32,7 @@ class StartFile:
     def __str__(self) -> str:
         return str(self.path)
 
-    def listed(self, name: str) -> list:
+    def listed(self, name: str) -> list[Any]:
         """What is prescribed under this name, such as `interactions`: one entry for each step."""
         found = self._content.get(name)
         if found is not None and not isinstance(found, list):
@@ -73,7 +73,7 @@ def _json(path: Path, text: str) -> Any:
         raise InvalidInput(f"{path} is not valid JSON ({reason}); give a list of states") from None
 
 
-def _cells(path: Path, text: str) -> Iterator[tuple[str, dict]]:
+def _cells(path: Path, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
     try:
         for number, row in enumerate(csv.DictReader(text.splitlines()), start=2):
             if None in row or None in row.values():

@@ -44,7 +44,7 @@ class Variant:
     size: int
 
 
-def record_type(kinds: dict, arrays: dict[str, int]) -> np.dtype:
+def record_type(kinds: dict[str, Any], arrays: dict[str, int]) -> np.dtype:
     """A record with fields of these types; an array and its elements, which come one after another, share memory."""
     plain = np.dtype(list(kinds.items()), align=bool(arrays))  # kernels reach into arrays by address
     if not arrays:
@@ -60,7 +60,12 @@ class StateSpace:
     """All states of one agent for given parameter values."""
 
     def __init__(
-        self, fields: tuple[Field, ...], values: dict, owner: str, inputs: tuple[str, ...] = (), halts: bool = False
+        self,
+        fields: tuple[Field, ...],
+        values: dict[str, Any],
+        owner: str,
+        inputs: tuple[str, ...] = (),
+        halts: bool = False,
     ):
         self.declared = fields
         self.halts = halts  # the last field says whether the agent is halted: see models/halting.py
@@ -93,7 +98,7 @@ class StateSpace:
         self.has_codes = self.size < LARGEST_SIZE  # of 64 bits, which kernels can calculate with
         self.namespace_class = namespace_with(tuple(self.arrays.items()))
 
-    def _lengths(self, values: dict) -> dict[str, int]:
+    def _lengths(self, values: dict[str, Any]) -> dict[str, int]:
         found = {}
         for field in self.declared:
             if field.domain.length is not None:
@@ -143,7 +148,7 @@ class StateSpace:
             offset += size
         return tuple(variants)
 
-    def present(self, given: dict) -> frozenset[str]:
+    def present(self, given: dict[str, Any]) -> frozenset[str]:
         """The fields that exist in a state whose discriminators have the given values."""
         key = tuple([given.get(name) for name in self.discriminators])
         if key not in self._present:
@@ -155,7 +160,7 @@ class StateSpace:
         return self._present[key]
 
     @cached_property
-    def _present(self) -> dict[tuple, frozenset[str]]:
+    def _present(self) -> dict[tuple[Any, ...], frozenset[str]]:
         return {}
 
     @cached_property
@@ -219,11 +224,11 @@ class StateSpace:
             raise InvalidInput(f"{self.owner}: the state {dict(mapping)} has no value for {', '.join(missing)}")
         return self.namespace_class(**{n: complete[n] if n in present else self.bounds[n][0] for n in self.names})
 
-    def spread(self, mapping: Any) -> dict:
+    def spread(self, mapping: Any) -> dict[str, Any]:
         """The same mapping, every array element by element: it may be a list, a text, or one value for all."""
         if not self.arrays.keys() & mapping.keys():
             return dict(mapping)
-        spread: dict = {}
+        spread: dict[str, Any] = {}
         for name, value in mapping.items():
             if isinstance(value, str) and name in self.arrays:
                 value = [number_or_text(word) for word in value.strip("[] ").replace(",", " ").split()]
@@ -251,7 +256,7 @@ class StateSpace:
         """The fields as they are declared and shown: an array is one of them."""
         return tuple(field.name for field in self.declared)
 
-    def values(self, state: Any) -> dict:
+    def values(self, state: Any) -> dict[str, Any]:
         """Every field of a record or a namespace, absent ones included, as plain integers."""
         if isinstance(state, np.void):
             return {name: int(state[name]) for name in self.names}
@@ -272,7 +277,7 @@ class StateSpace:
             f"{self.owner}: the transition wrote {name} = {value!r}, which is not a whole number{hint}", name
         )
 
-    def check(self, state: Any) -> tuple[dict, frozenset]:
+    def check(self, state: Any) -> tuple[dict[str, Any], frozenset[Any]]:
         """The values of a state and which fields exist in it; a value outside its range is an error."""
         values = self.values(state)
         present = self.present(values)
@@ -286,14 +291,14 @@ class StateSpace:
                 )
         return values, present
 
-    def mapping(self, state: Any) -> dict:
+    def mapping(self, state: Any) -> dict[str, Any]:
         """The fields that exist in this state (a record or a namespace), Choices by name."""
         values = self.values(state)
         present = self.present(values)
         found = {name: self.domains[name].label(values[name]) for name in self.names if name in present}
         return self.gathered(found) if self.arrays else found
 
-    def gathered(self, values: dict) -> dict:
+    def gathered(self, values: dict[str, Any]) -> dict[str, Any]:
         """The opposite of `spread`: arrays as lists."""
         return {
             name: values[name] if name not in self.arrays else [values[one] for one in self.elements(name)]
@@ -301,7 +306,7 @@ class StateSpace:
             if self.elements(name)[0] in values
         }
 
-    def mapping_of(self, code: int) -> dict:
+    def mapping_of(self, code: int) -> dict[str, Any]:
         """The same for the state with this code."""
         return self.mapping(self.namespace(int(code)))
 
@@ -350,7 +355,7 @@ class StateSpace:
         return variant.offset + rest
 
     @cached_property
-    def _by_class(self) -> dict[tuple, Variant]:
+    def _by_class(self) -> dict[tuple[Any, ...], Variant]:
         return {variant.fixed: variant for variant in self.variants}
 
     def code_array(self, codes: list[int]) -> np.ndarray:

@@ -78,7 +78,9 @@ def _derived(kind: Any, lost: Fraction, halved: Fraction) -> Any:
 
 
 @lru_cache(maxsize=256)
-def _interact(interact: Callable, fields: tuple[str, ...], own: tuple[str, ...], lost: bool, halved: bool) -> Callable:
+def _interact(
+    interact: Callable[..., Any], fields: tuple[str, ...], own: tuple[str, ...], lost: bool, halved: bool
+) -> Callable[..., Any]:
     """The author's `interact` where the coins let it happen; the text depends on the names of fields and coins."""
     drawn = f", Coins({', '.join(f'coins.{name}' for name in own)})" if own else ""
     lines = ["def unreliable_interact(a, b, p, coins):"]
@@ -89,6 +91,6 @@ def _interact(interact: Callable, fields: tuple[str, ...], own: tuple[str, ...],
     lines += [f"    interact(a, b, p{drawn})"]
     if halved:
         lines += [f"    if coins.{ANSWER} < 0:", *(f"        a.{name} = kept_{name}" for name in fields)]
-    scope: dict = {"interact": interact, "Coins": namedtuple("Coins", own)}
+    scope: dict[str, Any] = {"interact": interact, "Coins": namedtuple("Coins", own)}
     exec("\n".join(lines), scope)
     return scope["unreliable_interact"]

@@ -41,7 +41,7 @@ class Member:
     def __init__(self, rules: MemberRules, port: UdpPort):
         self._rules, self._port = rules, port
         self._callbacks: list[Callable[[Event], object]] = []
-        self._readers: list[tuple[deque, asyncio.Event]] = []
+        self._readers: list[tuple[deque[Any], asyncio.Event]] = []
         self._closed = False
         self.dropped_events = 0
         self.last_event: Event | None = None
@@ -57,7 +57,7 @@ class Member:
         return self._agent.terms.fence
 
     @property
-    def state(self) -> dict:
+    def state(self) -> dict[str, Any]:
         """The state, as people read it."""
         return self._rules.shown(self._agent)
 
@@ -256,7 +256,7 @@ class MemberThread:
     metrics = property(lambda self: self._member.metrics)
     address = property(lambda self: self._member.address)
 
-    def set_peers(self, peers: list | Path) -> None:
+    def set_peers(self, peers: list[Any] | Path) -> None:
         known = peers_from(peers)
         self._loop.call_soon_threadsafe(self._member.set_peers, known)
 

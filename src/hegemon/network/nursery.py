@@ -14,6 +14,7 @@ import signal
 import socket
 import time
 from pathlib import Path
+from typing import Any
 
 from hegemon.network.agent import DROPS
 from hegemon.network.board import Board, Slot
@@ -26,7 +27,7 @@ DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 
 class Nursery:
-    def __init__(self, plan: dict):
+    def __init__(self, plan: dict[str, Any]):
         self.plan = plan
         self.protocol = find_protocol(name_protocol(plan["protocol"]))(n=plan["n"], **plan["parameters"])
         self.protocol.require_sound()

@@ -83,7 +83,7 @@ class MemberRules:
         """What makes the exchanges of one member that has `degree` peers: `where` is its wire, transport and clock."""
         raise NotImplementedError
 
-    def shown(self, agent: Any) -> dict:
+    def shown(self, agent: Any) -> dict[str, Any]:
         """A member's state as people read it."""
         return self.protocol.space.mapping_of(agent.state)
 
@@ -142,7 +142,7 @@ class MessageRules(MemberRules):
         node = MessageNode(self.protocol, degree, random.Random(os.urandom(32)))
         return Synchronizer(node, *where, **options)
 
-    def shown(self, agent: Any) -> dict:
+    def shown(self, agent: Any) -> dict[str, Any]:
         return {"status": agent.node.status}
 
 

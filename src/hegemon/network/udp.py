@@ -14,7 +14,7 @@ class UdpPort(asyncio.DatagramProtocol):
     """A socket; `receive(datagram, address)` hears what arrives."""
 
     def __init__(self) -> None:
-        self.receive: Callable[[bytes, tuple], None] = lambda datagram, address: None
+        self.receive: Callable[[bytes, tuple[Any, ...]], None] = lambda datagram, address: None
         self.is_cut_off = False  # a fault to play with: nothing goes out, nothing comes in
         self.overflowed = 0
         self._transport: Any = None  # a DatagramTransport; those of all loops know how much waits in them
@@ -58,7 +58,7 @@ class UdpPort(asyncio.DatagramProtocol):
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
 
-    def datagram_received(self, data: bytes, addr: tuple) -> None:
+    def datagram_received(self, data: bytes, addr: tuple[Any, ...]) -> None:
         if not self.is_cut_off:
             self.receive(data, addr[:2])
 

@@ -210,7 +210,7 @@ class Wire:
             senders.popitem(last=False)
 
 
-def _within(count: list, now: float, most: int) -> bool:
+def _within(count: list[int], now: float, most: int) -> bool:
     """Count one more event in the second `now`; whether it is among the first `most`."""
     if count[0] != int(now):
         count[:] = [int(now), 0]

@@ -18,7 +18,7 @@ MOST_FRAMES = 100
 
 
 def save_animation(
-    film: dict, path: str | os.PathLike, size: int = SIDE, frames: int = MOST_FRAMES, dark: bool = False
+    film: dict[str, Any], path: str | os.PathLike[str], size: int = SIDE, frames: int = MOST_FRAMES, dark: bool = False
 ) -> None:
     """About ten seconds; long films are thinned, and keep their end."""
     painter, images = Painter(film, size, dark), []
@@ -44,7 +44,7 @@ def save_animation(
     ))  # fmt: skip
 
 
-def thinned(all_of_them: list, most: int) -> list:
+def thinned(all_of_them: list[Any], most: int) -> list[Any]:
     """At most so many at equal distances from the first on, and the last."""
     skip = math.ceil(len(all_of_them) / most)
     kept = all_of_them[::skip]
@@ -59,7 +59,7 @@ def require_ffmpeg() -> str:
     return program
 
 
-def _save_video(images: list[Any], pace: float, path: str | os.PathLike) -> None:
+def _save_video(images: list[Any], pace: float, path: str | os.PathLike[str]) -> None:
     program = require_ffmpeg()
     width, height = (side - side % 2 for side in images[0].size)  # its colours are stored for squares of four points
     images = [image.crop((0, 0, width, height)) for image in images]

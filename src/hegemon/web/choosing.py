@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from fractions import Fraction
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from hegemon.engines.schedulers.reading import scheduler_for
 from hegemon.errors import InvalidInput
@@ -40,7 +40,7 @@ def require_choice(session: "Session") -> None:
         )
 
 
-def successors(session: "Session", pair: tuple[int, int] | None = None, node: int | None = None) -> dict:
+def successors(session: "Session", pair: tuple[int, int] | None = None, node: int | None = None) -> dict[str, Any]:
     """What may happen next, of all, of two agents, or of one node: sentences, probabilities, and how to choose each."""
     require_choice(session)
     if session.protocol.model.has_rounds:
@@ -58,7 +58,7 @@ def _codes(session: "Session") -> list[int]:
     return session.protocol.space.encode_array(session.world.engine.configuration().agents).tolist()
 
 
-def _of_pairs(session: "Session", pair: tuple[int, int] | None) -> list[dict]:
+def _of_pairs(session: "Session", pair: tuple[int, int] | None) -> list[dict[str, Any]]:
     """Meetings that lead from the same states to the same states are one row; its first pair stands for all."""
     protocol, topology, codes = cast(PopulationProtocol, session.protocol), session.topology, _codes(session)
     if pair is not None:
@@ -73,7 +73,7 @@ def _of_pairs(session: "Session", pair: tuple[int, int] | None) -> list[dict]:
         pairs = list(zip(topology.sources.tolist(), topology.targets.tolist(), strict=True))
     law = scheduler_for(session.record.scheduler, protocol, topology)
     knows = pair is not None or law.even and law.memoryless and law.one_pair  # of any other, no probabilities are shown
-    found: dict[tuple, list] = {}
+    found: dict[tuple[Any, ...], list[Any]] = {}
     for i, j in pairs:
         for coin in range(protocol.coins.size):
             before = codes[i], codes[j]
@@ -109,7 +109,7 @@ def require_arc(topology: Topology, i: int, j: int) -> None:
         raise InvalidInput(f"agents {i} and {j} are not joined by an arc of {topology.name}; choose two that are")
 
 
-def _outcomes(session: "Session", node: int, nodes: list) -> dict[int, Fraction]:
+def _outcomes(session: "Session", node: int, nodes: list[Any]) -> dict[int, Fraction]:
     """What one node may become, with probabilities over its coins."""
     protocol = cast(RoundsProtocol, session.protocol)
     if len(protocol.coin_faces) > MOST_TRIED:
@@ -118,7 +118,7 @@ def _outcomes(session: "Session", node: int, nodes: list) -> dict[int, Fraction]
             "let chance decide"
         )
     near = protocol.neighbours_of(nodes, session.topology, node)
-    found: Counter = Counter()
+    found: Counter[Any] = Counter()
     for coins, ways in protocol.coin_faces:
         state = protocol.space.namespace(protocol.space.code(nodes[node]))
         protocol.move(state, near, coins)
@@ -126,7 +126,7 @@ def _outcomes(session: "Session", node: int, nodes: list) -> dict[int, Fraction]
     return {code: Fraction(count, protocol.coin_values) for code, count in found.items()}
 
 
-def _of_node(session: "Session", node: int) -> list[dict]:
+def _of_node(session: "Session", node: int) -> list[dict[str, Any]]:
     session.require_agent(node)
     codes = _codes(session)
     nodes = [session.protocol.space.namespace(code) for code in codes]
@@ -134,7 +134,7 @@ def _of_node(session: "Session", node: int) -> list[dict]:
     return [_round_row(session, codes, {node: code}, share, f"node {node} alone: ") for code, share in found.items()]
 
 
-def _of_round(session: "Session") -> list[dict]:
+def _of_round(session: "Session") -> list[dict[str, Any]]:
     codes = _codes(session)
     nodes = [session.protocol.space.namespace(code) for code in codes]
     found = [_outcomes(session, v, nodes) for v in range(len(nodes))]
@@ -157,7 +157,9 @@ def short_number(value: int) -> str:
     return f"{value:,}" if value < 10**9 else f"{value:.1e}"
 
 
-def _round_row(session: "Session", codes: list[int], after: dict[int, int], share: Fraction | None, who: str) -> dict:
+def _round_row(
+    session: "Session", codes: list[int], after: dict[int, int], share: Fraction | None, who: str
+) -> dict[str, Any]:
     space = session.protocol.space
     changes = [(v, code) for v, code in after.items() if code != codes[v]]
     told = Round(tuple((v, space.mapping_of(codes[v]), space.mapping_of(code)) for v, code in changes))
@@ -165,7 +167,7 @@ def _round_row(session: "Session", codes: list[int], after: dict[int, int], shar
     return {"text": text, "probability": share, "choose": {"changes": changes}, "changes": bool(changes)}
 
 
-def prescribed(session: "Session", command: dict) -> Prescribed:
+def prescribed(session: "Session", command: dict[str, Any]) -> Prescribed:
     """The step that a page chose, as a schedule has it; refused if it cannot happen here."""
     require_choice(session)
     protocol = session.protocol

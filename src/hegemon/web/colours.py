@@ -5,6 +5,7 @@ Colours are those of Okabe and Ito, which colour-blind eyes tell apart.
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 HUES = ("#0072b2", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a600", "#7f6fbf", "#777777")
 GOLD = "#e69f00"
@@ -55,12 +56,12 @@ class Seen:
     badges: tuple[Badge, ...]
     pixel: str
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         badges = [{"place": badge.place, "colour": badge.colour} for badge in self.badges]
         return {"leader": self.leader, "fill": self.fill, "rim": self.rim, "badges": badges, "pixel": self.pixel}
 
 
-def seen(channels: list[dict], byte: int, on: Ground = LIGHT) -> Seen:
+def seen(channels: list[dict[str, Any]], byte: int, on: Ground = LIGHT) -> Seen:
     """The byte as the channels read it."""
     values: list[int] = []
     for channel in reversed(channels):
@@ -103,7 +104,7 @@ def _is_near(colour: str, ground: str) -> bool:
     return colour in EXTREMES and sum(abs(a - b) for a, b in zip(rgb(colour), rgb(ground), strict=True)) < 90
 
 
-def looks(channels: list[dict]) -> dict:
+def looks(channels: list[dict[str, Any]]) -> dict[str, Any]:
     """For the page: both grounds, and on each of them what every byte looks like."""
     bytes_ = range(min(256, math.prod(len(channel["labels"]) for channel in channels)))
     return {

@@ -1,7 +1,7 @@
 """What a page says, read with suspicion: a command is a JSON object whose numbers are in their ranges."""
 
 import json
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from hegemon.errors import InvalidInput
 
@@ -9,7 +9,7 @@ LONGEST_REFUSAL = 400  # characters
 NOT_UNDERSTOOD = "the page sent a command that is not understood"
 
 
-def parse_command(text: str) -> dict:
+def parse_command(text: str) -> dict[str, Any]:
     """A command of the page; ValueError if it is none."""
     try:
         command = json.loads(text, parse_constant=_no_number)
@@ -24,7 +24,7 @@ def _no_number(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-def number_in(command: dict, name: str, low: float, high: float, is_whole: bool = True) -> float:
+def number_in(command: dict[str, Any], name: str, low: float, high: float, is_whole: bool = True) -> float:
     """A number of a command, as a range allows it."""
     value = command.get(name)
     if isinstance(value, int | float) and not isinstance(value, bool):

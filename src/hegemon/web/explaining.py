@@ -18,11 +18,11 @@ class Listing:
 
     blocks: tuple[tuple[str, int, tuple[str, ...]], ...] = ()
 
-    def record(self) -> list[dict]:
+    def record(self) -> list[dict[str, Any]]:
         return [{"name": name, "first": first, "lines": lines} for name, first, lines in self.blocks]
 
 
-def listing(function: Callable) -> Listing:
+def listing(function: Callable[..., Any]) -> Listing:
     """The source of a transition and of the author's functions that it calls, in the order of the file."""
     blocks = []
     for found in _called(function, []):
@@ -35,7 +35,7 @@ def listing(function: Callable) -> Listing:
     return Listing(tuple(sorted(blocks, key=lambda block: (block[0] != function.__qualname__, block[1]))))
 
 
-def _called(function: Callable, seen: list) -> list:
+def _called(function: Callable[..., Any], seen: list[Any]) -> list[Any]:
     """The function and, in its package or file, whatever it calls."""
     if function in seen:
         return seen
@@ -48,7 +48,7 @@ def _called(function: Callable, seen: list) -> list:
     return seen
 
 
-def traced(function: Callable, *arguments: Any) -> tuple[Any, list[tuple[str, int]]]:
+def traced(function: Callable[..., Any], *arguments: Any) -> tuple[Any, list[tuple[str, int]]]:
     """Call a plain-Python function; its answer, and the lines it went through as [(function, line)…]."""
     visited = []
     names = {
@@ -56,7 +56,7 @@ def traced(function: Callable, *arguments: Any) -> tuple[Any, list[tuple[str, in
         for found in _called(inspect.unwrap(getattr(function, "__func__", function)), [])
     }
 
-    def follow(frame: types.FrameType, event: str, _: Any) -> Callable | None:
+    def follow(frame: types.FrameType, event: str, _: Any) -> Callable[..., Any] | None:
         if event == "line" and frame.f_code in names:
             visited.append((names[frame.f_code], frame.f_lineno))
         return follow if frame.f_code in names else None

@@ -12,7 +12,7 @@ import time
 import zlib
 from collections.abc import Callable, Sequence
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -53,15 +53,15 @@ MODULES = (
 class Recorder:
     """Frames of one time line, in order."""
 
-    def __init__(self, greeting: dict | None = None):
+    def __init__(self, greeting: dict[str, Any] | None = None):
         self.clear(greeting)
 
-    def clear(self, greeting: dict | None) -> None:
-        self.greeting: dict = greeting or {}
-        self.frames: list[tuple[dict, bytes]] = []
+    def clear(self, greeting: dict[str, Any] | None) -> None:
+        self.greeting: dict[str, Any] = greeting or {}
+        self.frames: list[tuple[dict[str, Any], bytes]] = []
         self.stride, self._skip = 1, 0
 
-    def add(self, head: dict, picture: bytes) -> bool:
+    def add(self, head: dict[str, Any], picture: bytes) -> bool:
         """Take a frame if it is its turn; whether the frames have just been thinned."""
         if self.frames and head["step"] <= self.frames[-1][0]["step"]:  # back in time: a new future, or the same again
             self.frames = [kept for kept in self.frames if kept[0]["step"] < head["step"]]
@@ -90,7 +90,7 @@ class Recorder:
         whole[: len(picture)] = np.frombuffer(picture, np.uint8)
         return whole.reshape(height, width)[::step, ::step].tobytes()
 
-    def film(self) -> dict:
+    def film(self) -> dict[str, Any]:
         """The greeting and the frames, as `film_page` and the pictures take them."""
         content = {name: value for name, value in self.greeting.items() if name not in LIVE} | {"rows": []}
         width = content.get("width")
@@ -111,7 +111,7 @@ def shoot(
     max_steps: int | None = None,
     seconds: float = 60.0,
     progress: Callable[[int], object] | None = None,
-) -> dict:
+) -> dict[str, Any]:
     """Run a session without a page, and film it: to its end, or to the limit.
 
     Without a given length, it ends after 10,000 rounds (of n interactions each) or some seconds. A film that ends
@@ -151,7 +151,7 @@ def shoot(
     return film
 
 
-def shoot_moments(session: "Session", steps: Sequence[int]) -> dict:
+def shoot_moments(session: "Session", steps: Sequence[int]) -> dict[str, Any]:
     """A film of these steps alone, each exactly."""
     recorder = Recorder(greeting(session))
     for step in sorted(set(steps)):
@@ -183,7 +183,7 @@ def read_page(name: str) -> str:
     return files("hegemon.web").joinpath("page", name).read_text(encoding="utf-8")
 
 
-def film_page(film: dict, dark: bool | None = None) -> str:
+def film_page(film: dict[str, Any], dark: bool | None = None) -> str:
     """The film as one HTML text: the front end inlined, the frames compressed. Without `dark` the viewer's choice."""
     text = json.dumps({"greeting": film["greeting"], "heads": film["heads"]}, separators=(",", ":")).encode()
     sizes = [len(picture) for picture in film["pictures"]]

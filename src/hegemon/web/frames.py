@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hegemon.web.session import Session
 
 
-def greeting(session: "Session") -> dict:
+def greeting(session: "Session") -> dict[str, Any]:
     """All that does not change while a run is watched."""
     protocol, world, topology = session.protocol, session.world, session.topology
     channels = [channel.record() for channel in world.look.channels]
@@ -91,13 +91,13 @@ def raster_width(topology: Topology) -> int:
     return math.ceil(math.sqrt(topology.n))
 
 
-def _observables(protocol: Protocol) -> dict:
+def _observables(protocol: Protocol) -> dict[str, Any]:
     if not protocol.model.has_configurations:
         return {}
     return {name: observable.doc for name, observable in protocol.watched().items()}
 
 
-def frame(session: "Session", **head: Any) -> tuple[dict, bytes]:
+def frame(session: "Session", **head: Any) -> tuple[dict[str, Any], bytes]:
     """The head and the picture of now."""
     world = session.world
     head = {"step": session.step, "last": session.last, "note": session.note, "silent": world.is_silent, **head}
@@ -116,7 +116,7 @@ def frame(session: "Session", **head: Any) -> tuple[dict, bytes]:
     return head, world.picture().tobytes()
 
 
-def packed(head: dict, picture: bytes) -> bytes:
+def packed(head: dict[str, Any], picture: bytes) -> bytes:
     text = json.dumps(head, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 4)
     return struct.pack("<I", len(text)) + text + picture

@@ -32,12 +32,12 @@ class Line:
 
     def __init__(self, connection: Connection):
         self._connection = connection
-        self._commands: queue.SimpleQueue = queue.SimpleQueue()
+        self._commands: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._waiting = 0  # characters on their way
         self._closed = self._opened = False
 
-    def open(self, hear: Callable[[tuple | None], object]) -> None:
+    def open(self, hear: Callable[[tuple[Any, ...] | None], object]) -> None:
         """Call `hear`, from a thread, with all that the simulation says; with None when it is gone."""
         self._opened = True
         threading.Thread(target=self._listen, args=(hear,), daemon=True).start()
@@ -65,7 +65,7 @@ class Line:
                 with self._lock:
                     self._waiting -= len(item[1])
 
-    def _listen(self, hear: Callable[[tuple | None], object]) -> None:
+    def _listen(self, hear: Callable[[tuple[Any, ...] | None], object]) -> None:
         with contextlib.suppress(EOFError, OSError, RuntimeError):  # RuntimeError: the loop is closed
             try:
                 while not self._closed:
@@ -136,7 +136,7 @@ class Hall:
         self.line = Line(connection)
         self.greeting: str | None = None
         self.spectators: set[Spectator] = set()
-        self._answers: dict[int, Callable[[dict], object]] = {}
+        self._answers: dict[int, Callable[[dict[str, Any]], object]] = {}
         self._number = 0
         self._asked = False  # for a frame
 
@@ -144,7 +144,7 @@ class Hall:
         """Take what the simulation says, until it is gone."""
         loop, gone = asyncio.get_running_loop(), asyncio.Event()
 
-        def hear(item: tuple | None) -> None:
+        def hear(item: tuple[Any, ...] | None) -> None:
             if item is None:
                 gone.set()
             else:
@@ -173,7 +173,7 @@ class Hall:
             self._asked = True
             self.line.send(None, json.dumps({"do": "frame", "now": now}), is_urgent=True)
 
-    def _command(self, text: str, answer: Callable[[dict], object]) -> bool:
+    def _command(self, text: str, answer: Callable[[dict[str, Any]], object]) -> bool:
         """Send a command to the simulation; `answer` receives the reply."""
         self._number += 1
         self._answers[self._number] = answer
@@ -182,11 +182,11 @@ class Hall:
         del self._answers[self._number]
         return False
 
-    async def ask(self, do: str) -> dict:
+    async def ask(self, do: str) -> dict[str, Any]:
         """What a download asks for, or a refusal."""
-        future: asyncio.Future[dict] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
 
-        def answer(found: dict) -> None:
+        def answer(found: dict[str, Any]) -> None:
             if not future.done():
                 future.set_result(found)
 
@@ -216,7 +216,7 @@ class Hall:
         if len(text) > LARGEST_COMMAND:
             spectator.refuse(f"the page sent {len(text):,} characters at once; at most {LARGEST_COMMAND:,} are taken")
             return
-        command: dict = {}
+        command: dict[str, Any] = {}
         if len(text) <= LARGEST_PARSED:
             try:
                 command = parse_command(text)
@@ -230,7 +230,7 @@ class Hall:
             return
         number = command.get("id")
 
-        def answer(found: dict) -> None:
+        def answer(found: dict[str, Any]) -> None:
             spectator.asked -= 1
             if do in ("state", "choices", "successors", "disturbances"):
                 spectator.say(json.dumps({"answer": number, **found}))

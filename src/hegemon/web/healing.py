@@ -1,5 +1,7 @@
 """After a disturbance: when the safe set was entered again, to the very step where the engine allows to find it."""
 
+from typing import Any
+
 from hegemon.errors import InvalidInput
 from hegemon.web.world import World
 
@@ -15,7 +17,7 @@ class Healing:
     def begin(self, applied: int) -> None:
         """A fault has just happened."""
         self._since = self._world.step
-        self._outside: tuple[tuple, int] | None = (self._world.snapshot(), applied)
+        self._outside: tuple[tuple[Any, ...], int] | None = (self._world.snapshot(), applied)
 
     def recall(self, since: int) -> None:
         """After a jump back: the last fault was at the step `since`."""
@@ -46,7 +48,7 @@ class Healing:
         self._entries[applied] = (self._world.step if entry is None else entry), entry is not None
         return note
 
-    def record(self, applied: int) -> dict:
+    def record(self, applied: int) -> dict[str, int]:
         """Since when, and if it is over by now, the step and the steps that it took."""
         told = {"since": self._since, "disturbed": applied > 0}
         entry, exact = self._entries.get(applied, (None, False))

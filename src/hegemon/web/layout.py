@@ -1,6 +1,7 @@
 """Where nodes are drawn: every family of graphs in its own layout, in the square from -1 to 1."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -52,7 +53,7 @@ def places(topology: Topology) -> np.ndarray:
     return _springs(topology)
 
 
-def torus(size: tuple[int, int], n: int) -> dict:
+def torus(size: tuple[int, int], n: int) -> dict[str, Any]:
     """How agents are drawn that walk on a torus: each at a point of its own in its cell, so that several in one are
     apart (evenly, by the R2 sequence of Roberts 2018), and as large as their number allows."""
     columns, rows = size

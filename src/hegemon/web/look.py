@@ -49,7 +49,7 @@ class Channel:
     def size(self) -> int:
         return len(self.labels)
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         return {"part": self.part, "name": self.name, "labels": self.labels, "colours": self.colours}
 
 
@@ -194,7 +194,7 @@ class Look:
             chosen &= agents[name] == wanted
         return chosen
 
-    def _firsts_of(self, name: str, shades: int, variants: list) -> list[int]:
+    def _firsts_of(self, name: str, shades: int, variants: list[Any]) -> list[int]:
         """The first value of every shade but the lowest: even, or finer where agents that were met would look alike."""
         low, high = self.space.bounds[name]
         agents = self._met.ravel()
@@ -240,7 +240,7 @@ class Look:
         chosen = [np.all([agents[name] == wanted for name, wanted in fixed], axis=0) for fixed in self._variants]
         return all(len(np.unique(output[one])) <= 1 for one in chosen)
 
-    def _classes(self) -> list:
+    def _classes(self) -> list[tuple[tuple[str, int], ...]]:
         seen = []
         for variant in self.space.variants:
             fixed = tuple((name, value) for name, value in variant.fixed if name in self._hues)
@@ -254,11 +254,11 @@ class Look:
             text = self._constants.get((name, value), text)
         return text if not text.lstrip("-").isdigit() and len(self._hues) < 2 else f"{name}={text}"
 
-    def _channel(self, part: str, name: str, labels: Iterable, field: str) -> Channel:
+    def _channel(self, part: str, name: str, labels: Iterable[Any], field: str) -> Channel:
         labels = tuple(str(label) for label in labels)
         words = [label.rpartition("=")[2] for label in labels]
         values = {name: str(value) for (owner, value), name in self._constants.items() if owner == field}
-        colours = [
+        colours: list[str | None] = [
             self._colours.get((field, values.get(word, word)), NAMED_COLOURS.get(word.lower())) for word in words
         ]
         if part == "leader":
@@ -308,10 +308,10 @@ class Look:
             value = (agents[channel.name] - self.space.bounds[channel.name][0]).astype(np.uint8)
             return np.where(self._present(channel.name, agents), value, np.uint8(0))
         value = np.zeros(len(agents), np.uint8)
-        for variant, name in zip(self.space.variants, self._shaded, strict=True):
-            if name:
-                chosen, firsts = self._are(variant, agents), np.array(self._firsts[name], np.int64)
-                place = np.searchsorted(firsts, agents[name][chosen], side="right")
+        for variant, shaded in zip(self.space.variants, self._shaded, strict=True):
+            if shaded:
+                chosen, firsts = self._are(variant, agents), np.array(self._firsts[shaded], np.int64)
+                place = np.searchsorted(firsts, agents[shaded][chosen], side="right")
                 value[chosen] = place * (channel.size - 1) // len(firsts)
         return value
 

@@ -75,21 +75,21 @@ class MessageWorld(World):
                 return True
         return False
 
-    def _elected(self) -> set:
+    def _elected(self) -> set[Any]:
         return {v for v, node in self.engine.nodes.items() if node.status == ELECTED}
 
-    def snapshot(self) -> tuple:
+    def snapshot(self) -> tuple[int]:
         return (0,)
 
-    def restore(self, snapshot: tuple) -> None:
+    def restore(self, snapshot: tuple[Any, ...]) -> None:
         self.engine, self._time = self._new(), 0
 
-    def entry(self, outside: tuple, name: str, limit: int) -> int | None:
+    def entry(self, outside: tuple[Any, ...], name: str, limit: int) -> int | None:
         return None
 
-    def told_step(self, focus: int | None) -> dict:
+    def told_step(self, focus: int | None) -> dict[str, Any]:
         engine = self.engine
-        told: dict = {"lines": []}
+        told: dict[str, Any] = {"lines": []}
         self._time += 1
         if engine.next_round != self._time:
             return {"text": f"round {self._time}: nothing happens", "changed": False, **told}
@@ -124,7 +124,7 @@ class MessageWorld(World):
             seen[byte] = seen.get(byte, 0) + 1
         return sorted(seen.items())
 
-    def readings(self) -> tuple[dict, dict]:
+    def readings(self) -> tuple[dict[str, Any], dict[str, Any]]:
         nodes, engine = self.engine.nodes, self.engine
         leaders = sum(node.status == ELECTED for node in nodes.values())
         values = {"leaders": leaders, "messages": engine.messages, "bits": engine.bits}
@@ -132,7 +132,7 @@ class MessageWorld(World):
         finished = engine.next_round is None
         return values, {"one leader": leaders == 1, "finished": finished}
 
-    def state(self, agent: int) -> dict:
+    def state(self, agent: int) -> dict[str, Any]:
         node = self.engine.nodes.get(agent)
         if node is None:
             return {"status": "asleep: it has neither begun nor heard anything"}
@@ -152,7 +152,7 @@ class MessageWorld(World):
         nodes = (self.engine.nodes.get(v) for v in range(self.protocol.n))
         return [None if node is None else label(node, p) for node in nodes]
 
-    def messages(self) -> list:
+    def messages(self) -> list[Any]:
         """The messages of the last round as [from, to, kind]."""
         kinds = self.look.kinds
         sent = self.engine.last_messages

@@ -49,7 +49,7 @@ class ObjectWorld(World):
                 return True
         return False
 
-    def entry(self, outside: tuple, name: str, limit: int) -> int | None:
+    def entry(self, outside: tuple[Any, ...], name: str, limit: int) -> int | None:
         """As a run does: looking at every step."""
         now, chosen, patience = self.snapshot(), self.protocol.sets[name], Patience()
         self.restore(outside)
@@ -62,7 +62,7 @@ class ObjectWorld(World):
         self.restore(now)
         return found
 
-    def told_step(self, focus: int | None) -> dict:
+    def told_step(self, focus: int | None) -> dict[str, Any]:
         """One interaction of the engine, and its lines, run again on copies."""
         engine, protocol = self.engine, self.protocol
         kept = [copy.copy(agent) for agent in engine.agents]
@@ -80,7 +80,7 @@ class ObjectWorld(World):
     def picture(self) -> np.ndarray:
         return np.array([self.look.byte(a) for a in self.engine.agents], np.uint8)
 
-    def readings(self) -> tuple[dict, dict]:
+    def readings(self) -> tuple[dict[str, Any], dict[str, Any]]:
         agents, protocol = self.engine.agents, self.protocol
         values = {"leaders": protocol.count_leaders(agents)}
         for name, labels in self.look.classes.items():
@@ -93,18 +93,18 @@ class ObjectWorld(World):
     def labels(self) -> list[str | None]:
         return [self.protocol.label(a, self.protocol.p) for a in self.engine.agents]  # type: ignore[attr-defined]
 
-    def state(self, agent: int) -> dict:
+    def state(self, agent: int) -> dict[str, Any]:
         return _shown(self.engine.agents[agent])
 
 
-def _shown(agent: Any) -> dict:
+def _shown(agent: Any) -> dict[str, Any]:
     return {name: shortened(value) for name, value in vars(agent).items()}
 
 
 class ObjectLook:
     """A byte: whether the agent leads, and the text among its attributes that names its class, if it has one."""
 
-    def __init__(self, protocol: ObjectProtocol, agents: list):
+    def __init__(self, protocol: ObjectProtocol, agents: list[Any]):
         self.protocol = protocol
         self.channels = [Channel("leader", "leader", protocol.outputs or ("follower", "leader"))]
         self.classes: dict[str, list[str]] = {}

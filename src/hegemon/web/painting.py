@@ -16,7 +16,7 @@ ROOM_FOR_LINES = 7  # units of a cell's side, from which on cells are drawn
 class Painter:
     """Moments of one film in a square of `side` units, on a light or a dark ground."""
 
-    def __init__(self, film: dict, side: float, dark: bool = False):
+    def __init__(self, film: dict[str, Any], side: float, dark: bool = False):
         self.greeting, self.side, self.on = film["greeting"], side, DARK if dark else LIGHT
         self._seen = [seen(self.greeting["channels"], byte, self.on) for byte in range(256)]
         self._columns: list[tuple[int, dict[int, float]]] = []
@@ -45,7 +45,7 @@ class Painter:
         """Points of the paper for columns and rows, whole numbers being corners of cells."""
         return self._on_paper((2 * cells - self._size) / self._size.max())
 
-    def _torus(self, pen: Any, head: dict) -> None:
+    def _torus(self, pen: Any, head: dict[str, Any]) -> None:
         """Where agents are now; and the lines between cells, where there is room for them, else the border."""
         self._points = self._on_torus(np.reshape(head["places"], (-1, 2)) + self._within)
         columns, rows = self._size.tolist()
@@ -56,12 +56,12 @@ class Painter:
         for y in {*range(0, rows, every), rows}:
             pen.line(self._on_torus(np.array([[0, y], [columns, y]])), colour, 1)
 
-    def paint(self, pen: Any, head: dict, picture: bytes) -> None:
+    def paint(self, pen: Any, head: dict[str, Any], picture: bytes) -> None:
         """Frames of bands are to come in order: each shows those before it."""
         {"graph": self._graph, "raster": self._raster, "bands": self._bands}[self.greeting["kind"]](pen, head, picture)
         pen.text((12, 8), f"{head['step']:,} {self.greeting['unit']}", 16, self.on.ink)
 
-    def _graph(self, pen: Any, head: dict, picture: bytes) -> None:
+    def _graph(self, pen: Any, head: dict[str, Any], picture: bytes) -> None:
         if "torus" in self.greeting:
             self._torus(pen, head)
         points, radius, on = self._points, self.radius, self.on
@@ -79,7 +79,7 @@ class Painter:
         for agent in (head.get("last") or {}).get("pair", ()):
             pen.circle(points[agent], radius * 1.45, None, on.ink, 1.6)
 
-    def _raster(self, pen: Any, head: dict, picture: bytes) -> None:
+    def _raster(self, pen: Any, head: dict[str, Any], picture: bytes) -> None:
         width = self.greeting["width"]
         table = np.array([rgb(one.pixel) for one in self._seen], np.uint8)
         bytes_ = np.frombuffer(picture, np.uint8)
@@ -90,7 +90,7 @@ class Painter:
         wide, tall = width * scale, height * scale
         pen.raster(pixels.reshape(height, width, 3), (self.side - wide) / 2, (self.side + TOP - tall) / 2, wide, tall)
 
-    def _bands(self, pen: Any, head: dict, picture: bytes) -> None:
+    def _bands(self, pen: Any, head: dict[str, Any], picture: bytes) -> None:
         counts = {byte: int(count) for byte, count in head["bands"]}
         total = sum(counts.values())
         self._columns.append((head["step"], {byte: count / total for byte, count in counts.items()}))

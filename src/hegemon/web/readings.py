@@ -32,7 +32,7 @@ class PlainReadings:
         self.protocol, self.observables = protocol, protocol.watched()
         self._graph = (topology.offsets, topology.targets) if protocol.reads_graph else ()
 
-    def read(self, configuration: Configuration) -> tuple[dict, dict]:
+    def read(self, configuration: Configuration) -> tuple[dict[str, Any], dict[str, Any]]:
         space, p = self.protocol.space, self.protocol.p
         agents = [space.namespace(code) for code in space.encode_array(configuration.agents)]
         values = {name: self._measure(observable, agents, p) for name, observable in self.observables.items()}
@@ -42,7 +42,7 @@ class PlainReadings:
         }
         return values, lamps
 
-    def _measure(self, observable: Observable, agents: list, p: Any) -> Any:
+    def _measure(self, observable: Observable, agents: list[Any], p: Any) -> Any:
         if observable.reduce == "overall":
             return plain(observable.value(agents, *self._graph, p))
         found = observable.values_of(range(len(agents)), agents, self._graph, p)
@@ -59,7 +59,9 @@ class CompiledReadings:
         self._watcher = Watcher(protocol, protocol.watched(), topology)
         self._lamps = {name: Membership(protocol, parse_stop(name, protocol), topology) for name in protocol.sets}
 
-    def read(self, configuration: Configuration, agents: Callable[[], np.ndarray] | None = None) -> tuple[dict, dict]:
+    def read(
+        self, configuration: Configuration, agents: Callable[[], np.ndarray] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
         """`agents` returns the array of all agents, where there is one, for whole predicates."""
         values = {name: plain(value) for name, value in self._watcher.measure(configuration).items()}
         records, weights = configuration.weighted()

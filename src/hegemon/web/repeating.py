@@ -1,7 +1,7 @@
 """The command line that repeats what is watched."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hegemon.errors import InvalidInput
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def command_of(session: "Session", disturbances_file: str = "disturbances.json", story_file: str = "story.json") -> str:
     """What repeats the run of a session up to now."""
     model, unit = session.protocol.model, session.protocol.time_unit
-    told: dict = {"engine": session.world.engine.name}
+    told: dict[str, Any] = {"engine": session.world.engine.name}
     if model.has_starts:
         told |= {"start": str(session.start), "until": f"{unit}:{session.step}"}
     else:

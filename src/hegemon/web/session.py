@@ -83,12 +83,12 @@ class Session:
         self._applied, self._rng = 0, generator(self.seed, 0, FAULT)
         self.events = WatchedEvents(read_rates(self.record.rates), world, self._rng, self.record.scheduler)
         self._chance = random.Random(self.seed)
-        self._snapshots: list[tuple[int, int, Any, tuple]] = []
+        self._snapshots: list[tuple[int, int, Any, tuple[Any, ...]]] = []
         self._worked = 0.0
         self._chunks = Chunks(world)
-        self.rows: list[tuple[int, dict]] = []
+        self.rows: list[tuple[int, dict[str, Any]]] = []
         self._spacing = 0
-        self.last: dict = {}
+        self.last: dict[str, Any] = {}
         self.note = ""
         self._healing = Healing(world)
         if not self._apply():
@@ -377,7 +377,7 @@ class Session:
         """How many disturbances there were up to now."""
         return self._applied
 
-    def disturbances(self) -> list[dict]:
+    def disturbances(self) -> list[dict[str, Any]]:
         """What was done up to now."""
         return [record(fault) for fault in self.faults[: self._applied]]
 
@@ -387,7 +387,7 @@ class Session:
 
     # -- what is sent -----------------------------------------------------------------------------------
 
-    def readings(self) -> dict:
+    def readings(self) -> dict[str, Any]:
         """The curves' values, the lamps and the healing, of now."""
         if churns(self.given):
             self.world.unread = about_n(self.protocol) if self.agents < self.protocol.n else frozenset()
@@ -401,7 +401,7 @@ class Session:
         self.note = self._healing.watch(lamps.get("safe"), self._applied) or self.note
         return found | {"healing": self._healing.record(self._applied)}
 
-    def _note_row(self, values: dict) -> None:
+    def _note_row(self, values: dict[str, Any]) -> None:
         steps = [row[0] for row in self.rows]
         place = bisect.bisect_left(steps, self.step)
         if place < len(self.rows) and self.rows[place][0] == self.step:

@@ -58,7 +58,7 @@ def kind_named(name: str, kind: type[Protocol]) -> type[Protocol]:
     return CATALOGUE[name]
 
 
-def choices(kind: type[Protocol]) -> dict:
+def choices(kind: type[Protocol]) -> dict[str, Any]:
     """What the controls of a page offer for a protocol. A model without an option offers nothing for it."""
     model = kind.model
     engines = [*ENGINES[model.name]] if model.has_interactions else [model.follower]
@@ -91,7 +91,7 @@ def schedulers(kind: type[Protocol]) -> list[str]:
     return [name for name in run_names(kind) if name not in CODE] if kind.model.scheduler else []
 
 
-def shown(record: RunRecord) -> dict:
+def shown(record: RunRecord) -> dict[str, Any]:
     """A record as the controls show it."""
     protocol = record.protocol
     graph = record.graph if isinstance(record.graph, str | os.PathLike) else getattr(record.graph, "name", "")
@@ -144,7 +144,7 @@ def _word(name: str, value: Any) -> str:
     return value.strip()
 
 
-def _parameters(given: Any, kind: type[Protocol]) -> dict:
+def _parameters(given: Any, kind: type[Protocol]) -> dict[str, int | float | str]:
     if not isinstance(given, dict):
         raise ValueError
     words = {name: _word(str(name)[:40], value) for name, value in given.items()}

@@ -84,10 +84,10 @@ class Simulation:
         self._jump: Jump | None = None  # what is under way
         self._course: tuple[int, int | None] = (0, None)  # from where to where, if that is known
         self._jumper: int | None = None  # the number of the command that asked for it
-        self._later: deque[tuple[int | None, dict]] = deque()
+        self._later: deque[tuple[int | None, dict[str, Any]]] = deque()
         self._debt, self._then = 0.0, time.monotonic()
         self._sent = self._read = -math.inf
-        self._readings: dict = {}
+        self._readings: dict[str, Any] = {}
         self._cost = 0.0
         self._greet()
 
@@ -169,7 +169,7 @@ class Simulation:
         if not self.recorder.frames:
             self._frame()
 
-    def _frame(self) -> tuple[dict, bytes]:
+    def _frame(self) -> tuple[dict[str, Any], bytes]:
         """What there is to see now; the film has it too."""
         session = self.session
         if not (self.playing or self._jump) or time.monotonic() - self._read > SHARE * self._cost:
@@ -215,7 +215,7 @@ class Simulation:
     def _jump_on(self) -> None:
         """A slice of the jump; at its end come the commands that waited for it."""
         self.changed = True
-        answer: dict = {}
+        answer: dict[str, Any] = {}
         try:
             next(self._jump)  # type: ignore[arg-type]
             return
@@ -227,7 +227,7 @@ class Simulation:
         while self._later and self._jump is None:
             self._take_now(*self._later.popleft())
 
-    def _end_jump(self, answer: dict) -> None:
+    def _end_jump(self, answer: dict[str, Any]) -> None:
         number, self._jump, self._jumper = self._jumper, None, None
         self._answer(number, answer)
 
@@ -258,7 +258,7 @@ class Simulation:
             way = f"the run is on its way to {self._goal}; pause it, or wait until it is there"
             self._answer(number, {"refused": way})
 
-    def _take_now(self, number: int | None, command: dict) -> None:
+    def _take_now(self, number: int | None, command: dict[str, Any]) -> None:
         try:
             answer = self._obey(number, command)
         except InvalidInput as error:
@@ -270,11 +270,11 @@ class Simulation:
         if answer is not None:
             self._answer(number, answer)
 
-    def _answer(self, number: int | None, answer: dict) -> None:
+    def _answer(self, number: int | None, answer: dict[str, Any]) -> None:
         if number is not None:
             self.connection.send(("answer", number, answer))
 
-    def _obey(self, number: int | None, command: dict) -> dict | None:
+    def _obey(self, number: int | None, command: dict[str, Any]) -> dict[str, Any] | None:
         """The answer; None if a jump replies at its end."""
         session, do = self.session, command["do"]
         if do == "frame":
@@ -319,17 +319,17 @@ class Simulation:
             return self._change(do, number, command)
         return {}
 
-    def _agent(self, command: dict) -> int:
+    def _agent(self, command: dict[str, Any]) -> int:
         return int(number_in(command, "agent", 0, self.session.protocol.n - 1))
 
     def _pair(self, pair: Iterable[Any]) -> tuple[int, int]:
         first, second = ({"agent": agent} for agent in pair)
         return self._agent(first), self._agent(second)
 
-    def _agents(self, command: dict) -> int:
+    def _agents(self, command: dict[str, Any]) -> int:
         return int(number_in(command, "agents", 1, self.session.protocol.n))
 
-    def _change(self, do: str, number: int | None, command: dict) -> dict | None:
+    def _change(self, do: str, number: int | None, command: dict[str, Any]) -> dict[str, Any] | None:
         session = self.session
         jumps = do in ("step", "goto", "change")
         if do == "step":
@@ -360,7 +360,7 @@ class Simulation:
             raise ValueError
         return None if jumps else {}
 
-    def _start_over(self, command: dict) -> None:
+    def _start_over(self, command: dict[str, Any]) -> None:
         states = command.get("states")
         if states is None:
             before, session = self.session, Session(**vars(changed(self.session.record, command["values"])))

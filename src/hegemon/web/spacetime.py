@@ -18,7 +18,7 @@ ROWS = 300  # moments
 RIM = 1  # the place of the badge that the page draws as a rim
 
 
-def ordered(greeting: dict, order: str) -> tuple[np.ndarray, np.ndarray | None]:
+def ordered(greeting: dict[str, Any], order: str) -> tuple[np.ndarray, np.ndarray | None]:
     """The agents from left to right, and with `distance:V` the distance of each; `near` and `number` have none."""
     n, kind = greeting["n"], order.partition(":")[0]
     if order == "number":
@@ -41,7 +41,7 @@ def ordered(greeting: dict, order: str) -> tuple[np.ndarray, np.ndarray | None]:
     return agents, away[agents]
 
 
-def space_time(film: dict, order: str = "number", dark: bool = False) -> Picture:
+def space_time(film: dict[str, Any], order: str = "number", dark: bool = False) -> Picture:
     """The diagram of a film; each moment is the last frame that is not later."""
     from matplotlib.patches import Patch
 
@@ -105,7 +105,7 @@ def darken(figure: Any, axis: Any) -> None:
 class Palette:
     """One colour for a cell: a leader's; or else its class; or else what it carries, and rims only if nothing else."""
 
-    def __init__(self, channels: list[dict], on: Ground = LIGHT):
+    def __init__(self, channels: list[dict[str, Any]], on: Ground = LIGHT):
         self.channels, self.on = channels, on
         self._has_class = any(channel["part"] == "class" for channel in channels)
         self._carried = [k for k, channel in enumerate(channels) if channel["part"] == "badge"]

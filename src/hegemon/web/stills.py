@@ -20,7 +20,7 @@ STRIP = 4  # moments, where nobody says which
 MOST_BANDS = 14  # classes in a legend
 
 
-def film_for(session: Session, kind: str, moments: Sequence[int] = (), **options: Any) -> dict:
+def film_for(session: Session, kind: str, moments: Sequence[int] = (), **options: Any) -> dict[str, Any]:
     """The film that a picture of this kind needs: of these moments, of the end, or up to it; `options` of `shoot`."""
     bands = session.world.kind == "bands"
     if kind in ("moment", "strip") and bands and (moments or kind == "strip"):
@@ -38,7 +38,7 @@ def film_for(session: Session, kind: str, moments: Sequence[int] = (), **options
     return film
 
 
-def still(film: dict, dark: bool = False) -> Picture:
+def still(film: dict[str, Any], dark: bool = False) -> Picture:
     """Every frame of a film as a panel; of bands, the last frame, which shows those before it."""
     greeting, bands = film["greeting"], film["greeting"]["kind"] == "bands"
     shown = len(film["heads"])
@@ -65,7 +65,7 @@ def still(film: dict, dark: bool = False) -> Picture:
     return Picture(figure)
 
 
-def _panels(panels: int, inches: float) -> tuple[Any, list]:
+def _panels(panels: int, inches: float) -> tuple[Any, list[Any]]:
     figure, axes = new_figure(1, inches * min(panels, IN_A_ROW), inches * -(-panels // IN_A_ROW) + HEADING)
     axes[0].remove()
     made = figure.subplots(-(-panels // IN_A_ROW), min(panels, IN_A_ROW), squeeze=False)
@@ -80,7 +80,7 @@ def _prepare(axis: Any, on: Ground) -> None:
         spine.set_visible(False)
 
 
-def _entries(greeting: dict, on: Ground) -> list[tuple[Seen | str, str]]:
+def _entries(greeting: dict[str, Any], on: Ground) -> list[tuple[Seen | str, str]]:
     """What the page's legend shows: every value of every channel, in full colours."""
     channels = greeting["channels"]
     found: list[tuple[Seen | str, str]] = []
@@ -97,10 +97,10 @@ def _entries(greeting: dict, on: Ground) -> list[tuple[Seen | str, str]]:
     return found + [(KINDS[k % len(KINDS)], f"message {name}") for k, name in enumerate(greeting["kinds"])]
 
 
-def _band_entries(painter: Painter, head: dict) -> list[tuple[Seen | str, str]]:
+def _band_entries(painter: Painter, head: dict[str, Any]) -> list[tuple[Seen | str, str]]:
     """The classes by their numbers; shades of one class are one entry, in the colour of its largest band."""
     channels = painter.greeting["channels"]
-    totals: dict[str, list] = {}
+    totals: dict[str, list[Any]] = {}
     for byte, count in head["bands"]:
         name = _name(channels, byte)
         row = totals.setdefault(name, [0, 0, byte])
@@ -111,7 +111,7 @@ def _band_entries(painter: Painter, head: dict) -> list[tuple[Seen | str, str]]:
     return [(band_colour(painter._seen[byte], painter.on), f"{name}: {total:,}") for name, (total, _, byte) in largest]
 
 
-def _name(channels: list[dict], byte: int) -> str:
+def _name(channels: list[dict[str, Any]], byte: int) -> str:
     values: list[int] = []
     for channel in reversed(channels):
         byte, value = divmod(byte, len(channel["labels"]))
@@ -133,8 +133,8 @@ def _legend(figure: Any, entries: list[tuple[Seen | str, str]], on: Ground, widt
 
         def create_artists(
             self, legend: Any, handle: Any, x: float, y: float, wide: float, tall: float, size: float, transform: Any
-        ) -> list:
-            made: list = []
+        ) -> list[Any]:
+            made: list[Any] = []
             pen, place = FigurePen(made.append, 1.0, transform), (wide / 2 - x, tall / 2 - y)
             if isinstance(handle.entry, str):
                 pen.circle(place, 4.5, handle.entry)

@@ -41,10 +41,10 @@ class Builder:
         require_watchable(record.protocol, record.graph, record.engine)
         self.record = record
 
-    def __getstate__(self) -> dict:
+    def __getstate__(self) -> dict[str, Any]:
         return self.record.written()
 
-    def __setstate__(self, written: dict) -> None:
+    def __setstate__(self, written: dict[str, Any]) -> None:
         from hegemon.protocols.loading import name_protocol
 
         name_protocol(written["protocol"])  # which this process's parent was given
@@ -191,10 +191,12 @@ class Watching:
 class Film:
     """A run on film: `save(path)`; in a notebook it plays itself."""
 
-    def __init__(self, content: dict):
+    def __init__(self, content: dict[str, Any]):
         self.content = content
 
-    def save(self, path: str | os.PathLike, kind: str = "", order: str = "number", dark: bool | None = None) -> None:
+    def save(
+        self, path: str | os.PathLike[str], kind: str = "", order: str = "number", dark: bool | None = None
+    ) -> None:
         """By its ending a film (.html, .gif, .mp4) or a picture, of the kind `moment`, `strip` or `space-time`."""
         save_film(self.content, path, kind, order, dark)
 
@@ -203,7 +205,7 @@ class Film:
         return f'<iframe srcdoc="{page}" width="100%" height="720" style="border:0" title="hegemon film"></iframe>'
 
 
-def check_film_path(path: str | os.PathLike) -> None:
+def check_film_path(path: str | os.PathLike[str]) -> None:
     if not str(path).lower().endswith((".html", ".gif", ".mp4", *PICTURES)):
         raise InvalidInput(
             f"a film is saved as .html, .gif or .mp4, or as a picture ({', '.join(PICTURES)}), not as {path}"
@@ -215,7 +217,7 @@ def check_film_path(path: str | os.PathLike) -> None:
     reserve(path)
 
 
-def picture_kind(path: str | os.PathLike, kind: str, moments: Sequence[int] = ()) -> str:
+def picture_kind(path: str | os.PathLike[str], kind: str, moments: Sequence[int] = ()) -> str:
     """What is drawn in a file of this name: nothing for a film; refused if the two do not fit."""
     is_picture = str(path).lower().endswith(PICTURES)
     if kind not in ("", *PICTURE_KINDS):
@@ -230,7 +232,11 @@ def picture_kind(path: str | os.PathLike, kind: str, moments: Sequence[int] = ()
 
 
 def save_film(
-    content: dict, path: str | os.PathLike, kind: str = "", order: str = "number", dark: bool | None = None
+    content: dict[str, Any],
+    path: str | os.PathLike[str],
+    kind: str = "",
+    order: str = "number",
+    dark: bool | None = None,
 ) -> None:
     """As HTML that plays offline, as an animated picture, or as a picture of this kind."""
     check_film_path(path)

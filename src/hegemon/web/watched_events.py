@@ -38,14 +38,14 @@ class WatchedEvents:
     def due(self) -> int:
         return self._process.step - 1 if self._process else FAR
 
-    def strike(self) -> dict:
+    def strike(self) -> dict[str, Any]:
         """Let the event happen that is due; returns its description."""
         process: Any = self._process
         hit = process.strike(self._world.engine)
         before, after = (self._world.protocol.space.mapping_of(code) if code >= 0 else None for code in hit)
         return {"text": _told(before, after), "lines": [], "changed": hit[0] != hit[1], "hit": hit}
 
-    def changes_output(self, told: dict) -> bool:
+    def changes_output(self, told: dict[str, Any]) -> bool:
         """Whether the event that was told changed an output, or the number of agents that have one."""
         protocol = self._world.protocol
 
@@ -62,11 +62,11 @@ class WatchedEvents:
         if self._process:
             self._process.step, self._process.number = state
 
-    def measures(self) -> dict:
+    def measures(self) -> dict[str, Any]:
         return self._process.measures(self._world.engine) if self._process else {}
 
 
-def given_faults(record: RunRecord, world: World, schedule: list) -> tuple[Fault, ...]:
+def given_faults(record: RunRecord, world: World, schedule: list[Any]) -> tuple[Fault, ...]:
     """The faults of the command line by their steps; refused here where `run` refuses them."""
     given = (*record.faults, *(read_disturbances(record.disturbances) if record.disturbances else ()))
     faults, protocol = tuple(sorted(given, key=lambda fault: fault.step)), world.protocol
@@ -106,8 +106,8 @@ def about_n(protocol: Protocol) -> frozenset[str]:
     )
 
 
-def _told(before: dict | None, after: dict | None) -> str:
-    def shown(state: dict) -> str:
+def _told(before: dict[str, Any] | None, after: dict[str, Any] | None) -> str:
+    def shown(state: dict[str, Any]) -> str:
         return ", ".join(f"{name}={value}" for name, value in state.items())
 
     if before is None and after is None:

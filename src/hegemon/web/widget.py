@@ -36,9 +36,9 @@ class Visitor:
     def __init__(self, widget: Any, hall: Hall):
         self._widget, self._hall = widget, hall
         self._spectator: Spectator | None = None
-        self._sending: asyncio.Future | None = None
+        self._sending: asyncio.Future[Any] | None = None
 
-    def say(self, content: dict) -> None:
+    def say(self, content: dict[str, Any]) -> None:
         text = str(content.get("text", ""))
         if is_greeting(text):
             if self._spectator is not None and self._sending is not None:

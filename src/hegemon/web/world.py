@@ -67,10 +67,10 @@ class World(ABC):
     def advance_to_change(self, limit: int, deadline: float) -> bool:
         """To the next step at which an agent's output changes, as far as the limit and the clock allow."""
 
-    def snapshot(self) -> tuple:
+    def snapshot(self) -> tuple[Any, ...]:
         return self.engine.snapshot()
 
-    def restore(self, snapshot: tuple) -> None:
+    def restore(self, snapshot: tuple[Any, ...]) -> None:
         self.engine.restore(snapshot)
 
     def corrupt(self, fault: Fault, rng: np.random.Generator) -> None:
@@ -78,14 +78,14 @@ class World(ABC):
         raise InvalidInput(self.undisturbed)
 
     @abstractmethod
-    def entry(self, outside: tuple, name: str, limit: int) -> int | None:
+    def entry(self, outside: tuple[Any, ...], name: str, limit: int) -> int | None:
         """The exact first step inside a set after the snapshot `outside`, which is outside; None: not found soon."""
 
     @abstractmethod
-    def told_step(self, focus: int | None) -> dict:
+    def told_step(self, focus: int | None) -> dict[str, Any]:
         """Make one step, and tell what happened in it."""
 
-    def follow(self, prescribed: Prescribed) -> dict:
+    def follow(self, prescribed: Prescribed) -> dict[str, Any]:
         """A prescribed interaction or round instead of a drawn one."""
         raise InvalidInput(f"{self.protocol.id} follows no prescribed interactions; give another start")
 
@@ -103,7 +103,7 @@ class World(ABC):
         return list(zip(seen.tolist(), counts.tolist(), strict=True))
 
     @abstractmethod
-    def readings(self) -> tuple[dict, dict]:
+    def readings(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The observables, and of every set whether the configuration is inside (None: not looked at)."""
 
     def leaders(self) -> np.ndarray:
@@ -111,7 +111,7 @@ class World(ABC):
         return np.empty(0, np.int64)
 
     @abstractmethod
-    def state(self, agent: int) -> dict:
+    def state(self, agent: int) -> dict[str, Any]:
         """One agent, as people read it."""
 
     def writable(self) -> list[str]:
@@ -140,10 +140,10 @@ class World(ABC):
     def neighbours(self, agent: int) -> list[int]:
         return [] if self.topology.is_complete else self.topology.neighbours(agent)[:64].tolist()
 
-    def fields(self) -> dict:
+    def fields(self) -> dict[str, Any]:
         """What each field may hold, for those who want to set it."""
         return {}
 
-    def messages(self) -> list:
+    def messages(self) -> list[Any]:
         """What is on its way."""
         return []

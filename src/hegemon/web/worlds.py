@@ -125,7 +125,7 @@ class AgentWorld(World):
     def corrupt(self, fault: Fault, rng: np.random.Generator) -> None:
         self.engine.load(corrupted(fault, self.engine, rng))
 
-    def entry(self, outside: tuple, name: str, limit: int) -> int | None:
+    def entry(self, outside: tuple[Any, ...], name: str, limit: int) -> int | None:
         if not isinstance(self.engine, Agents | Rounds) or not self._forgets:
             return None
         now = self.snapshot()
@@ -145,7 +145,7 @@ class AgentWorld(World):
 
     # -- one step in words ---------------------------------------------------------------------------------
 
-    def told_step(self, focus: int | None) -> dict:
+    def told_step(self, focus: int | None) -> dict[str, Any]:
         if self.is_rounds:
             return self._told_round(focus)
         codes = getattr(self.engine, "codes", None)
@@ -163,7 +163,7 @@ class AgentWorld(World):
         while self.engine.step < goal:
             self.engine.advance(goal)
 
-    def follow(self, prescribed: Prescribed) -> dict:
+    def follow(self, prescribed: Prescribed) -> dict[str, Any]:
         acting, before, after = carry_out(prescribed, self.protocol, self.topology, self.engine)
         if isinstance(prescribed, tuple):
             return self.told(tuple(acting), before, prescribed[2])
@@ -171,7 +171,7 @@ class AgentWorld(World):
         told = tuple(zip(acting, *states, strict=True))
         return {"text": Round(told).sentence() or "nothing changes", "lines": [], "changed": bool(told)}
 
-    def told(self, pair: tuple[int, ...], before: Iterable[int], coin: int) -> dict:
+    def told(self, pair: tuple[int, ...], before: Iterable[int], coin: int) -> dict[str, Any]:
         """The interaction of two states in words and in lines of `interact`."""
         protocol = self.protocol
         a, b = (self.space.namespace(code) for code in before)
@@ -182,7 +182,7 @@ class AgentWorld(World):
         text = Interaction(pair[0], pair[1], old, new, protocol.coins.mapping(coin)).sentence()
         return {"pair": pair, "text": text, "lines": lines, "changed": old != new}
 
-    def _told_round(self, focus: int | None) -> dict:
+    def _told_round(self, focus: int | None) -> dict[str, Any]:
         """The round of one node: the one in focus, else one whose output changes, else one that changes."""
         protocol = self.protocol
         old = self.engine.configuration().agents
@@ -228,7 +228,7 @@ class AgentWorld(World):
             return Configuration(self.space, codes=codes, counts=counts)
         return self.engine.configuration()
 
-    def readings(self) -> tuple[dict, dict]:
+    def readings(self) -> tuple[dict[str, Any], dict[str, Any]]:
         self._readings.unread = self.unread
         if isinstance(self._readings, PlainReadings):
             return self._readings.read(self.engine.configuration())
@@ -240,7 +240,7 @@ class AgentWorld(World):
         marks = Membership(self.protocol, Stop("leaders", (self.protocol.output,))).marks(agents)
         return np.flatnonzero(marks)
 
-    def state(self, agent: int) -> dict:
+    def state(self, agent: int) -> dict[str, Any]:
         if self.kind == "bands":
             raise InvalidInput("beyond a million agents only counts are kept, and no single agent can be looked at")
         agents = self.engine.configuration().agents
@@ -252,7 +252,7 @@ class AgentWorld(World):
         codes = self.space.encode_array(self.engine.configuration().agents)
         return [self.protocol.label(self.space.namespace(code), self.protocol.p) for code in codes]
 
-    def fields(self) -> dict:
+    def fields(self) -> dict[str, Any]:
         described = {}
         for name in self.space.names:
             low, high = self.space.bounds[name]

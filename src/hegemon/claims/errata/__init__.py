@@ -2,10 +2,11 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).parent
 
 
-def erratum(name: str) -> dict:
+def erratum(name: str) -> dict[str, Any]:
     """The start file of that name: protocol, parameters, graph, agents, and what happens from there."""
     return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))

@@ -3,6 +3,7 @@
 import tomllib
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from hegemon.claims.errata import FOLDER
 from hegemon.claims.registry import PAPERS, Table
@@ -64,7 +65,7 @@ def errata() -> tuple[Erratum, ...]:
     return tuple(_read(entry) for entry in content)
 
 
-def _read(entry: dict) -> Erratum:
+def _read(entry: dict[str, Any]) -> Erratum:
     texts = {name: " ".join(value.split()) for name, value in entry.items() if isinstance(value, str)}
     shown = Table(**entry["shown"]) if "shown" in entry else None
     return Erratum(**texts, claims=tuple(entry["claims"]), repaired=tuple(entry["repaired"]), shown=shown)

@@ -2,6 +2,7 @@
 where that is out of reach, what plain runs say: at least what is claimed."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from hegemon.claims.checks import number_at_least, share_at_least
@@ -17,10 +18,10 @@ TRIALS = 20  # of convergence
 RUNS, PATIENCE = 16, 2  # plain runs of one case, and how long they last, as a multiple of what is claimed
 
 
-def parallel_holding(lab: Laboratory, case: Any) -> dict:
+def parallel_holding(lab: Laboratory, case: Any) -> dict[str, Any]:
     """Expected parallel time from the start `safe` with its 95 % interval, as logarithms to base 10."""
 
-    def compute() -> list[dict]:
+    def compute() -> list[dict[str, Any]]:
         lab.report(f"holding with the default timers, n = {case.n}, τ = {case.tau}")
         shift = math.log10(case.n)
         if case.n <= EXACT:
@@ -39,7 +40,9 @@ def parallel_holding(lab: Laboratory, case: Any) -> dict:
     return row
 
 
-def with_default_timers(lab: Laboratory, protocol: Definition, sizes: dict) -> tuple[list[Check], list[Plot]]:
+def with_default_timers(
+    lab: Laboratory, protocol: Definition, sizes: dict[int, Sequence[int]]
+) -> tuple[list[Check], list[Plot]]:
     """The lower ends of intervals against n^tau, and their growth; over several sizes, the gap to convergence too."""
     checks, curves = [], []
     for tau, chosen in sizes.items():
@@ -63,7 +66,7 @@ def with_default_timers(lab: Laboratory, protocol: Definition, sizes: dict) -> t
     return checks, [over_n(title, "parallel time", curves)] if curves else []
 
 
-def outlasting(lab: Laboratory, protocol: Definition, sizes: dict) -> list[Check]:
+def outlasting(lab: Laboratory, protocol: Definition, sizes: dict[int, Sequence[int]]) -> list[Check]:
     """Plain runs that keep their leader for 2 n^tau of parallel time: if half of all do, the mean is at least n^tau
     (Markov's inequality), whatever its law is."""
     checks = []

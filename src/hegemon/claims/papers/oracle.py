@@ -27,7 +27,7 @@ from hegemon.runs.simulate import simulate
 START, REPORT = 0, 1  # purposes of a trial's streams; segment k of a run has the seed SEED + k
 
 
-def simulate_with_oracle(protocol: Any, start: str, seed: int, trial: int, max_steps: int) -> dict:
+def simulate_with_oracle(protocol: Any, start: str, seed: int, trial: int, max_steps: int) -> dict[str, int]:
     """One run to the safe set: its steps, and how many reports it took."""
     configuration = protocol.initial(start, generator(seed, trial, START))
     rng, topology = generator(seed, trial, REPORT), topology_for(protocol)
@@ -53,7 +53,7 @@ def with_oracle(lab: Laboratory, protocol: Definition, n: int, trials: int, star
     case = protocol(n=n)
     seed = lab.seed_for(protocol.id, n, start, "oracle")
 
-    def compute() -> list[dict]:
+    def compute() -> list[dict[str, Any]]:
         rows = []
         for trial in range(trials):
             lab.report(f"{protocol.id} with the oracle, n = {n}: {trial} of {trials}")

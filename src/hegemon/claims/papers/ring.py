@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from hegemon.analysis.scaling import CUBE, SQUARE, Law
 from hegemon.claims.checks import always, follows, number_at_most, number_is
 from hegemon.claims.drawing import laws, means, over_n
-from hegemon.claims.laboratory import Definition, Laboratory, Sample, counted
+from hegemon.claims.laboratory import Cases, Definition, Laboratory, Sample, counted
 from hegemon.claims.papers.compared import ENDLESS, Measured, Row, cited_line, every_run_ends, measure, table
 from hegemon.claims.papers.oracle import oracle_ring, with_oracle
 from hegemon.claims.papers.ring_leaders import by_a_twelfth, of_three
@@ -35,7 +35,7 @@ FOURTH = Law("n⁴", lambda n: n**4)
 
 
 def creation(
-    lab: Laboratory, protocol: Definition = Ring, *, exact: Sequence[tuple], sizes: Sequence[int], trials: int
+    lab: Laboratory, protocol: Definition = Ring, *, exact: Cases, sizes: Sequence[int], trials: int
 ) -> Outcome:
     """Lemma 10: without a leader one is created within 3nN expected steps, from the worst of all such starts."""
     checks, found = [], []
@@ -56,7 +56,7 @@ def creation(
 
 
 def to_c_ni(
-    lab: Laboratory, protocol: Definition = Ring, *, exact: Sequence[tuple], sizes: Sequence[int], trials: int
+    lab: Laboratory, protocol: Definition = Ring, *, exact: Cases, sizes: Sequence[int], trials: int
 ) -> Outcome:
     """Lemma 11: times in runs, and on small rings the last part of the proof, from C′ to C_NI, exactly."""
     found = times_to("C_NI", ("no-leader", "random"))(lab, protocol, sizes=sizes, trials=trials)
@@ -95,7 +95,7 @@ A_LEADER = "count(leader == 1) >= 1"
 
 def theorem1(
     lab: Laboratory, protocol: Definition = Ring, *, sizes: Sequence[int], trials: Sequence[int], ratios: Sequence[int],
-    ratio_trials: int, exact: Sequence[tuple], alike: Sequence[tuple],
+    ratio_trials: int, exact: Cases, alike: Cases,
 ) -> Outcome:  # fmt: skip
     checks: list[Check] = []
     samples: dict[str, list[Sample]] = {start: [] for start in STARTS}
@@ -209,7 +209,12 @@ _LARGE = {
 
 
 def _one_step(
-    id: str, place: str, title: str, text: str, experiment: Callable[..., Outcome], quick: dict = _SMALL
+    id: str,
+    place: str,
+    title: str,
+    text: str,
+    experiment: Callable[..., Outcome],
+    quick: dict[str, tuple[tuple[int, ...], ...]] = _SMALL,
 ) -> Claim:
     return Claim(f"ring.{id}", place, title, text, experiment, quick=quick, full=_LARGE)
 

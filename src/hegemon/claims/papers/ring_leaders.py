@@ -9,7 +9,7 @@ import numpy as np
 from hegemon.analysis.scaling import CUBE, LINEAR, SQUARE, Law
 from hegemon.claims.checks import always, follows, mean_at_most, number_at_most
 from hegemon.claims.drawing import laws, means
-from hegemon.claims.laboratory import Definition, Laboratory, Sample, counted, pooled
+from hegemon.claims.laboratory import Cases, Definition, Laboratory, Sample, counted, pooled
 from hegemon.claims.papers.ring_small import small_ring, worst_time
 from hegemon.claims.registry import Check, Outcome, Plot
 from hegemon.compute.randomness import generator
@@ -62,7 +62,7 @@ def fall(lab: Laboratory, protocol: Definition, n: int, places: list[int], left:
 
 
 def of_three(
-    lab: Laboratory, protocol: Definition = Ring, *, exact: Sequence[tuple], n: int, gaps: Sequence[int],
+    lab: Laboratory, protocol: Definition = Ring, *, exact: Cases, n: int, gaps: Sequence[int],
     sizes: Sequence[int], gap: int, trials: int,
 ) -> Outcome:  # fmt: skip
     """Lemma 12: one of three neighbouring leaders yields within O(n(d1 + d2)) expected steps. The proof waits for a

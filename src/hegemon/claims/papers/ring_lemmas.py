@@ -8,7 +8,7 @@ import numpy as np
 
 from hegemon.claims.checks import always, number_at_most
 from hegemon.claims.errata import erratum
-from hegemon.claims.laboratory import Definition, Laboratory
+from hegemon.claims.laboratory import Cases, Definition, Laboratory
 from hegemon.claims.papers.ring_small import SmallRing, small_ring
 from hegemon.claims.registry import Check, Outcome, Plot, Series
 from hegemon.compute.randomness import generator
@@ -20,7 +20,7 @@ OneStep = Callable[[SmallRing, np.ndarray, np.ndarray, int], tuple[Any, Any]]  #
 
 
 def worlds(
-    lab: Laboratory, protocol: Definition, exact: Sequence[tuple], sampled: Sequence[tuple], name: str,
+    lab: Laboratory, protocol: Definition, exact: Cases, sampled: Cases, name: str,
     rng: np.random.Generator,
 ) -> Iterator[tuple[SmallRing, np.ndarray, str]]:  # fmt: skip
     """Small rings with their configurations in a set: all of them, then random members on larger rings."""
@@ -46,9 +46,7 @@ def one_step(statement: OneStep, name: str, claimed: str) -> Callable[..., Outco
     """An experiment on a statement about one interaction: `statement(world, before, after, arc)` returns, for every
     row, whether it is about it, and whether it is right."""
 
-    def experiment(
-        lab: Laboratory, protocol: Definition = Ring, *, exact: Sequence[tuple], sampled: Sequence[tuple]
-    ) -> Outcome:
+    def experiment(lab: Laboratory, protocol: Definition = Ring, *, exact: Cases, sampled: Cases) -> Outcome:
         checks, covered = [], 0
         rng = generator(lab.seed_for(protocol.id, claimed))
         for world, rows, which in worlds(lab, protocol, exact, sampled, name, rng):
@@ -136,9 +134,7 @@ def becomes_secure(repaired: bool) -> OneStep:
     return statement
 
 
-def claim2(
-    lab: Laboratory, protocol: Definition = Ring, *, exact: Sequence[tuple], sampled: Sequence[tuple]
-) -> Outcome:
+def claim2(lab: Laboratory, protocol: Definition = Ring, *, exact: Cases, sampled: Cases) -> Outcome:
     """As it is stated: all configurations of small rings, those of Ξ′ among them, and the shipped execution."""
     statement = becomes_secure(repaired=False)
     found = one_step(statement, "C_prime", "secure")(lab, protocol, exact=exact, sampled=sampled)
@@ -188,7 +184,7 @@ BULLET = (
 )
 
 
-def claim1(lab: Laboratory, protocol: Definition = Ring, *, cases: Sequence[tuple], steps: int) -> Outcome:
+def claim1(lab: Laboratory, protocol: Definition = Ring, *, cases: Cases, steps: int) -> Outcome:
     """Lemma 11, Claim 1: who has been a leader since C′ is secure from then on. Random walks, every step looked at."""
     checks = []
     rng = generator(lab.seed_for(protocol.id, "claim1"))
@@ -209,7 +205,7 @@ def claim1(lab: Laboratory, protocol: Definition = Ring, *, cases: Sequence[tupl
 
 
 def lemma1(
-    lab: Laboratory, protocol: Definition = Ring, *, pairs: Sequence[int], cases: Sequence[tuple], trials: int,
+    lab: Laboratory, protocol: Definition = Ring, *, pairs: Sequence[int], cases: Cases, trials: int,
     steps: int,
 ) -> Outcome:  # fmt: skip
     """Every pair of states: a bullet that moves adds one to distL, so it has moved at most distL times, and none moves

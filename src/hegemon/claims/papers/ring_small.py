@@ -150,7 +150,7 @@ class SmallRing:
         assert space.size > int(rows.max()) and self.inside(rows, name).all()
         return rows
 
-    def _encode(self, agents: dict) -> np.ndarray:
+    def _encode(self, agents: dict[str, Any]) -> np.ndarray:
         number = agents["leader"].shape[0]
         flat = np.zeros(number * self.n, self.case.space.dtype)
         for field, values in agents.items():

@@ -9,7 +9,7 @@ import numpy as np
 from hegemon.analysis.scaling import LINEAR, N_LOG, Law
 from hegemon.claims.checks import always, brief, follows, number_at_most, share_at_least, share_at_most
 from hegemon.claims.drawing import laws, means, over_n, shares
-from hegemon.claims.laboratory import Definition, Laboratory
+from hegemon.claims.laboratory import Cases, Definition, Laboratory
 from hegemon.claims.papers.sublinear_lemmas import (
     equation5,
     equation5_repaired,
@@ -32,18 +32,18 @@ MOST = 28  # 7 ln n candidates, 2√(n ln n) referees each, a question and an an
 MOST_OF_WALKS = 28  # 7 ln n candidates, 2√(n ln n) tokens each, τ steps there and τ back: the proof of Theorem 2
 
 
-def column(rows: list[dict], name: str) -> np.ndarray:
+def column(rows: list[dict[str, Any]], name: str) -> np.ndarray:
     return np.array([row[name] for row in rows], float)
 
 
-def success_check(what: str, rows: list[dict], n: int) -> Check:
+def success_check(what: str, rows: list[dict[str, Any]], n: int) -> Check:
     good = sum(row["leaders"] == 1 for row in rows)
     return share_at_least(what, good, len(rows), 1 - 1 / n, f"probability ≥ 1 − 1/n = {1 - 1 / n:.5g}")
 
 
 def election(
-    lab: Laboratory, protocol: Definition, sizes: Sequence[int], trials: int, success: Sequence[tuple], **given: Any
-) -> tuple[dict[int, list[dict]], list[Check], int]:
+    lab: Laboratory, protocol: Definition, sizes: Sequence[int], trials: int, success: Cases, **given: Any
+) -> tuple[dict[int, list[dict[str, Any]]], list[Check], int]:
     """Runs at all sizes; the checks of success, on the sizes small enough to decide it, and of messages."""
     wake = given.pop("wake", "all")
     rows = {n: lab.trials(protocol(n=n, **given), trials, wake=wake) for n in sizes}
@@ -60,7 +60,7 @@ def election(
 
 
 def theorem1(
-    lab: Laboratory, protocol: Definition = Referees, *, sizes: Sequence[int], trials: int, success: Sequence[tuple]
+    lab: Laboratory, protocol: Definition = Referees, *, sizes: Sequence[int], trials: int, success: Cases
 ) -> Outcome:
     rows, checks, good = election(lab, protocol, sizes, trials, success)
     messages = [column(rows[n], "messages") for n in sizes]
@@ -100,7 +100,7 @@ def theorem1(
 
 
 def corollary1(
-    lab: Laboratory, protocol: Definition = Referees, *, sizes: Sequence[int], trials: int, success: Sequence[tuple]
+    lab: Laboratory, protocol: Definition = Referees, *, sizes: Sequence[int], trials: int, success: Cases
 ) -> Outcome:
     checks, series, total = [], [], 0
     for wake in ("random", "one-by-one"):
@@ -118,7 +118,7 @@ def corollary1(
 
 def theorem2(
     lab: Laboratory, protocol: Definition = Walks, *, graphs: Sequence[str], trials: int,
-    families: dict[str, Sequence[str]], growth_trials: int, success: Sequence[tuple],
+    families: dict[str, Sequence[str]], growth_trials: int, success: Cases,
 ) -> Outcome:  # fmt: skip
     checks, table = [], []
     for graph, number in success:

@@ -4,13 +4,14 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from hegemon.analysis.scaling import LOG, LOG_SQUARED, Law
 from hegemon.claims.checks import always, brief, number_at_most, number_is, share_at_least, share_at_most
 from hegemon.claims.drawing import laws
-from hegemon.claims.laboratory import Definition, Laboratory
+from hegemon.claims.laboratory import Cases, Definition, Laboratory
 from hegemon.claims.papers.trains_lemmas import nodes_of
 from hegemon.claims.registry import Outcome, Plot, Series, Table
 from hegemon.graphs.mixing import mixing_time
@@ -92,7 +93,7 @@ def distributions(n: int, parts: int) -> Iterator[list[int]]:
             yield weights
 
 
-def lemma1(lab: Laboratory, chance: Callable = no_collision, *, cases: Sequence[tuple]) -> Outcome:
+def lemma1(lab: Laboratory, chance: Callable[..., Any] = no_collision, *, cases: Cases) -> Outcome:
     """As it is stated: no distribution has a larger probability of no collision than the uniform one."""
     checks, rows, largest = [], [], 0.0
     for n, balls, parts in cases:
@@ -125,9 +126,7 @@ UNIFORM = (
 )
 
 
-def lemma1_repaired(
-    lab: Laboratory, bound: Callable = poisson_bound, *, cases: Sequence[tuple], own: Sequence[tuple]
-) -> Outcome:
+def lemma1_repaired(lab: Laboratory, bound: Callable[..., Any] = poisson_bound, *, cases: Cases, own: Cases) -> Outcome:
     """The bound that the theorem needs, for every distribution; and the number of balls that the algorithm throws."""
     checks = []
     for n, several, parts in cases:
@@ -178,7 +177,7 @@ def repaired_bound(c: int) -> float:
     return (1 + 1 / (c - 1)) / math.e
 
 
-def equation5_repaired(lab: Laboratory, bound: Callable = repaired_bound, *, largest: int) -> Outcome:
+def equation5_repaired(lab: Laboratory, bound: Callable[..., Any] = repaired_bound, *, largest: int) -> Outcome:
     """The same for all c from some c on: at most 1/e (1 + 1/(c − 1))."""
     chosen = range(2, largest + 1)
     good = sum((1 - 1 / c) ** (c - 1) <= bound(c) for c in chosen)
@@ -188,7 +187,7 @@ def equation5_repaired(lab: Laboratory, bound: Callable = repaired_bound, *, lar
 
 
 def mixing(
-    lab: Laboratory, measure: Callable = mixing_time, *, complete: Sequence[int], families: Sequence[tuple]
+    lab: Laboratory, measure: Callable[..., Any] = mixing_time, *, complete: Sequence[int], families: Cases
 ) -> Outcome:
     """What is said of τ: 1 on complete graphs, O(log n) on expanders, O(log n log log n) on hypercubes."""
     checks, curves = [], []

@@ -19,7 +19,7 @@ from hegemon.claims.checks import (
     share_at_least,
 )
 from hegemon.claims.drawing import laws, means, over_n, sizes_table
-from hegemon.claims.laboratory import Definition, Laboratory, Sample, counted
+from hegemon.claims.laboratory import Cases, Definition, Laboratory, Sample, counted
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series, Table
 from hegemon.claims.settling import followed
 from hegemon.discovery.discover import discover
@@ -50,7 +50,7 @@ BIRDS = 1000  # the survey's example: is anyone of at least ten birds in a thous
 
 
 def threshold(
-    lab: Laboratory, protocol: Definition = Threshold, *, exact: Sequence[tuple], n: int, trials: int, watched: int = 1,
+    lab: Laboratory, protocol: Definition = Threshold, *, exact: Cases, n: int, trials: int, watched: int = 1,
     birds: int = 0,
 ) -> Outcome:  # fmt: skip
     checks = []

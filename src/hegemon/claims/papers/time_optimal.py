@@ -17,7 +17,7 @@ from hegemon.claims.checks import (
     power_at_least,
 )
 from hegemon.claims.drawing import laws, means, over_n
-from hegemon.claims.laboratory import Definition, Laboratory, Sample, counted, pooled
+from hegemon.claims.laboratory import Cases, Definition, Laboratory, Sample, counted, pooled
 from hegemon.claims.papers import to_lemmas, toolbox
 from hegemon.claims.papers.compared import ENDLESS, Row, cited_line, every_run_ends, measure, table
 from hegemon.claims.papers.long_holding import outlasting, with_default_timers
@@ -37,7 +37,7 @@ OTHERS = ("random", "all-leaders", "no-leader", "tied-electors")
 
 def convergence(
     lab: Laboratory, protocol: Definition = TimeOptimal, *, sizes: Sequence[int], taus: Sequence[int],
-    trials: Sequence[int], start_sizes: Sequence[int], start_trials: int, power: float, alike: Sequence[tuple],
+    trials: Sequence[int], start_sizes: Sequence[int], start_trials: int, power: float, alike: Cases,
 ) -> Outcome:  # fmt: skip
     """From any start into the safe set in O(tau n log n) steps; the number of states."""
     checks: list[Check] = []
@@ -171,7 +171,7 @@ def table1(
     quick: Definition = SublinearRanking, timer: Definition = Timer, war: Definition = WarTimer,
     protocol: Definition = TimeOptimal, *, slow: Sequence[int], linear: Sequence[int], names: Sequence[int],
     logarithmic: Sequence[int], medium: Sequence[int], wars: Sequence[int], fast: Sequence[int],
-    trials: Sequence[int], timeouts: Sequence[tuple],
+    trials: Sequence[int], timeouts: Cases,
 ) -> Outcome:  # fmt: skip
     """Every row of the table: measured, measured with a stand-in, or cited."""
     held = {kind: measured_holding(lab, kind, case) for kind, case in {
@@ -239,7 +239,7 @@ def measured_holding(lab: Laboratory, kind: str, case: Any) -> str:
     return f"{least}{brief(float(mean))} at n = {case.n} with {timers}"
 
 
-def timeout_check(lab: Laboratory, timer: Definition, timeouts: Sequence[tuple]) -> Check:
+def timeout_check(lab: Laboratory, timer: Definition, timeouts: Cases) -> Check:
     """Without a leader the first timeout comes after c·s, with c bounded as n grows: no factor log n."""
     ratios = []
     for n, factor, number in timeouts:

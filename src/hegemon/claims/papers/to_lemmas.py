@@ -47,11 +47,13 @@ def parallel(lab: Laboratory, protocol: Definition, n: int, trials: int, start: 
     return lab.times(protocol(n=n), trials, **options).scaled(1 / n)
 
 
-def first_times(lab: Laboratory, case: Any, trials: int, start: str, stops: tuple[str, ...], limit: int) -> list[dict]:
+def first_times(
+    lab: Laboratory, case: Any, trials: int, start: str, stops: tuple[str, ...], limit: int
+) -> list[dict[str, Any]]:
     """When runs first meet each of several stops: the same run every time, since a stop changes no coins."""
     seed = lab.seed_for("first times", case.id, case.n, case.parameters, start)
 
-    def compute() -> list[dict]:
+    def compute() -> list[dict[str, Any]]:
         rows = []
         for trial in range(trials):
             runs = [simulate(case, start=start, until=stop, seed=seed, trial=trial, max_steps=limit) for stop in stops]

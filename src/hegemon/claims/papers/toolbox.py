@@ -9,7 +9,7 @@ import numpy as np
 from hegemon.analysis.scaling import N_LOG, N_LOG_SQUARED, Law
 from hegemon.claims.checks import follows, mean_is, number_at_least, share_at_least
 from hegemon.claims.drawing import law_line, laws, means, over_n, shares, sizes_table
-from hegemon.claims.laboratory import Definition, Laboratory, Sample
+from hegemon.claims.laboratory import Cases, Definition, Laboratory, Sample
 from hegemon.claims.registry import Check, Claim, Outcome, Plot, Series
 from hegemon.exact.verification import verify
 from hegemon.models.configuration import Configuration, Group
@@ -26,7 +26,7 @@ def harmonic(k: int) -> float:
     return math.log(k) + np.euler_gamma + 1 / (2 * k) - 1 / (12 * k * k)
 
 
-def tail_check(what: str, rows: list[dict], limit: float, n: int, k: int) -> Check:
+def tail_check(what: str, rows: list[dict[str, Any]], limit: float, n: int, k: int) -> Check:
     """With probability at least 1 - n^-k a run ends within the limit."""
     within = sum(row["reached"] and row["steps"] <= limit for row in rows)
     claimed = f"probability ≥ 1 − n^−{k} = {1 - n**-k:.6g}" if k > 1 else f"probability ≥ 1 − 1/n = {1 - 1 / n:.4g}"
@@ -35,7 +35,7 @@ def tail_check(what: str, rows: list[dict], limit: float, n: int, k: int) -> Che
 
 def epidemic(
     lab: Laboratory, protocol: Definition = Epidemic, *, sizes: Sequence[int], trials: int, most: int,
-    tails: Sequence[tuple],
+    tails: Cases,
 ) -> Outcome:  # fmt: skip
     samples, checks = [], []
     for n in sizes:
@@ -83,7 +83,7 @@ def epidemic(
 
 def countdown(
     lab: Laboratory, protocol: Definition = Countdown, *, sizes: Sequence[int], trials: int, n_fixed: int,
-    falls: Sequence[int], tails: Sequence[tuple],
+    falls: Sequence[int], tails: Cases,
 ) -> Outcome:  # fmt: skip
     def time(n: int, top: int, number: int, **options: Any) -> Sample:
         limit = 50 * n * (top + math.ceil(math.log2(n)))
@@ -129,7 +129,7 @@ def spread(
     *,
     sizes: Sequence[int],
     trials_per_agent: int,
-    tails: Sequence[tuple] = (),
+    tails: Cases = (),
     factor: int = 4,
 ) -> Outcome:
     checks, shares, times = [], [], []
@@ -160,7 +160,7 @@ def spread(
     return Outcome(checks, headline, [plot])
 
 
-def winners(run: Run) -> dict:
+def winners(run: Run) -> dict[str, int]:
     """How many leaders have the maximum level once every leader has decided."""
     assert run.configuration is not None  # one that is measured keeps it
     agents, weights = run.configuration.weighted()
@@ -194,7 +194,7 @@ def least_success(lab: Laboratory, protocol: Definition, n: int, most: int) -> C
 
 def quick_elimination(
     lab: Laboratory, protocol: Definition = QuickElimination, *, sizes: Sequence[int], trials: int,
-    exact: Sequence[tuple] = (),
+    exact: Cases = (),
 ) -> Outcome:  # fmt: skip
     curves: dict[str, list[Check]] = {}
     made = 0

@@ -11,7 +11,7 @@ import numpy as np
 from hegemon.analysis.scaling import Law
 from hegemon.claims.checks import always, brief, follows
 from hegemon.claims.drawing import laws, means, over_n
-from hegemon.claims.laboratory import Definition, Laboratory, Sample, counted
+from hegemon.claims.laboratory import Cases, Definition, Laboratory, Sample, counted
 from hegemon.claims.papers.trains_counting import leader_comes, marks_vanish, values_grow
 from hegemon.claims.papers.trains_favourable import favourable
 from hegemon.claims.papers.trains_late import last_wagons, late, marks, no_local_errors, states
@@ -31,7 +31,7 @@ SLOW_STARTS = ("no-leader", "corrupted", "random")  # the slowest first
 
 def theorem(
     lab: Laboratory, protocol: Definition = Trains, *, graphs: Sequence[str], trials: int, sizes: Sequence[int],
-    growth_trials: int, updates: int, alike: Sequence[tuple],
+    growth_trials: int, updates: int, alike: Cases,
 ) -> Outcome:  # fmt: skip
     """Theorem 1.2: from any start to one leader, in poly(n) rounds, with few states and two random bits."""
     checks, table, everything = [], [], []

@@ -9,7 +9,7 @@ import numpy as np
 
 from hegemon.claims.checks import always, number_at_most
 from hegemon.claims.errata import erratum
-from hegemon.claims.laboratory import Definition, Laboratory
+from hegemon.claims.laboratory import Cases, Definition, Laboratory
 from hegemon.claims.papers.trains_lemmas import Bench, nodes_of
 from hegemon.claims.papers.trains_tiny import Tiny
 from hegemon.claims.registry import Check, Outcome, Plot, Series, Table
@@ -126,7 +126,7 @@ def on_a_triangle(lab: Laboratory, protocol: Definition, N: int) -> list[Check]:
     return checks
 
 
-def marked_trains(bench: Bench) -> list:
+def marked_trains(bench: Bench) -> list[Any]:
     """Where the graph is deep enough, complete marked trains that no leader follows: no leader emits marked ones."""
     nodes = bench.start("safe")
     for a in nodes:
@@ -160,7 +160,7 @@ A_LEADER = "count(leader == 1) >= 1"
 
 
 def leader_comes(
-    lab: Laboratory, protocol: Definition = Trains, *, lengths: Sequence[int], cases: Sequence[tuple], trials: int
+    lab: Laboratory, protocol: Definition = Trains, *, lengths: Sequence[int], cases: Cases, trials: int
 ) -> Outcome:
     """Lemma 4.6: without a leader one appears within 2^N + N rounds."""
     checks, xs, ys = [], [], []

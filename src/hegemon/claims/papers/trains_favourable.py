@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hegemon.claims.checks import number_at_least
-from hegemon.claims.laboratory import Definition, Laboratory
+from hegemon.claims.laboratory import Cases, Definition, Laboratory
 from hegemon.claims.papers.trains_lemmas import Bench
 from hegemon.claims.registry import Outcome, Table
 from hegemon.protocols.trains.legitimate import breadth_first
@@ -24,12 +24,12 @@ COINS = 4  # two bits, equally likely
 class Unmarked:
     """A configuration on the path on which nobody marks a train, and for every node the probability of rand = 1."""
 
-    def __init__(self, bench: Bench, nodes: list, rand: list[float]):
+    def __init__(self, bench: Bench, nodes: list[Any], rand: list[float]):
         self.bench, self.nodes, self.rand = bench, nodes, rand
         self.begun: dict[
             int, float
         ] = {}  # leaders that begin a train in the next round, if nobody marks one: P(marked)
-        self.following: list = []
+        self.following: list[Any] = []
         self.rand_after: list[float] = []
         for v, me in enumerate(nodes):
             near = [nodes[u] for u in bench.topology.neighbours(v)]
@@ -62,7 +62,7 @@ class Unmarked:
         return math.prod(1 - p for v, p in self.begun.items() if v != but)
 
 
-def _updated(bench: Bench, me: Any, near: list, rand: int, coins: int) -> Any:
+def _updated(bench: Bench, me: Any, near: list[Any], rand: int, coins: int) -> Any:
     state = copy.copy(me)
     state.rand = rand
     bench.protocol.update(state, near, coins, bench.protocol.p)
@@ -74,7 +74,7 @@ def _begins(before: Any, after: Any) -> bool:
     return bool(before.leader and after.leader and after.L == 1 and after.L_idx == 0)
 
 
-def probability(bench: Bench, nodes: list, rand: list[float], before: int, window: int, behind: int) -> float:
+def probability(bench: Bench, nodes: list[Any], rand: list[float], before: int, window: int, behind: int) -> float:
     """Of clauses (i) to (iii): nobody marks for `before` rounds, then a single leader does within a window, and nobody
     for the rounds `behind` it."""
     now, quiet, total = Unmarked(bench, nodes, rand), 1.0, 0.0
@@ -92,9 +92,7 @@ def probability(bench: Bench, nodes: list, rand: list[float], before: int, windo
     return total
 
 
-def favourable(
-    lab: Laboratory, protocol: Definition = Trains, *, cases: Sequence[tuple], starts: Sequence[str]
-) -> Outcome:
+def favourable(lab: Laboratory, protocol: Definition = Trains, *, cases: Cases, starts: Sequence[str]) -> Outcome:
     """From arbitrary starts: the first N rounds with fair coins, after which no `rand` is the adversary's."""
     checks, lines = [], []
     for graph, N in cases:

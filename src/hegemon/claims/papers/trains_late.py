@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hegemon.claims.checks import always, number_at_most, number_is
-from hegemon.claims.laboratory import Definition, Laboratory
+from hegemon.claims.laboratory import Cases, Definition, Laboratory
 from hegemon.claims.papers.trains_lemmas import Bench, grows_from, nodes_of, packed, without_marks
 from hegemon.claims.papers.trains_tiny import Tiny
 from hegemon.claims.registry import Check, Outcome, Table
@@ -20,9 +20,7 @@ def quiet(N: int) -> int:
     return 2 ** (N + 2) + N
 
 
-def late(
-    lab: Laboratory, protocol: Definition = Trains, *, tiny: Sequence[tuple], graphs: Sequence[str], trials: int
-) -> Outcome:
+def late(lab: Laboratory, protocol: Definition = Trains, *, tiny: Cases, graphs: Sequence[str], trials: int) -> Outcome:
     """After 2^(N+2) + N rounds in which nobody emits a marked wagon, a marked train spreads order from any leader."""
     checks, everything, last = [], 0, {}
     for graph, N in tiny:
@@ -108,7 +106,7 @@ def no_local_errors(repaired: bool) -> Callable[..., Outcome]:
     beside every (pair of) faces of its neighbours."""
 
     def experiment(
-        lab: Laboratory, protocol: Definition = Trains, *, cases: Sequence[tuple], coins: Sequence[int] = (0, 1)
+        lab: Laboratory, protocol: Definition = Trains, *, cases: Cases, coins: Sequence[int] = (0, 1)
     ) -> Outcome:
         checks = []
         for graph, N in cases:
@@ -138,7 +136,7 @@ def last_wagons(repaired: bool) -> Callable[..., Outcome]:
     """Section 3.2.1: no round makes a wagon of index N - 1 with a carry, from any start, or from time 1 on."""
 
     def experiment(
-        lab: Laboratory, protocol: Definition = Trains, *, cases: Sequence[tuple], coins: Sequence[int] = (0, 1)
+        lab: Laboratory, protocol: Definition = Trains, *, cases: Cases, coins: Sequence[int] = (0, 1)
     ) -> Outcome:
         checks = []
         for graph, N in cases:
@@ -154,7 +152,9 @@ def last_wagons(repaired: bool) -> Callable[..., Outcome]:
     return experiment
 
 
-def leads_to(lab: Laboratory, world: Tiny, codes: np.ndarray, good: np.ndarray, what: str, coins: Sequence) -> Check:
+def leads_to(
+    lab: Laboratory, world: Tiny, codes: np.ndarray, good: np.ndarray, what: str, coins: Sequence[Any]
+) -> Check:
     """Node 1 in each of these states, its neighbours with every face: whether a round leads to a good state."""
     faces = world.shown_by.astype(np.int32)
     rows = world.every(*[codes if v == 1 else faces for v in range(world.protocol.n)])
@@ -189,18 +189,18 @@ def marks(repaired: bool) -> Callable[..., Outcome]:
     return experiment
 
 
-def fresh_leader(case: Any, L_idx: int, F_idx: int) -> dict:
+def fresh_leader(case: Any, L_idx: int, F_idx: int) -> dict[int, float]:
     """The states of a leader whose rand was drawn just now, with their probabilities."""
     wagon = {"F": 1, "L": 1, "F_idx": F_idx, "F_bit": 1, "F_carry": 0, "F_flag": 0}
     state = {"leader": 1, **wagon, "L_idx": L_idx, "L_bit": 0, "L_carry": 0, "L_flag": 0}
     return {case.space.code(case.space.parse({**_named(case, state), "rand": x})): p for x, p in ((1, 0.25), (0, 0.75))}
 
 
-def _named(case: Any, state: dict) -> dict:
+def _named(case: Any, state: dict[str, int]) -> dict[str, Any]:
     return {**state, "F": "wagon", "L": "wagon"}
 
 
-def marked_after(case: Any, law: dict) -> float:
+def marked_after(case: Any, law: dict[int, float]) -> float:
     """The probability that the next head is marked: the law of the leader's state, over all coins of its rounds."""
     space, beside = (
         case.space,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hegemon.claims.checks import always
-from hegemon.claims.laboratory import Definition, Laboratory
+from hegemon.claims.laboratory import Cases, Definition, Laboratory
 from hegemon.claims.papers.trains_tiny import Tiny
 from hegemon.claims.registry import Outcome
 from hegemon.compute.randomness import generator
@@ -29,15 +29,15 @@ class Bench:
         self.rows = self.topology.offsets, self.topology.targets
         self.rng = generator(lab.seed_for(protocol.id, graph, parameters))
 
-    def start(self, name: str) -> list:
+    def start(self, name: str) -> list[Any]:
         made = self.protocol.initial(name, self.rng, topology=self.topology)
         return self.protocol.namespaces(made.agents)
 
-    def random(self) -> list:
+    def random(self) -> list[Any]:
         codes = self.rng.integers(self.protocol.space.size, size=self.topology.n)
         return [self.protocol.space.namespace(code) for code in codes]
 
-    def round(self, nodes: list, head: float = 0.25) -> list:
+    def round(self, nodes: list[Any], head: float = 0.25) -> list[Any]:
         """All nodes move; `head` is how often a node draws X = 1 (coins 0), whatever its fair probability is."""
         after = []
         for v, me in enumerate(nodes):
@@ -63,7 +63,7 @@ def leaders(nodes: list[SimpleNamespace]) -> list[int]:
     return [v for v, a in enumerate(nodes) if a.leader == 1]
 
 
-def without_marks(nodes: list[SimpleNamespace], space: StateSpace) -> list:
+def without_marks(nodes: list[SimpleNamespace], space: StateSpace) -> list[SimpleNamespace]:
     """The same with every flag and every rand at 0: no leader will emit a marked wagon by itself."""
     for a in nodes:
         a.rand = a.F_flag = a.L_flag = 0
@@ -71,7 +71,7 @@ def without_marks(nodes: list[SimpleNamespace], space: StateSpace) -> list:
 
 
 def closed(
-    lab: Laboratory, protocol: Definition = Trains, *, tiny: Sequence[tuple], graphs: Sequence[str], trials: int,
+    lab: Laboratory, protocol: Definition = Trains, *, tiny: Cases, graphs: Sequence[str], trials: int,
     rounds: int,
 ) -> Outcome:  # fmt: skip
     """Lemma 4.2: all of Γ_L with all coins on tiny graphs; elsewhere X = 1 is drawn often, since marked trains are rare
@@ -219,7 +219,7 @@ def grows(bench: Bench, planted: bool) -> str:
     return grows_around(bench, [space.namespace(space.code(a)) for a in nodes], chosen)
 
 
-def grows_from(bench: Bench, nodes: list) -> str:
+def grows_from(bench: Bench, nodes: list[Any]) -> str:
     """The same from a configuration without marks, around its first leader, once that begins a train."""
     N = bench.protocol.N
     for _ in range(N):
@@ -231,7 +231,7 @@ def grows_from(bench: Bench, nodes: list) -> str:
     return "failed"  # no leader
 
 
-def grows_around(bench: Bench, nodes: list, chosen: int) -> str:
+def grows_around(bench: Bench, nodes: list[Any], chosen: int) -> str:
     """What becomes of the marked train that the chosen leader emits in the next round."""
     N = bench.protocol.N
     nodes = bench.round(nodes, head=0)  # now it is time t

@@ -137,7 +137,7 @@ def _nodes(protocol: Any, codes: list[int]) -> tuple[dict[int, int], list[str], 
     return node_of, names, groups, chosen or ("class",)
 
 
-def _key(state: dict, names: tuple[str, ...]) -> tuple:
+def _key(state: dict[str, Any], names: tuple[str, ...]) -> tuple[Any, ...]:
     return tuple((name, state.get(name)) for name in names)
 
 
@@ -200,7 +200,7 @@ def picture(drawn: Diagram) -> Picture:
         text = f"{k + 1}: {node.name}".replace(" ", "\n", -1 if len(node.name) > 8 else 0).replace(":\n", ": ")
         text += f"\n({node.states:,} states)" if node.states > 1 else ""
         colour = LIGHT[groups.index(node.group) % len(LIGHT)]
-        box: dict = {"boxstyle": "round,pad=0.4", "facecolor": colour, "edgecolor": COLOURS[k % len(COLOURS)]}
+        box: dict[str, Any] = {"boxstyle": "round,pad=0.4", "facecolor": colour, "edgecolor": COLOURS[k % len(COLOURS)]}
         box["linewidth"] = 3 if node.starts else 1.2
         weight = "bold" if node.leads else "normal"
         style = {"fontsize": 10, "weight": weight, "bbox": box, "zorder": 3, "color": INK}
@@ -223,7 +223,7 @@ def _place(position: int, count: int) -> tuple[float, float]:
     return math.cos(angle), math.sin(angle)
 
 
-def _arrow(axis: Any, begin: Any, end: Any, ends: dict, text: str, colour: str, number: int) -> None:
+def _arrow(axis: Any, begin: Any, end: Any, ends: dict[str, Any], text: str, colour: str, number: int) -> None:
     style = {"arrowstyle": "-|>", "color": colour, "connectionstyle": "arc3,rad=0.15", "mutation_scale": 14, **ends}
     axis.annotate("", xy=end, xytext=begin, arrowprops=style, zorder=1)
     if text:
@@ -231,5 +231,5 @@ def _arrow(axis: Any, begin: Any, end: Any, ends: dict, text: str, colour: str, 
         (x, y), (u, v) = begin, end
         bend = 0.075
         place = (x + (u - x) * share + bend * (v - y), y + (v - y) * share - bend * (u - x))
-        box: dict = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
+        box: dict[str, Any] = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
         axis.text(*place, text, fontsize=8, color=colour, ha="center", va="center", bbox=box, zorder=2)

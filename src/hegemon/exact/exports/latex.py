@@ -41,7 +41,7 @@ def latex(protocol: Protocol) -> str:
     return "\n".join(lines) + "\n"
 
 
-def table(rows: list[dict], columns: tuple[str, ...], heading: str) -> list[str]:
+def table(rows: list[dict[str, Any]], columns: tuple[str, ...], heading: str) -> list[str]:
     """A table of text; the last column may take several lines."""
     width = rf"p{{{0.45 if len(columns) > 3 else 0.3}\textwidth}}"
     lines = [rf"\subsection*{{{heading}}}", rf"\begin{{tabular}}{{@{{}}{'l' * (len(columns) - 1)}{width}@{{}}}}"]

@@ -26,6 +26,9 @@ from hegemon.runs.setting import Graph, Start, topology_for
 if TYPE_CHECKING:
     from hegemon.engines.schedulers.scheduler import Scheduler
 
+Pair = tuple[int, int]
+Meetings = dict[Pair, dict[Pair, Fraction]]  # what pairs of states become, with probabilities
+
 MOST_TERMS = 200_000  # of all commands together
 MOST_SITUATIONS = 50_000  # of a node and its neighbours
 MOST_LISTED = 20_000  # configurations that are tried for a set that is no sum of counts
@@ -104,7 +107,7 @@ class _Model:
             parts += [f"{total} <= {high}"] if high < self.n else []
         return " & ".join(parts) or "true"
 
-    def _holds(self, condition: Callable, code: int) -> bool:
+    def _holds(self, condition: Callable[..., Any], code: int) -> bool:
         return self.protocol.holds(condition, self.protocol.space.namespace(code))
 
     def total(self, codes: list[int]) -> str:
@@ -129,11 +132,11 @@ class _Model:
         return [] if self.start is not None else ["init true endinit", ""]
 
 
-def _meetings(protocol: Any) -> dict[tuple[int, int], dict[tuple[int, int], Fraction]]:
+def _meetings(protocol: Any) -> Meetings:
     """What pairs of states may become, with probabilities, where something may change."""
     first, second = transition_tables(protocol)
     q, values = protocol.states, protocol.coins.size
-    found: dict = {}
+    found: Meetings = {}
     for a, b in itertools.product(range(q), repeat=2):
         outcomes: dict[tuple[int, int], int] = {}
         for coin in range(values):
@@ -174,7 +177,7 @@ class _Counts(_Model):
         if self.start is None:
             yield from (f"init {' + '.join(f'c{code}' for code in states)} = n endinit", "")
 
-    def _occurring(self, meetings: dict) -> list[int]:
+    def _occurring(self, meetings: Meetings) -> list[int]:
         """The states that may occur at all."""
         if self.start is None:
             return list(range(self.q))
@@ -191,9 +194,9 @@ class _Counts(_Model):
                 return sorted(found)
             found |= new
 
-    def _command(self, meetings: dict) -> Iterator[str]:
+    def _command(self, meetings: Meetings) -> Iterator[str]:
         """One command: the probability of every change, and that of none."""
-        terms: dict[tuple, list[str]] = {}
+        terms: dict[tuple[Any, ...], list[str]] = {}
         for (a, b), outcomes in meetings.items():
             pairs = f"c{a}*(c{b}-1)" if a == b else f"c{a}*c{b}"
             for after, chance in outcomes.items():
@@ -242,12 +245,12 @@ class _Agents(_Model):
         yield from ("endmodule", "")
         yield from self.begin()
 
-    def _faces(self, meetings: dict) -> list[tuple[Fraction, dict]]:
+    def _faces(self, meetings: Meetings) -> list[tuple[Fraction, dict[Pair, Pair]]]:
         """Tables of what every pair becomes, each with its probability, which together have the law of the coins."""
         cuts = sorted({Fraction(0), Fraction(1), *(end for after in meetings.values() for end in _ends(after))})
         found = []
         for low, high in itertools.pairwise(cuts):
-            table = {}
+            table: dict[Pair, Pair] = {}
             for pair, outcomes in meetings.items():
                 chosen = next(after for after, end in zip(outcomes, _ends(outcomes), strict=True) if end > low)
                 if chosen != pair:
@@ -255,7 +258,7 @@ class _Agents(_Model):
             found.append((high - low, table))
         return found
 
-    def _value(self, table: dict, u: int, v: int, side: int) -> str:
+    def _value(self, table: dict[Pair, Pair], u: int, v: int, side: int) -> str:
         """The state of one of two agents after they met: the states are halved again and again, because
         a long chain of conditions is more than parsers can take."""
         changed = {pair: after[side] for pair, after in table.items() if after[side] != pair[side]}
@@ -284,7 +287,7 @@ def _chosen(variable: str, values: dict[int, str], otherwise: str) -> str:
     return f"({variable}<{middle} ? {_chosen(variable, below, otherwise)} : {_chosen(variable, above, otherwise)})"
 
 
-def _ends(outcomes: dict) -> list[Fraction]:
+def _ends(outcomes: dict[Pair, Fraction]) -> list[Fraction]:
     return list(itertools.accumulate(outcomes.values()))
 
 

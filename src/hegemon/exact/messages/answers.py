@@ -99,7 +99,7 @@ class MessageVerification:
     def most(self) -> Fraction:
         return self.one_leader + self.running
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         expected = {"messages": self.messages, "bits": self.tally.bits, "rounds": self.rounds, **self.tally.measures}
         return {
             "protocol": self.protocol.id,
@@ -127,7 +127,7 @@ class MessageVerification:
         }
 
 
-def number(value: Fraction) -> dict:
+def number(value: Fraction) -> dict[str, float | str | None]:
     """Rounded, and as a fraction unless that would fill pages."""
     short = value.denominator.bit_length() <= LONGEST
     return {"value": float(value), "exact": f"{value.numerator}/{value.denominator}" if short else None}

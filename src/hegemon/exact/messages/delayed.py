@@ -10,6 +10,8 @@ from hegemon.engines.messages.links import UniformDelay
 from hegemon.exact.messages.distributions import Distribution, Passage, State
 from hegemon.exact.messages.enumeration import Enumeration
 
+Ways = dict[tuple[Passage, ...], Fraction]  # the messages on their ways, and how likely they are
+
 
 class DelayedEnumeration(Enumeration):
     """Every message that arrives is an event of its own."""
@@ -56,7 +58,7 @@ class DelayedEnumeration(Enumeration):
         for done, (state, weight) in self._counted(f"time {time}, messages leave", now.weights.items()):
             sent = sorted(self._sent(state.nodes), key=lambda one: (one.source, one.port))
             self._count(sent, Fraction(weight, now.over))
-            ways: dict[tuple[Passage, ...], Fraction] = {state.flying: Fraction(weight, now.over)}
+            ways: Ways = {state.flying: Fraction(weight, now.over)}
             for one in sent:
                 most = len(ways) * len(self.delays) ** (2 if self.around.duplicate else 1)
                 self._require_room(len(after) + most, done, len(now.weights), f"at time {time}")
@@ -67,9 +69,9 @@ class DelayedEnumeration(Enumeration):
         over = math.lcm(*{share.denominator for share in after.values()})
         return Distribution({state: int(share * over) for state, share in after.items()}, over)
 
-    def _on_their_ways(self, ways: dict, one: Passage, time: int) -> dict[tuple[Passage, ...], Fraction]:
+    def _on_their_ways(self, ways: Ways, one: Passage, time: int) -> Ways:
         around, delays = self.around, self.delays
-        after: dict[tuple[Passage, ...], Fraction] = defaultdict(Fraction)
+        after: Ways = defaultdict(Fraction)
         for flying, share in ways.items():
             if around.loss:
                 after[flying] += share * around.loss

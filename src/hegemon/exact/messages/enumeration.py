@@ -144,7 +144,7 @@ class Enumeration:
             now = self._stepped(now, round, v, self._round)
         return now
 
-    def _stepped(self, now: Distribution, round: int, v: int, outcomes_of: Callable) -> Distribution:
+    def _stepped(self, now: Distribution, round: int, v: int, outcomes_of: Callable[..., Any]) -> Distribution:
         """The distribution after node v has been called, where it is called at all."""
         stage = f"round {round}, node {v}"
         following = [outcomes_of(state, round, v) for _, state in self._counted(f"{stage} is called", now.weights)]
@@ -213,7 +213,7 @@ class Enumeration:
         return found
 
     def _inboxes(self, arrived: tuple[Passage, ...], nodes: tuple[int, ...], round: int) -> tuple[Post | None, ...]:
-        inboxes: dict[int, list] = defaultdict(list)
+        inboxes: dict[int, list[Any]] = defaultdict(list)
         for one in arrived:
             if self.locals.states[nodes[one.target]].lives(round):
                 inboxes[one.target].append((one.back, one.message))

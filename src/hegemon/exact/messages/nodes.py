@@ -52,7 +52,7 @@ class LocalStates:
         self.protocol, self.ordered = protocol, ordered
         self.states: list[Local] = []
         self._numbers: dict[Local, int] = {}
-        self._outcomes: dict[tuple, tuple[CallOutcome, ...]] = {}
+        self._outcomes: dict[tuple[Any, ...], tuple[CallOutcome, ...]] = {}
         self._emptied: dict[int, int] = {}
         self._renumbered: dict[tuple[int, Places], int] = {}
         self.require_separate()
@@ -127,15 +127,17 @@ class LocalStates:
         """All that may follow when a single message arrives within this round, at whose end it may be called again."""
         return self._remembered(("hear", local, round, drawn, inbox), inbox)
 
-    def _remembered(self, key: tuple, inbox: Post | None) -> tuple[CallOutcome, ...]:
+    def _remembered(self, key: tuple[Any, ...], inbox: Post | None) -> tuple[CallOutcome, ...]:
         if key not in self._outcomes:
-            merged: dict[tuple, Fraction] = {}
+            merged: dict[tuple[Any, ...], Fraction] = {}
             for probability, *rest in self._called(key[0], key[1], key[2], key[3], inbox):
                 merged[tuple(rest)] = merged.get(tuple(rest), Fraction(0)) + probability
             self._outcomes[key] = tuple(CallOutcome(*p.as_integer_ratio(), *rest) for rest, p in merged.items())
         return self._outcomes[key]
 
-    def _called(self, function: str, local: int, round: int, drawn: Numbers, inbox: Post | None) -> Iterator[tuple]:
+    def _called(
+        self, function: str, local: int, round: int, drawn: Numbers, inbox: Post | None
+    ) -> Iterator[tuple[Any, ...]]:
         def call(coins: ScriptedCoins) -> tuple[Any, dict[int, Any]]:
             node = self.thawed(local, round)
             if inbox is None:

@@ -171,7 +171,7 @@ class ScriptedCoins:
     def __init__(self, script: Sequence[int], drawn: dict[tuple[int, int], int], ordered: bool):
         self._script, self._ordered = script, ordered
         self.trail: list[tuple[int, int | Sequence[int]]] = []  # outcomes, each with all the weights
-        self.places: dict[tuple[int, int], list] = {key: list(range(1, k + 1)) for key, k in drawn.items()}
+        self.places: dict[tuple[int, int], list[Any]] = {key: list(range(1, k + 1)) for key, k in drawn.items()}
         self.has_drawn = False
 
     def chooses(self, weights: int | Sequence[int]) -> int:
@@ -228,7 +228,7 @@ class ScriptedCoins:
     def choice(self, seq: Any) -> Any:
         return seq[self.chooses(len(seq))]
 
-    def choices(self, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1) -> list:
+    def choices(self, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1) -> list[Any]:
         if cum_weights is not None:
             cum_weights = list(cum_weights)
             weights = [b - a for a, b in zip([0, *cum_weights], cum_weights, strict=False)]
@@ -238,7 +238,7 @@ class ScriptedCoins:
         common = math.lcm(*(weight.denominator for weight in exact))
         return [population[self.chooses([int(weight * common) for weight in exact])] for _ in range(k)]
 
-    def sample(self, population: Any, k: int, *, counts: Any = None) -> list:
+    def sample(self, population: Any, k: int, *, counts: Any = None) -> list[Any]:
         left = list(population)
         if counts is not None:
             left = [item for item, count in zip(left, counts, strict=True) for _ in range(count)]

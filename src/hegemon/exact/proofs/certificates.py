@@ -9,7 +9,7 @@ from hegemon.exact.proofs.stages import starved
 FORMAT = "hegemon proof 1"
 
 
-def certificate(parts: Any, graphs: str) -> dict:
+def certificate(parts: Any, graphs: str) -> dict[str, Any]:
     """All proved statements of all parts; nothing but numbers and names, so that another program can check it."""
     return {
         "format": FORMAT,
@@ -20,7 +20,7 @@ def certificate(parts: Any, graphs: str) -> dict:
     }
 
 
-def _part(part: Any, connected: bool) -> dict:
+def _part(part: Any, connected: bool) -> dict[str, Any]:
     system = part.system
     questions = Questions(system, connected)
     return {
@@ -33,7 +33,7 @@ def _part(part: Any, connected: bool) -> dict:
     }
 
 
-def _statement(questions: Questions, statement: Any) -> dict:
+def _statement(questions: Questions, statement: Any) -> dict[str, Any]:
     return {
         "question": statement.question,
         "set": statement.set,
@@ -57,7 +57,7 @@ def _statement(questions: Questions, statement: Any) -> dict:
     }
 
 
-def _constraints(constraints: Any) -> list[dict]:
+def _constraints(constraints: Any) -> list[dict[str, Any]]:
     return [{"weights": list(one.vector), "at_least": one.low} for one in constraints]
 
 

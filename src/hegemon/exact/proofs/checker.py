@@ -53,7 +53,7 @@ MEANING = {
 }
 
 
-def said(certificate: dict) -> Iterator[str]:
+def said(certificate: dict[str, Any]) -> Iterator[str]:
     """What is checked, line by line. Names are quoted from the file: what they stand for is what is checked."""
     protocol, parameters = json.dumps(certificate["protocol"]), json.dumps(certificate["parameters"])
     yield f"protocol {protocol}, parameters {parameters}: a name for the states and rules below"
@@ -90,13 +90,13 @@ def conjunction(constraints: Any) -> str:
     return " and ".join(found)
 
 
-def check(certificate: dict) -> dict:
+def check(certificate: dict[str, Any]) -> dict[str, Any]:
     """What is proved, the number of obligations, the solvers asked, and every failure."""
     require_fields(certificate)
     require(certificate["format"] == "hegemon proof 1", "an unknown format")
     connected = {"complete": False, "connected": True}[certificate["graphs"]]
     solvers = {name: ask for name, ask in (("z3", ask_z3), ("cvc5", ask_cvc5)) if find_spec(name)}
-    report: dict = {"statements": [], "obligations": 0, "solvers": list(solvers), "failures": []}
+    report: dict[str, Any] = {"statements": [], "obligations": 0, "solvers": list(solvers), "failures": []}
     for part in certificate["parts"]:
         size = len(part["states"])
         require(len(part["outputs"]) == size and part["smallest_n"] >= 2, "not one output per state, or n < 2")
@@ -124,7 +124,7 @@ def require(condition: bool, flaw: str) -> None:
         raise ValueError(flaw)
 
 
-def require_fields(certificate: dict) -> None:
+def require_fields(certificate: dict[str, Any]) -> None:
     """Every field that should be there, and no other."""
     found = [("certificate", certificate)]
     for part in certificate["parts"]:
@@ -146,12 +146,12 @@ def is_state(state: Any, size: int) -> bool:
 class Statement:
     """The obligations of one statement, as SMT-LIB terms over c0, c1, … (the numbers of agents in each state)."""
 
-    def __init__(self, part: dict, statement: dict, connected: bool):
+    def __init__(self, part: dict[str, Any], statement: dict[str, Any], connected: bool):
         self.part, self.statement, self.connected, self.size = part, statement, connected, len(part["states"])
         self.rules = [tuple(rule) for rule in part["rules"]]
         self.goal, self.invariants = self.read(statement["constraints"]), self.read(statement["invariants"])
 
-    def read(self, constraints: Any) -> list[tuple]:
+    def read(self, constraints: Any) -> list[tuple[Any, ...]]:
         require(all(len(one["weights"]) == self.size for one in constraints), "not one weight per state")
         return [(one["weights"], one["at_least"]) for one in constraints]
 
@@ -171,7 +171,7 @@ class Statement:
         return formulas + more[0], more[1]
 
     def stages(self, context: str) -> tuple[list[str], list[str]]:
-        formulas, flaws, dead = [], [], set[tuple]()
+        formulas, flaws, dead = [], [], set[tuple[Any, ...]]()
         for number, stage in enumerate(self.statement["stages"]):
             living = [rule for rule in self.rules if rule[:2] not in dead]
             pairs = {tuple(pair) for pair in stage.get("starved", stage.get("pairs"))}

@@ -22,7 +22,7 @@ LARGEST_CHAIN = 200_000  # configurations: beyond, a size is passed over
 
 
 def smallest_counterexample(
-    statement: "Statement", system: "System", start: str | None, given: dict, connected: bool, largest: int,
+    statement: "Statement", system: "System", start: str | None, given: dict[str, Any], connected: bool, largest: int,
     progress: Show | None = None,
 ) -> "Statement":  # fmt: skip
     """The statement refuted by a concrete run, or as it was, with the sizes on which it is true."""
@@ -53,7 +53,7 @@ def smallest_counterexample(
     return dataclasses.replace(statement, sentence=statement.sentence + sizes)
 
 
-def instances(system: "System", given: dict, n: int) -> Iterator[Any]:
+def instances(system: "System", given: dict[str, Any], n: int) -> Iterator[Any]:
     """The protocol at one size, once for every input that belongs to the system."""
     protocol_class = type(system.protocol)
     name = protocol_class.input_parameter

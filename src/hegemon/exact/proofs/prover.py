@@ -37,7 +37,7 @@ class Statement:
     stages: tuple[Stage, ...] = ()
     counterexample: Trace | None = None
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         row = {"question": self.question, "set": self.set, "status": self.status, "sentence": self.sentence}
         return row | {"counterexample": self.counterexample.record() if self.counterexample else None}
 
@@ -65,15 +65,15 @@ class Proof:
     protocol: type[Protocol]
     graphs: str
     parts: tuple[SystemStatements, ...]
-    certificate: dict = field(repr=False)
-    checked: dict
+    certificate: dict[str, Any] = field(repr=False)
+    checked: dict[str, Any]
     seconds: float
 
     @property
     def ok(self) -> bool:
         return all(statement.status == PROVED for part in self.parts for statement in part.statements)
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         system = self.parts[0].system
         return {
             "protocol": self.protocol.id,
@@ -91,7 +91,7 @@ class Proof:
 
 def prove(
     protocol: type[Protocol], *, property: str | None = None, start: str | None = None, graphs: str = "complete",
-    parameters: dict | None = None, largest: int = LARGEST, progress: Show | None = None,
+    parameters: dict[str, int | float | str] | None = None, largest: int = LARGEST, progress: Show | None = None,
 ) -> Proof:  # fmt: skip
     """Look for proofs that hold for every n at once, of a population protocol whose states do not grow with n.
 
@@ -131,7 +131,7 @@ def prove(
 
 
 def _statements(
-    questions: Questions, property: str | None, start: Any, given: dict, largest: int, progress: Show | None
+    questions: Questions, property: str | None, start: Any, given: dict[str, Any], largest: int, progress: Show | None
 ) -> Iterator[Statement]:
     system = questions.system
     begins = system.start(start or system.protocol.default_start or "all")
@@ -231,7 +231,7 @@ def _reached(questions: Questions, name: str, start: Start, goal: Any, progress:
         stages, stuck = find_stages(questions, goal, invariants, progress)
     if stuck:
         return Statement("reached", name, start, goal, NOT_FOUND, _why(questions.system, stuck))
-    dead: set = set()
+    dead: set[Any] = set()
     formulas = []
     for stage in stages:
         if not stage.weights:

@@ -95,7 +95,7 @@ class Questions:
             formulas += [given >= 0, given <= self.total]
             formulas += [size * self.total + share * given + rest >= 0 for size, share, rest in self.system.inputs]
         if start.groups:
-            parts: dict[int, list] = defaultdict(list)
+            parts: dict[int, list[Any]] = defaultdict(list)
             for number, (support, count) in enumerate(start.groups):
                 members = [z3.Int(f"g{number}_{state}") for state in support]
                 for state, member in zip(support, members, strict=True):

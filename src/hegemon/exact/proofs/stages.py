@@ -46,7 +46,7 @@ def find_stages(
     solver = questions.solver()
     solver.add(questions.all_hold(invariants), questions.outside(goal))
     moving = [rule for rule in questions.system.rules if not rule.is_silent]
-    dead: set = set()
+    dead: set[Any] = set()
     stages: list[Stage] = []
     while True:
         if progress:
@@ -95,7 +95,7 @@ def _alive(questions: Questions, solver: Any, rules: list[Rule]) -> list[Rule]:
     return [rule for rule in rules if rule.pair in alive]
 
 
-def _present(questions: Questions, solver: Any, pairs: Any) -> set:
+def _present(questions: Questions, solver: Any, pairs: Any) -> set[Any]:
     """The pairs that can meet in the configuration just found: one answer settles many."""
     try:
         model = solver.model()
@@ -105,9 +105,11 @@ def _present(questions: Questions, solver: Any, pairs: Any) -> set:
     return {(a, b) for a, b in pairs if counts[a] >= 1 and counts[b] >= 1 + (a == b)}
 
 
-def _without_successor(questions: Questions, solver: Any, goal: Any, invariants: Any, alive: Any, dead: Any) -> tuple:
+def _without_successor(
+    questions: Questions, solver: Any, goal: Any, invariants: Any, alive: Any, dead: Any
+) -> tuple[Any, ...]:
     """Pairs whose meeting always leads into the goal or revives a dead pair: they meet finitely often too."""
-    left: dict = {}
+    left: dict[str, Any] = {}
     for rule in alive:
         left.setdefault(rule.pair, []).append(rule)
     return tuple(
@@ -117,7 +119,9 @@ def _without_successor(questions: Questions, solver: Any, goal: Any, invariants:
     )
 
 
-def starved(questions: Questions, goal: Sequence[Linear], invariants: list[Linear], dead: set, rule: Rule) -> Any:
+def starved(
+    questions: Questions, goal: Sequence[Linear], invariants: list[Linear], dead: set[tuple[int, int]], rule: Rule
+) -> Any:
     """The rule can happen outside the goal while the dead pairs are impossible, before and after."""
     before = questions.z3.And(questions.dead(dead), questions.enabled(rule.pair))
     after = questions.z3.And(

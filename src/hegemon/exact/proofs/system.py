@@ -69,7 +69,7 @@ class Start:
 class System:
     """The rules of a protocol class with some parameters fixed; `inputs` are facts about its input, if it has one."""
 
-    def __init__(self, protocol_class: type[Protocol], parameters: dict, inputs: tuple[Fact, ...] = ()):
+    def __init__(self, protocol_class: type[Protocol], parameters: dict[str, Any], inputs: tuple[Fact, ...] = ()):
         if not protocol_class.model.has_interactions:
             raise InvalidInput(
                 f"{protocol_class.id} has the model {protocol_class.model}; proofs for every n exist for population "
@@ -107,7 +107,7 @@ class System:
         self.states = tuple(self._label(code) for code in codes)
 
     @staticmethod
-    def _without_size(protocol_class: type[Protocol], given: dict, inputs: Any) -> Protocol:
+    def _without_size(protocol_class: type[Protocol], given: dict[str, Any], inputs: Any) -> Protocol:
         """An instance whose n, and all that follows from it, is a symbol."""
         unknown = set(given) - set(protocol_class.parameter_declarations)
         if unknown:
@@ -144,7 +144,9 @@ class System:
             pass  # a condition between parameters and n: what is proved holds for every n, allowed or not
         return protocol
 
-    def _require_sound(self, protocol_class: type[Protocol], parameters: dict, first: Any, second: Any) -> None:
+    def _require_sound(
+        self, protocol_class: type[Protocol], parameters: dict[str, Any], first: Any, second: Any
+    ) -> None:
         """The author's functions are tried at the smallest size that the parameters allow: there all numbers exist,
         and the rules must be those of that protocol."""
         for n in range(self.smallest, LARGEST_SYSTEM):
@@ -174,7 +176,7 @@ class System:
         return " ".join(f"{name}={value}" for name, value in space.mapping_of(code).items())
 
     @property
-    def parameters(self) -> dict:
+    def parameters(self) -> dict[str, Any]:
         """Those that are fixed."""
         named = self.protocol.values.items()
         return {name: value for name, value in named if name != "n" and not isinstance(value, Unknown)}
@@ -184,7 +186,7 @@ class System:
         output = getattr(self.protocol, "output", None)
         return self.values_of(output) if output and self.protocol.outputs else (0,) * self.size
 
-    def values_of(self, function: Callable) -> tuple[int, ...]:
+    def values_of(self, function: Callable[..., Any]) -> tuple[int, ...]:
         """Of a condition, for every state: 1 where it holds, else 0."""
         namespace = self.protocol.space.namespace
         return tuple(int(self.protocol.holds(function, namespace(code))) for code in range(self.size))
@@ -259,14 +261,14 @@ class System:
         return tuple(code for code, state in named if all(state[name] == value for name, value in wanted.items()))
 
 
-def _without_bounds_of_size(declaration: Any, fixed: dict) -> Any:
+def _without_bounds_of_size(declaration: Any, fixed: dict[str, Any]) -> Any:
     """The declaration of a parameter without those of its bounds that mention n."""
     kept = {side: getattr(declaration, side) for side in ("low", "high")}
     kept = {side: None if _mentions_size(bound, fixed) else bound for side, bound in kept.items()}
     return dataclasses.replace(declaration, **kept)
 
 
-def _mentions_size(text: Any, fixed: dict) -> bool:
+def _mentions_size(text: Any, fixed: dict[str, Any]) -> bool:
     """Whether an expression mentions more than the fixed parameters."""
     if not isinstance(text, str):
         return False
@@ -277,7 +279,7 @@ def _mentions_size(text: Any, fixed: dict) -> bool:
     return False
 
 
-def _affine_value(node: Any, values: dict, text: str) -> Any:
+def _affine_value(node: Any, values: dict[str, Any], text: str) -> Any:
     if isinstance(node, ast.Constant) and isinstance(node.value, int):
         return node.value
     if isinstance(node, ast.Name) and node.id in values:
