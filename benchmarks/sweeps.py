@@ -1,9 +1,10 @@
 """What a study costs beyond its trials: the store beside a bare loop, tasks through Dask, memory of a million trials.
 
-    python -m benchmarks.sweeps [store[=TRIALS]] [dask[=TASKS]] [memory[=TRIALS]]
+    python -m benchmarks.sweeps [store[=TRIALS]] [workers[=TRIALS]] [dask[=TASKS]] [memory[=TRIALS]]
 
 Times of the store are processor seconds of this process, so other work on the machine counts little; tasks per
-second through Dask are by the clock, with the processor seconds of all processes together beside them.
+second through Dask and the gain of a second worker are by the clock, with the processor seconds of all processes
+together beside them (`chrt -r 1 python -m …` keeps other work away from the clock).
 """
 
 import os
@@ -50,6 +51,32 @@ def store(trials: int = TRIALS) -> None:
     print(f"store   {trials:,} trials of pairwise, n = {N} (processor seconds)")
     print(f"        bare loop {bare:.1f}, through the store {stored:.1f}: {stored / bare:.2f} times")
     print(f"        {size / trials:.0f} bytes a trial on disk")
+
+
+def workers(trials: int = 2 * TRIALS) -> None:
+    """The same short trials by one worker and by two, in turn: the trials alone, and the study with its table."""
+    spent: dict[int, list[tuple[float, float, float]]] = {1: [], 2: []}
+    alone = [0.0]
+    run = study_driver.StudyDriver.run
+
+    def timed(driver: study_driver.StudyDriver) -> None:
+        begin = time.perf_counter()
+        run(driver)
+        alone[0] = time.perf_counter() - begin
+
+    study_driver.StudyDriver.run = timed
+    for repeat in range(4):
+        for size, found in spent.items():
+            with tempfile.TemporaryDirectory() as folder:
+                begin, used = time.perf_counter(), seconds()
+                run_study(make_study("pairwise", axes={"n": 50}, trials=trials), folder, workers=size)
+                if repeat:  # the first loads libraries
+                    found.append((alone[0], time.perf_counter() - begin, seconds() - used))
+    study_driver.StudyDriver.run = run
+    one, two = (tuple(map(min, zip(*found, strict=True))) for found in spent.values())
+    print(f"workers {trials:,} trials of pairwise, n = 50: one worker, two workers (least of 3, in turn)")
+    for name, first, second in zip(("trials alone", "with the table", "processor"), one, two, strict=True):
+        print(f"        {name}: {first:.2f} s, {second:.2f} s: {first / second:.2f} times")
 
 
 def dask(tasks: int = TASKS) -> None:
@@ -135,7 +162,7 @@ def proportional(pid: int) -> int:
 
 
 def main() -> None:
-    parts = {"store": store, "dask": dask, "memory": memory}
+    parts = {"store": store, "workers": workers, "dask": dask, "memory": memory}
     for word in sys.argv[1:] or parts:
         name, _, number = word.partition("=")
         parts[name](*([int(number)] if number else []))

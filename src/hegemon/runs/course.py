@@ -33,7 +33,7 @@ from hegemon.runs.faults import agents_left, require_churn
 from hegemon.runs.history import History
 from hegemon.runs.rates import EventProcess, churns, marks_of, read_rates
 from hegemon.runs.record import MadeRecord
-from hegemon.runs.run import Fault, Run
+from hegemon.runs.run import Fault, Run, made_like
 from hegemon.runs.schedules import read_interactions, read_rounds
 from hegemon.runs.setting import Starts, topology_for
 from hegemon.runs.trial import BLOCK_ENGINE, Block, Trial
@@ -169,12 +169,15 @@ class StateCourse:
         block = self.block(range(trials[0].trial, trials[-1].trial + 1)) if len(trials) > 1 else None
         if block is None:
             return [self(trial) for trial in trials]
-        rows = zip(trials, block.over.tolist(), block.steps.tolist(), block.met.tolist(), block.leaders, strict=True)
+        like = self._run(trials[0], 0, False, None, BLOCK_ENGINE, None, {})
+        rows = zip(
+            trials, block.over.tolist(), block.steps.tolist(), block.reached.tolist(), block.leaders, strict=True
+        )
         return [
-            self._run(trial, steps, met, leaders, BLOCK_ENGINE, block.final(row) if trial.keep else None, {})
+            made_like(like, trial.trial, steps, reached, leaders, block.final(row) if trial.keep else None)
             if over
             else partial(block.go_on, row, trial)
-            for row, (trial, over, steps, met, leaders) in enumerate(rows)
+            for row, (trial, over, steps, reached, leaders) in enumerate(rows)
         ]
 
     def block(self, numbers: range) -> Block | None:
@@ -210,7 +213,6 @@ class StateCourse:
         return Block(
             unit=protocol.time_unit,
             steps=made,
-            met=met,
             reached=met | (False if stop.limit is None else made == stop.limit),
             over=met | ((ended == LIMIT) & (False if self.limit is None else made == self.limit)),
             leaders=self.leaders.of_rows(codes.states, populations),

@@ -98,6 +98,19 @@ class Run:
         return display.heading(self.protocol) + display.facts(about) + drawn
 
 
+def made_like(
+    run: Run, trial: int, steps: int, reached: bool, leaders: int | None, configuration: Configuration | None
+) -> Run:
+    """Another trial of the same run that measured nothing else. Fields are copied at once: of short trials there are
+    many, and setting a dozen of them one by one takes half as long as such a trial."""
+    made = object.__new__(Run)
+    vars(made).update(vars(run))
+    vars(made).update(
+        trial=trial, steps=steps, reached=reached, leaders=leaders, configuration=configuration, measures={}
+    )
+    return made
+
+
 def plot_runs(runs: "list[Run]", ax: Any = None) -> "pictures.Picture":
     """The picture of `--plot`; what was not recorded cannot be drawn."""
     if not runs:

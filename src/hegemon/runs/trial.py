@@ -27,7 +27,6 @@ class Block(NamedTuple):
 
     unit: str
     steps: np.ndarray
-    met: np.ndarray
     reached: np.ndarray
     over: np.ndarray  # whether a trial needs no more steps
     leaders: Sequence[int | None]
