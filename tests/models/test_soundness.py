@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from hegemon.errors import InvalidInput
-from hegemon.models import Bit, Group, RoundsProtocol, count, everywhere, exactly, mean, soundness, whole
-from hegemon.protocols.pairwise import Pairwise
+from hegemon.models import Bit, Group, RoundsProtocol, count, everywhere, exactly, mean, whole
 from tests.models.population_protocols import conditional, copies, own
 
 # -- the form of a transition ----------------------------------------------------------------------------------
@@ -190,17 +189,3 @@ def test_observables_of_neighbours_are_tried_before_a_run(function, part):
         return
     with pytest.raises(InvalidInput, match=f"the observable seen.*{part}"):
         Watched(n=4).require_sound()
-
-
-def test_the_catalogue_is_tried_once_per_case_and_an_author_every_time(monkeypatch):
-    """A catalogue's class stays as it is; a class of one's own may have become another one meanwhile."""
-    tried = []
-    monkeypatch.setattr(Pairwise, "check_sound", lambda self: tried.append(self.n))
-    monkeypatch.setattr(soundness, "_sound_cases", set())
-    for n in (5, 5, 6, 5):
-        Pairwise(n=n).require_sound()
-    assert tried == [5, 6]
-    mine = type("Mine", (Pairwise,), {"__module__": "mine"})
-    for _ in range(2):
-        mine(n=5).require_sound()
-    assert tried == [5, 6, 5, 5]

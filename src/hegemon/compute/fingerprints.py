@@ -6,9 +6,11 @@ work elsewhere compiles nothing again, and no less.
 """
 
 import dis
+import enum
 import hashlib
 import inspect
 import math
+import sys
 import types
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -20,6 +22,8 @@ from hegemon.compute.border import is_compiled, is_intrinsic, options_of, plain
 
 CALCULATING = (np, math)  # modules without functions that read fields
 WITHOUT_NAMES = {"view", "tobytes", "ctypes", "data", "carray", "literal_unroll", "getattr"}  # ways to read memory
+# Modules of which nothing is read that their name, or for our own the whole text, does not say.
+KNOWN_MODULES = {*sys.stdlib_module_names, "numpy", "scipy", "numba", "hegemon"} - {"__main__"}
 OPTIONS = ("error_model", "fastmath", "_nrt", "parallel")  # of a compiled function: they change its machine code
 
 
@@ -36,7 +40,7 @@ def fingerprint(function: Callable[..., Any]) -> str:
         # compiled code on disk names the module it came from, so the same text elsewhere is another function
         digest.update(f"{plain.__globals__.get('__name__')} {options} {plain.__defaults__!r}".encode())
         _add_code(digest, plain.__code__)
-        for name, value in sorted(free_variables(plain).items()):
+        for name, value in sorted(_everything_read(plain).items()):
             digest.update(name.encode())
             if is_function(value):
                 inner = _plain(value)[0]
@@ -46,6 +50,21 @@ def fingerprint(function: Callable[..., Any]) -> str:
             else:
                 digest.update(_constant(value))
     return digest.hexdigest()
+
+
+def _everything_read(function: Callable) -> dict:
+    """Its free variables and, as `module.name`, what it may read of modules that are neither ours nor a library."""
+    found = free_variables(function)
+    attributes, waiting, seen = _mentioned(function.__code__), list(found.items()), set()
+    while waiting:
+        path, value = waiting.pop()
+        if not isinstance(value, types.ModuleType) or value in seen or _root(value) in KNOWN_MODULES:
+            continue
+        seen.add(value)
+        held = [(f"{path}.{name}", vars(value)[name]) for name in sorted(attributes & vars(value).keys())]
+        found |= held
+        waiting += held
+    return found
 
 
 def is_function(value: Any) -> bool:
@@ -102,6 +121,10 @@ def names_read(functions: Iterable[Callable[..., Any]]) -> set[str] | None:
     return None if names & WITHOUT_NAMES else names
 
 
+def _root(module: types.ModuleType) -> str:
+    return module.__name__.partition(".")[0]
+
+
 def _plain(function: Callable[..., Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
     """A compiled function or an intrinsic as the Python function behind it, and the options that matter."""
     return plain(function), {k: v for k, v in options_of(function).items() if k in OPTIONS}
@@ -121,10 +144,11 @@ def _constant(value: Any) -> bytes:
     if isinstance(value, np.ndarray):
         return f"{value.dtype} {value.shape}".encode() + value.tobytes()
     if isinstance(value, types.ModuleType):
-        own = value.__name__.partition(".")[0] == __name__.partition(".")[0]
+        own = _root(value) == __name__.partition(".")[0]
         return inspect.getsource(value).encode() if own else value.__name__.encode()
     if isinstance(value, type):
-        return f"{value.__qualname__} {getattr(value, '_fields', '')}".encode()
+        members = [(one.name, one.value) for one in value] if issubclass(value, enum.Enum) else ""
+        return f"{value.__qualname__} {getattr(value, '_fields', '')}{members}".encode()
     if callable(value):  # a function of NumPy or of Python, a type of Numba
         return str(getattr(value, "__name__", value)).encode()
     return repr(value).encode()

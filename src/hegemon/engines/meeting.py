@@ -97,6 +97,17 @@ class Meeting:
         gate = np.zeros(
             self._told + 2 * len(self._state.names or ()), np.int64
         )  # two states to work in are behind what is told
-        arrays = (self._parameters, self._layout, gate[self._told :], gate[TOLD:])
-        gate[:ADDRESSES] = [self._function.address, *(array.ctypes.data for array in arrays)]
+        here = _address(gate)
+        known = self._function.address, _address(self._parameters), _address(self._layout)
+        gate[:ADDRESSES] = [*known, here + gate.itemsize * self._told, here + gate.itemsize * TOLD]
         return gate
+
+
+def _address(array: np.ndarray) -> int:
+    place: int = array.__array_interface__["data"][0]
+    return place
+
+
+def meeting_of(protocol: PopulationProtocol, stop: Stop) -> Meeting:
+    """The meeting that equal protocols share."""
+    return protocol.shared.once(("meeting", stop.conditions), lambda: Meeting(protocol, stop))

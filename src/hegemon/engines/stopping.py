@@ -39,7 +39,7 @@ class Stop:
 
     def holds(self, counts: np.ndarray | Sequence[int]) -> bool:
         """Whether the counted part is met."""
-        return bool(self.hold(counts))
+        return bool(self.conditions) and bool(self.hold(counts))
 
     def hold(self, counts: np.ndarray | Sequence[int]) -> np.ndarray:
         """The same for every row of counts."""

@@ -102,7 +102,7 @@ def lollipop(clique: int, tail: int) -> Topology:
     return Topology.from_edges(name, clique + tail, tails, heads)
 
 
-def as_topology(graph: Any, n: int | None, rng: np.random.Generator) -> Topology:
+def as_topology(graph: Any, n: int | None, rng: np.random.Generator | None) -> Topology:
     """A graph in whatever form it is given: a topology, a NetworkX graph, a spec such as `ring:64`, or a path."""
     if isinstance(graph, Topology):
         return graph
@@ -114,7 +114,7 @@ def as_topology(graph: Any, n: int | None, rng: np.random.Generator) -> Topology
     raise InvalidInput(f"a {kind} is no graph; give a spec such as ring:64, a path, a NetworkX graph or a Topology")
 
 
-def parse(spec: str, n: int | None, rng: np.random.Generator) -> Topology:
+def parse(spec: str, n: int | None, rng: np.random.Generator | None) -> Topology:
     """The topology a spec names: a family with its size (taken from `n` where left out), or a graph file."""
     family, _, arguments = spec.strip().partition(":")
     if family in FAMILIES:
@@ -187,7 +187,7 @@ def _numbers(family: str, arguments: str) -> list[Any]:
         ) from None
 
 
-def _build(family: str, arguments: str, rng: np.random.Generator) -> Topology:
+def _build(family: str, arguments: str, rng: np.random.Generator | None) -> Topology:
     builder, values = FAMILIES[family][1], _numbers(family, arguments)
     return builder(*values, rng) if builder in (random_regular, gnp) else builder(*values)
 

@@ -16,6 +16,7 @@ from hegemon.models.domains import simplest
 from hegemon.models.expressions import evaluate
 from hegemon.models.fields import Field, declared_fields
 from hegemon.models.protocol import Protocol
+from hegemon.models.shared import shared_property
 
 LARGEST_COINS = 2**62
 MOST_FACES = 1 << 16  # that are tried one by one
@@ -139,6 +140,6 @@ class CoinProtocol(Protocol):
                     )
         super().__init_subclass__(**kwargs)
 
-    @cached_property
+    @shared_property
     def coins(self) -> CoinSpace:
         return CoinSpace(self.coin_fields, self.values, self.id)

@@ -30,11 +30,16 @@ class Group:
 
 
 class Configuration:
-    """Either `agents` (structured array) or `codes` and `counts` (distinct states and how many are in each)."""
+    """Either `agents` (structured array), or `row` (every agent's code: records are looked up in `states` when they are
+    asked for), or `codes` and `counts` (distinct states and how many are in each)."""
 
-    def __init__(self, space: StateSpace, agents: Any = None, codes: Any = None, counts: Any = None):
+    def __init__(
+        self, space: StateSpace, agents: Any = None, codes: Any = None, counts: Any = None,
+        row: np.ndarray | None = None, states: np.ndarray | None = None,
+    ):  # fmt: skip
         self.space = space
-        self._agents = agents
+        self._agents, self._states = agents, states
+        self.row = row  # None where codes are not at hand
         self._codes, self._counts = codes, counts
 
     @classmethod
@@ -53,16 +58,27 @@ class Configuration:
             merged = np.zeros(len(codes), dtype=np.int64)
             np.add.at(merged, inverse, counts)
             return cls(space, codes=codes, counts=merged)
-        return cls(space, agents=space.decode_array(np.repeat(codes, counts)))
+        row = np.repeat(codes, counts)
+        return cls(space, row=row) if space.has_codes else cls(space, agents=space.decode_array(row))
 
     @property
     def n(self) -> int:
+        if self.row is not None:
+            return len(self.row)
         return len(self._agents) if self._agents is not None else int(self._counts.sum())
+
+    @property
+    def _is_ordered(self) -> bool:
+        return self._agents is not None or self.row is not None
 
     @property
     def agents(self) -> np.ndarray:
         """Every agent's record. A multiset is laid out state by state."""
-        if self._agents is None:
+        if self._agents is None and self.row is not None:
+            row, states = self.row, self._states
+            self._agents = self.space.decode_array(row) if states is None else states[row]
+            self.row = None  # both would take more memory than an engine counts with
+        elif self._agents is None:
             _require_room(self.space, self.n)
             self._agents = self.space.decode_array(np.repeat(self._codes, self._counts))
         return self._agents
@@ -71,13 +87,14 @@ class Configuration:
     def multiset(self) -> tuple[np.ndarray, np.ndarray]:
         """The distinct codes, ascending, and how many agents have each."""
         if self._codes is None:
-            self._codes, self._counts = np.unique(self.space.encode_array(self._agents), return_counts=True)
+            row = self.space.encode_array(self._agents) if self.row is None else self.row.astype(np.int64)
+            self._codes, self._counts = np.unique(row, return_counts=True)
         return self._codes, self._counts
 
     def weighted(self) -> tuple[np.ndarray, np.ndarray | None]:
         """Records and how many agents each stands for (None: one each), in whichever form is at hand."""
-        if self._agents is not None:
-            return self._agents, None
+        if self._is_ordered:
+            return self.agents, None
         return self.space.decode_array(self._codes), self._counts
 
     def __str__(self) -> str:
@@ -97,7 +114,7 @@ class Configuration:
         """As JSON or CSV, readable by `load`; written beside and moved into place, so never half a file."""
         path = Path(path)
         codes, counts = self.multiset
-        ordered = self._agents is not None
+        ordered = self._is_ordered
         rows = (
             self.mappings()
             if ordered
@@ -119,8 +136,8 @@ class Configuration:
 
         Whatever a start, a file, a fault or a caller returns passes here before an engine sees it.
         """
-        if self._agents is not None:
-            return Configuration(space, agents=_checked_agents(space, self._agents, n, what))
+        if self._is_ordered:
+            return Configuration(space, agents=_checked_agents(space, self.agents, n, what))
         codes, counts = np.asarray(self._codes), np.asarray(self._counts)
         kinds = "iu" if space.has_codes else "iuO"
         if codes.dtype.kind not in kinds or counts.dtype.kind not in "iu" or codes.shape != counts.shape:

@@ -6,6 +6,7 @@ States are integers, in plain Python and in machine code alike. So the names are
 constants, and in those of every plain function that it calls, before it is run or compiled.
 """
 
+import contextlib
 import dis
 import itertools
 import types
@@ -24,41 +25,51 @@ def with_integers(
     fields: tuple[Field, ...],
     owner: str,
     chosen: tuple[tuple[str, tuple[str, ...]], ...] = (),
+    copies: int = 0,
 ) -> Callable[..., Any]:
     """The same function with every name of a Choice, or choice of a parameter, replaced by its integer.
 
-    Itself if it has none.
+    Itself if it has none and no number of a copy is given.
 
     The same function is returned every time, so that it is compiled once.
     """
     choices = {field.name: field.domain.names for field in fields if field.domain.names} | dict(chosen)
     if not isinstance(function, types.FunctionType):
         return function
-    if not choices and not any(_names_of(item) - {function.__doc__} for item in function.__code__.co_consts):
+    if (
+        not copies
+        and not choices
+        and not any(_names_of(item) - {function.__doc__} for item in function.__code__.co_consts)
+    ):
         return function  # at a glance: it has no text besides what it says of itself
-    replacement = _Replacement(choices, {*(field.name for field in fields), *dict(chosen)}, owner)
+    replacement = _Replacement(choices, {*(field.name for field in fields), *dict(chosen)}, owner, copies > 0)
     replacement.refuse_hidden(function, set())
     return replacement.of(function)
 
 
 class _Replacement:
-    def __init__(self, choices: dict[str, tuple[str, ...]], fields: set[str], owner: str):
-        self.choices, self.fields, self.owner = choices, fields, owner
+    def __init__(self, choices: dict[str, tuple[str, ...]], fields: set[str], owner: str, copies_all: bool):
+        self.choices, self.fields, self.owner, self._copies_all = choices, fields, owner, copies_all
         self.names = {name for names in choices.values() for name in names}
         self.made: dict[Callable[..., Any], Any] = {}
 
     def of(self, function: Any) -> Any:
-        if not self._concerns(function, set()):
+        if not self._copies_all and not self._concerns(function, set()):
             return function
         if function in self.made:
             return self.made[function]
         scope = dict(function.__globals__)
         code, cells = function.__code__, function.__closure__ or ()
-        closure = tuple(types.CellType(self._inner(cell.cell_contents)) for cell in cells) or None
-        made = types.FunctionType(self._code(function, code), scope, function.__name__, function.__defaults__, closure)
+        closure = tuple(types.CellType() for _ in cells)
+        made = types.FunctionType(
+            self._code(function, code), scope, function.__name__, function.__defaults__, closure or None
+        )
         made.__kwdefaults__, made.__qualname__ = function.__kwdefaults__, function.__qualname__
         self.made[function] = made
-        for name in _global_names(code):
+        for cell, old in zip(closure, cells, strict=True):
+            with contextlib.suppress(ValueError):  # bound later
+                cell.cell_contents = self._inner(old.cell_contents)
+        for name in global_names(code):
             if name in scope:
                 scope[name] = self._inner(scope[name])
         return made
@@ -90,7 +101,7 @@ class _Replacement:
         seen.add(function)
         if self._mentions(function.__code__):
             return True
-        held = [function.__globals__.get(name) for name in _global_names(function.__code__)]
+        held = [function.__globals__.get(name) for name in global_names(function.__code__)]
         for cell in function.__closure__ or ():
             try:
                 held.append(cell.cell_contents)
@@ -167,9 +178,9 @@ def _steps(code: types.CodeType) -> tuple[dis.Instruction, ...]:
     return tuple(step for step in dis.get_instructions(code) if step.opname != "CACHE")
 
 
-def _global_names(code: types.CodeType) -> set[str]:
+def global_names(code: types.CodeType) -> set[str]:
     names = {step.argval for step in _steps(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    return names.union(*(_global_names(item) for item in code.co_consts if isinstance(item, types.CodeType)))
+    return names.union(*(global_names(item) for item in code.co_consts if isinstance(item, types.CodeType)))
 
 
 def _names_of(constant: Any) -> set[str]:

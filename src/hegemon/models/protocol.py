@@ -5,7 +5,6 @@ import inspect
 import re
 from collections import namedtuple
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,12 +19,12 @@ from hegemon.models.expressions import evaluate
 from hegemon.models.fields import Field, declared_fields
 from hegemon.models.functions import condition, number
 from hegemon.models.inputs import check_inputs, input_groups, require_given, require_inputs
-from hegemon.models.labels import with_integers
 from hegemon.models.model import ComputationModel
 from hegemon.models.observables import Observable, count
 from hegemon.models.observables import mean as mean_of
 from hegemon.models.parameters import Chosen, Parameter
 from hegemon.models.sets import ConfigurationSet
+from hegemon.models.shared import Shared, shared_by, shared_property, use_functions
 from hegemon.models.soundness import require_sound
 from hegemon.models.start_files import StartFile, opened
 from hegemon.models.state import StateSpace, WrongField
@@ -146,28 +145,17 @@ class Protocol:
             setattr(self, name, value)
         for assumption in self.assumes:
             assumption.require(self.id, self.values)
-        self._replace_labels()
+        use_functions(self)
         with authored(f"{self.id}: validate", "raise InvalidInput with a sentence for values that do not fit"):
             check: Callable[[], Any] = self.validate
             answer = check()
         if answer is not None:
             raise InvalidInput(f"{self.id}: validate returns {kind(answer)}; it must raise InvalidInput instead")
 
-    def _replace_labels(self) -> None:
-        """Names of a Choice's values become integers in the functions of this instance, where they occur."""
-
-        def plain(function: Any) -> Any:
-            return with_integers(function, self.fields, self.id, self._words)
-
-        for name in ("interact", "update", "output"):
-            if name in self.functions and (function := getattr(type(self), name, None)) is not None:
-                if (replaced := plain(function)) is not function:
-                    setattr(self, name, replaced)
-        sets = {name: chosen.mapped(plain) for name, chosen in type(self).sets.items()}
-        observables = {name: seen.mapped(plain) for name, seen in type(self).observables.items()}
-        for owner, mapped in (("sets", sets), ("observables", observables)):
-            if mapped != getattr(type(self), owner):
-                setattr(self, owner, mapped)
+    @property
+    def shared(self) -> Shared:
+        """What all protocols have in common that equal this one now; of functions, see `Readings`."""
+        return shared_by(self)
 
     def validate(self) -> None:
         """Further conditions between parameters; raise InvalidInput."""
@@ -181,7 +169,7 @@ class Protocol:
         """What the ranges of fields may speak of."""
         return self.values
 
-    @cached_property
+    @shared_property
     def space(self) -> StateSpace:
         try:
             return StateSpace(self.fields, self.range_values, self.id, tuple(self.inputs), self._halts is not None)
@@ -193,7 +181,7 @@ class Protocol:
         """The exact number of states of one agent."""
         return self.space.size
 
-    @cached_property
+    @shared_property
     def p(self) -> Any:
         """The parameters as plain-Python code sees them: `p.n`, `p.N`, `p.tau`."""
         return namedtuple("Parameters", self.values)(**self._readable(self.values))
@@ -207,7 +195,7 @@ class Protocol:
     def _readable(self, values: dict[str, Any]) -> dict[str, Any]:
         return values | {name: Chosen(values[name], choices) for name, choices in self._words}
 
-    @cached_property
+    @shared_property
     def checked_p(self) -> Any:
         """The same, with whole numbers that are refused where machine code would refuse them."""
         return self.p._replace(**{k: Word(v) for k, v in self.values.items() if type(v) is int})
@@ -224,7 +212,7 @@ class Protocol:
         """What compiled code receives: the parameters, and whatever else its model needs."""
         return self.values
 
-    @cached_property
+    @shared_property
     def compiled_p(self) -> np.ndarray:
         """The numbers among the parameters as one record, which compiled code reads the same way."""
         values = self._readable(self.compiled_values)
@@ -235,7 +223,7 @@ class Protocol:
             record[name] = value
         return record
 
-    @cached_property
+    @shared_property
     def record_types(self) -> str:
         """What the records of states and parameters look like to compiled code."""
         return f"{self.space.dtype} {self.compiled_p.dtype}"
@@ -327,7 +315,7 @@ class Protocol:
         return self.outputs == ("follower", "leader")
 
     def require_sound(self) -> None:
-        """Refuse a protocol whose functions cannot be trusted; checked once per instance."""
+        """Refuse a protocol whose functions cannot be trusted; checked once for all that are equal."""
         require_sound(self)
 
     def check_sound(self) -> None:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
 
 import numpy as np
 
@@ -33,27 +32,16 @@ TRIED_NEIGHBOURHOODS = 200  # on which an observable of a node and its neighbour
 TRIED_CONFIGURATIONS = 8  # on which a function of all agents is tried
 LARGEST_TRIED = 64  # agents in such a configuration
 
-_sound: WeakSet[Any] = WeakSet()
-_sound_cases: set[tuple[Any, ...]] = set()
 _lock = threading.Lock()
 
 
 def require_sound(protocol: "Protocol") -> None:
-    """Check a protocol's functions, once per instance, whichever thread asks first."""
+    """Check a protocol's functions, once for all equal protocols, whichever thread asks first."""
     with _lock:
-        if protocol not in _sound:
-            case = _case(protocol)
-            if case is None or case not in _sound_cases:
-                protocol.check_sound()
-            _sound.add(protocol)
-            if case is not None:
-                _sound_cases.add(case)
-
-
-def _case(protocol: "Protocol") -> tuple[Any, ...] | None:
-    """What tells the catalogue's protocols apart, whose functions stay as they are; None for everybody else's."""
-    catalogued = type(protocol).__module__.startswith("hegemon.protocols.")
-    return (type(protocol), *protocol.values.items()) if catalogued else None
+        shared = protocol.shared
+        if not shared.is_sound:
+            protocol.check_sound()
+            shared.is_sound = True
 
 
 class Endless(BaseException):

@@ -212,8 +212,12 @@ class RunRecord:
     @property
     def given(self) -> dict[str, Any]:
         """The options that are not the default."""
-        values = {name: (getattr(self, name), one.default) for name, one in options_of(type(self)).items()}
-        return {name: value for name, (value, default) in values.items() if not _is_default(value, default)}
+        values = [(name, getattr(self, name), one.default) for name, one in options_of(type(self)).items()]
+        return {
+            name: value
+            for name, value, default in values
+            if value is not default and not _is_default(value, default)
+        }  # fmt: skip
 
     def require_known(
         self, spelled: Callable[[Option], str] = lambda option: option.name, given: Iterable[str] = ()

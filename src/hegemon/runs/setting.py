@@ -35,7 +35,8 @@ def topology_for(protocol: Protocol, graph: Graph = None, seed: int = 0) -> Topo
     """
     if graph is None or isinstance(graph, str) and not graph:
         graph = protocol.topology
-    topology = as_topology(graph, protocol.n, generator(seed, 0, GRAPH))
+    named = isinstance(graph, str) and ":" not in graph  # nothing is drawn for a graph without numbers
+    topology = as_topology(graph, protocol.n, None if named else generator(seed, 0, GRAPH))
     fitting = _fitting.setdefault(topology, WeakSet())
     if protocol not in fitting:
         protocol.check_topology(topology)
@@ -86,7 +87,7 @@ class Starts:
     def _made(self, rng: np.random.Generator) -> Configuration:
         before = rng.bit_generator.state
         made = self.protocol.initial(self._name, rng, self._as_multiset, self._topology)
-        if not _drew(rng, before) and len(made.weighted()[0]) <= SMALL:
+        if not _drew(rng, before) and len(made.weighted()[0] if made.row is None else made.row) <= SMALL:
             if self._seen is not None and _same(self._seen, made):  # an author's clock or counter would show by now
                 self.fixed = made
             self._seen = made
@@ -100,6 +101,8 @@ def _drew(rng: np.random.Generator, before: Any) -> bool:
 
 
 def _same(first: Configuration, second: Configuration) -> bool:
+    if first.row is not None and second.row is not None:
+        return np.array_equal(first.row, second.row)
     (agents, counts), (others, numbers) = first.weighted(), second.weighted()
     if counts is None or numbers is None:
         return counts is numbers and np.array_equal(agents, others)

@@ -11,7 +11,7 @@ from hegemon.compute.bundles import addresses, bundle
 from hegemon.compute.compilation import lean
 from hegemon.compute.intrinsics import call_meeting
 from hegemon.compute.randomness import next_below
-from hegemon.engines.meeting import ADDRESSES, MARKS, TOLD, Meeting
+from hegemon.engines.meeting import ADDRESSES, MARKS, TOLD, meeting_of
 from hegemon.engines.refusal import refuse_interaction
 from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
@@ -186,7 +186,7 @@ class Multiset:
     """Owns the arrays of a census: fills them from a configuration, makes room, forgets empty states."""
 
     def __init__(self, protocol: PopulationProtocol, stop: Stop):
-        self._meeting = Meeting(protocol, stop)
+        self._meeting = meeting_of(protocol, stop)
         self._watch, self._conditions = stop.watch, len(stop.conditions)
         self._crowded: tuple | None = None  # the agents for whom there was no room the last time
 

@@ -12,10 +12,10 @@ from numba import uint64
 from hegemon.compute.compilation import lean, part, specialize
 from hegemon.compute.intrinsics import call_meeting
 from hegemon.compute.records import within
-from hegemon.engines.meeting import Meeting
+from hegemon.engines.meeting import meeting_of
 from hegemon.engines.membership import Membership
 from hegemon.engines.population.draws import draws_of, move_words
-from hegemon.engines.population.pairs import LARGEST_TABLE, MARKED, codes_in, entry_of, pairs_of
+from hegemon.engines.population.pairs import LARGEST_TABLE, MARKED, codes_in, entries, entry_of, pairs_of
 from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.engines.stopping import Stop
 from hegemon.graphs.topology import Topology
@@ -145,7 +145,7 @@ class Codes:
         self._membership = Membership(protocol, stop)
         draw, self.chance = draws_of(scheduler, topology, protocol.coins.size, np.zeros(4, np.uint64))
         self.tried = np.zeros(3, np.int64)  # the agents whose meeting was computed last, and their coins
-        self.meeting = Meeting(protocol, stop)
+        self.meeting = meeting_of(protocol, stop)
         self.states, self.marks, table = pairs_of(protocol, self._membership)
         coin_at = drawn_coin if protocol.coins.size > 1 else no_coin
         self._run = part(run_codes, allocates=False, draw=draw, coin_at=coin_at)
@@ -155,13 +155,14 @@ class Codes:
     @staticmethod
     def suit(protocol: PopulationProtocol) -> bool:
         """Whether the table of pairs is small enough."""
-        return protocol.space.size**2 * protocol.coins.size <= LARGEST_TABLE**2
+        return entries(protocol) <= LARGEST_TABLE**2
 
     def of(self, configuration: Configuration) -> np.ndarray:
-        return self.space.encode_array(configuration.agents).astype(np.uint16)
+        row = configuration.row if configuration.space is self.space else None
+        return (self.space.encode_array(configuration.agents) if row is None else row).astype(np.uint16)
 
     def configuration(self, population: np.ndarray) -> Configuration:
-        return Configuration(self.space, agents=self.states[population])
+        return Configuration(self.space, row=population.copy(), states=self.states)
 
     def counts(self, population: np.ndarray) -> np.ndarray:
         """How many agents satisfy each of the stop's conditions."""

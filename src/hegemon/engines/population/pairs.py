@@ -18,21 +18,44 @@ LARGEST_TABLE = 4096  # states: a table of pairs takes at most 64 MiB
 CODE = 12  # bits of a code
 KNOWN, MARKED = 1 << 2 * CODE, 1 << 2 * CODE + 1  # this pair was computed; it changes what the stop counts
 
+SMALL_TABLE = 1 << 16  # entries: up to here it outlives its protocol, for the next one that equals it
+
 _known: WeakKeyDictionary = WeakKeyDictionary()
 
 
+class Pairs:
+    """All states of a protocol, which of them meet each of the stop's conditions, and the table, which all trials fill:
+    at the same time, they write the same."""
+
+    def __init__(self, protocol: PopulationProtocol):
+        self.states = protocol.space.decode_array(np.arange(protocol.space.size))
+        self._entries = entries(protocol)
+        self._last = np.zeros((len(self.states), 0), np.int8), np.zeros(self._entries, np.uint32)
+
+    def use(self, membership: Membership) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The three; with other marks the table begins anew."""
+        marks, table = self._last
+        if membership.stop.conditions or marks.shape[1]:
+            now = membership.marks(self.states)
+            if not np.array_equal(marks, now):
+                marks, table = self._last = now, np.zeros(self._entries, np.uint32)
+        return self.states, marks, table
+
+
+def entries(protocol: PopulationProtocol) -> int:
+    """How many entries the table has."""
+    return protocol.space.size**2 * protocol.coins.size
+
+
 def pairs_of(protocol: PopulationProtocol, membership: Membership) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Its states, their marks, and the table, which all trials with this stop fill: at the same time, they write the
-    same."""
-    space = protocol.space
-    if protocol not in _known:
-        _known[protocol] = space.decode_array(np.arange(space.size)), None, None
-    states, marks, table = _known[protocol]
-    now = membership.marks(states)
-    if not np.array_equal(marks, now):
-        marks, table = now, np.zeros(space.size**2 * protocol.coins.size, np.uint32)
-        _known[protocol] = states, marks, table
-    return states, marks, table
+    """Its states, their marks, and the table of a protocol with this stop."""
+    shared = protocol.shared
+    if entries(protocol) <= SMALL_TABLE:
+        return shared.once(("pairs", membership.stop.conditions), lambda: Pairs(protocol)).use(membership)
+    if protocol not in _known or _known[protocol][0] is not shared:
+        _known[protocol] = shared, Pairs(protocol)
+    found: Pairs = _known[protocol][1]
+    return found.use(membership)
 
 
 @lean

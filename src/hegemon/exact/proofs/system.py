@@ -20,6 +20,7 @@ from hegemon.models.expressions import evaluate
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
 from hegemon.models.sets import ConfigurationSet
+from hegemon.models.shared import use_functions
 
 LARGEST_SYSTEM = 100  # states: the number of questions grows with their square
 
@@ -137,7 +138,7 @@ class System:
                     value = Unknown(name)
             protocol.values[name] = value
             setattr(protocol, name, value)
-        protocol._replace_labels()  # names of a Choice's values in the author's functions, as in every instance
+        use_functions(protocol)  # names of a Choice's values in the author's functions, as in every instance
         try:
             protocol.validate()
         except DependsOnSize:
