@@ -2,12 +2,15 @@
 
 import enum
 import types
+from decimal import Decimal
 
+import numpy as np
 import pytest
 
 import hegemon as hg
 from hegemon.errors import InvalidInput
 from hegemon.models import Choice, Group, Parameter, PopulationProtocol, Range, everywhere
+from hegemon.models.configuration import Configuration
 from hegemon.models.readings import Readings
 from hegemon.models.shared import MOST_VALUES
 
@@ -230,3 +233,23 @@ def test_what_functions_read(monkeypatch):
     readings = Readings([function])
     level = 2
     assert not readings.last()
+
+
+def test_the_code_of_a_state_is_remembered_for_plain_values_alone():
+    space = Climbing(4).space
+    assert [space.code_of({"x": 1}), space.code_of({"x": 1}), space.code_of({"x": 2})] == [1, 1, 2]
+    with pytest.raises(InvalidInput, match="out of range"):
+        space.code_of({"x": Decimal(1)})  # equals 1
+    with pytest.raises(InvalidInput, match="out of range"):
+        space.code_of({"x": 101})
+
+
+def test_a_row_of_codes_is_the_same_configuration_as_its_agents():
+    space = Climbing(4).space
+    agents = space.decode_array(np.array([3, 1, 3, 100]))
+    for states in (None, space.decode_array(np.arange(space.size))):
+        row = Configuration(space, row=np.array([3, 1, 3, 100], np.uint16), states=states)
+        assert row.n == 4 and [part.tolist() for part in row.multiset] == [[1, 3, 100], [1, 2, 1]]
+        assert [part.dtype for part in row.multiset] == [np.int64] * 2
+        assert np.array_equal(row.agents, agents) and row.n == 4 and row.weighted()[1] is None
+        assert row.mappings() == Configuration(space, agents=agents).mappings()

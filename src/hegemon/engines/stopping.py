@@ -11,9 +11,7 @@ from hegemon.models.expressions import whole_number
 from hegemon.models.protocol import Protocol
 from hegemon.models.sets import LARGEST, ConfigurationSet
 
-
-def _none() -> np.ndarray:
-    return np.empty(0, np.int64)
+_NONE = np.empty((1, 0), np.int64)
 
 
 @dataclass(frozen=True)
@@ -24,8 +22,8 @@ class Stop:
 
     name: str
     conditions: tuple = ()
-    low: np.ndarray = field(default_factory=_none)
-    high: np.ndarray = field(default_factory=_none)
+    low: np.ndarray = field(default_factory=lambda: _NONE)
+    high: np.ndarray = field(default_factory=lambda: _NONE)
     watch: int = 0
     whole: tuple = ()
     closed: bool = False
@@ -35,7 +33,8 @@ class Stop:
 
     def __post_init__(self) -> None:
         for name in ("low", "high"):  # one row of bounds, where there is no `or`
-            object.__setattr__(self, name, np.atleast_2d(getattr(self, name)))
+            if getattr(self, name) is not _NONE:
+                object.__setattr__(self, name, np.atleast_2d(getattr(self, name)))
 
     def holds(self, counts: np.ndarray | Sequence[int]) -> bool:
         """Whether the counted part is met."""

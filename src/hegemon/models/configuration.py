@@ -229,7 +229,7 @@ def _checked_agents(space: StateSpace, agents: np.ndarray, n: int, what: str) ->
 def _draw(space: StateSpace, group: Group, rng: Any, as_multiset: bool) -> tuple[Any, ...]:
     """Codes and counts of one group. Random fields: each agent uniform over all states with these values."""
     if not group.random:
-        return space.code_array([space.code(space.parse(group.values))]), np.array([group.count], dtype=np.int64)
+        return space.code_array([space.code_of(group.values)]), np.array([group.count], dtype=np.int64)
     if as_multiset and space.size <= group.count:
         counts = rng.multinomial(group.count, np.full(space.size, 1 / space.size))
         codes = np.flatnonzero(counts)

@@ -24,7 +24,7 @@ from hegemon.models.observables import Observable, count
 from hegemon.models.observables import mean as mean_of
 from hegemon.models.parameters import Chosen, Parameter
 from hegemon.models.sets import ConfigurationSet
-from hegemon.models.shared import Shared, shared_by, shared_property, use_functions
+from hegemon.models.shared import Shared, known_of, shared_property, use_functions
 from hegemon.models.soundness import require_sound
 from hegemon.models.start_files import StartFile, opened
 from hegemon.models.state import StateSpace, WrongField
@@ -154,8 +154,8 @@ class Protocol:
 
     @property
     def shared(self) -> Shared:
-        """What all protocols have in common that equal this one now; of functions, see `Readings`."""
-        return shared_by(self)
+        """What all protocols have in common that equal this one, as it was when this one was last tried."""
+        return known_of(self)
 
     def validate(self) -> None:
         """Further conditions between parameters; raise InvalidInput."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MOST_VALUES = 32  # of one class, for which something is kept: sweeps go over very many
 MOST_MADE = 16  # things that equal instances share
+PARTS = ("sets", "observables", "fields", "coin_fields", "inputs", "id", "functions")
 PLAIN = (int, float, str, type(None))  # values that their text tells apart
 # Where a class of an author's own defines one of these, or an instance holds one, the instance shares nothing.
 _own = {"check_sound", "range_values", "compiled_values", "_words", "_readable", "__getattr__", "__getattribute__"}
@@ -32,7 +33,7 @@ class Functions:
         kind = type(protocol)
         self._made_of = _parts_of(kind)
         self._readings = Readings(functions_of(kind))
-        self._copies = 0 if before is None else before._copies + (not before._readings.last())
+        self._copies: int = 0 if before is None else before._copies + (not before._readings.last())
         fields, words, copies = kind.fields, protocol._words, self._copies
 
         def plain(function: Any) -> Any:
@@ -44,6 +45,7 @@ class Functions:
         members["observables"] = {name: seen.mapped(plain) for name, seen in kind.observables.items()}
         self.members = {name: one for name, one in members.items() if one != getattr(kind, name)}
         self.equals: dict[str, Shared] = {}
+        self.authors = [base for base in kind.__mro__ if not base.__module__.startswith(("hegemon.", "builtins"))]
 
     def last(self, kind: Any) -> bool:
         """Whether the class and what its functions read is as it was."""
@@ -69,8 +71,8 @@ def use_functions(protocol: Any) -> Functions:
 class Shared:
     """What is known of equal protocols."""
 
-    def __init__(self, made_of: tuple, readings: Readings):
-        self._made_of, self._readings = made_of, readings
+    def __init__(self, made_of: tuple = (), readings: Readings | None = None):
+        self._made_of, self._readings = made_of, readings  # where it belongs to one instance
         self.is_sound = False
         self.properties: dict[str, Any] = {}
         self._made: dict[Any, Any] = {}
@@ -84,32 +86,41 @@ class Shared:
             found = self._made[key] = make()
         return found
 
-    def fits(self, protocol: Any, made_of: tuple) -> bool:
-        """Whether the protocol is made of the same."""
-        held, known = vars(protocol), self.properties
-        if self._made_of != made_of or not self._readings.last():
-            return False
-        return all(held[name] is known.get(name) for name in _properties & held.keys())
+    def has_the_properties_of(self, held: dict[str, Any]) -> bool:
+        return all(held[name] is self.properties.get(name) for name in _own & held.keys())
+
+    def fits(self, made_of: tuple) -> bool:
+        """Whether an instance that shares nothing is still made of the same."""
+        return self._readings is not None and self._made_of == made_of and self._readings.last()
 
 
 def shared_by(protocol: Any) -> Shared:
-    """What a protocol has in common with all that equal it; its own, where it cannot be said which these are."""
-    functions, held = use_functions(protocol), vars(protocol)
-    made_of = _parts_of(protocol)
-    found: Shared | None = held.get("_shared")
-    if found is not None and found.fits(protocol, made_of):
-        return found
-    is_plain = _is_plain(protocol)
-    known, key = (functions.equals, repr(protocol.values)) if is_plain else ({}, "")
-    found = known.get(key)
-    if found is None or not found.fits(protocol, made_of):
-        known.pop(key, None)
-        if len(known) >= MOST_VALUES:
-            del known[next(iter(known))]
-        found = known[key] = Shared(made_of, Readings([] if is_plain else functions_of(protocol)))
-        found.properties |= {name: held[name] for name in _properties & held.keys()}
-    held["_shared"] = found
-    return found
+    """What a protocol has in common with all that equal it now; its own, where it cannot be said which these are."""
+    return _found(protocol, use_functions(protocol))
+
+
+def known_of(protocol: Any) -> Shared:
+    """The same as it was found last: what a run begins with it goes on with."""
+    held = vars(protocol)
+    return held.get("_shared") or _found(protocol, held.get("_functions") or use_functions(protocol))
+
+
+def _found(protocol: Any, functions: Functions) -> Shared:
+    held = vars(protocol)
+    if _is_plain(protocol, functions):
+        key = repr(protocol.values)
+        found = functions.equals.get(key)
+        if found is None:
+            if len(functions.equals) >= MOST_VALUES:
+                del functions.equals[next(iter(functions.equals))]
+            found = functions.equals[key] = Shared()
+        if found.has_the_properties_of(held):
+            held["_shared"] = found
+            return found
+    own: Shared | None = held.get("_shared")
+    if own is None or not own.fits(_parts_of(protocol)):
+        own = held["_shared"] = Shared(_parts_of(protocol), Readings(functions_of(protocol)))
+    return own
 
 
 def functions_of(protocol: Any) -> list[Any]:
@@ -127,31 +138,35 @@ def _parts_of(protocol: Any) -> tuple:
     return (*functions_of(protocol), protocol.fields, coins, protocol.id, tuple(protocol.inputs.items()))
 
 
-def _is_plain(protocol: "Protocol") -> bool:
-    """Whether its values tell an instance apart from all others of its class."""
-    held, given = vars(protocol), vars(protocol)["_functions"].members
-    parts = (*protocol.functions, "sets", "observables", "fields", "coin_fields", "inputs", "id", "functions")
-    if any(held.get(name) is not given.get(name) for name in parts):
-        return False
-    if not all(type(value) in PLAIN for value in protocol.values.values()):  # proofs have expressions in n
-        return False
-    authors = [base for base in type(protocol).__mro__ if not base.__module__.startswith(("hegemon.", "builtins"))]
-    return all(_own.isdisjoint(vars(one)) for one in (protocol, *authors))
+def _is_plain(protocol: "Protocol", functions: Functions) -> bool:
+    """Whether the values alone tell an instance apart from all others of its class."""
+    held, given = vars(protocol), functions.members
+    for name in (*protocol.functions, *PARTS):
+        if held.get(name) is not given.get(name):
+            return False
+    for value in protocol.values.values():
+        if type(value) not in PLAIN:  # proofs have expressions in n
+            return False
+    return all(_own.isdisjoint(vars(base)) for base in functions.authors)
 
 
-class shared_property(cached_property):  # noqa: N801 - used like a function
-    """A property that equal protocols calculate once; nobody writes to it."""
+if TYPE_CHECKING:
+    shared_property = cached_property
+else:
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        super().__set_name__(owner, name)
-        _properties.add(name)
-        _own.add(name)
+    class shared_property(cached_property):  # noqa: N801 - used like a function
+        """A property that equal protocols calculate once; nobody writes to it."""
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        if instance is None:
-            return self
-        shared, name = vars(instance).get("_shared") or shared_by(instance), self.attrname
-        if name not in shared.properties:
-            shared.properties[name] = self.func(instance)
-        found = vars(instance)[name] = shared.properties[name]
-        return found
+        def __set_name__(self, owner: type, name: str) -> None:
+            super().__set_name__(owner, name)
+            _properties.add(name)
+            _own.add(name)
+
+        def __get__(self, instance: Any, owner: type | None = None) -> Any:
+            if instance is None:
+                return self
+            properties, name = known_of(instance).properties, self.attrname
+            if name not in properties:
+                properties[name] = self.func(instance)
+            found = vars(instance)[name] = properties[name]
+            return found

@@ -20,6 +20,7 @@ from hegemon.errors import InvalidInput
 from hegemon.models.absent_fields import fields_read_where_absent, reachable, values_to_try
 from hegemon.models.authors import authored, kind, where
 from hegemon.models.purity import require_pure
+from hegemon.models.shared import shared_by
 from hegemon.models.state import WrongField
 from hegemon.models.words import checked
 
@@ -38,7 +39,7 @@ _lock = threading.Lock()
 def require_sound(protocol: "Protocol") -> None:
     """Check a protocol's functions, once for all equal protocols, whichever thread asks first."""
     with _lock:
-        shared = protocol.shared
+        shared = shared_by(protocol)
         if not shared.is_sound:
             protocol.check_sound()
             shared.is_sound = True

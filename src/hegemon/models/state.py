@@ -224,6 +224,21 @@ class StateSpace:
             raise InvalidInput(f"{self.owner}: the state {dict(mapping)} has no value for {', '.join(missing)}")
         return self.namespace_class(**{n: complete[n] if n in present else self.bounds[n][0] for n in self.names})
 
+    def code_of(self, mapping: dict[str, Any]) -> int:
+        """The code of such a state; of plain values it is remembered."""
+        if not all(type(value) in (int, str) for value in mapping.values()):
+            return self.code(self.parse(mapping))
+        key = tuple(mapping.items())
+        if (found := self._codes_of.get(key)) is None:
+            if len(self._codes_of) >= MOST_DECODED:
+                self._codes_of.clear()
+            found = self._codes_of[key] = self.code(self.parse(mapping))
+        return found
+
+    @cached_property
+    def _codes_of(self) -> dict[tuple[Any, ...], int]:
+        return {}
+
     def spread(self, mapping: Any) -> dict[str, Any]:
         """The same mapping, every array element by element: it may be a list, a text, or one value for all."""
         if not self.arrays.keys() & mapping.keys():

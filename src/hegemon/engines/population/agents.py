@@ -5,6 +5,7 @@ An agent is its code where a table of all pairs of states is small enough (see `
 """
 
 import os
+from functools import cache
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -100,6 +101,7 @@ def few_states(space: StateSpace, agents: np.ndarray, most: int) -> tuple[np.nda
     return (codes, counts) if len(codes) <= most else None
 
 
+@cache
 def memory() -> float:
     """What a run may take: three quarters of this machine's memory, in bytes."""
     try:
