@@ -52,7 +52,7 @@ def fingerprint(function: Callable[..., Any]) -> str:
     return digest.hexdigest()
 
 
-def _everything_read(function: Callable) -> dict:
+def _everything_read(function: Callable[..., Any]) -> dict[str, Any]:
     """Its free variables and, as `module.name`, what it may read of modules that are neither ours nor a library."""
     found = free_variables(function)
     attributes, waiting, seen = _mentioned(function.__code__), list(found.items()), set()

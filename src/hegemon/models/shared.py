@@ -71,7 +71,7 @@ def use_functions(protocol: Any) -> Functions:
 class Shared:
     """What is known of equal protocols."""
 
-    def __init__(self, made_of: tuple = (), readings: Readings | None = None):
+    def __init__(self, made_of: tuple[Any, ...] = (), readings: Readings | None = None):
         self._made_of, self._readings = made_of, readings  # where it belongs to one instance
         self.is_sound = False
         self.properties: dict[str, Any] = {}
@@ -89,7 +89,7 @@ class Shared:
     def has_the_properties_of(self, held: dict[str, Any]) -> bool:
         return all(held[name] is self.properties.get(name) for name in _own & held.keys())
 
-    def fits(self, made_of: tuple) -> bool:
+    def fits(self, made_of: tuple[Any, ...]) -> bool:
         """Whether an instance that shares nothing is still made of the same."""
         return self._readings is not None and self._made_of == made_of and self._readings.last()
 
@@ -132,7 +132,7 @@ def functions_of(protocol: Any) -> list[Any]:
     return found + [observable.value for observable in protocol.observables.values()]
 
 
-def _parts_of(protocol: Any) -> tuple:
+def _parts_of(protocol: Any) -> tuple[Any, ...]:
     """All that tells instances of one class apart, besides their values."""
     coins = getattr(protocol, "coin_fields", ())
     return (*functions_of(protocol), protocol.fields, coins, protocol.id, tuple(protocol.inputs.items()))
