@@ -2,6 +2,7 @@
 
 import json as json_format
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -141,7 +142,7 @@ def discover_protocols(
         folder.mkdir(parents=True, exist_ok=True)
         for number, one in enumerate(discovery.found[:best], 1):
             program = protocol_text(one, f"Found{number}", discovery.question.command)
-            files[str(folder / f"found_{number}.py")] = lambda place, program=program: write_text(place, program)
+            files[str(folder / f"found_{number}.py")] = partial(write_text, text=program)
     if certificate is not None and isinstance(discovery, Discovery):
         proof = json_format.dumps(certified(discovery)) + "\n"
         files[certificate] = lambda place: write_text(place, proof)

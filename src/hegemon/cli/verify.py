@@ -45,7 +45,7 @@ def verify_protocol(
         option("--property", help=f"a set, a question ({QUESTIONS}), or both as QUESTION:SET", metavar="PROPERTY"),
     ] = None,
     quantiles: Annotated[
-        options.Any,
+        Any,
         option("--quantiles", help="of the steps, such as 0.5,0.9", metavar="NUMBER,…",
                read=options.several(options.level, "--quantiles")),
     ] = None,

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -18,7 +18,7 @@ from hegemon.experiments.axes import parse_axis
 MOST_STATES = 6  # of a guided search
 MOST_CONFIGURATIONS = 2000  # of one size
 READS = {"directed-ring": 1, "oriented-ring": 2, "ring": 2}  # how many neighbours a node reads there
-KINDS = {
+KINDS: dict[str, Callable[[int], bool]] = {
     "odd": lambda n: n % 2 == 1,
     "even": lambda n: n % 2 == 0,
     "prime": lambda n: n > 1 and all(n % k for k in range(2, n)),

@@ -32,7 +32,7 @@ def overwrite(array: np.ndarray, other: np.ndarray) -> None:
     array[:] = other
 
 
-def kept(parts: tuple[np.ndarray, ...], into: tuple | None) -> tuple[np.ndarray, ...]:
+def kept(parts: tuple[np.ndarray, ...], into: tuple[Any, ...] | None) -> tuple[np.ndarray, ...]:
     """Copies of these arrays, in the memory of older copies where they fit: fresh memory costs more than copying."""
     if into is None or any(old.shape != part.shape for old, part in zip(into, parts, strict=True)):
         return tuple(map(copied, parts))
@@ -206,6 +206,6 @@ class Engine(ABC):
         """
         return None
 
-    def measures(self) -> dict:
+    def measures(self) -> dict[str, Any]:
         """What this engine alone can say about the run."""
         return {}

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,7 +22,7 @@ from hegemon.models.words import EXACT, checked
 FEW_AGENTS = 4096
 MOST_STATES = 4096  # whose observables are evaluated ahead
 CHUNK = 1 << 20  # agents whose marks are held at a time
-_asked: Counter = Counter()
+_asked: Counter[Any] = Counter()
 
 # ruff: noqa: F821 - `note`, `predicate` and `value` are bound by specialize
 
@@ -60,7 +61,7 @@ def evaluate_overall(which, agents, offsets, targets, parameters, result):  # ty
 
 
 # What an observable's value may read: one agent, an agent and its neighbours, or everything at once.
-READS: dict[Callable, str] = {
+READS: dict[Callable[..., Any], str] = {
     evaluate_records: "a, p",
     evaluate_with_neighbours: "a, near, p",
     evaluate_overall: "agents, offsets, targets, p",
@@ -72,7 +73,7 @@ class Membership:
 
     def __init__(self, protocol: Protocol, stop: Stop, topology: Topology | None = None):
         self.protocol, self.stop = protocol, stop
-        self._graph: tuple = rows_of(topology) if protocol.reads_graph and stop.whole else ()
+        self._graph: tuple[Any, ...] = rows_of(topology) if protocol.reads_graph and stop.whole else ()
         self._mark_records = specialize(mark_records, protocol.record_types, note=marker(stop.conditions))
         check = check_whole_on_graph if self._graph else check_whole
         self.whole_checks = [specialize(check, protocol.record_types, predicate=predicate) for predicate in stop.whole]
@@ -125,17 +126,19 @@ class Watcher:
     """Measures observables on configurations in either form, each configuration once; one kernel for all that read the
     same."""
 
-    def __init__(self, protocol: Protocol, observables: dict, topology: Topology | None = None):
+    def __init__(self, protocol: Protocol, observables: dict[str, Any], topology: Topology | None = None):
         self.protocol, self.observables = protocol, observables
-        self._graph: tuple = rows_of(topology) if protocol.reads_graph else ()
-        self._kernels: dict = {}
+        self._graph: tuple[Any, ...] = rows_of(topology) if protocol.reads_graph else ()
+        self._kernels: dict[str, Any] = {}
         for template, arguments in READS.items():
             alike = [name for name, observable in observables.items() if _kernel_for(observable) is template]
             if alike:
                 value = one_of(tuple(observables[name].value for name in alike), arguments)
                 kernel = specialize(template, protocol.record_types, value=value)
                 self._kernels |= {name: (kernel, which) for which, name in enumerate(alike)}
-        self._measured: WeakKeyDictionary = WeakKeyDictionary()  # a fast-forward shows the same ones again and again
+        self._measured: WeakKeyDictionary[Any, Any] = (
+            WeakKeyDictionary()
+        )  # a fast-forward shows the same ones again and again
 
     @property
     def units(self) -> dict[str, str]:
@@ -166,12 +169,12 @@ class Watcher:
             found[name] = values
         return found
 
-    def measure_counts(self, census: np.ndarray) -> dict[str, list]:
+    def measure_counts(self, census: np.ndarray) -> dict[str, list[Any]]:
         """The observables for every row of numbers of agents in all states; `of_states` must not be None."""
         assert self.of_states is not None
         occupied = np.flatnonzero(census.any(axis=0))
         census = census[:, occupied]
-        found: dict[str, list] = {}
+        found: dict[str, list[Any]] = {}
         for name, observable in self.observables.items():
             values = self.of_states[name][occupied]
             if observable.reduce == "count":
@@ -184,7 +187,7 @@ class Watcher:
                 found[name] = np.where(census > 0, values, -np.inf).max(axis=1).tolist()
         return found
 
-    def measure(self, configuration: Configuration) -> dict:
+    def measure(self, configuration: Configuration) -> dict[str, Any]:
         if configuration not in self._measured:
             agents, weights = configuration.weighted()
             self._measured[configuration] = {
@@ -218,7 +221,7 @@ def rows_of(topology: Topology | None) -> tuple[np.ndarray, np.ndarray]:
     return topology.offsets, topology.targets
 
 
-def _kernel_for(observable: Observable) -> Callable:
+def _kernel_for(observable: Observable) -> Callable[..., Any]:
     """By what the observable's value reads."""
     if observable.reduce == "overall":
         return evaluate_overall

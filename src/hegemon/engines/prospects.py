@@ -100,7 +100,7 @@ class Prospects:
             if len(reached) > MOST_STATES:
                 raise Unsettled
 
-    def _meetings(self, held: dict[int, int], grows: set) -> list[tuple[int, int]]:
+    def _meetings(self, held: dict[int, int], grows: set[Any]) -> list[tuple[int, int]]:
         return [(i, j) for i in held for j in held if i != j or held[i] > 1 or i in grows]
 
     def _arcs(self, codes: np.ndarray, engine: Engine) -> list[tuple[int, int]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -21,15 +22,15 @@ class Stop:
     besides."""
 
     name: str
-    conditions: tuple = ()
+    conditions: tuple[Any, ...] = ()
     low: np.ndarray = field(default_factory=lambda: _NONE)
     high: np.ndarray = field(default_factory=lambda: _NONE)
     watch: int = 0
-    whole: tuple = ()
+    whole: tuple[Any, ...] = ()
     closed: bool = False
     limit: int | None = None  # for `steps:K`
     silent: bool = False  # nobody is enabled: what a daemon's run looks for
-    reason: Callable | None = None  # says what keeps a configuration outside
+    reason: Callable[..., Any] | None = None  # says what keeps a configuration outside
 
     def __post_init__(self) -> None:
         for name in ("low", "high"):  # one row of bounds, where there is no `or`

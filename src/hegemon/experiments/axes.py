@@ -21,10 +21,10 @@ MOST_CASES = 100_000
 RANGE_HELP = "write A..B:log, A..B:xFACTOR or A..B:+STEP, for example 1e2..1e6:log"
 
 
-def parse_axis(name: str, given: Any) -> list:
+def parse_axis(name: str, given: Any) -> list[Any]:
     """The values of an axis: a list as it is, a text by the rules above; numbers become numbers."""
     if isinstance(given, str):
-        values: list = []
+        values: list[Any] = []
         for part in split(given):
             values += _range(name, part) if _is_range(part) else [number_or_text(part)]
     elif isinstance(given, list | tuple | range | np.ndarray):
@@ -76,7 +76,7 @@ def _is_range(text: str) -> bool:
     return bool(dots) and isinstance(number_or_text(low), int | float)
 
 
-def _range(name: str, text: str) -> list:
+def _range(name: str, text: str) -> list[Any]:
     ends, _, way = text.partition(":")
     low, high = (number_or_text(end) for end in ends.split("..", 1))
     if isinstance(low, str) or isinstance(high, str) or low > high:
@@ -92,7 +92,7 @@ def _range(name: str, text: str) -> list:
     sound = isinstance(factor, int | float) and factor > 1 and low > 0
     if factor is not None and not sound or factor is None and not (isinstance(step, int | float) and step > 0):
         raise InvalidInput(f"the range {text!r} of {name} is not understood; {RANGE_HELP}")
-    values: list = []
+    values: list[Any] = []
     k = 0
     while len(values) <= MOST_VALUES:
         value = low * factor**k if factor is not None else low + step * k
@@ -106,7 +106,9 @@ def _range(name: str, text: str) -> list:
     return values
 
 
-def combine(axes: dict[str, list], together: Sequence[Sequence[str]] = (), table: Sequence[dict] = ()) -> list[dict]:
+def combine(
+    axes: dict[str, list[Any]], together: Sequence[Sequence[str]] = (), table: Sequence[dict[str, Any]] = ()
+) -> list[dict[str, Any]]:
     """Every case as a dictionary: the rows of the table, crossed with the axes; zipped axes move side by side."""
     for names in together:
         for name in names:
@@ -129,7 +131,7 @@ def combine(axes: dict[str, list], together: Sequence[Sequence[str]] = (), table
         raise InvalidInput(f"the study has {count:,} cases; at most {MOST_CASES:,} are allowed, so divide it")
     cases = []
     for parts in itertools.product(*factors):
-        case: dict = {}
+        case: dict[str, Any] = {}
         for part in parts:
             for name, value in part.items():
                 if name in case:
@@ -139,7 +141,7 @@ def combine(axes: dict[str, list], together: Sequence[Sequence[str]] = (), table
     return cases
 
 
-def read_cases(path: str | Path) -> list[dict]:
+def read_cases(path: str | Path) -> list[dict[str, Any]]:
     """An explicit table of cases: a CSV file with one column per axis; an empty cell leaves the axis out."""
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:

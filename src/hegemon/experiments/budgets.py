@@ -26,7 +26,7 @@ def lower_bound(
     n: Sizes = (10**4, 10**6, 10**8), *, exponents: str | Sequence[float] = EXPONENTS,
     candidates: str | Sequence[float | str] = CANDIDATES, trials: int = 200, seed: Any = 0,
     workers: int | None = None,
-) -> list[dict]:  # fmt: skip
+) -> list[dict[str, Any]]:  # fmt: skip
     """Theorem 3 as an experiment: `referees` with n^a messages, and how often it elects one leader; a row per point.
 
     n           sizes, one or several.
@@ -39,9 +39,9 @@ def lower_bound(
 
 
 def lower_bound_points(
-    sizes: Sequence[int], exponents: Sequence[float], candidates: Sequence[str], trials: int, seed: int = 0,
-    workers: int | None = None,
-) -> Iterator[dict]:  # fmt: skip
+    sizes: Sequence[int], exponents: Sequence[float], candidates: Sequence[int | float | str], trials: int,
+    seed: int = 0, workers: int | None = None,
+) -> Iterator[dict[str, Any]]:  # fmt: skip
     """The points of `lower_bound`, one by one."""
     for expected in candidates:
         for n in sizes:
@@ -53,7 +53,7 @@ def sizes_of(n: Sizes) -> tuple[int, ...]:
     return tuple(whole_number(size, "n", 2, MOST_AGENTS) for size in given)
 
 
-def read_candidates(given: str | Sequence[float | str]) -> list:
+def read_candidates(given: str | Sequence[float | str]) -> list[int | float | str]:
     return [number_or_text(str(one)) for one in (given.split(",") if isinstance(given, str) else given)]
 
 
@@ -80,7 +80,7 @@ def read_exponents(given: str | Sequence[float]) -> tuple[float, ...]:
 def budget_points(
     n: int, exponents: Sequence[float], trials: int, seed: int = 0, candidates: Any = None,
     workers: int | None = None,
-) -> Iterator[dict]:  # fmt: skip
+) -> Iterator[dict[str, Any]]:  # fmt: skip
     """`referees` with a budget of n^a messages for every exponent a: how often it succeeds, and the clouds.
 
     Point by point; an interrupt ends it between two of them.
@@ -110,7 +110,7 @@ def budget_points(
         )
 
 
-def draw_budget(points: list[dict], path: str | Path) -> None:
+def draw_budget(points: list[dict[str, Any]], path: str | Path) -> None:
     """The success rate, and how often the clouds are disjoint, against the exponent."""
     figure, (left, right) = new_figure(2, height=5.2)
     for _, sweep in groupby(points, lambda row: (row["n"], row["expected_candidates"])):
@@ -149,6 +149,6 @@ def _fresh(seed: int, *point: int) -> int:
     return int(generator(seed, *point).integers(2**63))
 
 
-def _mean(runs: list, name: str) -> float | None:
+def _mean(runs: list[Any], name: str) -> float | None:
     values = [run.measures[name] for run in runs]
     return None if None in values else float(np.mean(values))  # clouds are not followed when there are thousands

@@ -31,7 +31,7 @@ ALWAYS = ("graph", "start", "wake", "until", "engine")  # said in every table, e
 class Case:
     """`settings` are plain values under the names of axes; what is not reserved is a parameter."""
 
-    settings: dict
+    settings: dict[str, Any]
     study_seed: int = 0
 
     @cached_property
@@ -54,7 +54,7 @@ class Case:
         return file_of(str(self.settings.get("protocol")))
 
     @cached_property
-    def family(self) -> tuple:
+    def family(self) -> tuple[Any, ...]:
         """All that cases which differ in n alone have in common."""
         return tuple(sorted((name, str(value)) for name, value in self.settings.items() if name != "n"))
 
@@ -68,7 +68,7 @@ class Case:
         return topology_for(self.protocol, self.graph, self.seed)
 
     @cached_property
-    def course(self) -> dict:
+    def course(self) -> dict[str, Any]:
         """From where to where, as the table of results says it."""
         record, model = self.record, self.protocol.model
         said = [one for one in AXES.values() if one.name in record.given or one.written in ALWAYS]
@@ -81,7 +81,7 @@ class Case:
         return course | {"engine_asked": course.pop("engine")}
 
     @cached_property
-    def description(self) -> dict:
+    def description(self) -> dict[str, Any]:
         """The case in canonical form: equal descriptions are equal experiments, wherever their files lie."""
         course = {name: _content(value) for name, value in self.course.items()}
         if "fault" in course:
@@ -119,7 +119,7 @@ class Case:
         return ", ".join(f"{name} = {value}" for name, value in self.settings.items())
 
 
-def absolute(settings: dict) -> dict:
+def absolute(settings: dict[str, Any]) -> dict[str, Any]:
     """The same settings with the files they name by their full paths, for workers elsewhere."""
     result = dict(settings)
     for name in ("protocol", *AXES):

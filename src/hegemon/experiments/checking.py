@@ -31,7 +31,7 @@ def check(protocol: Protocol, *, graph: Graph = None, progress: display.Show | N
     with `what`, `ok` (None: not decided) and the sentence `found`.
     """
     topology = topology_for(protocol, graph)
-    rows: list[dict] = []
+    rows: list[dict[str, Any]] = []
     startless = False  # or without a course that could be tried
     for what, attempt in attempts(protocol, topology):
         if startless and what.startswith("engine "):
@@ -52,7 +52,7 @@ def check(protocol: Protocol, *, graph: Graph = None, progress: display.Show | N
     }
 
 
-def tried(what: str, attempt: Callable[[], str]) -> dict:
+def tried(what: str, attempt: Callable[[], str]) -> dict[str, Any]:
     """One check: what it found, or the sentence that it was refused with. `ok` is None where nothing is decided."""
     try:
         return {"what": what, "ok": True, "found": attempt()}

@@ -16,7 +16,7 @@ MOST_CONFIGURATIONS = 200_000  # of a chain that is solved on the way
 NOTHING = {"holding": None, "holding_kind": None, "holding_low": None, "holding_high": None}
 
 
-def holding_of(protocol: Any, how: str, seed: Any = 0, out: str | Path | None = None) -> dict:
+def holding_of(protocol: Any, how: str, seed: Any = 0, out: str | Path | None = None) -> dict[str, Any]:
     """Expected steps from a safe configuration until the leader is no longer the same unique one, and what kind of
     number that is: `forever` (the safe set is declared closed), `exact`, `estimate`, `at least`, `at most`, or why
     there is none. Nothing for a protocol that elects nobody, or says of no set that it is safe."""

@@ -47,8 +47,8 @@ class ProtocolComparison:
     """A row for every protocol and n; `failed` are the cases that could not be run, with the reason; `trials` is every
     trial of every start that was tried."""
 
-    rows: list[dict]
-    failed: list[dict]
+    rows: list[dict[str, Any]]
+    failed: list[dict[str, Any]]
     seed: int
     trials: "pandas.DataFrame | None" = None
 
@@ -58,7 +58,7 @@ class ProtocolComparison:
 
         return pandas.DataFrame(self.rows, columns=list(COLUMNS))
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         """What `--json` prints."""
         return {"seed": self.seed, "rows": self.rows, "failed": self.failed}
 
@@ -111,10 +111,10 @@ def compare(
         raise InvalidInput(f"holding = {holding!r} is not known; {choose(HOWS)}")
     sizes = parse_axis("n", n)
     instances: dict[tuple[str, int], Any] = {}
-    cases: list[dict] = []
+    cases: list[dict[str, Any]] = []
     keys: list[tuple[str, int]] = []
-    failed: list[dict] = []
-    seen: set[tuple] = set()
+    failed: list[dict[str, Any]] = []
+    seen: set[tuple[Any, ...]] = set()
     for one in protocols:
         name, settings, most = read_protocol(protocol_name(one))
         if (asked := (name, *sorted(settings.items()))) in seen:
@@ -174,7 +174,7 @@ def read_protocol(word: str) -> tuple[str, dict[str, Any], float]:
     return name_protocol(name), settings, most
 
 
-def _cases(name: str, instance: Any, starts: str, max_steps: Any) -> list[dict]:
+def _cases(name: str, instance: Any, starts: str, max_steps: Any) -> list[dict[str, Any]]:
     """The runs of one protocol at one n: every start of a stabilizing protocol, the start of any other."""
     case = {"protocol": name, "n": instance.n}
     if not instance.model.wakes:  # an election by messages ends by itself, and begins in one way
@@ -197,7 +197,7 @@ def _slowest(table: "pandas.DataFrame", keys: list[tuple[str, int]]) -> Iterator
         yield key, part[part["start"] == means.idxmax()]
 
 
-def _row(key: tuple[str, int], instance: Any, part: "pandas.DataFrame") -> dict:
+def _row(key: tuple[str, int], instance: Any, part: "pandas.DataFrame") -> dict[str, Any]:
     times, reached = part["_time"].to_numpy(float), part["reached"].to_numpy(bool)
     found = summarize_times(times, reached)
     infinite = np.where(reached, times, np.inf)
@@ -237,7 +237,7 @@ def _mean_of(part: "pandas.DataFrame", name: str) -> float | None:
     return float(np.mean(found)) if len(found) else None
 
 
-def shown(row: dict, name: str) -> str:
+def shown(row: dict[str, Any], name: str) -> str:
     """A cell for people; the mean of censored trials is a lower end, and so may a holding time be."""
     value = row[name]
     if name == "holding":
@@ -252,7 +252,7 @@ def shown(row: dict, name: str) -> str:
     return f"{least}{value:,.4g}" if isinstance(value, float) and value < 1000 else f"{least}{value:,.0f}"
 
 
-def latex_table(rows: list[dict], columns: Sequence[str]) -> str:
+def latex_table(rows: list[dict[str, Any]], columns: Sequence[str]) -> str:
     kinds = "".join("r" if any(isinstance(row[name], int | float) for row in rows) else "l" for name in columns)
     lines = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule"]
     lines += [" & ".join(name.replace("_", " ") for name in columns) + r" \\", r"\midrule"]
@@ -262,7 +262,7 @@ def latex_table(rows: list[dict], columns: Sequence[str]) -> str:
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
 
-def picture(rows: list[dict]) -> Picture:
+def picture(rows: list[dict[str, Any]]) -> Picture:
     if not rows:
         raise InvalidInput("nothing was measured, so there is nothing to draw")
     sizes = sorted({row["n"] for row in rows})

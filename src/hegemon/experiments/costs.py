@@ -7,6 +7,7 @@ power of n, through its three largest sizes that are known. Families of which no
 import math
 from collections.abc import Iterable
 from statistics import fmean
+from typing import Any
 
 from hegemon.experiments.case import Case
 
@@ -18,7 +19,7 @@ class Costs:
     """Seconds of a trial by case; `known` are those that were measured."""
 
     def __init__(self, known: Iterable[tuple[Case, float]]):
-        self._points: dict[tuple, dict[int, float]] = {}
+        self._points: dict[tuple[Any, ...], dict[int, float]] = {}
         every: dict[int, list[float]] = {}
         for case, seconds in known:
             self._points.setdefault(case.family, {})[case.protocol.n] = seconds

@@ -82,7 +82,9 @@ def _total(waiting: Any, cost: dict[str, float], missing: dict[str, int]) -> flo
     return sum((seconds or 0) * missing[key] for seconds, (_, key) in zip(each, waiting, strict=True))
 
 
-def _some_trials(folder: Folder, case: Case, key: str, first: int, count: int, seconds: float) -> tuple[dict, float]:
+def _some_trials(
+    folder: Folder, case: Case, key: str, first: int, count: int, seconds: float
+) -> tuple[dict[str, Any], float]:
     """The first trial that is missing, or a few; given up when it takes too long."""
     task = {
         "folder": str(folder.root.resolve()), "name": folder.name, "settings": case.settings,

@@ -10,7 +10,9 @@ from hegemon.errors import InvalidInput
 from hegemon.experiments.results import LAWS, Fit
 
 
-def draw_results(rows: list[dict], by: list[str], of: str, fits: list[Fit], title: str, path: str | Path) -> None:
+def draw_results(
+    rows: list[dict[str, Any]], by: list[str], of: str, fits: list[Fit], title: str, path: str | Path
+) -> None:
     """The first numeric axis goes along the picture; a light band holds eight trials of ten, a dark one the mean's
     interval; a broken line is the law that fits best."""
     across = next((name for name in by if _is_number(rows, name)), None)
@@ -18,7 +20,7 @@ def draw_results(rows: list[dict], by: list[str], of: str, fits: list[Fit], titl
         raise InvalidInput(f"--plot needs an axis of numbers in --by, and {', '.join(by)} have none; add n")
     others = [name for name in by if name != across]
     figure, (axis,) = new_figure(1, 8.5, 5.2)
-    series: dict[tuple, list[dict]] = {}
+    series: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
         series.setdefault(tuple(row[name] for name in others), []).append(row)
     for number, (values, points) in enumerate(series.items()):
@@ -59,11 +61,11 @@ def draw_results(rows: list[dict], by: list[str], of: str, fits: list[Fit], titl
     save(figure, path)
 
 
-def _is_number(rows: list[dict], name: str) -> bool:
+def _is_number(rows: list[dict[str, Any]], name: str) -> bool:
     values = {row[name] for row in rows}
     return len(values) > 1 and all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
 
 
-def _interval(row: dict) -> Any:
+def _interval(row: dict[str, Any]) -> Any:
     found = row.get("ci95") or next((row[name] for name in row if name == "mean_sequence95"), None)
     return tuple(found) if found and None not in found else None

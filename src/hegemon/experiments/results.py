@@ -64,7 +64,7 @@ def default_measure(table: "pandas.DataFrame", precision: Precision | None = Non
 def summarize_table(
     table: "pandas.DataFrame", by: list[str], of: str | None = None, where: str | None = None,
     precision: Precision | None = None,
-) -> list[dict]:  # fmt: skip
+) -> list[dict[str, Any]]:  # fmt: skip
     """One row per group: trials, how many met the stop, and the measure.
 
     Trials that did not meet their stop are `censored`: see `summarize_times`. With a
@@ -108,12 +108,12 @@ def _censored(table: "pandas.DataFrame", of: str) -> Any:
     return table["cause"].eq(ROUND_LIMIT) if "cause" in table.columns and of in GROWING else table["reached"] & False
 
 
-def _quantiles(values: Any) -> dict:
+def _quantiles(values: Any) -> dict[str, float | None]:
     """The middle eight of ten of values some of which may be infinite: None, where it is."""
     return {f"q{round(100 * p)}": finite(sample_quantile(values, p)) if len(values) else None for p in QUANTILES}
 
 
-def _sequence(precision: Precision, group: Any, of: str) -> dict:
+def _sequence(precision: Precision, group: Any, of: str) -> dict[str, Any]:
     """The interval of a case whose trials went on until it was narrow."""
     measure = default_measure(group, precision)
     if precision.what != "share" and measure != of:
@@ -133,12 +133,12 @@ def _sequence(precision: Precision, group: Any, of: str) -> dict:
 class Fit:
     """How one series grows with n: a power, and the law of the list that fits best, with its place among rivals."""
 
-    series: dict
+    series: dict[str, Any]
     exponent: tuple[float, float, float]
     law: str
     constant: float
     spread: float  # largest over smallest value / law: 1 is a perfect fit
-    rivals: list[dict]
+    rivals: list[dict[str, Any]]
 
 
 def fit_laws(table: "pandas.DataFrame", by: list[str], of: str | None = None, where: str | None = None) -> list[Fit]:
@@ -162,7 +162,7 @@ def fit_laws(table: "pandas.DataFrame", by: list[str], of: str | None = None, wh
     return fits
 
 
-def _fit(series: dict, samples: dict) -> Fit:
+def _fit(series: dict[str, Any], samples: dict[str, Any]) -> Fit:
     sizes, values = list(samples), list(samples.values())
     means = np.array([sample.mean() for sample in values])
     ratios = [means / law.of(np.array(sizes, float)) for law in LAWS]
@@ -206,13 +206,13 @@ class StudyResults:
 
     of: str
     by: list[str]
-    rows: list[dict]
-    fits: list
+    rows: list[dict[str, Any]]
+    fits: list[Any]
     protocols: list[str]
     precision: Precision | None
     extended_since: bool  # the study asks for more than its table has
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         fits = [asdict(fit) for fit in self.fits]
         return {"of": self.of, "by": self.by, "rows": self.rows, "fits": fits, "extended_since": self.extended_since}
 

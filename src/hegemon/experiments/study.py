@@ -30,11 +30,11 @@ class Study:
     With `relative`, trials are made until the answer is that narrow, at most `trials` of them.
     """
 
-    axes: dict[str, list]
+    axes: dict[str, list[Any]]
     trials: int = 1
     seed: int = 0
     zip: tuple[tuple[str, ...], ...] = ()
-    table: tuple[dict, ...] = field(default=())
+    table: tuple[dict[str, Any], ...] = field(default=())
     relative: str | None = None
 
     @cached_property
@@ -43,7 +43,7 @@ class Study:
         settings = combine(self.axes, list(self.zip), list(self.table))
         return [Case(absolute(one), self.seed) for one in settings]
 
-    def content(self) -> dict:
+    def content(self) -> dict[str, Any]:
         """The study as its file in the folder has it."""
         return {
             "schema": SCHEMA,
@@ -59,7 +59,7 @@ class Study:
     def digest(self) -> str:
         return hashlib.sha256(json.dumps(self.content()).encode()).hexdigest()[:32]
 
-    def extended(self, axes: dict[str, list], trials: int | None = None, relative: str | None = None) -> "Study":
+    def extended(self, axes: dict[str, list[Any]], trials: int | None = None, relative: str | None = None) -> "Study":
         """The same study with more trials, or narrower, or with more values on its axes; it loses nothing."""
         grown = {name: list(values) for name, values in self.axes.items()}
         for name, values in axes.items():
@@ -96,8 +96,8 @@ class Study:
 
 
 def make_study(
-    protocol: Any = None, *, trials: int | None = None, seed: Any = 0, axes: dict | None = None, zip: Any = (),
-    cases: Any = (), relative: Any = None,
+    protocol: Any = None, *, trials: int | None = None, seed: Any = 0, axes: dict[str, Any] | None = None,
+    zip: Any = (), cases: Any = (), relative: Any = None,
 ) -> Study:  # fmt: skip
     """A study from values as a user gives them: strings, lists, names or classes of protocols, a table or its file."""
     axes = axes or {}
@@ -157,13 +157,13 @@ def _are_lists(value: Any) -> bool:
     return _are_names(value) or isinstance(value, list) and all(map(_are_names, value))
 
 
-def study_from(content: dict) -> Study:
+def study_from(content: dict[str, Any]) -> Study:
     """The inverse of `Study.content`; fails as Python does where it has another form."""
     if content.get("schema", SCHEMA) != SCHEMA:
         raise InvalidInput(
             f"the study has schema {content.get('schema')!r} and this version reads {SCHEMA}; use its own version"
         )
-    axes: dict[str, list] = content["axes"]
+    axes: dict[str, list[Any]] = content["axes"]
     trials, seed, zip, table = (content[name] for name in ("trials", "seed", "zip", "cases"))
     lists = [zip, table, *zip, *axes.values()]
     if not all(isinstance(one, list) for one in lists) or not all(isinstance(row, dict) for row in table):

@@ -18,8 +18,8 @@ from hegemon.experiments.executors.pool import Pool
 from hegemon.experiments.store.folder import Folder
 from hegemon.experiments.store.moments import Moments
 from hegemon.experiments.store.ranges import Ranges
-from hegemon.experiments.store.record_files import RecordFile
-from hegemon.experiments.worker import MOST_TRIALS, work
+from hegemon.experiments.store.record_files import MOST_TRIALS, RecordFile
+from hegemon.experiments.worker import work
 
 LOOK_SECONDS = 10.0  # between two looks at what other drivers have written
 SUSPECT = 2  # a chunk that was lost so often is tried alone
@@ -76,9 +76,9 @@ class StudyDriver:
         self.backwards = backwards  # another driver works on this folder from the front
         self.memory = 0
         self.measured = 0  # trials measured since the start of this driver
-        self._losses: Counter = Counter()
-        self._running: dict = {}
-        self._answers: queue.SimpleQueue = queue.SimpleQueue()
+        self._losses: Counter[Any] = Counter()
+        self._running: dict[Future[Any], Any] = {}
+        self._answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._file = RecordFile(folder.records)
         self._task = {"folder": str(folder.root.resolve()), "name": folder.name}
 
@@ -186,7 +186,7 @@ class StudyDriver:
 
     # -- hearing ------------------------------------------------------------------------------------------
 
-    def _hear(self, future: Future) -> None:
+    def _hear(self, future: Future[Any]) -> None:
         chunk = self._running.pop(future, None)
         if chunk is None:
             return  # it was taken back when its pool broke

@@ -159,14 +159,14 @@ def check_cases(cases: list[Case]) -> tuple[list[tuple[Case, str]], list[tuple[C
     return sound, failed
 
 
-def says(case: Case) -> dict:
+def says(case: Case) -> dict[str, Any]:
     """What the table says of every trial of a case."""
     protocol = case.protocol
     course = {k: float(Fraction(v)) if isinstance(NONE.get(k), float) else v for k, v in case.course.items()}
     return {"protocol": protocol.id, "n": protocol.n, **protocol.parameters, **course, "seed": case.seed}
 
 
-def says_all(cases: list[Case]) -> list[dict]:
+def says_all(cases: list[Case]) -> list[dict[str, Any]]:
     """What the table says of every case; where some have a fault or losses, the others say that they have none."""
     told = [says(case) for case in cases]
     names = {name for said in told for name in said}
@@ -201,7 +201,7 @@ class _Ears(StudyListener):
         self.listener.moved(driver)
 
 
-def case_states(folder: Folder, study: Study) -> tuple[list[dict], list[dict], int]:
+def case_states(folder: Folder, study: Study) -> tuple[list[dict[str, Any]], list[dict[str, Any]], int]:
     """How far every case is, which have failed, and how many trials count for none, from the store alone.
 
     Nothing is imported: a case of a user's own file is known by the key that the driver wrote down.

@@ -35,11 +35,11 @@ from hegemon.runs.trial import BLOCK_ENGINE, Block, Course, Trial, at_once, bloc
 
 stopping = threading.Event()  # whoever runs workers in threads of its own process sets it to stop them
 _files: dict[str, RecordFile] = {}
-_compiled: set = set()
-_seen: set = set()  # folders that this process has found to be the driver's
+_compiled: set[Any] = set()
+_seen: set[Any] = set()  # folders that this process has found to be the driver's
 
 
-def work(task: dict) -> dict:
+def work(task: dict[str, Any]) -> dict[str, Any]:
     """Trials `first` … of a case: up to `count`, as many as fit into `seconds` and at least one."""
     begin = time.perf_counter()
     answer = {"key": task["key"], "first": task["first"], "done": 0, "place": None, "line": None, "error": None}
@@ -76,7 +76,7 @@ def peak_memory() -> int:
 class TrialColumns(NamedTuple):
     """Some trials: their columns, how many they are, and whether it is one that had an engine of its own."""
 
-    columns: dict[str, list]
+    columns: dict[str, list[Any]]
     size: int
     is_alone: bool
 
@@ -125,7 +125,7 @@ def _part(run: Run) -> TrialColumns:
     return TrialColumns({name: [value] for name, value in row_of(run).items()}, 1, is_alone=True)
 
 
-def _columns(block: Block, begin: int, end: int) -> dict[str, list]:
+def _columns(block: Block, begin: int, end: int) -> dict[str, list[Any]]:
     """As `row_of`, of trials that are over."""
     columns = {block.unit: block.steps[begin:end].tolist(), "reached": block.reached[begin:end].tolist()}
     return columns | {"leaders": list(block.leaders[begin:end]), "engine": [BLOCK_ENGINE] * (end - begin)}
@@ -139,12 +139,12 @@ class Prepared:
     amount: int = 1  # trials that fit between two looks at the clock, as the last task found
 
 
-def prepare(task: dict) -> Prepared:
+def prepare(task: dict[str, Any]) -> Prepared:
     """The course of a task's case, made and compiled once in each process."""
     return _prepare(json.dumps(task["settings"]), task["seed"], task["key"])
 
 
-def row_of(run: Run) -> dict:
+def row_of(run: Run) -> dict[str, Any]:
     """What the store keeps of a run: results, no configurations."""
     row = {run.unit: run.steps, "reached": run.reached, "leaders": run.leaders, **run.measures, "engine": run.engine}
     return {name: plain(value) for name, value in row.items()}
@@ -199,7 +199,7 @@ def _machine_lock() -> Iterator[None]:
         yield
 
 
-def _deliver(record: dict, task: dict, answer: dict) -> None:
+def _deliver(record: dict[str, Any], task: dict[str, Any], answer: dict[str, Any]) -> None:
     """Into the folder, if this machine sees it; else along with the answer."""
     line = encode_record(record)
     records = Path(task["folder"]) / "records"

@@ -57,9 +57,9 @@ class WorstStart:
     runs: int
     ended_early: str = ""  # why not all evaluations were made
     interrupted: bool = False  # by a signal: the command ends with that signal's exit code
-    exact: dict | None = None  # expected steps of the start found, and the worst of all
+    exact: dict[str, Any] | None = None  # expected steps of the start found, and the worst of all
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         compared = {} if self.exact is None else {"exact": self.exact}
         return {
             "protocol": self.protocol.id,
@@ -222,7 +222,7 @@ def search_worst(
     return replace(found, exact=exact_comparison(found, topology, law, tell)) if exact and not interrupted else found
 
 
-def exact_comparison(found: WorstStart, topology: Topology, law: Scheduler, progress: display.Show) -> dict:
+def exact_comparison(found: WorstStart, topology: Topology, law: Scheduler, progress: display.Show) -> dict[str, Any]:
     """The exact expected steps of the start found and of the worst of all."""
     space = found.protocol.space
     asked: Any = {"graph": topology, "start": "all", "property": f"time:{found.until}", "scheduler": law}
@@ -250,7 +250,7 @@ def first_candidates(protocol: Protocol, topology: Topology, rng: Any) -> list[n
     return found
 
 
-def best_of(pool: list[Candidate], simulator: Simulator, trials: int, tell: Callable) -> list[Candidate]:
+def best_of(pool: list[Candidate], simulator: Simulator, trials: int, tell: Callable[..., Any]) -> list[Candidate]:
     """Halve the field again and again, with twice the runs for those that remain."""
     number = DOSE
     while True:
@@ -275,7 +275,7 @@ def beats(challenger: Candidate, champion: Candidate, simulator: Simulator, tria
 
 
 def fresh_winner(
-    champions: list[Candidate], simulator: Simulator, final: int, tell: Callable
+    champions: list[Candidate], simulator: Simulator, final: int, tell: Callable[..., Any]
 ) -> tuple[Candidate, list[int]]:
     """The champions once more with runs that the search has not seen; then the best alone, anew."""
     for place, champion in enumerate(champions):

@@ -1,6 +1,7 @@
 """Availability: the share of all steps in which there is exactly one leader, and the gaps between them."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -79,7 +80,7 @@ class Availability:
             self.gap += 1 if was_held else steps
             self.longest = max(self.longest, self.gap)
 
-    def measures(self) -> dict:
+    def measures(self) -> dict[str, Any]:
         """What was found: nothing but None if there never was exactly one leader."""
         if self.begin is None:
             return {"availability": None, "gaps": None, "mean_gap": None, "longest_gap": None}

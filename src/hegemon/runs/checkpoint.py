@@ -30,7 +30,7 @@ WRITE_SECONDS = 60.0
 class Checkpoint:
     """`about` says what is run; `state` is where to go on from, None at the beginning."""
 
-    def __init__(self, path: str | Path, about: dict, state: dict | None = None):
+    def __init__(self, path: str | Path, about: dict[str, Any], state: dict[str, Any] | None = None):
         self.path, self.about, self.state = Path(path), about, state
         self.unkept: str | None = None  # why the last snapshot was none
         self._due = time.monotonic() + 1.0
@@ -65,7 +65,7 @@ class Checkpoint:
         write_bytes(self.path, out.getvalue())
 
 
-def read_checkpoint(path: str | Path) -> tuple[dict, dict | None]:
+def read_checkpoint(path: str | Path) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """What was run, and where to go on from; whatever is not as it was written is refused."""
     try:
         content = read_arrays(path)
@@ -88,7 +88,7 @@ def read_checkpoint(path: str | Path) -> tuple[dict, dict | None]:
         raise InvalidInput(f"{path} is no whole checkpoint{why}; give another one, or run from the start") from None
 
 
-def _digest(content: dict) -> str:
+def _digest(content: dict[str, Any]) -> str:
     digest = hashlib.sha256()
     for name in sorted(content):
         array = np.ascontiguousarray(content[name])
@@ -113,7 +113,7 @@ def _encode(value: Any, arrays: list[np.ndarray]) -> Any:
     raise InvalidInput(f"a {type(value).__name__} cannot be kept in a checkpoint; run without --checkpoint")
 
 
-def _decode(value: Any, content: dict) -> Any:
+def _decode(value: Any, content: dict[str, Any]) -> Any:
     if not isinstance(value, dict):
         return value
     if "int" in value:

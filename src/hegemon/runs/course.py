@@ -247,7 +247,7 @@ class StateCourse:
 
     def _run(
         self, trial: Trial, steps: int, met: bool, leaders: int | None, engine: str, final: Configuration | None,
-        measures: dict,
+        measures: dict[str, Any],
     ) -> Run:  # fmt: skip
         protocol = self.protocol
         return Run(

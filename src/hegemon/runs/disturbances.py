@@ -72,7 +72,7 @@ def as_fault(row: Any, place: str) -> Fault:
     return Fault(step, agents, row.get("values") or None, row.get("of"), KINDS[word])
 
 
-def record(fault: Fault) -> dict:
+def record(fault: Fault) -> dict[str, Any]:
     """A fault as it appears in a file."""
     agents = fault.agents if isinstance(fault.agents, int) else list(fault.agents)
     row = {"step": fault.step, _word(fault): agents, "values": fault.values, "of": fault.of}

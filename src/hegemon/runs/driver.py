@@ -54,7 +54,7 @@ class Driver:
         if protocol.model.has_interactions:
             self._prospects = Prospects(cast(PopulationProtocol, protocol), topology, stop, self._beat)
         self._review = 0
-        self._outside: tuple | None = None  # a snapshot outside the set, with nothing but steps since
+        self._outside: tuple[Any, ...] | None = None  # a snapshot outside the set, with nothing but steps since
         self._next_snapshot = 0.0  # when, by the clock
         self._record()
 
@@ -136,7 +136,7 @@ class Driver:
         self.ended = self.ended or engine.hopeless or (SILENT if engine.is_silent else "")
         return bool(self.ended)
 
-    def follow(self, prescribed: list, limit: int | None) -> bool:
+    def follow(self, prescribed: list[Any], limit: int | None) -> bool:
         """Make prescribed interactions or rounds, as far as the limit and the stop allow; whether the stop is met."""
         protocol = self.protocol
         for one in prescribed:

@@ -23,6 +23,8 @@ from hegemon.runs.run import Fault
 if TYPE_CHECKING:
     from hegemon.models.state import StateSpace
 
+Codes = tuple[np.ndarray, np.ndarray]  # of a multiset: the codes, and how many agents have each
+
 FEWEST = 2  # agents that never leave
 
 
@@ -31,7 +33,7 @@ class Damage(NamedTuple):
     is_seen: bool  # the output of at least one victim has changed
 
 
-def strike(fault: Fault, engine: Engine, rng: np.random.Generator, output: Callable | None = None) -> Damage:
+def strike(fault: Fault, engine: Engine, rng: np.random.Generator, output: Callable[..., Any] | None = None) -> Damage:
     """Replace the states of the victims; `output(state)`, if given, is compared before and after."""
     configuration = engine.configuration()
     if not fault.values:
@@ -126,7 +128,7 @@ def _joined(
     return Damage(_together(space, configuration.multiset, arrived), is_seen)
 
 
-def _together(space: "StateSpace", first: tuple, second: tuple) -> Configuration:
+def _together(space: "StateSpace", first: Codes, second: Codes) -> Configuration:
     """Two multisets as one configuration."""
     codes, places = np.unique(np.concatenate([first[0], second[0]]), return_inverse=True)
     merged = np.zeros(len(codes), np.int64)
@@ -221,7 +223,7 @@ def with_kept(space: "StateSpace", codes: np.ndarray, after: np.ndarray) -> np.n
 class _Leads:
     """Which states are leaders', each different one looked at once; nobody's if nobody asks."""
 
-    def __init__(self, space: "StateSpace", output: Callable | None):
+    def __init__(self, space: "StateSpace", output: Callable[..., Any] | None):
         self._space, self._output = space, output
 
     def __call__(self, codes: np.ndarray) -> np.ndarray:

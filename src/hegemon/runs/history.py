@@ -5,7 +5,7 @@ from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -61,7 +61,7 @@ class History:
             raise InvalidInput(f"{len(self._at)} steps are too many to record at; give at most {most}")
         self._most = 2 * POINTS if every is None else most
         self._every = every or max(1, n // (16 if n < LARGE else 3))
-        self._columns: dict[str, array | list] = {}  # a list, where numbers fit in neither
+        self._columns: dict[str, array[int] | list[Any]] = {}  # a list, where numbers fit in neither
 
     def next_step(self, step: int) -> int | None:
         """The first step after `step` that is to be recorded."""

@@ -18,7 +18,7 @@ from hegemon.runs.run import Run
 from hegemon.runs.setting import topology_for
 from hegemon.runs.trial import Course, Trial
 
-_tried: WeakKeyDictionary = WeakKeyDictionary()  # protocols, and the starts from which they were tried
+_tried: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # protocols, and the starts from which they were tried
 
 
 def course_of_objects(asked: MadeRecord) -> Course:
@@ -66,7 +66,7 @@ def course_of_objects(asked: MadeRecord) -> Course:
     return one
 
 
-def _stop(until: Any, protocol: ObjectProtocol, max_steps: int | None) -> tuple[Callable, int | None]:
+def _stop(until: Any, protocol: ObjectProtocol, max_steps: int | None) -> tuple[Callable[..., Any], int | None]:
     """Whether agents meet the stop, and the step that ends the run at the latest."""
     if isinstance(until, ConfigurationSet):
         return lambda agents: protocol.holds(until, agents), max_steps

@@ -47,10 +47,10 @@ def seed_of(given: Any) -> int:
     return given if type(given) is int and given >= 0 else whole("seed")(given)
 
 
-def several(read: Callable[[Any], Any], what: str) -> Callable[[Any], tuple]:
+def several(read: Callable[[Any], Any], what: str) -> Callable[[Any], tuple[Any, ...]]:
     """Reads a list such as 0,100,1e4."""
 
-    def parse(given: Any) -> tuple:
+    def parse(given: Any) -> tuple[Any, ...]:
         parts = given if isinstance(given, list | tuple) else str(given).split(",")
         if len(parts) > MOST_POINTS:
             raise InvalidInput(f"{what} has {len(parts)} entries; give at most {MOST_POINTS}")

@@ -146,7 +146,7 @@ class EventProcess:
         self._plan()
         return hit
 
-    def measures(self, engine: Engine) -> dict:
+    def measures(self, engine: Engine) -> dict[str, Any]:
         """How many events there were, and how many agents are left, where they come and go."""
         if not self.rates:
             return {}

@@ -153,7 +153,7 @@ class RunRecord:
         about='of nodes that have them: "random", "increasing", "decreasing", a file, or the identifier of each node, '
         "which together are 1..n",
     )  # fmt: skip
-    delay: "str | Callable | None" = option(
+    delay: "str | Callable[..., Any] | None" = option(
         None, "how long messages take: uniform:1..5, exponential:2 or adversary:5 (a greedy rule, not the worst case)",
         metavar="NAME:…", panel=MESSAGES,
         needs="wakes", read=delay_text,
@@ -177,7 +177,7 @@ class RunRecord:
         about='nodes that do nothing from a round on, each a text such as "round=5,nodes=2" (random ones), '
         '"round=5,node=0" or "rate=1e-3" (each node, in every round)',
     )  # fmt: skip
-    observe: Mapping | bool | Sequence[str] = option(
+    observe: Mapping[str, Any] | bool | Sequence[str] = option(
         False, "what to record, such as leaders", metavar="NAME,…", panel=RECORDING, needs="has_configurations",
         read=read_observed, is_axis=False,
         about="True for the protocol's observables, names of some, or a dictionary of observables, recorded in "

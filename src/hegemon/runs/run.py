@@ -23,8 +23,8 @@ class Fault:
 
     step: int
     agents: int | tuple[int, ...]
-    values: dict | None = None
-    of: dict | None = None
+    values: dict[str, Any] | None = None
+    of: dict[str, Any] | None = None
     kind: str = "corrupt"
 
     @property
@@ -54,7 +54,7 @@ class Run:
     trial: int
     configuration: Configuration | None = None
     watched: Watched | None = None
-    measures: dict = field(default_factory=dict)
+    measures: dict[str, Any] = field(default_factory=dict)
     interrupted: bool = False
     ended: str = ""
 
@@ -71,7 +71,7 @@ class Run:
     def parallel_time(self) -> float:
         return self.steps / self.n if self.unit == "steps" else float(self.steps)
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         """The trial as it appears in JSON."""
         row: dict[str, Any] = {"trial": self.trial, self.unit: self.steps}
         if self.unit == "steps" and "moves" not in self.measures:

@@ -1,6 +1,6 @@
 """A start file may prescribe the first interactions or rounds: a counterexample is followed, then chance takes over."""
 
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -71,7 +71,7 @@ def read_interactions(
     return schedule
 
 
-def prescribed_steps(start: Start | StartFile, protocol: Protocol, topology: Topology) -> list:
+def prescribed_steps(start: Start | StartFile, protocol: Protocol, topology: Topology) -> list[Any]:
     """The interactions or rounds of a start, or of the file that it names, for `carry_out`."""
     if not protocol.model.has_configurations:
         return []

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     import networkx
 
 Graph: TypeAlias = "Topology | str | Path | networkx.Graph | None"  # None: the protocol's own
-Start: TypeAlias = str | Path | Configuration | Sequence[Mapping] | None  # None: the protocol's default
+Start: TypeAlias = str | Path | Configuration | Sequence[Mapping[str, Any]] | None  # None: the protocol's default
 Wake: TypeAlias = str | Path | Sequence[int]  # message passing: a name, a file, or one round per node
 Identifiers: TypeAlias = str | Path | Sequence[int]  # a name, a file, or one identifier per node
 
 SMALL = 1 << 16  # agents, or states, of a start that may be kept for all trials
-_fitting: WeakKeyDictionary = WeakKeyDictionary()  # topologies, and the protocols they were checked for
+_fitting: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # topologies, and the protocols they were checked for
 
 
 def topology_for(protocol: Protocol, graph: Graph = None, seed: int = 0) -> Topology:

@@ -20,9 +20,9 @@ class Interaction:
 
     initiator: int
     responder: int
-    before: tuple[dict, dict]
-    after: tuple[dict, dict]
-    coins: dict | None = None
+    before: tuple[dict[str, Any], dict[str, Any]]
+    after: tuple[dict[str, Any], dict[str, Any]]
+    coins: dict[str, int] | None = None
 
     def sentence(self) -> str:
         change = [
@@ -33,7 +33,7 @@ class Interaction:
         ]
         return "; ".join([*change, f"coins {_short(self.coins)}"] if self.coins else change)
 
-    def prescription(self) -> list:
+    def prescription(self) -> list[Any]:
         """As a start file has it."""
         return [self.initiator, self.responder, self.coins] if self.coins else [self.initiator, self.responder]
 
@@ -42,7 +42,7 @@ class Interaction:
 class Round:
     """All nodes move at once: those that changed, with their states before and after."""
 
-    changes: tuple[tuple[int, dict, dict], ...]
+    changes: tuple[tuple[int, dict[str, Any], dict[str, Any]], ...]
 
     def sentence(self) -> str:
         return "; ".join(f"node {v}: {_difference(before, after)}" for v, before, after in self.changes)
@@ -53,17 +53,21 @@ class Trace:
     """The configuration as a list of states, and what happens from there."""
 
     protocol: str
-    configuration: list[dict]
+    configuration: list[dict[str, Any]]
     interactions: tuple[Interaction | Round, ...] = ()
-    parameters: dict | None = None
+    parameters: dict[str, Any] | None = None
     graph: str | None = None
-    strategy: tuple = ()  # pairs of a configuration, as codes, and the nodes that act in it
+    strategy: tuple[Any, ...] = ()  # pairs of a configuration, as codes, and the nodes that act in it
     file: str | None = None  # `mine.py:Mine` and its SHA-256, where the protocol is none of the catalogue
     sha256: str | None = None
 
     @classmethod
     def of(
-        cls, protocol: Protocol, configuration: list[dict], interactions: tuple = (), graph: str | None = None
+        cls,
+        protocol: Protocol,
+        configuration: list[dict[str, Any]],
+        interactions: tuple[Any, ...] = (),
+        graph: str | None = None,
     ) -> "Trace":
         """A story of this protocol, which names it so that whoever reads it knows what to ask for."""
         file, digest = _source(protocol)
@@ -77,7 +81,7 @@ class Trace:
         start = [f"{agent} {i}: {_short(state)}" for i, state in enumerate(self.configuration)]
         return start + [f"{unit} {k}: {step.sentence()}" for k, step in enumerate(self.interactions, start=1)]
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         """As it is saved: `agents` is what `hegemon run --start FILE` reads, `interactions` what it follows.
 
         `hegemon watch --start FILE` shows it, rounds included, and needs nothing else.
@@ -114,11 +118,11 @@ def _source(protocol: Protocol) -> tuple[str | None, str | None]:
     return None, None
 
 
-def _short(state: dict) -> str:
+def _short(state: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in state.items())
 
 
-def _difference(before: dict, after: dict) -> str:
+def _difference(before: dict[str, Any], after: dict[str, Any]) -> str:
     if before == after:
         return f"unchanged ({_short(before)})"
     if set(before) != set(after):

@@ -42,7 +42,7 @@ class Trials:
         return pandas.DataFrame([run.record() for run in self.runs])
 
     @property
-    def summary(self) -> dict:
+    def summary(self) -> dict[str, Any]:
         """Means, medians and intervals, as `hegemon run` prints them."""
         return summarize_runs(self.runs)
 

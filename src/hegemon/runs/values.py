@@ -21,7 +21,7 @@ def read_faults(given: Any) -> "tuple[Fault, ...]":
     return tuple(parse_fault(one) if isinstance(one, str) else as_fault(one, f"fault {one!r}") for one in parts)
 
 
-def write_faults(faults: "Sequence[Fault]") -> list:
+def write_faults(faults: "Sequence[Fault]") -> list[Any]:
     from hegemon.runs.disturbances import fault_text, record
 
     return [fault_text(fault) or record(fault) for fault in faults]

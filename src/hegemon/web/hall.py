@@ -166,7 +166,8 @@ class Hall:
             if any(spectator.wants_frame for spectator in self.spectators):
                 self._want_frame()
         elif kind == "answer":
-            self._answers.pop(content[0], lambda answer: None)(content[1])
+            if hears := self._answers.pop(content[0], None):
+                hears(content[1])
 
     def _want_frame(self, now: bool = False) -> None:
         if not self._asked or now:

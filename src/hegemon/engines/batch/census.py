@@ -5,6 +5,8 @@ of pairs, one for each value of the coins. Nothing depends on the number of poss
 in use.
 """
 
+from typing import Any
+
 import numpy as np
 
 from hegemon.compute.bundles import addresses, bundle
@@ -188,7 +190,7 @@ class Multiset:
     def __init__(self, protocol: PopulationProtocol, stop: Stop):
         self._meeting = meeting_of(protocol, stop)
         self._watch, self._conditions = stop.watch, len(stop.conditions)
-        self._crowded: tuple | None = None  # the agents for whom there was no room the last time
+        self._crowded: tuple[Any, ...] | None = None  # the agents for whom there was no room the last time
 
     def load(self, codes: np.ndarray, counts: np.ndarray, marks: np.ndarray) -> None:
         """The states with these codes, ascending; all else is forgotten."""

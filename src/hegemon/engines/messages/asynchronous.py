@@ -64,7 +64,7 @@ class Asynchronous(Nodes):
             self._happens(v, ahead, "round", ahead + 1, {})
         return True
 
-    def _happens(self, v: int, time: float, function: str, round: int, *inbox: dict) -> None:
+    def _happens(self, v: int, time: float, function: str, round: int, *inbox: dict[int, Any]) -> None:
         """Call one node, and put what it sends on the way."""
         self.time = time
         node = self._node(v)
@@ -89,7 +89,7 @@ class Asynchronous(Nodes):
             self.number += 1
             heapq.heappush(self.flying, (arrival, self.number, v, w, back, message))
 
-    def measured(self) -> dict:
+    def measured(self) -> dict[str, Any]:
         return (
             {"time": self.time}
             | super().measured()

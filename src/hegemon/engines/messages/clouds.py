@@ -18,7 +18,7 @@ def reachable(source: int, sent_to: Mapping[int, Iterable[int]]) -> set[int]:
     return found
 
 
-def cloud_measures(sizes: Sequence[int] | np.ndarray, union: int) -> dict:
+def cloud_measures(sizes: Sequence[int] | np.ndarray, union: int) -> dict[str, float]:
     """How many clouds, how large, and whether disjoint: that is, whether the sizes add up to the union's."""
     total = int(sum(sizes))
     return {
@@ -29,7 +29,7 @@ def cloud_measures(sizes: Sequence[int] | np.ndarray, union: int) -> dict:
     }
 
 
-def many_clouds(number: int) -> dict:
+def many_clouds(number: int) -> dict[str, int | None]:
     return {"clouds": number, "mean_cloud": None, "largest_cloud": None, "disjoint_clouds": None}
 
 

@@ -150,7 +150,7 @@ class ContactsEngine(MessageEngine):
         self.rng = stream(seed, trial, KERNEL)
         self.drawn, self.keys = 0, np.empty(0, np.int64)  # candidates whose contacts stand in `keys`
 
-    def freeze(self) -> tuple:
+    def freeze(self) -> tuple[Any, ...]:
         return 0, (self.drawn, self.keys[: self.drawn * self.pattern.contacts].copy(), self.rng.copy())
 
     def thaw(self, frozen: tuple[int, Any]) -> None:
@@ -200,7 +200,7 @@ class ContactsEngine(MessageEngine):
         self.nodes, self.rounds, self.ranks = self.nodes[awake], self.rounds[awake], self.ranks[awake]
         return contacted[kept] * len(self.nodes) + place[index[kept]]
 
-    def _count(self, contacts: int, answers: int, informs: int) -> dict:
+    def _count(self, contacts: int, answers: int, informs: int) -> dict[str, Any]:
         """Messages and bits, by kind."""
         pattern = self.pattern
         sent = [(contacts, pattern.contact_bits), (answers, pattern.answer_bits), (informs, pattern.inform_bits)]
@@ -210,7 +210,7 @@ class ContactsEngine(MessageEngine):
             "largest_message": max(bits if number else 0 for number, bits in sent),
         }
 
-    def _clouds(self, keys: np.ndarray, leads_to: np.ndarray, alone: np.ndarray, heard: np.ndarray) -> dict:
+    def _clouds(self, keys: np.ndarray, leads_to: np.ndarray, alone: np.ndarray, heard: np.ndarray) -> dict[str, Any]:
         initiated = heard >= self.rounds  # not influenced before sending
         if not self.pattern.contacts or not initiated.any():
             return cloud_measures([], 0)

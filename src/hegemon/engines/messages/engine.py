@@ -24,7 +24,7 @@ class MessageOutcome:
     rounds: int
     finished: bool
     leaders: int
-    measures: dict = field(default_factory=dict)
+    measures: dict[str, Any] = field(default_factory=dict)
     interrupted: bool = False
 
 

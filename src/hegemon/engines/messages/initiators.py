@@ -4,6 +4,7 @@ import json
 from functools import lru_cache
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -90,7 +91,7 @@ class Identifiers:
         return [(None,) * self.n if known is None else tuple(known.tolist())]
 
 
-def read_list(what: str, path: str | Path, names: tuple[str, ...]) -> list:
+def read_list(what: str, path: str | Path, names: tuple[str, ...]) -> list[Any]:
     """A JSON list of whole numbers, or a text with one number per line, one per node."""
     if not Path(path).is_file():
         raise InvalidInput(
@@ -100,7 +101,7 @@ def read_list(what: str, path: str | Path, names: tuple[str, ...]) -> list:
 
 
 @lru_cache(maxsize=2)
-def _read(what: str, path: Path, changed: int) -> list:
+def _read(what: str, path: Path, changed: int) -> list[Any]:
     """Once for all trials, unless the file has changed."""
     try:
         text = path.read_text()

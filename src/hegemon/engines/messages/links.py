@@ -78,7 +78,7 @@ class AdversaryDelay(Delay):
 class OwnDelay(Delay):
     """A function of the time, the sender, the receiver and the message."""
 
-    function: Callable
+    function: Callable[..., Any]
     name = "function"
 
     def __str__(self) -> str:
@@ -91,7 +91,7 @@ class OwnDelay(Delay):
         return found
 
 
-def _number(text: str, read: Callable) -> Any:
+def _number(text: str, read: Callable[..., Any]) -> Any:
     try:
         return read(text)
     except (ValueError, ZeroDivisionError):

@@ -5,6 +5,7 @@ when it begins or hears its first message, so the cost follows the messages.
 """
 
 from collections import defaultdict
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
@@ -58,7 +59,8 @@ class Nodes(MessageEngine):
         self.sent_to: dict[int, set[int]] = defaultdict(set)  # the communication graph of section 4
         self.first_heard: dict[int, int] = {}
         self.first_sent: dict[int, int] = {}
-        self.call = lambda v, function, *arguments: getattr(protocol, function)(*arguments)  # a caller may look on
+        # a caller may look on
+        self.call: Callable[..., Any] = lambda v, function, *arguments: getattr(protocol, function)(*arguments)
         self._sent: dict[int, dict[int, Any]] = {}
         self._arrived: list[tuple[int, int, Any]] = []  # of what was sent, where not everything arrives
 
@@ -78,7 +80,7 @@ class Nodes(MessageEngine):
             measures |= self._clouds()
         return MessageOutcome(max(1, self.round), ahead is None, leaders, measures, interrupted)
 
-    def measured(self) -> dict:
+    def measured(self) -> dict[str, int]:
         """What only these surroundings have."""
         return {"lost": self.lost} if self.around.loss else {}
 
@@ -91,7 +93,7 @@ class Nodes(MessageEngine):
         self.lost += lost
         return lost
 
-    def freeze(self) -> tuple:
+    def freeze(self) -> tuple[Any, ...]:
         kept = {name: getattr(self, name) for name in self.kept}
         return self.round, portray([kept, self.rng.getstate(), self.chance.getstate()], self._classes)
 
@@ -222,7 +224,7 @@ class Nodes(MessageEngine):
         self.sent_to[v].add(w)
         self.first_heard.setdefault(w, self.round)
 
-    def _clouds(self) -> dict:
+    def _clouds(self) -> dict[str, Any]:
         """How many nodes sent before they were influenced, and whom each of them influenced (section 4)."""
         started = [v for v, sent in self.first_sent.items() if self.first_heard.get(v, sent) >= sent]
         if len(started) > MOST_CLOUDS:

@@ -206,7 +206,7 @@ class TokensEngine(MessageEngine):
         self.made = 0  # rounds
         self.back = 0  # messages that were sent before the way back
 
-    def freeze(self) -> tuple:
+    def freeze(self) -> tuple[Any, ...]:
         touched = np.flatnonzero(self.nodes["seen"] | self.nodes["own"])
         alive = self.alive[: self.counts[ALIVE]].copy()
         return self.made, (touched, self.nodes[touched], alive, self.counts.copy(), self.back, self.rng.copy())

@@ -20,7 +20,8 @@ from hegemon.compute.waiting import FOREVER, null_rate, null_run
 from hegemon.engines.engine import Engine, Snapshot, copied, kept, overwrite, within_clock
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
-from hegemon.engines.population.agents import FAILED, LIMIT, MET, Goal, few_states, memory, require_array
+from hegemon.engines.population.agents import few_states, memory, require_array
+from hegemon.engines.population.codes import FAILED, LIMIT, MET, Goal
 from hegemon.engines.refusal import refuse_interaction
 from hegemon.engines.stopping import Stop
 from hegemon.engines.watching import Watch, holds_now
@@ -35,7 +36,7 @@ AHEAD = 16  # events: how far ahead memory is asked for
 # Plain Python finds out which of the first arcs are active: a run that turns to another engine has its answer
 # before a kernel would be compiled.
 FEW_ARCS = 1024
-_asked: Counter = Counter()
+_asked: Counter[Any] = Counter()
 # The clock: the step, the step of the next event (-1: not drawn), how many arcs are active, the arc tried last, and
 # how many events there were.
 STEP, NEXT, ACTIVE, TRIED, EVENTS = range(5)
@@ -318,7 +319,7 @@ class Events(Engine):
         """What the kernel found, once more: a predicate that fails says here what is wrong."""
         return not self.stop.whole or self._membership.whole_holds(self._population)
 
-    def _run(self, kernel: Callable, *arguments: Any) -> Any:
+    def _run(self, kernel: Callable[..., Any], *arguments: Any) -> Any:
         try:
             return kernel(self._population, self._rules, self._arcs, self._clock, *arguments)
         except Exception as error:
@@ -341,7 +342,7 @@ class Events(Engine):
     def recent_occupancy(self, most: int) -> tuple[np.ndarray, np.ndarray] | None:
         return few_states(self.space, self._population, most)
 
-    def _parts(self) -> tuple:
+    def _parts(self) -> tuple[Any, ...]:
         return self._clock, self._population, self._counts, self._arcs.active, self._arcs.where, self.rng
 
     def snapshot(self, into: Snapshot | None = None) -> Snapshot:

@@ -15,7 +15,7 @@ class Objects:
 
     name = "objects"
 
-    def __init__(self, protocol: ObjectProtocol, topology: Topology, agents: list, seed: int, trial: int):
+    def __init__(self, protocol: ObjectProtocol, topology: Topology, agents: list[Any], seed: int, trial: int):
         self.protocol, self.topology = protocol, topology
         self.agents, self.step = agents, 0
         self.rng = python_generator(seed, trial, KERNEL)
@@ -34,19 +34,19 @@ class Objects:
         """Who met in the last step, initiator and responder, and their coins."""
         return self._last
 
-    def freeze(self) -> tuple:
+    def freeze(self) -> tuple[Any, ...]:
         """All that is needed to go on in another process, as plain values."""
         return self.step, portray([self.agents, self.rng.getstate()], classes_of(self.protocol.interact))
 
-    def thaw(self, frozen: tuple) -> None:
+    def thaw(self, frozen: tuple[Any, ...]) -> None:
         self.step, text = frozen
         self.agents, state = revive(text, classes_of(self.protocol.interact))
         self.rng.setstate(state)
 
-    def snapshot(self) -> tuple:
+    def snapshot(self) -> tuple[Any, ...]:
         return self.step, [copy.copy(a) for a in self.agents], self.rng.getstate()
 
-    def restore(self, snapshot: tuple) -> None:
+    def restore(self, snapshot: tuple[Any, ...]) -> None:
         self.step, agents, state = snapshot
         self.agents = [copy.copy(a) for a in agents]
         self.rng.setstate(state)

@@ -4,6 +4,7 @@ An entry holds the codes after the meeting, and whether it changes anything that
 and then the marks of states need not be looked up.
 """
 
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,7 +21,7 @@ KNOWN, MARKED = 1 << 2 * CODE, 1 << 2 * CODE + 1  # this pair was computed; it c
 
 SMALL_TABLE = 1 << 16  # entries: up to here it outlives its protocol, for the next one that equals it
 
-_known: WeakKeyDictionary = WeakKeyDictionary()
+_known: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 
 class Pairs:

@@ -49,12 +49,12 @@ class DaemonEngine(Engine):
         self.near = [topology.neighbours(v).tolist() for v in range(topology.n)]
         self._backs = [protocol.ports_back(topology, v) for v in range(topology.n)]
         self.rng = random.Random(int.from_bytes(np.asarray(key).tobytes(), "little"))
-        self._situations: dict[tuple, list[int]] = {}
+        self._situations: dict[tuple[Any, ...], list[int]] = {}
         self._marked: dict[int, tuple[bool, ...]] = {}
         self._looked = 0
         self._membership: Membership | None = None
         self._time = self.moves = self._rounds = self._cycle = 0
-        self._anchor: tuple | None = None
+        self._anchor: tuple[Any, ...] | None = None
         self.acted: Sequence[int] = ()
         self.tossed: dict[int, int] = {}
         self.load(configuration)
@@ -65,7 +65,7 @@ class DaemonEngine(Engine):
     def step(self) -> int:
         return self._time
 
-    def states(self) -> list[dict]:
+    def states(self) -> list[dict[str, Any]]:
         return [self.space.mapping_of(code) for code in self.codes]
 
     def outcomes(self, node: int) -> list[int]:
@@ -258,7 +258,7 @@ class DaemonEngine(Engine):
     def configuration(self) -> Configuration:
         return Configuration(self.space, agents=self.space.decode_array(np.array(self.codes, np.int64)))
 
-    def measures(self) -> dict:
+    def measures(self) -> dict[str, Any]:
         found: dict[str, Any] = {"moves": self.moves, "rounds": self.rounds}
         return found | ({"cycle": self._cycle} if "cycle of" in self.hopeless else {})
 

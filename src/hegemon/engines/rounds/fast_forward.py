@@ -10,7 +10,7 @@ it; a `Flight` is the result, ready to land.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,7 +31,7 @@ LARGEST_CHAIN = 64  # private states times coin outcomes that are tried for ever
 LONGEST_JUMP = 2**61
 
 
-def can_skip(protocol: RoundsProtocol, watched: Iterable[Callable]) -> bool:
+def can_skip(protocol: RoundsProtocol, watched: Iterable[Callable[..., Any]]) -> bool:
     """Whether skipped rounds can go unseen: nothing that is watched reads a private field."""
     tried = number_of_private_states(protocol) * len(protocol.coin_faces)
     return tried <= LARGEST_CHAIN and not speaks_of(watched, protocol.private)
@@ -98,7 +98,7 @@ class Survey:
         transition = part(kernels.transition, records, **move)  # one for both kernels: it takes long to compile
         self._observe = specialize(kernels.observe, records, transition=transition, gather=author["gather"])
         show = {name: author[name] for name in ("unpack", "show", "gather")}
-        chain: dict = {"powers": kernels.powers, "proceed": kernels.proceed}
+        chain: dict[str, Any] = {"powers": kernels.powers, "proceed": kernels.proceed}
         along = part(kernels.after_periods, **chain)
         self._land = specialize(kernels.land, records, transition=transition, after_periods=along, **show)
         self._first_departure = specialize(kernels.first_departure, **chain)

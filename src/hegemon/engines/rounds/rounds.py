@@ -133,7 +133,7 @@ class Rounds(Engine):
         self._shown = Shown(agents, topology.offsets, topology.targets)
 
     @property
-    def _toss(self) -> Callable:
+    def _toss(self) -> Callable[..., Any]:
         return kernels.toss_values if self.protocol.coin_fields else kernels.toss_bits
 
     def _divide(self, topology: Topology, threads: int) -> None:
@@ -218,7 +218,7 @@ class Rounds(Engine):
         while self.step < step:
             self.advance(step)
 
-    def measures(self) -> dict:
+    def measures(self) -> dict[str, int]:
         return {"fast_forwarded_rounds": self._skipped, "bits_per_node": self.packing.bits}
 
     def counts_hold(self) -> bool:
@@ -295,7 +295,7 @@ class Rounds(Engine):
         """The round after `time`, from `old` to `new`."""
         self.spread(self._sweep, old, new, time, self._coins, self.given)
 
-    def spread(self, kernel: Callable, *arguments: Any) -> list:
+    def spread(self, kernel: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Call `kernel(low, high, room, ...)` for all nodes, by all threads; a list has an item for each."""
         calls = [
             (*part, *(given[k] if isinstance(given, list) else given for given in arguments))
@@ -316,7 +316,8 @@ class Rounds(Engine):
         return Goal(self.stop.low, self.stop.high, self.stop.watch, bool(self.stop.whole))
 
     def _status(self, changed: int) -> int:
-        return MET if kernels.meets(self._counts, changed, self._goal) else 0
+        meets: Callable[..., bool] = kernels.meets
+        return MET if meets(self._counts, changed, self._goal) else 0
 
     def _whole_holds(self) -> bool:
         return not self.stop.whole or self._membership.whole_holds(self.unpacked(self.words).agents)

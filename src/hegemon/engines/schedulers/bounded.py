@@ -6,6 +6,7 @@ after the other would just meet all bounds, one of those that must come first is
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numba import uint64
@@ -47,7 +48,7 @@ class Bounded(Scheduler):
     def __init__(self, bound: int):
         self.bound, self.name = bound, f"bounded:{bound}"
 
-    def compiled(self, topology: Topology) -> tuple[Callable, np.ndarray]:
+    def compiled(self, topology: Topology) -> tuple[Callable[..., Any], np.ndarray]:
         arcs = all_arcs(topology)
         if len(arcs) > MOST_ARCS:
             raise InvalidInput(f"{self.name} follows at most {MOST_ARCS:,} arcs, and {topology.name} has {len(arcs):,}")

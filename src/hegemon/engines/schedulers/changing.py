@@ -205,16 +205,16 @@ class Moving(Scheduler):
                 f"{placements} are too many; take at most {MOST_PLACED}, or use run, which simulates it exactly"
             )
 
-        def seen(places: tuple) -> tuple:
+        def seen(places: tuple[Any, ...]) -> tuple[Any, ...]:
             """The same from the first agent's cell: the torus looks alike everywhere."""
             x, y = places[0]
             return tuple(((a - x) % width, (b - y) % height) for a, b in places)
 
-        def is_near(one: tuple, other: tuple) -> bool:
+        def is_near(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
             gaps = ((one[k] - other[k]) % size for k, size in enumerate((width, height)))
             return all(min(gap, size - gap) <= near for gap, size in zip(gaps, (width, height), strict=True))
 
-        def after(places: tuple) -> Iterable[tuple[Fraction, Outcome | tuple]]:
+        def after(places: tuple[Any, ...]) -> Iterable[tuple[Fraction, Outcome | tuple[Any, ...]]]:
             for i in range(n):
                 for across, over in ((-1, 0), (1, 0), (0, -1), (0, 1)):
                     moved = list(places)
@@ -230,11 +230,11 @@ class Moving(Scheduler):
         return planned(self, seen(begin), after)
 
 
-def planned(scheduler: Scheduler, begin: Hashable, after: Callable[[Any], Iterable]) -> SchedulePlan:
+def planned(scheduler: Scheduler, begin: Hashable, after: Callable[[Any], Iterable[Any]]) -> SchedulePlan:
     """The plan of a memory that begins so: `after(memory)` are chances of meetings, each with the memory then, and of
     other memories from which it goes on without a meeting."""
-    idle: dict[Hashable, dict] = {}
-    meets: dict[Hashable, dict] = {}
+    idle: dict[Hashable, dict[Any, Fraction]] = {}
+    meets: dict[Hashable, dict[Any, Fraction]] = {}
     known, order = {begin: 0}, [begin]
     for memory in order:
         idle[memory], meets[memory] = defaultdict(Fraction), defaultdict(Fraction)

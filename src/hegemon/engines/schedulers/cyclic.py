@@ -4,6 +4,7 @@ import csv
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numba import uint64
@@ -29,7 +30,7 @@ class Cyclic(Scheduler):
 
     memoryless = False
 
-    def __init__(self, pairs: Sequence | np.ndarray | None = None, name: str = "round-robin"):
+    def __init__(self, pairs: Sequence[Any] | np.ndarray | None = None, name: str = "round-robin"):
         self.name = name
         self._pairs = None if pairs is None else np.asarray(pairs, np.int64).reshape(-1, 2)
 
@@ -44,7 +45,7 @@ class Cyclic(Scheduler):
             raise InvalidInput(f"{self.name} has no pairs; give at least one")
         return self._pairs
 
-    def compiled(self, topology: Topology) -> tuple[Callable, np.ndarray]:
+    def compiled(self, topology: Topology) -> tuple[Callable[..., Any], np.ndarray]:
         return pair_in_turn, np.concatenate([[[1, 0]], self._rows(topology)]).astype(np.int64)
 
     def plan(self, topology: Topology) -> SchedulePlan:

@@ -171,7 +171,7 @@ class OwnNodes(NodeScheduler):
 
     name, is_random = "function", True  # it may do anything, so that no cycle is looked for
 
-    def __init__(self, function: Callable):
+    def __init__(self, function: Callable[..., Any]):
         self.function = function
 
     def choose(self, view: "DaemonEngine", memory: int, rng: random.Random) -> tuple[Sequence[int], int]:
@@ -194,7 +194,7 @@ class Strategy(NodeScheduler):
         self.name, self._file, size = f"strategy:{file}", str(story), protocol.space.size
         self._nodes: dict[tuple[int, ...], list[int]] = {}
         for row in story.listed("strategy"):
-            pair: list = row if isinstance(row, list) and len(row) == 2 else [None, None]
+            pair: list[Any] = row if isinstance(row, list) and len(row) == 2 else [None, None]
             if not _numbers(pair[0], protocol.n, size) or not _numbers(pair[1], None, protocol.n):
                 raise InvalidInput(
                     f"{self._file}: {str(row)[:60]} in its strategy is no pair of {protocol.n} codes below {size} and "

@@ -48,7 +48,7 @@ class OwnScheduler(Scheduler):
             )
         return i, j
 
-    def compiled(self, topology: Topology) -> tuple[Callable, np.ndarray]:
+    def compiled(self, topology: Topology) -> tuple[Callable[..., Any], np.ndarray]:
         raise InvalidInput(f"the scheduler {self.name} is plain Python; use engine stepwise")
 
     def plan(self, topology: Topology) -> SchedulePlan:

@@ -5,6 +5,7 @@ disjoint pairs; on complete graphs there are n/2 of them, and all such sets are 
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numba import uint64
@@ -69,7 +70,7 @@ class Permutation(Scheduler):
     name = "permutation"
     memoryless = False
 
-    def compiled(self, topology: Topology) -> tuple[Callable, np.ndarray]:
+    def compiled(self, topology: Topology) -> tuple[Callable[..., Any], np.ndarray]:
         return pair_unused, np.concatenate([[[1, 0]], all_arcs(topology)]).astype(np.int64)
 
     def plan(self, topology: Topology) -> SchedulePlan:
@@ -93,7 +94,7 @@ class Matching(Scheduler):
     name = "matching"
     memoryless = False
 
-    def compiled(self, topology: Topology) -> tuple[Callable, np.ndarray]:
+    def compiled(self, topology: Topology) -> tuple[Callable[..., Any], np.ndarray]:
         if topology.is_complete:
             return pair_of_matching, np.concatenate([[1], np.arange(topology.n)]).astype(np.int64)[:, None]
         empty = np.zeros((topology.n, 2), np.int64)
@@ -103,7 +104,7 @@ class Matching(Scheduler):
         arcs = all_arcs(topology).tolist()
         require_few(self.name, topology.n, "agents")
 
-        def free(met: int) -> list:
+        def free(met: int) -> list[Any]:
             return [(i, j) for i, j in arcs if not met >> i & 1 and not met >> j & 1]
 
         def rows_after(met: int) -> list[tuple[int, int, int]]:

@@ -4,6 +4,7 @@ Its law is written here once for compiled code and once for plain Python; the ro
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numba import uint64
@@ -48,7 +49,7 @@ class UniformScheduler(Scheduler):
     def plan(self, topology: Topology) -> SchedulePlan:
         return memoryless(all_arcs(topology))
 
-    def compiled(self, topology: Topology) -> tuple[Callable, np.ndarray]:
+    def compiled(self, topology: Topology) -> tuple[Callable[..., Any], np.ndarray]:
         if topology.is_complete:
             return pair_complete, np.empty((0, 2), np.int32)
         return pair_arcs, all_arcs(topology)

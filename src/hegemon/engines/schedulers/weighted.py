@@ -77,7 +77,7 @@ class Weighted(Scheduler):
 
     def __init__(
         self,
-        agents: Sequence | None = None,
+        agents: Sequence[Any] | None = None,
         arcs: Mapping[tuple[int, int], object] | None = None,
         name: str = "weighted",
     ):
@@ -109,7 +109,7 @@ class Weighted(Scheduler):
         if len(self._rates) != topology.n:
             raise InvalidInput(f"{self.name} has {len(self._rates)} rates for {topology.n} agents; give one for each")
 
-    def compiled(self, topology: Topology) -> tuple[Callable, np.ndarray]:
+    def compiled(self, topology: Topology) -> tuple[Callable[..., Any], np.ndarray]:
         if self._by_agent and topology.is_complete:
             self._require_agents(topology)
             if sum(rate > 0 for rate in self._rates) < 2:
@@ -130,7 +130,7 @@ class Weighted(Scheduler):
         return memoryless(arcs, np.array(rates, np.int64))
 
 
-def whole_rates(given: Sequence) -> list[int]:
+def whole_rates(given: Sequence[Any]) -> list[int]:
     """Rates as the smallest whole numbers in the same proportion."""
     shares = [as_rate(one) for one in given]
     scale = math.lcm(*(share.denominator for share in shares))
@@ -191,7 +191,7 @@ def _from_table(file: str, name: str, n: int) -> Weighted:
     by_agent = columns == {"agent", "rate"}
     if not by_agent and columns != {"initiator", "responder", "rate"}:
         raise InvalidInput(f"{name} needs the columns agent,rate or initiator,responder,rate and at least one row")
-    found: dict = {}
+    found: dict[Any, Any] = {}  # rates, by agent or by pair
     for line, row in enumerate(rows, 2):
         try:
             key = tuple(int(row[column]) for column in (("agent",) if by_agent else ("initiator", "responder")))

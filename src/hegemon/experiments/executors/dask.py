@@ -10,6 +10,7 @@ import os
 import time
 from concurrent.futures import CancelledError, Executor
 from contextlib import suppress
+from typing import Any
 
 from distributed import Client, KilledWorker, Scheduler, SpecCluster, Worker
 
@@ -107,7 +108,7 @@ class Batches(Gathering):
     def __init__(self, client: Client):
         self._client = client
         self._seconds = 1.0  # of a task, of late
-        self._running: dict = {}
+        self._running: dict[Any, list[Any]] = {}
         super().__init__(LOOK_SECONDS)
 
     def _look(self) -> None:
@@ -133,7 +134,7 @@ class Batches(Gathering):
             return
         self._running |= dict(zip(tasks, futures, strict=True))
 
-    def _answer(self, ended: dict) -> None:
+    def _answer(self, ended: dict[Any, list[Any]]) -> None:
         finished = [task for task in ended if task.status == "finished"]
         try:
             answers = dict(zip(finished, self._client.gather(finished), strict=True))
@@ -154,10 +155,10 @@ class Batches(Gathering):
                     future.set_exception(failure)
 
 
-def _call_all(calls: list[tuple]) -> tuple[float, list[tuple]]:
+def _call_all(calls: list[tuple[Any, ...]]) -> tuple[float, list[tuple[Any, ...]]]:
     """On a worker: one call after the other, each with its own answer or error, and how long all of them took."""
     begin = time.perf_counter()
-    found: list[tuple] = []
+    found: list[tuple[Any, ...]] = []
     for function, args, kwargs in calls:
         try:
             found.append((function(*args, **kwargs), None))

@@ -14,14 +14,14 @@ class Gathering(Executor, ABC):
 
     def __init__(self, look_seconds: float):
         self._look_seconds = look_seconds
-        self._waiting: queue.SimpleQueue = queue.SimpleQueue()
-        self._unanswered: set[Future] = set()
+        self._waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._unanswered: set[Future[Any]] = set()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
 
-    def submit(self, function: Callable, /, *args: Any, **kwargs: Any) -> Future:
-        future: Future = Future()
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
         self._unanswered.add(future)
         future.add_done_callback(self._unanswered.discard)
         self._waiting.put((future, function, args, kwargs))
@@ -38,7 +38,7 @@ class Gathering(Executor, ABC):
         while not self._ended.wait(self._look_seconds):
             self._look()
 
-    def _gathered(self) -> list[tuple]:
+    def _gathered(self) -> list[tuple[Any, ...]]:
         """What was submitted since the last look: future, function, arguments."""
         batch = []
         while not self._waiting.empty():

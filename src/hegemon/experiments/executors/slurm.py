@@ -55,7 +55,7 @@ class JobArrays(Gathering):
 
     def __init__(self, jobs: "submitit.Executor", look_seconds: float):
         self._jobs = jobs
-        self._running: dict = {}
+        self._running: dict[Future[Any], Any] = {}
         super().__init__(look_seconds)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
@@ -72,7 +72,7 @@ class JobArrays(Gathering):
                 del self._running[future]
                 _answer(future, job)
 
-    def _send(self, batch: list[tuple]) -> None:
+    def _send(self, batch: list[tuple[Any, ...]]) -> None:
         if not batch:
             return
         futures = [future for future, *_ in batch]
@@ -86,7 +86,7 @@ class JobArrays(Gathering):
         self._running |= dict(zip(futures, jobs, strict=True))
 
 
-def _answer(future: Future, job: Any) -> None:
+def _answer(future: Future[Any], job: Any) -> None:
     try:
         future.set_result(job.result())
     except submitit.core.utils.UncompletedJobError as error:

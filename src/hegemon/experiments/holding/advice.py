@@ -12,6 +12,7 @@ import math
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from hegemon.errors import InvalidInput
 from hegemon.models.expressions import whole_number
@@ -28,7 +29,7 @@ class Known:
 
     protocol: str
     n: int
-    parameters: dict
+    parameters: dict[str, Any]
     states: int
     kind: str  # "exact", "estimate" or "proved"
     holding: float | None  # None where only a lower bound is proved
@@ -80,7 +81,7 @@ class Advice:
         chosen = f"hegemon agent {self.known.protocol} --n {self.known.n} {given}{pace}"
         return f"{chosen} --peers FILE --key FILE --listen HOST:PORT"
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         known = self.known
         held = known.low if known.holding is None else known.holding
         return {

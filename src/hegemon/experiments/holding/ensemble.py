@@ -34,12 +34,12 @@ class Plan:
     burn: int  # iterations before the losses are counted
     length: int  # iterations in which they are
     reach: int  # plain steps over which its beginnings are spread, at least
-    usual: dict  # states and moments that plain runs show
+    usual: dict[str, Any]  # states and moments that plain runs show
     cells: int  # that the scouts had in the end
-    importance: dict  # what they learnt: what is rare
-    merits: dict  # and where losses come from
+    importance: dict[str, Any]  # what they learnt: what is rare
+    merits: dict[str, Any]  # and where losses come from
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         return asdict(self)
 
     def times(self, clones: float = 1, longer: float = 1) -> "Plan":
@@ -63,24 +63,24 @@ class Replication:
     slowest: int | None  # looks until all its walkers were usual again; None if one was not
     ends: tuple[tuple[int, int, int, int], ...]  # a sample in proportion to weight
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         rate, early = (None if one == -math.inf else one for one in (self.rate, self.early))
         return {"number": self.number, "rate": rate, "early": early, "steps": self.steps, "work": self.work,
                 "losses": self.losses, "slowest": self.slowest, "ends": self.ends}  # fmt: skip
 
     @classmethod
-    def from_record(cls, record: dict) -> "Replication":
+    def from_record(cls, record: dict[str, Any]) -> "Replication":
         rate, early = (-math.inf if one is None else float(one) for one in (record["rate"], record["early"]))
         ends = tuple(tuple(end) for end in record["ends"])
         return cls(**(record | {"rate": rate, "early": early, "ends": ends}))
 
 
-def sparse(values: np.ndarray) -> dict:
+def sparse(values: np.ndarray) -> dict[str, Any]:
     places = np.flatnonzero(values)
     return {"size": len(values), "places": places.tolist(), "values": values[places].tolist()}
 
 
-def dense(record: dict) -> np.ndarray:
+def dense(record: dict[str, Any]) -> np.ndarray:
     values = np.zeros(record["size"])
     values[np.array(record["places"], np.int64)] = record["values"]
     return values

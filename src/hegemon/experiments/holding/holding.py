@@ -48,7 +48,7 @@ class Holding:
     relative: float
     seed: int
     steps: int  # of all walks, the pilot's included
-    ways: tuple[dict, ...]
+    ways: tuple[dict[str, Any], ...]
     path: Trace | None
     seconds: float
 
@@ -87,7 +87,7 @@ class Holding:
         about |= {"no estimate": "; ".join(self.answer.reasons)} if self.answer.reasons else {}
         return display.plain(f"{self.protocol.id}, n = {self.protocol.n:,}: how long a leader is held", about)
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         scouted, plan, answer = self.scouted, self.scouted.plan, self.answer
         n = self.protocol.n
         known = answer.log_steps if self.kind == "estimate" else None
@@ -155,7 +155,7 @@ def _exp(logarithm: float | None) -> float | None:
 
 def holding(
     protocol: Protocol, *, graph: Topology | str | None = None,
-    start: str | Path | Configuration | Sequence[Mapping] = "safe", relative: float | str = 0.1,
+    start: str | Path | Configuration | Sequence[Mapping[str, Any]] = "safe", relative: float | str = 0.1,
     scheduler: "str | Scheduler | None" = None,
     importance: str = "auto", seed: Any = 0, budget: int = BUDGET, workers: int | None = None,
     cluster: str | None = None, checkpoint: str | Path | None = None, path: bool = False,

@@ -45,7 +45,7 @@ class Rarity:
 
     cell: ClassVar = staticmethod(cell_of_rarity)
 
-    def compiled(self, process: "Process") -> tuple:
+    def compiled(self, process: "Process") -> tuple[Any, ...]:
         noted = part(sketch.note, allocates=False, added=sketch.added)
         rarest = part(sketch.rarest_trait, allocates=False, note=noted)
         return part(self.cell, allocates=False, rarest_trait=rarest), sketch.blank(process)
@@ -70,16 +70,16 @@ class Rarity:
         """Let what was seen so far count little beside what will be."""
         cells.seen[cells.seen > sketch.NOTHING] += np.log(share)
 
-    def record(self, cells: Any) -> dict:
+    def record(self, cells: Any) -> dict[str, Any]:
         places = np.flatnonzero(cells.seen.ravel() > sketch.NOTHING)
         return {"places": places.tolist(), "seen": np.round(cells.seen.ravel()[places], 3).tolist()}
 
-    def restore(self, cells: Any, record: dict) -> None:
+    def restore(self, cells: Any, record: dict[str, Any]) -> None:
         cells.seen[:] = sketch.NOTHING
         cells.seen.ravel()[np.array(record["places"], np.int64)] = record["seen"]
         self.refresh(cells)
 
-    def joined(self, records: list[dict]) -> dict:
+    def joined(self, records: list[dict[str, Any]]) -> dict[str, Any]:
         """What several pilots have seen, as one has."""
         seen: dict[int, float] = {}
         for record in records:

@@ -10,6 +10,7 @@ exists from above: a mode that is entered rarely and left late may make the mean
 
 import math
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +39,7 @@ class Plain:
     states: list[int]  # classes of states that nearly all runs have seen late
     moments: list[int]  # the same of what most agents do
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         return asdict(self)
 
     def contradicts(self, log_low: float, log_high: float) -> bool:

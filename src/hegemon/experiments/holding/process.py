@@ -1,5 +1,6 @@
 """One protocol on one graph from one start, and a crowd of weighted walkers on it."""
 
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
@@ -118,7 +119,7 @@ class Crowd:
         )  # fmt: skip
         bytes_each = 2 * protocol.n * np.dtype(process.kind).itemsize + 200
         self.most = int(np.clip(MEMORY / bytes_each, 1000, MOST_WALKERS))
-        self.heartbeat = lambda: None
+        self.heartbeat: Callable[[], None] = lambda: None
         self.steps = self.work = 0  # steps of all walks so far; with the samples
         self.merits = np.empty(0)  # of every cell: where losses come from
         self._now = self._then = self._room(0)

@@ -70,15 +70,15 @@ class Scouted:
     slowest: int | None  # looks until all walkers of the trials were usual again
     work: int
 
-    def record(self) -> dict:
+    def record(self) -> dict[str, Any]:
         return dataclasses.asdict(self)
 
     @classmethod
-    def from_record(cls, record: dict) -> "Scouted":
+    def from_record(cls, record: dict[str, Any]) -> "Scouted":
         return cls(**(record | {"plan": Plan(**record["plan"]), "plain": Plain(**record["plain"])}))
 
 
-def scout(crowd: Crowd, seed: int, party: int, budget: float, tell: Callable) -> Party:
+def scout(crowd: Crowd, seed: int, party: int, budget: float, tell: Callable[..., Any]) -> Party:
     """One party: rounds with walkers in all cells alike until losses are found, then rounds that follow these."""
     importance, n = crowd.importance, crowd.process.protocol.n
     clones = 2 ** (party // PARTIES)  # later expeditions are larger
@@ -168,7 +168,7 @@ def unseen(first: float, second: float, both: float) -> float:
     return missed / (both + missed)
 
 
-def explore(team: Any, seed: int, budget: int, precision: float, tell: Callable) -> Scouted:
+def explore(team: Any, seed: int, budget: int, precision: float, tell: Callable[..., Any]) -> Scouted:
     """The plan of a measurement, with ensembles that are large and long enough for the precision."""
     pilot, importance = team.crowd(), team.importance
     plain_steps = int(min(max(budget / 20, PLAIN[0]), PLAIN[1]))

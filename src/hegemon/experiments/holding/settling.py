@@ -18,6 +18,7 @@ shorter than usual, is not noticed.
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,7 @@ DOUBT = 3  # standard errors that may be chance
 
 
 def slowest_return(
-    crowd: Crowd, populations: np.ndarray, usual: dict, burn: int, key: np.uint64, patience: int = HOPELESS
+    crowd: Crowd, populations: np.ndarray, usual: dict[str, Any], burn: int, key: np.uint64, patience: int = HOPELESS
 ) -> int | None:
     """Looks until the last of these walkers has been usual; None if one does not within this many
     burn-ins."""

@@ -30,7 +30,7 @@ class Question(NamedTuple):
     id: str
     protocol: str
     n: int
-    parameters: dict
+    parameters: dict[str, Any]
     topology: Topology
     start: np.ndarray
     importance: str
@@ -79,7 +79,7 @@ class Team:
         if self._stopping.is_set():
             raise KeyboardInterrupt
 
-    def scout(self, seed: int, parties: Iterable[int], budget: float, tell: Callable) -> Iterator[Party]:
+    def scout(self, seed: int, parties: Iterable[int], budget: float, tell: Callable[..., Any]) -> Iterator[Party]:
         """What each party found, in their order."""
         return self._map(lambda party: scout(self.crowd(), seed, party, budget, tell), parties)
 
@@ -87,7 +87,7 @@ class Team:
         """Replications in order of their numbers, whatever the number of threads."""
         return self._map(lambda number: replicate(self.crowd(plan), plan, seed, branch, number), numbers)
 
-    def _map(self, function: Callable, numbers: Iterable[int]) -> Iterator:
+    def _map(self, function: Callable[..., Any], numbers: Iterable[int]) -> Iterator[Any]:
         pool = ThreadPoolExecutor(self._workers)
         try:
             futures = [pool.submit(function, number) for number in numbers]
@@ -130,14 +130,14 @@ class Cluster(Team):
     def work(self) -> int:
         return super().work + self._work
 
-    def scout(self, seed: int, parties: Iterable[int], budget: float, tell: Callable) -> Iterator[Any]:
+    def scout(self, seed: int, parties: Iterable[int], budget: float, tell: Callable[..., Any]) -> Iterator[Any]:
         tell(f"scouts out ({self._pool.name})", 0)
         return self._gather([("scout", seed, party, budget) for party in parties])
 
     def replicate(self, plan: Any, seed: int, branch: int, numbers: Iterable[int]) -> Iterator[Any]:
         return self._gather([("replicate", plan, seed, branch, number) for number in numbers])
 
-    def _gather(self, tasks: list[tuple]) -> Iterator:
+    def _gather(self, tasks: list[tuple[Any, ...]]) -> Iterator[Any]:
         """Answers in the order of tasks; what went with a worker that died is done again by another."""
         deaths = 0
         futures = [self._executor.submit(work, self._question, *task) for task in tasks]
@@ -167,7 +167,7 @@ class Cluster(Team):
         self._pool.close() if finished else self._pool.abandon()
 
 
-def work(question: Question, kind: str, *given: Any) -> tuple:
+def work(question: Question, kind: str, *given: Any) -> tuple[Any, ...]:
     """On a worker: a party of scouts or a replication, with the steps and the work that it took."""
     team = _team_of(question)
     crowd = team.crowd()

@@ -15,11 +15,11 @@ from hegemon.runs.stories import Interaction, Trace
 MOST_STEPS = 50_000  # of a path that is written down: a longer one begins later
 
 
-def ways(space: Any, found: Sequence[Replication]) -> list[dict]:
+def ways(space: Any, found: Sequence[Replication]) -> list[dict[str, Any]]:
     """Meetings that lost the leader, alike ones together, with their shares of all losses; the commonest first."""
     classes, _ = classes_of(space, space.size)
     top = max((one.rate for one in found), default=-math.inf)
-    groups: dict = defaultdict(list)
+    groups: dict[Any, list[Any]] = defaultdict(list)
     for one in found:
         for end in one.ends:
             groups[tuple(int(classes[code]) for code in end)].append((math.exp(one.rate - top) / len(one.ends), end))
@@ -33,7 +33,7 @@ def ways(space: Any, found: Sequence[Replication]) -> list[dict]:
     return sorted(rows, key=lambda row: -row["share"])
 
 
-def _range(space: Any, codes: Any) -> dict:
+def _range(space: Any, codes: Any) -> dict[str, Any]:
     """The fields of states that are alike: a value, or the range of those that differ."""
     states = [space.mapping_of(code) for code in sorted(set(codes))]
     seen = {name: sorted({state[name] for state in states}) for name in states[0]}
@@ -84,9 +84,9 @@ def _story(crowd: Crowd, family: Family) -> Trace:
     protocol, space, look = process.protocol, process.space, crowd.model.look
     line = family.line()
     codes, outputs = crowd.starters[line[0]].astype(np.int64), process.outputs
-    known: dict = {}
+    known: dict[tuple[int, int], tuple[int, int]] = {}
     begin = codes.copy()
-    met: list[tuple] = []
+    met: list[tuple[Any, ...]] = []
     for time, walker in enumerate(line):
         if len(met) >= MOST_STEPS:  # too long: begin later
             begin, met = codes.copy(), []

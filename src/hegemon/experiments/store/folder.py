@@ -15,6 +15,7 @@ import secrets
 import time
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 from hegemon.errors import InvalidInput
 from hegemon.experiments.store.moments import Moments, moments_of
@@ -36,7 +37,7 @@ class Folder:
         self.root = Path(root)
         self.records, self.drivers = self.root / "records", self.root / "drivers"
         self.table = self.root / "table.parquet"
-        self.entries: dict[str, dict[tuple, tuple]] = defaultdict(
+        self.entries: dict[str, dict[tuple[Any, ...], tuple[Any, ...]]] = defaultdict(
             dict
         )  # case → {(file, offset): (first, count, length)}
         self.done: dict[str, Ranges] = defaultdict(Ranges)
@@ -63,19 +64,19 @@ class Folder:
         """The keys of cases of users' own files by their labels, as the last driver knew them."""
         return self._content()[1]["keys"]
 
-    def protocol_files(self) -> list[dict]:
+    def protocol_files(self) -> list[dict[str, Any]]:
         """The Python files that the study names: their digests then, and whether the file there now is the same."""
         return [
             {"file": file, "sha256": digest, "same": os.path.isfile(file) and digest_of(file) == digest}
             for file, digest in self._content()[1]["files"].items()
         ]
 
-    def _content(self) -> tuple[Study, dict]:
+    def _content(self) -> tuple[Study, dict[str, Any]]:
         """The study, and all that the file says."""
         path = self.root / "study.json"
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-            rest: dict = {"folder": str(content["folder"])}
+            rest: dict[str, Any] = {"folder": str(content["folder"])}
             for name in ("keys", "files"):
                 rest[name] = {str(key): str(value) for key, value in content.get(name, {}).items()}
             return study_from(content["study"]), rest

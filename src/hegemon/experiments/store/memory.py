@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from hegemon.errors import InvalidInput
 from hegemon.experiments.store.record_files import RecordFile, column, encode_record, read_record, read_records
@@ -26,7 +27,7 @@ class Memory:
                     self._places.setdefault(record["case"], (path.name, offset, length))
                     self.rows += record["count"]
 
-    def load(self, key: str) -> list[dict] | None:
+    def load(self, key: str) -> list[dict[str, Any]] | None:
         """The rows under a key, or None."""
         if key not in self._places:
             return None
@@ -36,7 +37,7 @@ class Memory:
             return None
         return [json.loads(text) for text in column(record, "row", 0, record["count"])]
 
-    def save(self, key: str, rows: list[dict]) -> None:
+    def save(self, key: str, rows: list[dict[str, Any]]) -> None:
         """Remember; a full disk loses what would save time after an interruption, and nothing else."""
         columns = {"row": [json.dumps(row, allow_nan=False) for row in rows]}
         try:

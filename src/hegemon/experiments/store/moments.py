@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from hegemon.analysis.statistics import interval_of_moments
 from hegemon.experiments.precision import TIMES
@@ -32,7 +33,7 @@ class Moments:
         return mean, *interval_of_moments(self.count, mean, math.sqrt(scatter))
 
 
-def moments_of(record: dict) -> Moments:
+def moments_of(record: dict[str, Any]) -> Moments:
     """The moments of one record of trials."""
     name = next((name for name in TIMES if name in record["columns"]), None)
     if name is None:

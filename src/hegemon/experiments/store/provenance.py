@@ -57,7 +57,7 @@ class Provenance:
             pass
 
 
-def drivers(folder: Path) -> list[dict]:
+def drivers(folder: Path) -> list[dict[str, Any]]:
     """What every driver of a study said last, with `alive`: whether it seems to work at this moment."""
     found = []
     for path in sorted(folder.glob("*.json")):
@@ -71,7 +71,7 @@ def drivers(folder: Path) -> list[dict]:
     return sorted(found, key=lambda content: str(content.get("started")))
 
 
-def _may_run(content: dict) -> bool:
+def _may_run(content: dict[str, Any]) -> bool:
     """False if the driver was of this machine and its process is gone."""
     if content["machine"]["host"] != socket.gethostname():
         return True

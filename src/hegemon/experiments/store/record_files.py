@@ -29,13 +29,13 @@ LINE = re.compile(rb'\{"digest":"([0-9a-f]{32})","record":(.*)\}', re.DOTALL)
 COLUMN_TYPES = (list, int, float, str, bool, type(None))
 
 
-def encode_record(record: dict) -> bytes:
+def encode_record(record: dict[str, Any]) -> bytes:
     """The line of a record."""
     body = json.dumps({"schema": SCHEMA, **record}, separators=(",", ":"), allow_nan=False).encode()
     return b'{"digest":"' + _digest(body) + b'","record":' + body + b"}\n"
 
 
-def decode_record(line: bytes) -> dict | None:
+def decode_record(line: bytes) -> dict[str, Any] | None:
     """The record of a line, or None for a line that is not what somebody wrote."""
     found = LINE.fullmatch(line.rstrip(b"\n"))
     if found is None or _digest(found[2]) != found[1]:
@@ -72,9 +72,9 @@ class Columns:
 
     def __init__(self) -> None:
         self.count = 0
-        self._values: dict[str, list] = {}
+        self._values: dict[str, list[Any]] = {}
 
-    def add(self, part: dict[str, list], count: int) -> None:
+    def add(self, part: dict[str, list[Any]], count: int) -> None:
         """Trials that have these columns; a column that only some trials have is nothing in the others."""
         for name in [name for name in part if name not in self._values]:
             self._values[name] = [None] * self.count
@@ -82,17 +82,17 @@ class Columns:
             values += part.get(name) or [None] * count
         self.count += count
 
-    def content(self) -> dict:
+    def content(self) -> dict[str, Any]:
         """What a record says of them: what is the same in every trial is said once."""
         return {name: values[0] if _is_same(values) else values for name, values in self._values.items()}
 
 
-def _is_same(values: list) -> bool:
+def _is_same(values: list[Any]) -> bool:
     first = values[0]
     return values.count(first) == len(values) and len(set(map(type, values))) == 1  # 1 == True
 
 
-def to_columns(rows: list[dict]) -> dict:
+def to_columns(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Rows as columns."""
     columns = Columns()
     for row in rows:
@@ -100,7 +100,7 @@ def to_columns(rows: list[dict]) -> dict:
     return columns.content()
 
 
-def column(record: dict, name: str, begin: int, end: int) -> list:
+def column(record: dict[str, Any], name: str, begin: int, end: int) -> list[Any]:
     """The values of a column in rows begin … end - 1 of a record."""
     values = record["columns"].get(name)
     return values[begin:end] if isinstance(values, list) else [values] * (end - begin)
@@ -155,7 +155,7 @@ class RecordFile:
             self._open = None
 
 
-def read_records(path: Path, begin: int = 0) -> Iterator[tuple[int, int, dict | None]]:
+def read_records(path: Path, begin: int = 0) -> Iterator[tuple[int, int, dict[str, Any] | None]]:
     """Offset, length and record of every whole line from `begin` on; a line still being written is not one yet."""
     if not path.exists():
         return
@@ -169,7 +169,7 @@ def read_records(path: Path, begin: int = 0) -> Iterator[tuple[int, int, dict | 
             offset += len(line)
 
 
-def read_record(path: Path, offset: int, length: int) -> dict | None:
+def read_record(path: Path, offset: int, length: int) -> dict[str, Any] | None:
     """The record at a place, checked again."""
     try:
         with open(path, "rb") as file:

@@ -31,7 +31,7 @@ class Unreadable(InvalidInput):
     """A record is not where it was heard to be."""
 
 
-def rows_of(folder: Folder, key: str, limit: int, start: int = 0) -> Iterator[tuple[int, int, int, dict]]:
+def rows_of(folder: Folder, key: str, limit: int, start: int = 0) -> Iterator[tuple[int, int, int, dict[str, Any]]]:
     """The trials of a case in order, each once: record after record, with the part of it that counts.
 
     Yields the first trial's number, and where the part begins and ends within the record. Where two processes
@@ -50,7 +50,7 @@ def rows_of(folder: Folder, key: str, limit: int, start: int = 0) -> Iterator[tu
         done = end
 
 
-def compact(folder: Folder, cases: list[tuple[dict, str, int]], study: dict) -> int:
+def compact(folder: Folder, cases: list[tuple[dict[str, Any], str, int]], study: dict[str, Any]) -> int:
     """Publish the table of these cases: what each row of a case says, its key, and how many of its trials count."""
     import pyarrow
     import pyarrow.parquet as parquet
@@ -74,7 +74,7 @@ def compact(folder: Folder, cases: list[tuple[dict, str, int]], study: dict) -> 
             for number, (says, key, limit) in enumerate(cases):
                 same = {"case": number, **{names[name]: says.get(name) for name in given}}
                 for trial, begin, end, record in rows_of(folder, key, limit):
-                    part: dict[str, Sequence] = {"trial": range(trial, trial + end - begin)}
+                    part: dict[str, Sequence[Any]] = {"trial": range(trial, trial + end - begin)}
                     part |= {name: _measured(record, name, begin, end, says) for name in measured}
                     waiting.add(same, part, end - begin)
                     total += end - begin
@@ -92,11 +92,11 @@ class _Waiting:
 
     def __init__(self, schema: Any, kinds: dict[str, str], measured: Iterable[str]):
         self._schema, self._kinds = schema, kinds
-        self._values: dict[str, list] = {name: [] for name in measured}
-        self._runs: list[tuple[dict, int]] = []  # with the number of their rows
+        self._values: dict[str, list[Any]] = {name: [] for name in measured}
+        self._runs: list[tuple[dict[str, Any], int]] = []  # with the number of their rows
         self.size = 0
 
-    def add(self, same: dict[str, Any], values: Mapping[str, Sequence], size: int) -> None:
+    def add(self, same: dict[str, Any], values: Mapping[str, Sequence[Any]], size: int) -> None:
         """Rows that have the values `same` in common."""
         if self._runs and self._runs[-1][0] is same:
             self._runs[-1] = same, self._runs[-1][1] + size
@@ -152,13 +152,13 @@ def read_table(folder: Folder, columns: list[str] | None = None) -> "pandas.Data
     return frame
 
 
-def _measured(record: dict, name: str, begin: int, end: int, says: dict) -> list:
+def _measured(record: dict[str, Any], name: str, begin: int, end: int, says: dict[str, Any]) -> list[Any]:
     if name == "parallel_time" and "steps" in record["columns"]:
         return [steps / says["n"] for steps in column(record, "steps", begin, end)]
     return column(record, name, begin, end)
 
 
-def _columns(folder: Folder, cases: Any) -> tuple[dict, dict]:
+def _columns(folder: Folder, cases: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """The names and kinds of what is given and of what was measured, from the trials that count and no others."""
     given: dict[str, str] = {}
     measured: dict[str, str] = {}
@@ -206,7 +206,7 @@ def kind_of(value: Any) -> str:
     return "double" if isinstance(value, float) else "string"
 
 
-def _fit(values: Sequence, kind: str) -> Sequence:
+def _fit(values: Sequence[Any], kind: str) -> Sequence[Any]:
     """The values as a column of this kind takes them."""
     if set(map(type, values)) <= AS_THEY_ARE.get(kind, set()):
         return values

@@ -106,7 +106,7 @@ class Loops(Expressions):
         finally:
             self.renamed = around
 
-    def reduction(self, node: ast.expr, parts: list[ast.expr], start: list, add: Any, end: list) -> ast.expr:
+    def reduction(self, node: ast.expr, parts: list[ast.expr], start: list[Any], add: Any, end: list[Any]) -> ast.expr:
         """A call of a function made for this place, which takes in every element of these parts."""
 
         def each(element: ast.expr) -> list[ast.stmt]:

@@ -52,7 +52,7 @@ class Program:
         self.makers: dict[tuple[str, ...], str] = {}
         self._fresh = 0
         self.allocates = False  # whether the functions make lists
-        self._made: dict[tuple, Function | None] = {}  # None while it is being translated
+        self._made: dict[tuple[Any, ...], Function | None] = {}  # None while it is being translated
         self._parts: list[tuple[str, ast.FunctionDef]] = []  # file and function
         self._require_fields()
         self.message_kinds = {one.name: TEXT if one.domain.names else VALUE for one in protocol.message_fields}
@@ -143,7 +143,7 @@ class Program:
             raise Untranslatable(f"`{ast.unparse(node.func)}` cannot be called in compiled code", node)
         return found, [SELF]
 
-    def called(self, caller: Any, node: ast.Call, function: types.FunctionType, first: list[str]) -> tuple:
+    def called(self, caller: Any, node: ast.Call, function: types.FunctionType, first: list[str]) -> tuple[Any, ...]:
         """A call of an author's other function, and the kind of what it returns."""
         try:
             names = [one.name for one in inspect.signature(function).parameters.values()]
@@ -191,7 +191,7 @@ class Program:
         self._made[key] = made
         return made
 
-    def define(self, title: str, words: list[str], body: list, origin: Any, function: Any) -> None:
+    def define(self, title: str, words: list[str], body: list[Any], origin: Any, function: Any) -> None:
         given = ast.arguments([], [ast.arg(word) for word in words], None, [], [], None, [])
         made = ast.copy_location(ast.FunctionDef(title, given, body, [], None, None), origin)
         if "type_params" in ast.FunctionDef._fields:
@@ -253,7 +253,7 @@ class Program:
         return self.texts.all[value] if kind == TEXT else int(value)
 
 
-_made: dict[tuple, dict[str, Any]] = {}  # the functions of programs: nothing is compiled twice
+_made: dict[tuple[Any, ...], dict[str, Any]] = {}  # the functions of programs: nothing is compiled twice
 
 
 @cache
