@@ -3,7 +3,8 @@
 Each workload is timed in processor seconds beside a yardstick, a frozen loop that does not change with the program.
 Both run in turn, several times; the fastest of each count, since other processes can only slow one down. The ratio is
 compared with the one recorded in `guard.json`, so that a slower machine does not matter. A workload that lost more than
-a fifth is shown; one that lost more than a half, in a second try too, fails. `--record` writes this commit's ratios.
+a fifth is shown; one that lost more than a half, in a second try too, fails. `--record` writes this commit's ratios,
+`--record events` that of one workload.
 """
 
 import argparse
@@ -52,11 +53,11 @@ def run(protocol, **options) -> Callable[[], object]:
 def sweep() -> None:
     """A study of many short trials, through the store, in this process."""
     with tempfile.TemporaryDirectory() as folder:
-        run_study(make_study("pairwise", axes={"n": 50}, trials=500), folder, workers=1)
+        run_study(make_study("pairwise", axes={"n": 50}, trials=4000), folder, workers=1)
 
 
 def workloads() -> dict[str, Callable[[], object]]:
-    """Every engine, an exact chain, a holding time, a sweep and many short trials, about a tenth of a second each."""
+    """Every engine, exact chains, a holding time, a sweep and many short trials, about a tenth of a second each."""
     return {
         "agents, codes": run(hg.TimeOptimal(n=10_000), until="steps:10000000", engine="agents"),
         "agents, records": run(hg.Ring(n=2_000), until="steps:4000000", engine="agents"),
@@ -65,13 +66,16 @@ def workloads() -> dict[str, Callable[[], object]]:
         "batch, jumps": run(hg.Pairwise(n=3 * 10**6), engine="batch"),
         "rounds": run(hg.Herman(n=1001), until="rounds:12000", fast_forward=False, threads=1),
         "fast-forward": run(hg.Trains(n=400, N=10), graph="torus:20x20", threads=1),
+        "daemon": run(hg.Herman(n=1001), until="steps:10000", scheduler="central:uniform"),
         "nodes": run(hg.FloodMax(n=128), engine="nodes"),
+        "compiled": run(hg.HirschbergSinclair(n=16384), engine="compiled"),
         "contacts": run(hg.Referees(n=10**7), engine="contacts"),
         "tokens": run(hg.Walks(n=4096, mixing_time=400), graph="hypercube:12", engine="tokens"),
         "whole set, not closed": run(hg.Ring(n=300), start="safe", until="not C_PB", max_steps=10**7),
-        "short trials": lambda: hg.run_trials(hg.Pairwise(n=50), 200, seed=1, workers=1),
+        "short trials": lambda: hg.run_trials(hg.Pairwise(n=50), 4000, seed=1, workers=1),
         "sweep": sweep,
-        "verify": lambda: hg.verify(hg.Timer(n=4, s=8)),
+        "verify": lambda: hg.verify(hg.Timer(n=4, s=16)),
+        "first visit": lambda: hg.verify(hg.Timer(n=4, s=16), property="reached"),
         "holding": lambda: hg.holding(hg.Timer(n=3, s=4), seed=1, relative=1, budget=10**5, workers=1),
     }
 
@@ -131,6 +135,12 @@ def judge(measure: Callable[[list[str]], dict[str, float]], recorded: dict[str, 
     return ratios, losses(ratios, recorded, FAILED)
 
 
+def merged(recorded: dict[str, float], ratios: dict[str, float]) -> dict[str, float]:
+    """What was recorded, with these ratios, in the order of the workloads; those that are gone are left out."""
+    known = recorded | {name: round(value, 4) for name, value in ratios.items()}
+    return {name: known[name] for name in workloads() if name in known}
+
+
 def show(ratios: dict[str, float], recorded: dict[str, float]) -> None:
     table = Table("workload", "ratio", "recorded", "change", title="processor time beside the yardstick")
     for name, now in ratios.items():
@@ -142,13 +152,18 @@ def show(ratios: dict[str, float], recorded: dict[str, float]) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.guard", description=__doc__.splitlines()[0])
-    parser.add_argument("--record", action="store_true", help="write the ratios of this commit to guard.json")
+    parser.add_argument(
+        "--record",
+        nargs="*",
+        metavar="WORKLOAD",
+        help="write the ratios of this commit, of all or of these, to guard.json",
+    )
     parser.add_argument("--alarms", type=int, metavar="RUNS", help="how often judgements by this machine's noise fail")
     given = parser.parse_args(arguments)
     recorded = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
-    if given.record:
-        ratios = measure(list(workloads()))
-        RECORDED.write_text(json.dumps({name: round(value, 4) for name, value in ratios.items()}, indent=2) + "\n")
+    if given.record is not None:
+        ratios = measure(given.record or list(workloads()))
+        RECORDED.write_text(json.dumps(merged(recorded, ratios), indent=2) + "\n")
         show(ratios, recorded)
         return 0
     if given.alarms:

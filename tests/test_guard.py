@@ -41,5 +41,11 @@ def test_noise_raises_no_alarm_and_a_slower_engine_always_does():
     assert guard.false_alarms(slowed, {"a": 1.0}, 100) == [100, 100]
 
 
+def test_one_ratio_can_be_recorded_and_the_others_stay():
+    first, second = list(guard.workloads())[:2]
+    kept = guard.merged({"gone": 3.0, second: 1.0}, {first: 2.00004})
+    assert list(kept.items()) == [(first, 2.0), (second, 1.0)]
+
+
 def test_every_workload_has_a_recorded_ratio():
     assert list(json.loads(guard.RECORDED.read_text())) == list(guard.workloads())
