@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hegemon.claims.family import LEVEL, by_chance, judged, judged_records
 from hegemon.claims.laboratory import SEED, Laboratory
@@ -24,6 +24,9 @@ from hegemon.experiments.worker import sees_folder
 from hegemon.files import reserve
 from hegemon.protocols.loading import name_protocol
 from hegemon.runs.option import seed_of
+
+if TYPE_CHECKING:
+    from hegemon.runs.option import Seed
 
 NOTE_SECONDS = 1.0
 MOST_DEATHS = 3  # of workers, before the work is given up
@@ -51,7 +54,7 @@ def reproduce(
     out: str | Path | None = None,
     jobs: int | None = None,
     cluster: str | None = None,
-    seed: Any = SEED,
+    seed: "Seed" = SEED,
 ) -> dict[str, Any]:
     """Check the papers' claims on this machine, write the report, and return the verdicts.
 

@@ -17,6 +17,7 @@ from hegemon.runs.record import RunRecord
 if TYPE_CHECKING:  # they load NumPy, which --help does not need
     from hegemon.graphs.topology import Topology
     from hegemon.models.messages import MessageProtocol
+    from hegemon.web.world import World
 
 MOST = 10_000  # interactions that are printed
 FAR = 10**6  # steps that are looked at one by one
@@ -84,7 +85,7 @@ def told_messages(record: RunRecord, topology: "Topology", end: int) -> Iterator
                 yield f"round {engine.round:,}: node {v} is {node.status}"
 
 
-def first_changes(world: Any, story: list[Any], end: int, wanted: int) -> Iterator[str]:
+def first_changes(world: "World", story: list[Any], end: int, wanted: int) -> Iterator[str]:
     """One line per step that changes a state, from here to the step `end`; the first ones are those of the story."""
     rounds = getattr(world, "is_rounds", False)
     last = min(end, world.step + FAR)
@@ -102,7 +103,7 @@ def first_changes(world: Any, story: list[Any], end: int, wanted: int) -> Iterat
             yield f"{world.protocol.time_unit[:-1]} {world.step:,}: {text}"
 
 
-def told_round(world: Any) -> str:
+def told_round(world: "World") -> str:
     """All nodes move at once: those that changed."""
     import numpy as np
 
@@ -111,12 +112,12 @@ def told_round(world: Any) -> str:
     before = world.engine.configuration().agents.copy()
     to_step(world, [], world.step + 1)
     after = world.engine.configuration().agents
-    mapping = world.space.mapping
+    mapping = world.protocol.space.mapping
     changed = np.flatnonzero(before != after)
     return Round(tuple((int(v), mapping(before[v]), mapping(after[v])) for v in changed)).sentence()
 
 
-def to_step(world: Any, story: list[Any], goal: int) -> None:
+def to_step(world: "World", story: list[Any], goal: int) -> None:
     while world.step < min(goal, len(story)):
         world.follow(story[world.step])
     while world.step < goal:

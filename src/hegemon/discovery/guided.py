@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hegemon import display
 from hegemon.discovery.discover import Found, process
@@ -25,6 +25,9 @@ from hegemon.discovery.times import exact_times
 from hegemon.errors import InvalidInput
 from hegemon.experiments.executors.pool import open_pool
 from hegemon.runs.option import seed_of
+
+if TYPE_CHECKING:
+    from hegemon.runs.option import Seed
 
 LENGTH = 400  # changes of a walk
 WALKS = 100
@@ -74,7 +77,7 @@ def discover_guided(
     *,
     states: int,
     n: Sequence[int] | int | str = "2..5",
-    seed: Any = 0,
+    seed: "Seed" = 0,
     walks: int = WALKS,
     checkpoint: str | Path | None = None,
     workers: int | None = 1,

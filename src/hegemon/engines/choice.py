@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # a run of a ring does not load message passing
     from hegemon.engines.messages.nodes import Nodes
     from hegemon.engines.messages.surroundings import Surroundings
     from hegemon.models.messages import MessageProtocol
+    from hegemon.models.population import PopulationProtocol
     from hegemon.models.rounds import RoundsProtocol
 
 # Where each engine is that the protocols of a model may ask for, by the model's name.
@@ -70,7 +71,7 @@ def engine_named(name: str, protocol: Protocol) -> Any:
 
 
 def choose_watched(
-    name: str, protocol: Protocol, topology: Topology, most: int, scheduler: Any = UNIFORM
+    name: str, protocol: Protocol, topology: Topology, most: int, scheduler: Scheduler = UNIFORM
 ) -> tuple[Any, str]:
     """The engine whose every step can be shown, for the page; beyond `most` agents of a complete graph, counts."""
     model = protocol.model
@@ -148,14 +149,16 @@ def choose_engine(
     observed: Sequence[Callable[..., Any]] = (),
     fast_forward: bool = True,
     threads: int | None = None,
-    scheduler: Any = UNIFORM,
+    scheduler: Scheduler = UNIFORM,
 ) -> Choice:
     """The engine for a protocol on a topology, by name or the best one; `observed` functions will be measured."""
     if protocol.model.has_rounds:
         return _for_rounds(name, cast("RoundsProtocol", protocol), stop, observed, fast_forward, threads, scheduler)
-    chosen, reason = _automatic(protocol, topology) if name == "auto" else (engine_named(name, protocol), "as asked")
     if name == "auto":
+        chosen, reason = _automatic(cast("PopulationProtocol", protocol), topology)
         chosen, reason = _following(scheduler, protocol, chosen, reason)
+    else:
+        chosen, reason = engine_named(name, protocol), "as asked"
     return Choice(chosen, reason, scheduled(chosen, scheduler))
 
 
@@ -182,7 +185,7 @@ def unhonoured(engine: type[Engine], scheduler: Scheduler) -> list[str]:
     return [trait.replace("_", " ") for trait in engine.honours if not getattr(scheduler, trait)]
 
 
-def _automatic(protocol: Any, topology: Topology) -> tuple[type[Engine], str]:
+def _automatic(protocol: "PopulationProtocol", topology: Topology) -> tuple[type[Engine], str]:
     if topology.is_complete and not protocol.space.has_codes:
         return engine_named("agents", protocol), "one by one: its states have more values than a number of 64 bits"
     if topology.is_complete:
@@ -199,7 +202,7 @@ def _automatic(protocol: Any, topology: Topology) -> tuple[type[Engine], str]:
     return engine_named("agents", protocol), "each event would touch many arcs, or try very many values of the coins"
 
 
-def follows_nodes(name: str, protocol: Protocol, scheduler: Any, stop: Stop | None = None) -> bool:
+def follows_nodes(name: str, protocol: Protocol, scheduler: Scheduler, stop: Stop | None = None) -> bool:
     """Whether the nodes of a run are followed one by one, because a daemon chooses them or silence is looked for."""
     if not protocol.model.has_rounds:
         return False
@@ -217,7 +220,7 @@ def _for_rounds(
     observed: Sequence[Callable[..., Any]],
     fast_forward: bool,
     threads: int | None,
-    scheduler: Any,
+    scheduler: Scheduler,
 ) -> Choice:
     if follows_nodes(name, protocol, scheduler, stop):
         why = f"the scheduler {scheduler} is followed node by node"

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration
+
+if TYPE_CHECKING:
+    from hegemon.models.protocol import Protocol
 
 Snapshot: TypeAlias = tuple[int, *tuple[Any, ...]]  # the step, and what else the engine wants to have back
 LAST_STEP = 2**63 - 2  # of a clock of 64 bits, whose next number means never
@@ -93,7 +96,7 @@ class Engine(ABC):
     @abstractmethod
     def __init__(
         self,
-        protocol: Any,
+        protocol: "Protocol",
         topology: Topology,
         configuration: Configuration,
         stop: Stop,

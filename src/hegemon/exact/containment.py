@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from hegemon.models.conditions import is_condition, parse_set
 from hegemon.models.protocol import Protocol
 from hegemon.models.sets import ConfigurationSet
 from hegemon.models.words import checked
+
+if TYPE_CHECKING:
+    from hegemon.exact.configurations import ConfigurationSpace
 
 PLAIN_EVALUATIONS = 6000  # up to here plain Python is done before a predicate is compiled
 ROWS = 1 << 16
@@ -156,7 +159,7 @@ def _evaluate(
     return result
 
 
-def _require_invariance(space: Any, chosen: Any, codes: Any, expected: np.ndarray) -> None:
+def _require_invariance(space: "ConfigurationSpace", chosen: Any, codes: Any, expected: np.ndarray) -> None:
     """Representatives may stand for all their rotations only if the predicates do not see the difference."""
     for turn in range(1, space.n):
         turned = np.roll(codes, turn, axis=1)

@@ -102,7 +102,7 @@ def availability(
     return LongRunChain(protocol, spaces, rates, memory, progress).answer()
 
 
-def _configurations(protocol: Any, topology: Topology, scheduler: Scheduler) -> Configurations:
+def _configurations(protocol: PopulationProtocol, topology: Topology, scheduler: Scheduler) -> Configurations:
     """Multisets where every pair can meet; rotations are not followed by events."""
     return Configurations(protocol, topology, topology.is_complete and not topology.is_directed_ring, scheduler)
 

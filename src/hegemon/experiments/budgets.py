@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from hegemon.runs.option import MOST_AGENTS, seed_of
 from hegemon.runs.run import Run
 from hegemon.runs.trials import Trials, run_trials
 
+if TYPE_CHECKING:
+    from hegemon.runs.option import Seed
+
 Sizes = int | float | str | Sequence[int | float]
 EXPONENTS = "0.1:0.95:0.05"
 CANDIDATES = "1,2*log(n)"
@@ -24,7 +27,7 @@ CANDIDATES = "1,2*log(n)"
 
 def lower_bound(
     n: Sizes = (10**4, 10**6, 10**8), *, exponents: str | Sequence[float] = EXPONENTS,
-    candidates: str | Sequence[float | str] = CANDIDATES, trials: int = 200, seed: Any = 0,
+    candidates: str | Sequence[float | str] = CANDIDATES, trials: int = 200, seed: "Seed" = 0,
     workers: int | None = None,
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Theorem 3 as an experiment: `referees` with n^a messages, and how often it elects one leader; a row per point.

@@ -3,20 +3,24 @@
 import hashlib
 import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from hegemon.errors import InvalidInput
-from hegemon.exact.verification import verify
+from hegemon.exact.verification import Verification, verify
 from hegemon.experiments.holding.holding import holding
 from hegemon.models.naming import chosen_parameters
 from hegemon.runs.setting import topology_for
+
+if TYPE_CHECKING:
+    from hegemon.models.protocol import Protocol
+    from hegemon.runs.option import Seed
 
 HOWS = ("exact", "estimate", "none")
 MOST_CONFIGURATIONS = 200_000  # of a chain that is solved on the way
 NOTHING = {"holding": None, "holding_kind": None, "holding_low": None, "holding_high": None}
 
 
-def holding_of(protocol: Any, how: str, seed: Any = 0, out: str | Path | None = None) -> dict[str, Any]:
+def holding_of(protocol: "Protocol", how: str, seed: "Seed" = 0, out: str | Path | None = None) -> dict[str, Any]:
     """Expected steps from a safe configuration until the leader is no longer the same unique one, and what kind of
     number that is: `forever` (the safe set is declared closed), `exact`, `estimate`, `at least`, `at most`, or why
     there is none. Nothing for a protocol that elects nobody, or says of no set that it is safe."""
@@ -27,7 +31,7 @@ def holding_of(protocol: Any, how: str, seed: Any = 0, out: str | Path | None = 
         return NOTHING | {"holding_kind": "forever"}
     if is_small(protocol):
         try:
-            found = verify(protocol, property="holding").holding
+            found = cast(Verification, verify(protocol, property="holding")).holding
             value = None if found is None else found.from_starts.get("safe", found.worst)
             if value is not None and math.isfinite(value):
                 return NOTHING | {"holding": value, "holding_kind": "exact"}
@@ -48,7 +52,7 @@ def holding_of(protocol: Any, how: str, seed: Any = 0, out: str | Path | None = 
     return {"holding": value, "holding_kind": kind, "holding_low": low, "holding_high": high}
 
 
-def is_small(protocol: Any) -> bool:
+def is_small(protocol: "Protocol") -> bool:
     """Whether all configurations can be followed in little time: multisets on a complete graph, all others by node."""
     if not protocol.model.has_configurations or not protocol.fields or not protocol.space.has_codes:
         return False

@@ -29,6 +29,8 @@ from hegemon.protocols.loading import name_protocol
 if TYPE_CHECKING:
     import pandas
 
+    from hegemon.runs.option import Seed
+
 COLUMNS = ("protocol", "n", "start", "trials", "censored", "unit", "mean", "median", "p90", "p99", "parallel_time",
            "one_leader", "messages", "messages_per_scale", "moves", "states", "bits", "stays", "holding",
            "holding_kind", "holding_low", "holding_high", "grade", "assumes")  # fmt: skip
@@ -87,7 +89,7 @@ class ProtocolComparison:
 
 
 def compare(
-    *protocols: Any, n: Any, trials: int = 20, seed: Any = 0, max_steps: int | float = MAX_STEPS,
+    *protocols: Any, n: Any, trials: int = 20, seed: "Seed" = 0, max_steps: int | float = MAX_STEPS,
     starts: str = "worst", holding: str = "exact", out: str | Path | None = None, workers: int | None = None,
     listener: StudyListener | None = None,
 ) -> ProtocolComparison:  # fmt: skip
@@ -152,7 +154,7 @@ def compare(
 
 
 def compare_messages(
-    n: Any = ELECTION_SIZES, *, trials: int = 5, seed: Any = 0, workers: int | None = None
+    n: Any = ELECTION_SIZES, *, trials: int = 5, seed: "Seed" = 0, workers: int | None = None
 ) -> ProtocolComparison:
     """`compare` of the elections by messages on complete graphs, sublinear against classical."""
     return compare(*ELECTIONS, n=n, trials=trials, seed=seed, workers=workers)

@@ -6,7 +6,7 @@ import tomllib
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hegemon.errors import InvalidInput, meant
 from hegemon.experiments.axes import combine, parse_axis, read_cases
@@ -16,6 +16,9 @@ from hegemon.models.expressions import whole_number
 from hegemon.models.naming import address
 from hegemon.models.protocol import Protocol
 from hegemon.runs.option import seed_of
+
+if TYPE_CHECKING:
+    from hegemon.runs.option import Seed
 
 SCHEMA = 1
 MOST_TRIALS = 10**9
@@ -96,7 +99,7 @@ class Study:
 
 
 def make_study(
-    protocol: Any = None, *, trials: int | None = None, seed: Any = 0, axes: dict[str, Any] | None = None,
+    protocol: Any = None, *, trials: int | None = None, seed: "Seed" = 0, axes: dict[str, Any] | None = None,
     zip: Any = (), cases: Any = (), relative: Any = None,
 ) -> Study:  # fmt: skip
     """A study from values as a user gives them: strings, lists, names or classes of protocols, a table or its file."""

@@ -26,6 +26,8 @@ from hegemon.protocols.loading import Unnamed, name_protocol
 if TYPE_CHECKING:
     import pandas
 
+    from hegemon.runs.option import Seed
+
 
 NONE = {name: one.none for name, one in AXES.items() if one.none is not None}
 ROUNDS = 5  # how often what is missing in the end is measured again before giving up
@@ -42,7 +44,7 @@ class StudyOutcome:
 
 
 def sweep(
-    protocol: Any = None, *, trials: int | None = None, seed: Any = 0, out: str | Path | None = None,
+    protocol: Any = None, *, trials: int | None = None, seed: "Seed" = 0, out: str | Path | None = None,
     workers: int | None = None, cluster: str | None = None, relative: float | str | None = None, zip: Any = (),
     cases: Any = (), extend: bool = False, **axes: Any,
 ) -> "pandas.DataFrame":  # fmt: skip

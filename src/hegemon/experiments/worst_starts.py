@@ -8,7 +8,7 @@ estimate comes from fresh runs, so that luck in the search does not count.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,10 @@ from hegemon.runs.driver import Driver
 from hegemon.runs.option import seed_of
 from hegemon.runs.setting import Graph, topology_for
 from hegemon.runs.stories import Trace
+
+if TYPE_CHECKING:
+    from hegemon.models.state import StateSpace
+    from hegemon.runs.option import Seed
 
 DOSE = 8  # runs between two looks at a challenger
 DOUBT = 1.0  # standard errors by which a challenger must be behind to be dropped early
@@ -102,7 +106,9 @@ class Candidate:
 class Simulator:
     """Many short runs from given codes on one engine."""
 
-    def __init__(self, protocol: Protocol, topology: Topology, until: Any, seed: int, max_steps: int, scheduler: Any):
+    def __init__(
+        self, protocol: Protocol, topology: Topology, until: Any, seed: int, max_steps: int, scheduler: Scheduler
+    ):
         stop = parse_stop(until, protocol)
         if stop.watch or stop.limit is not None:
             raise InvalidInput(f"until {until!r} is not a set; search-worst needs one to be reached, such as safe")
@@ -135,7 +141,7 @@ class Simulator:
 def search_worst(
     protocol: Protocol, *, graph: Graph = None, scheduler: "str | Scheduler | None" = None, until: str = "safe",
     evaluations: int = 1000, trials: int = 256,
-    final: int = 2000, seed: Any = 0, max_steps: int = 10**7, budget: int = 2 * 10**9, exact: bool = False,
+    final: int = 2000, seed: "Seed" = 0, max_steps: int = 10**7, budget: int = 2 * 10**9, exact: bool = False,
     progress: display.Show | None = None,
 ) -> WorstStart:  # fmt: skip
     """Look for a start with large expected time: `evaluations` candidates, at most about `trials` runs each
@@ -236,7 +242,7 @@ def exact_comparison(found: WorstStart, topology: Topology, law: Scheduler, prog
     }
 
 
-def first_candidates(protocol: Protocol, topology: Topology, rng: Any) -> list[np.ndarray]:
+def first_candidates(protocol: Protocol, topology: Topology, rng: np.random.Generator) -> list[np.ndarray]:
     """The named starts, uniformly random ones, and ones in which all agents are alike."""
     found = []
     for name in protocol.starts:
@@ -287,7 +293,7 @@ def fresh_winner(
     return winner, simulator.times(winner.codes, final)
 
 
-def neighbour(space: Any, codes: np.ndarray, rng: Any) -> np.ndarray:
+def neighbour(space: "StateSpace", codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Another configuration nearby."""
     codes = codes.copy()
     n = len(codes)
@@ -309,7 +315,7 @@ def neighbour(space: Any, codes: np.ndarray, rng: Any) -> np.ndarray:
     return codes
 
 
-def change_field(space: Any, code: int, rng: Any) -> int:
+def change_field(space: "StateSpace", code: int, rng: np.random.Generator) -> int:
     """Another value of one field that the state has; a change of class begins it with random values."""
     state = space.namespace(int(code))
     name = rng.choice(sorted(space.present(vars(state))))
@@ -324,7 +330,7 @@ def change_field(space: Any, code: int, rng: Any) -> int:
     return space.code(state)
 
 
-def _everywhere(space: Any, codes: Any, rng: Any) -> np.ndarray:
+def _everywhere(space: "StateSpace", codes: Any, rng: np.random.Generator) -> np.ndarray:
     """One field takes the same value in every agent that has it."""
     name = rng.choice(space.names)
     low, high = space.bounds[name]

@@ -26,6 +26,7 @@ from hegemon.models.words import checked
 
 if TYPE_CHECKING:
     from hegemon.models.protocol import Protocol
+    from hegemon.models.state import StateSpace
 
 LONGEST_CALL = 100_000  # lines of Python that one call of a transition may take
 TRIED_ANSWERS = 200  # states on which a condition is tried
@@ -304,7 +305,7 @@ def _check_functions_of_all(protocol: Any) -> None:
             _require_answer(what, function, answer, disguised)
 
 
-def _disguised(space: Any, code: int) -> SimpleNamespace:
+def _disguised(space: "StateSpace", code: int) -> SimpleNamespace:
     """A state whose absent fields hold the highest values of their ranges."""
     state = space.namespace(code)
     for name in set(space.names) - space.present(vars(state)):

@@ -5,9 +5,12 @@ import os
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from hegemon.errors import InvalidInput
+
+if TYPE_CHECKING:  # it loads NumPy, which --help does not need
+    import numpy as np
 
 MOST_AGENTS = 10**18
 MOST_STEPS = 10**36
@@ -17,6 +20,9 @@ LONGEST_NUMBER = 300  # characters
 
 POPULATION, ROUNDS, MESSAGES = "Population and rounds models", "Rounds model", "Messages model"
 RECORDING = "Recording"
+
+# what a caller may give as a seed; None draws one
+Seed: TypeAlias = "int | float | str | np.random.Generator | np.random.SeedSequence | None"
 
 
 def whole(what: str, low: int = 0, high: int = MOST_STEPS) -> Callable[[Any], int]:
@@ -36,14 +42,14 @@ def whole(what: str, low: int = 0, high: int = MOST_STEPS) -> Callable[[Any], in
     return read
 
 
-def seed_of(given: Any) -> int:
+def seed_of(given: Seed) -> int:
     """The seed that a caller means: a whole number; drawn for None, and from a Generator or SeedSequence of NumPy."""
     if given is None:
         return secrets.randbits(53)  # which JSON keeps in every language
     if hasattr(given, "generate_state"):
         return int(given.generate_state(1, "uint64")[0])
     if hasattr(given, "bit_generator"):
-        return int(given.integers(2**53))
+        return int(cast("np.random.Generator", given).integers(2**53))
     return given if type(given) is int and given >= 0 else whole("seed")(given)
 
 

@@ -30,6 +30,8 @@ from hegemon.web.simulation import serve, serve_alone
 if TYPE_CHECKING:  # installed with hegemon[web] alone
     import uvicorn
 
+    from hegemon.runs.option import Seed
+
 PICTURE_KINDS = ("moment", "strip", "space-time")
 PATIENCE = 120  # seconds until a simulation must have greeted
 
@@ -260,7 +262,7 @@ def save_film(
 
 
 def watch(
-    protocol: Protocol, *, graph: Graph = None, start: Start = None, wake: Any = "all", seed: Any = 0,
+    protocol: Protocol, *, graph: Graph = None, start: Start = None, wake: Any = "all", seed: "Seed" = 0,
     engine: str = "auto", scheduler: Any = None, rates: Sequence[Any] = (),
     faults: Sequence[Any] = (), film: bool = False,
     until: str | None = None, max_steps: int | None = None, host: str = "127.0.0.1", port: int = 0,

@@ -1,7 +1,7 @@
 """The events (`--rate`) and faults (`--fault`) of a watched run: they happen as `run` makes them, from the same stream
 of the same seed."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from hegemon.runs.record import RunRecord
 from hegemon.runs.run import Fault
 from hegemon.web.world import World
 
+if TYPE_CHECKING:
+    from hegemon.engines.schedulers.scheduler import Scheduler
+
 FOLLOWS = ("agents", "batch")  # the engines that go back to a moment with other agents
 UNDISTURBED = "this run has rates, which disturb it; a run has rates or disturbances, not both"
 
@@ -22,7 +25,13 @@ UNDISTURBED = "this run has rates, which disturb it; a run has rates or disturba
 class WatchedEvents:
     """`due` is the last step before the next event, which takes the step after it."""
 
-    def __init__(self, rates: tuple[Rate, ...], world: World, rng: np.random.Generator, scheduler: Any = None):
+    def __init__(
+        self,
+        rates: tuple[Rate, ...],
+        world: World,
+        rng: np.random.Generator,
+        scheduler: "str | Scheduler | None" = None,
+    ):
         self._world, self.rates = world, rates
         self._process: EventProcess | None = None
         if not rates:

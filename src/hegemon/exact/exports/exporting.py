@@ -67,7 +67,7 @@ def _chain(
     place: Path,
     graph: Any,
     start: Any,
-    scheduler: Any,
+    scheduler: "str | Scheduler | None",
     memory: float,
     progress: Show | None,
 ) -> list[Path]:

@@ -25,6 +25,7 @@ from hegemon.runs.setting import Graph, Start, topology_for
 
 if TYPE_CHECKING:
     from hegemon.engines.schedulers.scheduler import Scheduler
+    from hegemon.models.population import PopulationProtocol
 
 Pair = tuple[int, int]
 Meetings = dict[Pair, dict[Pair, Fraction]]  # what pairs of states become, with probabilities
@@ -132,7 +133,7 @@ class _Model:
         return [] if self.start is not None else ["init true endinit", ""]
 
 
-def _meetings(protocol: Any) -> Meetings:
+def _meetings(protocol: "PopulationProtocol") -> Meetings:
     """What pairs of states may become, with probabilities, where something may change."""
     first, second = transition_tables(protocol)
     q, values = protocol.states, protocol.coins.size
@@ -147,7 +148,7 @@ def _meetings(protocol: Any) -> Meetings:
     return found
 
 
-def _require_size(terms: int, protocol: Any) -> None:
+def _require_size(terms: int, protocol: Protocol) -> None:
     if terms > MOST_TERMS:
         raise InvalidInput(
             f"the model of {protocol.id} would have {terms:,} terms, more than {MOST_TERMS:,}; take smaller parameters "

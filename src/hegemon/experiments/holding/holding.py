@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hegemon import display
 from hegemon.engines.schedulers.scheduler import Scheduler
@@ -25,6 +25,9 @@ from hegemon.models.configuration import Configuration
 from hegemon.models.protocol import Protocol
 from hegemon.runs.option import seed_of
 from hegemon.runs.stories import Trace
+
+if TYPE_CHECKING:
+    from hegemon.runs.option import Seed
 
 BUDGET = 10**11  # steps
 LAST = 12  # lines of a path that are shown
@@ -157,7 +160,7 @@ def holding(
     protocol: Protocol, *, graph: Topology | str | None = None,
     start: str | Path | Configuration | Sequence[Mapping[str, Any]] = "safe", relative: float | str = 0.1,
     scheduler: "str | Scheduler | None" = None,
-    importance: str = "auto", seed: Any = 0, budget: int = BUDGET, workers: int | None = None,
+    importance: str = "auto", seed: "Seed" = 0, budget: int = BUDGET, workers: int | None = None,
     cluster: str | None = None, checkpoint: str | Path | None = None, path: bool = False,
     progress: Tell | None = None,
 ) -> Holding:  # fmt: skip

@@ -1,7 +1,7 @@
 """One protocol on one graph from one start, and a crowd of weighted walkers on it."""
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
 from hegemon.runs.setting import Start, topology_for
 
+if TYPE_CHECKING:
+    from hegemon.engines.schedulers.scheduler import Scheduler
+
 MOST_AGENTS = 100_000
 MOST_STATES = 2**22
 SLICE = 5_000_000  # steps of compiled work between two looks at the clock
@@ -36,7 +39,9 @@ class Process:
 
     protocol: PopulationProtocol
 
-    def __init__(self, asked: Protocol, graph: Any = None, start: Start = "safe", scheduler: Any = None):
+    def __init__(
+        self, asked: Protocol, graph: Any = None, start: Start = "safe", scheduler: "str | Scheduler | None" = None
+    ):
         protocol = cast(PopulationProtocol, asked)
         if not protocol.model.has_interactions:
             raise InvalidInput(f"{protocol.id} has the model {protocol.model}; holding is for population protocols")
@@ -77,7 +82,7 @@ class Process:
         return stream(seed, *path)[0]
 
 
-def no_losses(kept: int, rng: Any, timed: int = 0) -> Losses:
+def no_losses(kept: int, rng: np.ndarray, timed: int = 0) -> Losses:
     """Room for this many meetings, and for the steps of this many losses."""
     numbers, first, clock = np.zeros((3, 1), np.int64)
     return Losses(
@@ -152,7 +157,7 @@ class Crowd:
         self.starters = self._now.populations[:STARTERS].copy()
         self.losses = no_losses(KEPT, stream(int(key), 0))
 
-    def scatter(self, rng: Any, before: int, gap: int, populations: np.ndarray, losses: Losses) -> None:
+    def scatter(self, rng: np.ndarray, before: int, gap: int, populations: np.ndarray, losses: Losses) -> None:
         """Configurations of one plain run, `gap` steps apart, the first after `before` and `gap` steps."""
         self.run(self._scatter, self.start.copy(), self.model, rng, before, gap, populations, losses)
         self.steps += before + len(populations) * gap

@@ -10,12 +10,13 @@ fallen behind, or a class that should be empty by now each have cells of their o
 """
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
     from hegemon.experiments.holding.process import Process
+    from hegemon.models.state import StateSpace
 
 
 SMALL = 4  # a field with at most this many values is small
@@ -101,7 +102,7 @@ def rarest_trait(population, sketch, weight, learns):
     return moment, rarest
 
 
-def classes_of(space: Any, most: int = MOST_CLASSES) -> tuple[np.ndarray, np.ndarray]:
+def classes_of(space: "StateSpace", most: int = MOST_CLASSES) -> tuple[np.ndarray, np.ndarray]:
     """The class of every state and, from 0 to 1, its widest field."""
     states = space.decode_array(np.arange(space.size))
     classes, values = np.zeros(space.size, np.int64), np.zeros(space.size)

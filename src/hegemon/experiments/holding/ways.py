@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,10 +12,13 @@ from hegemon.experiments.holding.process import Crowd
 from hegemon.experiments.holding.sketch import classes_of
 from hegemon.runs.stories import Interaction, Trace
 
+if TYPE_CHECKING:
+    from hegemon.models.state import StateSpace
+
 MOST_STEPS = 50_000  # of a path that is written down: a longer one begins later
 
 
-def ways(space: Any, found: Sequence[Replication]) -> list[dict[str, Any]]:
+def ways(space: "StateSpace", found: Sequence[Replication]) -> list[dict[str, Any]]:
     """Meetings that lost the leader, alike ones together, with their shares of all losses; the commonest first."""
     classes, _ = classes_of(space, space.size)
     top = max((one.rate for one in found), default=-math.inf)
@@ -33,7 +36,7 @@ def ways(space: Any, found: Sequence[Replication]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: -row["share"])
 
 
-def _range(space: Any, codes: Any) -> dict[str, Any]:
+def _range(space: "StateSpace", codes: Any) -> dict[str, Any]:
     """The fields of states that are alike: a value, or the range of those that differ."""
     states = [space.mapping_of(code) for code in sorted(set(codes))]
     seen = {name: sorted({state[name] for state in states}) for name in states[0]}
