@@ -87,18 +87,39 @@ def test_a_class_has_a_name_of_its_own():
 
 
 # Types at the seams: what rooms pass to each other is annotated wherever it is a parameter.
-SEAMS = {"protocol", "topology", "stop", "engine", "configuration", "scheduler"}
+SEAMS = {"protocol", "topology", "stop", "engine", "configuration", "scheduler", "run", "trial"}
 # Annotations of a protocol are declarations of fields; an experiment of a claim takes a class with its default.
 APART = ("protocols/", "cli/templates/", "claims/papers/")
 
 
-def untyped(text: str) -> list[str]:
-    """Functions with a seam among their parameters that has no annotation."""
+ANY_PROTOCOL = {
+    "analysis/graph_pictures.py": "analysis knows neither models nor graphs",
+    "engines/engine.py": "each family of engines narrows it to its own model",
+    "engines/population/adaptive_complete.py": "as the contract says it",
+    "exact/exports/diagram.py": "the parts of one model, after its trait was tested",
+    "exact/exports/latex.py": "the same",
+    "exact/exports/prism.py": "the same",
+    "experiments/checking.py": "the same",
+    "experiments/study.py": "a protocol, its class, or names",
+    "experiments/sweep.py": "the same",
+    "models/shared.py": "attributes of a class that only this file knows",
+    "models/soundness.py": "the parts of one model, after its trait was tested",
+    "network/rules.py": "each class narrows it to its own model",
+    "web/rehearsal.py": "the parts of one model, after its trait was tested",
+    "web/watch.py": "a name, a scheduler, or a function of the user's",
+}  # files in which a seam may be plain Any
+
+
+def untyped(text: str, vague: frozenset[str] = frozenset({"Any"})) -> list[str]:
+    """Functions with a seam among their parameters that has no annotation, or one that says nothing."""
     found = []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            given = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
-            found += [f"{node.name}({one.arg})" for one in given if one.arg in SEAMS and one.annotation is None]
+            given = [
+                one for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs) if one.arg in SEAMS
+            ]
+            said = {one.arg: one.annotation and ast.unparse(one.annotation) for one in given}
+            found += [f"{node.name}({name})" for name, type_ in said.items() if type_ is None or type_ in vague]
     return found
 
 
@@ -106,10 +127,17 @@ def untyped(text: str) -> list[str]:
 def test_every_seam_is_typed(room):
     files = [SOURCE / room] if room.endswith(".py") else sorted((SOURCE / room).rglob("*.py"))
     places = {str(path.relative_to(SOURCE)): path for path in files}
-    found = {place: untyped(path.read_text()) for place, path in places.items() if not place.startswith(APART)}
-    assert not {place: names for place, names in found.items() if names}
+    for place, path in places.items():
+        if not place.startswith(APART):
+            assert not untyped(path.read_text(), frozenset() if place in ANY_PROTOCOL else frozenset({"Any"})), place
+
+
+def test_every_exception_is_needed():
+    assert all(untyped((SOURCE / place).read_text()) for place in ANY_PROTOCOL)
 
 
 def test_a_missing_type_is_noticed():
     assert untyped("def run(protocol, n): ...") == ["run(protocol)"]
+    assert untyped("def run(*, protocol: Any): ...") == ["run(protocol)"]
+    assert not untyped("def run(protocol: Any): ...", frozenset())
     assert not untyped("def run(protocol: Protocol, n): ...")
