@@ -21,7 +21,10 @@ def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:
     def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
         array_value = context.make_array(signature.args[0])(context, builder, arguments[0])
         address = builder.ptrtoint(array_value.data, ir.IntType(64))
-        offset = builder.mul(arguments[1], builder.extract_value(array_value.strides, 0))
+        stride = builder.extract_value(array_value.strides, 0)
+        if array.ndim == 1:  # a number that the compiler knows: no multiplication, and nothing is kept in a register
+            stride = ir.IntType(64)(context.get_abi_sizeof(context.get_data_type(array.dtype)))
+        offset = builder.mul(arguments[1], stride)
         pointer = builder.inttoptr(builder.add(address, offset), cgutils.voidptr_t)
         integer = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, integer, integer, integer])
@@ -38,7 +41,7 @@ def _no_prefetch(array, index):  # type: ignore[no-untyped-def]
 
 
 prefetch = njit(_no_prefetch) if STOCK else _prefetch
-prefetch.__doc__ = "Start loading `array[index]` for writing; `array` is one-dimensional and contiguous."
+prefetch.__doc__ = "Start loading `array[index]`, a number or a row, for writing; `array` is contiguous."
 
 
 @intrinsic

@@ -15,7 +15,7 @@ from hegemon.compute.records import within
 from hegemon.engines.meeting import meeting_of
 from hegemon.engines.membership import Membership
 from hegemon.engines.population.draws import draws_of, move_words
-from hegemon.engines.population.pairs import LARGEST_TABLE, MARKED, codes_in, entries, entry_of, pairs_of
+from hegemon.engines.population.pairs import KNOWN, LARGEST_TABLE, MARKED, codes_in, entries, entry_of, pairs_of
 from hegemon.engines.schedulers.scheduler import Scheduler
 from hegemon.engines.stopping import Stop
 from hegemon.graphs.topology import Topology
@@ -24,7 +24,7 @@ from hegemon.models.population import PopulationProtocol
 
 LIMIT, MET, FAILED = 0, 1, 2  # how a kernel ended
 
-# ruff: noqa: F821 - in kernels, `draw`, `coin_at` and `run` are bound by specialize
+# ruff: noqa: F821 - in kernels, `draw`, `coin_at`, `follow` and `run` are bound by specialize
 
 
 class Goal(NamedTuple):
@@ -46,34 +46,49 @@ def run_codes(population, chance, goal, gate, tried, table, mark, budget):  # ty
     first, second, coins = chance.first, chance.second, chance.coins
     done = 0
     while done < budget:
-        size = min(chance.block, budget - done)
+        size = uint64(min(chance.block, budget - done))
         move_words(chance.rng, chance.before)
         draw(population, chance, size)
-        k = 0
+        k = follow(population, first, second, coins, table, states, uint64(0), size)
         while k < size:
-            a = b = after_a = after_b = entry = uint64(0)
-            while k < size and not entry & uint64(MARKED):
-                i, j = uint64(first[k]), uint64(second[k])
-                a, b = uint64(population[i]), uint64(population[j])
-                place = (coin_at(coins, k) * states + a) * states + b
-                entry = uint64(table[place])
-                if entry == 0:
-                    tried[0], tried[1], tried[2] = first[k], second[k], coins[k]
-                    if call_meeting(gate, np.int64(a), np.int64(b), coins[k]) < 0:
-                        return done + k, FAILED
-                    entry = entry_of(gate, mark, a, b)
-                    table[place] = entry
-                after_a, after_b = codes_in(entry)
-                population[i] = after_a
-                population[j] = after_b
-                k += 1
+            i, j = uint64(first[k]), uint64(second[k])
+            a, b = uint64(population[i]), uint64(population[j])
+            place = (coin_at(coins, k) * states + a) * states + b
+            entry = uint64(table[place])
+            if entry == 0:
+                tried[0], tried[1], tried[2] = first[k], second[k], coins[k]
+                if call_meeting(gate, np.int64(a), np.int64(b), coins[k]) < 0:
+                    return done + np.int64(k), FAILED
+                entry = entry_of(gate, mark, a, b)
+                table[place] = entry
+            after_a, after_b = codes_in(entry)
+            population[i] = after_a
+            population[j] = after_b
+            k += uint64(1)
             if entry & uint64(MARKED) and recount_codes(mark, a, b, after_a, after_b, goal):
                 if k < size:
                     move_words(chance.before, chance.rng)
                     draw(population, chance, k)  # the others are drawn again by whoever goes on
-                return done + k, MET
-        done += size
+                return done + np.int64(k), MET
+            k = follow(population, first, second, coins, table, states, k, size)
+        done += np.int64(size)
     return done, LIMIT
+
+
+def follow_pairs(population, first, second, coins, table, states, k, size):  # type: ignore[no-untyped-def]
+    """From the drawn pair `k` on, those whose entry is known and changes nothing that the stop counts; returns the
+    first other one. All else is kept out of this loop, so that what it needs stays in registers."""
+    while k < size:
+        i, j = uint64(first[k]), uint64(second[k])
+        place = (coin_at(coins, k) * states + uint64(population[i])) * states + uint64(population[j])
+        entry = uint64(table[place])
+        if entry & uint64(KNOWN | MARKED) != uint64(KNOWN):
+            return k
+        after_a, after_b = codes_in(entry)
+        population[i] = after_a
+        population[j] = after_b
+        k += uint64(1)
+    return k
 
 
 def drawn_coin(coins, k):  # type: ignore[no-untyped-def]
@@ -148,7 +163,8 @@ class Codes:
         self.meeting = meeting_of(protocol, stop)
         self.states, self.marks, table = pairs_of(protocol, self._membership)
         coin_at = drawn_coin if protocol.coins.size > 1 else no_coin
-        self._run = part(run_codes, allocates=False, draw=draw, coin_at=coin_at)
+        follow = part(follow_pairs, allocates=False, coin_at=coin_at)
+        self._run = part(run_codes, allocates=False, draw=draw, coin_at=coin_at, follow=follow)
         self._kernel = specialize(run_each, allocates=False, run=self._run)
         self._given = self.meeting.gate(), self.tried, table, self.marks
 
