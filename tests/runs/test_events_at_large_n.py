@@ -94,11 +94,10 @@ def deviation(found: int, kind: str, rate: float) -> float:
 @pytest.mark.parametrize("engine", [Agents, Batch], ids=lambda engine: engine.name)
 @pytest.mark.parametrize("kind", KINDS)
 def test_events_are_as_many_as_their_rates_say(engine, kind):
-    """Twins with 1.2 times and twice the rate are caught; another kind of event besides changes nothing."""
+    """A twin with 1.2 times the rate is caught; another kind of event besides changes nothing."""
     rate, besides = 0.2, () if kind == "corrupt" else ("corrupt=1/10,marked=0",)
     assert abs(deviation(hit(engine, kind, rate, besides), kind, rate)) < 4
-    for factor in (1.2, 2):
-        assert deviation(hit(engine, kind, factor * rate, besides), kind, rate) > 4
+    assert deviation(hit(engine, kind, 1.2 * rate, besides), kind, rate) > 4
 
 
 @pytest.mark.full

@@ -1,5 +1,7 @@
 """Agents that crash and pause: runs against a plain simulation and against the exact long run."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -18,7 +20,7 @@ CASES = {
     "pause": ["corrupt=1/10", "pause=1/5,meetings=3"],
     "wake": ["corrupt=1/10,leader=1", "pause=1/5", "wake=1/4"],
 }
-STEPS = 20
+STEPS, TRIALS = 20, 300
 
 
 def plainly(texts: list[str], k: int, twin: bool = False) -> tuple[int, int]:
@@ -63,25 +65,29 @@ def plainly(texts: list[str], k: int, twin: bool = False) -> tuple[int, int]:
     return sum(space.namespace(code).leader for code, halted in agents if halted < dead), len(agents)
 
 
-def ran(rates: list[str], engine: str, trials: int = 300) -> list[tuple[int, int]]:
+@cache
+def plain_runs(*rates: str, twin: bool = False) -> list[tuple[int, int]]:
+    return [plainly(list(rates), k, twin) for k in range(TRIALS)]
+
+
+def ran(rates: list[str], engine: str) -> list[tuple[int, int]]:
     asked = {"rates": rates, "start": "all-leaders", "until": f"steps:{STEPS}", "engine": engine, "workers": 1}
-    return [(one.leaders, one.measures.get("agents", 4)) for one in hg.run_trials(TIMER, trials, **asked).runs]
+    return [(one.leaders, one.measures.get("agents", 4)) for one in hg.run_trials(TIMER, TRIALS, **asked).runs]
 
 
 @pytest.mark.parametrize("engine", ["agents", "batch"])
 @pytest.mark.parametrize("rates", CASES.values(), ids=CASES)
 def test_runs_have_the_law_of_a_plain_simulation(rates, engine):
-    found = ran(rates, engine)
-    assert p_value(found, [plainly(rates, k) for k in range(1000)][: len(found)]) > 1e-4
+    assert p_value(ran(rates, engine), plain_runs(*rates)) > 1e-4
 
 
 def test_a_partner_that_goes_on_is_noticed():
     """Broken twins: whoever meets a halted agent changes, and pauses that are forgotten."""
     rates = ["corrupt=1/50", "pause=3/5", "wake=1/20"]
-    right = [plainly(rates, k) for k in range(300)]
+    right = plain_runs(*rates)
     assert p_value(ran(rates, "agents"), right) > 1e-4
-    assert p_value([plainly(rates, k, twin=True) for k in range(300)], right) < 1e-4
-    assert p_value([plainly(rates[:1], k) for k in range(300)], right) < 1e-4
+    assert p_value(plain_runs(*rates, twin=True), right) < 1e-4
+    assert p_value(plain_runs(*rates[:1]), right) < 1e-4
 
 
 @pytest.mark.parametrize("rates", CASES.values(), ids=CASES)

@@ -30,6 +30,14 @@ def browser():
         yield found
 
 
+@pytest.fixture(autouse=True)
+def nothing_left_open(browser):
+    """A page that stays open goes on drawing."""
+    yield
+    for context in browser.contexts:
+        context.close()
+
+
 @pytest.fixture(scope="module")
 def watching():
     page = Watching(Builder(RunRecord(hg.FischerJiang(n=N), seed=SEED))).start()

@@ -85,17 +85,18 @@ def test_strips_are_saved_in_every_form(tmp_path, ending):
 
 
 def test_bands_are_one_picture_and_no_strip():
-    session = Session(hg.Pairwise(n=10**9), seed=2)
+    protocol, steps = hg.Pairwise(n=10**7), 10**7
+    session = Session(protocol, seed=2)
     with pytest.raises(InvalidInput, match="only counts are kept"):
         film_for(session, "strip")
-    film = film_for(session, "moment", until=f"steps:{10**9}")
+    film = film_for(session, "moment", until=f"steps:{steps}")
     pen = Noting()
     painter = Painter(film, 480)
     for head in film["heads"]:
         painter.paint(pen, head, b"")
     assert len(set(pen.polygons)) == 2
     legend = still(film).figure.legends[0].get_texts()
-    run = hg.simulate(hg.Pairwise(n=10**9), seed=2, engine="batch", until=f"steps:{10**9}")
+    run = hg.simulate(protocol, seed=2, engine="batch", until=f"steps:{steps}")
     assert f"leader: {run.leaders:,}" in [text.get_text() for text in legend]
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import hegemon as hg
 from hegemon import InvalidInput, simulate
 from hegemon.compute import mersenne
+from hegemon.engines import choice
 from hegemon.engines.messages.compiled import engine as compiled_engine
 from hegemon.engines.messages.compiled.engine import Compiled
 from hegemon.engines.messages.compiled.statements import Function
@@ -199,16 +200,17 @@ def test_the_coins_are_those_of_python(seed, low, width, bits, before):
 # -- what is chosen and what is refused ---------------------------------------------------------------------------
 
 
-def test_the_automatic_choice():
+def test_the_automatic_choice(monkeypatch):
     """Compiled where there is enough to do and everything is declared; the measures are the same."""
     few = simulate(hg.FloodMax(n=30), seed=1)
     assert few.engine == "nodes"
-    protocol = hg.FloodMax(n=9000, diameter=3)
-    many = simulate(protocol, graph="regular:9000,4", seed=1)
+    monkeypatch.setattr(choice, "MANY_ARCS", 1000)
+    protocol = hg.FloodMax(n=300, diameter=3)
+    many = simulate(protocol, graph="regular:300,4", seed=1)
     assert (many.engine, "declared fields" in many.reason) == ("compiled", True)
-    plain = simulate(protocol, graph="regular:9000,4", seed=1, engine="nodes")
+    plain = simulate(protocol, graph="regular:300,4", seed=1, engine="nodes")
     assert (many.steps, many.leaders, many.measures) == (plain.steps, plain.leaders, plain.measures)
-    lossy = simulate(protocol, graph="regular:9000,4", seed=1, loss="1/10", max_steps=1)
+    lossy = simulate(protocol, graph="regular:300,4", seed=1, loss="1/10", max_steps=1)
     assert lossy.engine == "nodes"
     wide = simulate(hg.FloodMax(n=50_000, diameter=1), graph="ring:50000", seed=1)
     assert wide.engine == "nodes" and "beyond 62 bits" in wide.reason
