@@ -143,7 +143,7 @@ def unnoticed(certificate, tmp_path, capsys):
     ]
 
 
-@pytest.mark.parametrize("name", ["pairwise", "exact-majority"])
+@pytest.mark.parametrize("name", ["pairwise", pytest.param("exact-majority", marks=pytest.mark.full)])
 def test_every_field_is_checked_or_said(name, tmp_path, capsys, monkeypatch):
     """A changed field is refused, or what is printed changes with it. Solvers asked once per text: it is the same."""
     given = json.loads(json.dumps(hg.prove(CATALOGUE[name], largest=0).certificate))

@@ -62,7 +62,7 @@ def test_refusals(tmp_path):
         write_chain(answer.chain, "drn", tmp_path / "none" / "x", {"safe": answer.inside}, "safe")
 
 
-@pytest.mark.parametrize("protocol", CASES, ids=lambda p: p.id)
+@pytest.mark.parametrize("protocol", [*CASES[:-1], pytest.param(CASES[-1], marks=pytest.mark.full)], ids=lambda p: p.id)
 def test_storm_computes_the_same_expected_steps(protocol, tmp_path):
     import stormpy  # an extra, which the tests install
 

@@ -14,6 +14,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     "--disable-quic",
+    "--renderer-process-limit=1",
 ]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome"))), None)
 WAIT = 180_000  # milliseconds; a bound, never a measure: kernels may be compiled meanwhile, on a busy machine

@@ -31,8 +31,10 @@ def browser():
 
 
 @pytest.fixture(autouse=True)
-def nothing_left_open(browser):
-    """A page that stays open goes on drawing."""
+def cheap(browser, monkeypatch):
+    """A page that stays open goes on drawing. A run of one test is a thread, as for protocols that no other process
+    can import; the run that many tests share (`watching`) is a process, as are those of test_server.py."""
+    monkeypatch.setattr(Builder, "can_travel", False)
     yield
     for context in browser.contexts:
         context.close()

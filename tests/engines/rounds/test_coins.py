@@ -105,7 +105,7 @@ def test_successors_are_those_of_all_values(chance):
         assert found == law
 
 
-def deviation(protocol, scheduler, exact, trials=900) -> float:
+def deviation(protocol, scheduler, exact, trials=400) -> float:
     """How far the mean time of runs is from the exact one, in standard errors."""
     runs = hg.run_trials(protocol, trials, graph="ring:4", until="full", seed=3, scheduler=scheduler).runs
     times = np.array([run.steps for run in runs])
