@@ -136,14 +136,13 @@ def test_the_law_is_exact():
     start = protocol.initial("all-leaders", None).agents
     law = exact_law(protocol, protocol.space.encode_array(start).tolist(), 11)
     keys = sorted(law, key=law.get, reverse=True)
-    trials = 2000
-    found = runs(protocol, "batch", 7, trials=trials, start="all-leaders", until="steps:11")
+    found = runs(protocol, "batch", 7, trials=4000, start="all-leaders", until="steps:11")
     drawn = [tuple(sorted(np.repeat(*run.configuration.multiset).tolist())) for run in found]
     assert set(drawn) <= set(law)
-    common = [key for key in keys if law[key] * trials >= 8]
+    common = [key for key in keys if law[key] * 4000 >= 8]
     counts = [drawn.count(key) for key in common]
-    expected = [law[key] * trials for key in common]
-    counts, expected = [*counts, trials - sum(counts)], [*expected, trials - sum(expected)]
+    expected = [law[key] * 4000 for key in common]
+    counts, expected = [*counts, 4000 - sum(counts)], [*expected, 4000 - sum(expected)]
     assert stats.chisquare(counts, expected).pvalue > SIGNIFICANCE
 
 
