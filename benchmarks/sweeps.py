@@ -41,7 +41,7 @@ def store(trials: int = TRIALS) -> None:
         begin = seconds()
         steps = 0
         for trial in range(trials):
-            run = simulate(case.protocol, graph=topology, seed=case.seed, trial=trial, **case.options)
+            run = simulate(**vars(case.record) | {"graph": topology, "seed": case.seed, "trial": trial})
             steps += run.steps
         bare = seconds() - begin
         begin = seconds()
