@@ -86,14 +86,8 @@ class Survey:
 
     def __init__(self, engine: "Rounds", period: int):
         self.engine, self.path = engine, Path(engine, period)
-        protocol, packing = engine.protocol, engine.packing
-        values, places = private_words(protocol, packing), np.zeros(engine.private + 1, np.int64)
-        places[values] = np.arange(len(values))
-        numbers, weights = np.array(protocol.coin_faces, np.int64).T
-        self.hidden = Hidden(
-            engine.private, values, places, numbers.copy(), weights.astype(np.float64), protocol.coin_values
-        )
-        records, author = protocol.record_types, engine.author
+        self.hidden = hidden_part(engine.protocol, engine.packing)
+        records, author = engine.protocol.record_types, engine.author
         move = {name: author[name] for name in ("pack", "unpack", "clear", "update", "fits")}
         transition = part(kernels.transition, records, **move)  # one for both kernels: it takes long to compile
         self._observe = specialize(kernels.observe, records, transition=transition, gather=author["gather"])
@@ -170,6 +164,15 @@ class Survey:
     def _room(self) -> Powers:
         number = len(self.hidden.values)
         return Powers(np.empty((64, number, number)), np.empty((64, number)), np.empty(number), np.empty(number))
+
+
+def hidden_part(protocol: RoundsProtocol, packing: Packing) -> Hidden:
+    values, places = private_words(protocol, packing), np.zeros(packing.private_mask + 1, np.int64)
+    places[values] = np.arange(len(values))
+    numbers, weights = np.array(protocol.coin_faces, np.int64).T
+    return Hidden(
+        packing.private_mask, values, places, numbers.copy(), weights.astype(np.float64), protocol.coin_values
+    )
 
 
 def private_words(protocol: RoundsProtocol, packing: Packing) -> np.ndarray:

@@ -38,6 +38,7 @@ from hegemon.engines.rounds.kernels import (
     Search,
     Shown,
 )
+from hegemon.engines.rounds.lockstep import Lockstep
 from hegemon.engines.stopping import Stop
 from hegemon.errors import InvalidInput, pass_interrupt
 from hegemon.graphs.topology import Topology
@@ -94,6 +95,7 @@ class Rounds(Engine):
         self._looks_ahead = fast_forward and can_skip(protocol, (*stop.conditions, *stop.whole))
         self._survey: Survey | None = None
         self._flight: Flight | None = None
+        self._lockstep = Lockstep(self)
         self.load(configuration)
 
     def _compile(self, topology: Topology) -> None:
@@ -214,6 +216,7 @@ class Rounds(Engine):
         self._state[TIME] = begin
         self._recount()
         self._anchor[:], self._clock[:] = anchor, clock
+        self._lockstep.forget()
         self._flight, self._survey = None, Survey(self, period) if period else None
         while self.step < step:
             self.advance(step)
@@ -248,10 +251,8 @@ class Rounds(Engine):
             elif self._survey is not None:
                 status = self._surveyed_round()
             else:
-                begin = self.step
-                self._pace.start()
-                status = self._rounds(min(limit - begin, self._pace.amount))
-                self._pace.done(self.step - begin)
+                made = self._lockstep.rounds(limit - self.step)
+                status = self._plain_rounds(limit - self.step) if made is None else made
             if status & MET and self._whole_holds():
                 return True
             if status & PERIODIC:
@@ -259,6 +260,13 @@ class Rounds(Engine):
         return False
 
     # -- rounds -----------------------------------------------------------------------------------------
+
+    def _plain_rounds(self, limit: int) -> int:
+        begin = self.step
+        self._pace.start()
+        status = self._rounds(min(limit, self._pace.amount, self._lockstep.pause))
+        self._pace.done(self.step - begin)
+        return status
 
     def _rounds(self, budget: int) -> int:
         """At most that many; returns early when something is to be evaluated."""
@@ -360,6 +368,7 @@ class Rounds(Engine):
         """Begin a new search: the next configuration to be recognized is the present one."""
         self._anchor[:] = self.words
         self._clock[:] = 0, int(self._looks_ahead)
+        self._lockstep.forget()
 
     def _surveyed_round(self) -> int:
         """A round of the period under survey; at its end, the flight over all rounds that are like it."""

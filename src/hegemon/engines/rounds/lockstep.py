@@ -1,0 +1,177 @@
+"""Lockstep for the engine `rounds`: while nodes that look alike move alike, a round costs as much as its classes.
+
+On a large graph few different states may be left, each at thousands of nodes, for a very long time. Then it is enough to
+move every class of equal nodes once, as long as each stays together. This skips nothing and draws nothing: the rounds, the
+coins and all private fields are those of the plain engine. `lockstep_kernels` says what a class is.
+"""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from hegemon.compute.compilation import part, specialize
+from hegemon.compute.fingerprints import speaks_of
+from hegemon.compute.records import marker
+from hegemon.engines.pacing import Pace
+from hegemon.engines.rounds import fast_forward_kernels, kernels
+from hegemon.engines.rounds import lockstep_kernels as lockstep
+from hegemon.engines.rounds.fast_forward import LARGEST_CHAIN, hidden_part, number_of_private_states
+from hegemon.engines.rounds.kernels import MET, TIME
+from hegemon.engines.rounds.lockstep_kernels import APART, Bits, Classes, Learnt, Own, Work
+from hegemon.errors import pass_interrupt
+
+if TYPE_CHECKING:
+    from hegemon.engines.rounds.rounds import Rounds
+
+FEWEST_NODES = 4096  # below, plain rounds are fast enough
+MOST_CLASSES = 64  # a set of classes is a word of bits
+MOST_TRIED = 1  # updates that are tried to learn all classes, per node
+MOST_LEARNT = 1 << 21  # numbers that are kept of what was tried
+SHORTEST_WAIT = 16  # rounds until it is tried again whether nodes move alike
+
+
+class Formation(NamedTuple):
+    """The nodes in classes, and what was learnt about these."""
+
+    classes: Classes
+    learnt: Learnt
+    own: Own
+    work: Work
+
+
+class Lockstep:
+    """Makes rounds class by class where possible. It does not matter for the result where it is used and where not."""
+
+    def __init__(self, engine: "Rounds"):
+        self.engine = engine
+        protocol, stop = engine.protocol, engine.stop
+        self._tries = number_of_private_states(protocol) * protocol.coin_values
+        self._is_possible = (
+            protocol.n >= FEWEST_NODES
+            and protocol.neighbourhood == "set"
+            and not protocol.oriented
+            and self._tries <= LARGEST_CHAIN
+            and not stop.watch
+            and not speaks_of(stop.conditions, protocol.private)
+        )
+        self.rounds_made = 0
+        self._pace = Pace(1)
+        self.forget()
+
+    def forget(self) -> None:
+        """The configuration was replaced."""
+        self._formation: Formation | None = None
+        self._wait = SHORTEST_WAIT
+        self._next = self.engine.step + SHORTEST_WAIT
+
+    @property
+    def pause(self) -> int:
+        """For how many rounds, at least one, plain rounds are better."""
+        return max(1, self._next - self.engine.step) if self._is_possible else 1 << 62
+
+    def rounds(self, limit: int) -> int | None:
+        """At most that many rounds; returns early when something is to be evaluated. None: no round was made."""
+        engine = self.engine
+        if not self._is_possible or engine.step < self._next:
+            return None
+        if self._formation is None:
+            self._formation, self._begin = self._formed(), engine.step
+        if self._formation is None:
+            self._put_off()
+            return None
+        return self._march(self._formation, limit)
+
+    def _put_off(self) -> None:
+        """The longer in vain, the longer until the next attempt."""
+        self._formation = None
+        self._wait += 1 + self._wait // 4
+        self._next = self.engine.step + self._wait
+
+    def _march(self, formation: Formation, limit: int) -> int | None:
+        engine, begin = self.engine, self.engine.step
+        if not hasattr(self, "_kernel"):
+            self._compile()
+        self._pace.start()
+        try:
+            status = self._kernel(
+                min(limit, self._pace.amount), *formation, engine._state, engine.room(), engine._counts, engine._goal,
+                engine._search, engine._coins, self._bits, self._hidden, engine.given,
+            )  # fmt: skip
+        except Exception as error:  # in an update that is not made: plain rounds meet it, or never do
+            pass_interrupt(error)
+            self._is_possible, status = False, APART
+        made = engine.step - begin
+        self._pace.done(made)
+        if made:
+            self.rounds_made += made
+            classes, _, own, _ = formation
+            self._muster(classes, own, self._hidden.values, *engine.frame, engine.room(), engine.given.layout)
+        if status & APART:
+            if engine.step - self._begin > self._wait:
+                self._wait = SHORTEST_WAIT
+            self._put_off()
+        return status & ~APART if made else None
+
+    def _formed(self) -> Formation | None:
+        """The present configuration in classes; None if there are too many to gain from it."""
+        engine = self.engine
+        n, faces = engine.protocol.n, engine.frame.faces
+        of, words = np.empty(n, np.uint8), np.empty(MOST_CLASSES, np.int64)
+        sizes, first = np.empty(MOST_CLASSES, np.int64), np.empty(MOST_CLASSES, np.int64)
+        classify = specialize(lockstep.classify, mixed=lockstep.mixed)
+        number = classify(engine.words, engine.private, of, words, sizes, first)
+        if number < 0:
+            return None
+        most = MOST_TRIED * n // self._tries
+        slots = np.full(1 << (2 * most + 1).bit_length(), -1)
+        kinds, sets = np.empty(most, np.int64), np.empty(most, np.uint64)
+        near = np.zeros(number, np.uint64)
+        sort_out = specialize(lockstep.sort_out, mixed=lockstep.mixed)
+        found = sort_out(of, engine.given.offsets, engine.given.targets, slots, kinds, sets, near)
+        if found < 0:
+            return None
+        kinds = kinds[:found]
+        order = np.argsort(of[kinds], kind="stable")
+        begins = np.searchsorted(of[kinds][order], np.arange(number + 1))
+        classes = Classes(
+            of, words[:number].copy(), np.zeros(number, np.int64), sizes[:number], first[:number], near, begins,
+            kinds[order],
+        )  # fmt: skip
+        self._hidden = hidden_part(engine.protocol, engine.packing)
+        places = np.zeros((2, n), np.uint8)
+        places[0] = self._hidden.places[engine.words & engine.private]
+        rows = 1 << ((MOST_LEARNT // (number + 1 + self._tries)).bit_length() - 1)
+        learnt = Learnt(
+            np.zeros((rows, number + 1), np.int64), np.zeros(rows, np.int8), np.zeros((rows, self._tries), np.int64)
+        )
+        own = Own(places, np.zeros(1, np.int64), np.zeros((number, self._tries), np.uint8))
+        work = Work(
+            np.zeros(number + 1, np.int64), np.zeros(number, np.int64), np.zeros(number, faces.dtype),
+            np.zeros(len(engine.stop.conditions), np.int8), np.zeros(1, np.int64),
+        )  # fmt: skip
+        return Formation(classes, learnt, own, work)
+
+    def _compile(self) -> None:
+        engine = self.engine
+        protocol, packing, author = engine.protocol, engine.packing, engine.author
+        public = sum(((1 << packing.widths[name]) - 1) << packing.shifts[name] for name in protocol.public_names)
+        self._bits = Bits(public, engine.private)
+        records = protocol.record_types
+        move = {name: author[name] for name in ("pack", "unpack", "clear", "update", "fits")}
+        shown = {name: author[name] for name in ("unpack", "show")}
+        transition = part(fast_forward_kernels.transition, records, **move)
+        coins_of = part(lockstep.coins_of, toss=engine._toss)
+        self._kernel = specialize(
+            lockstep.march,
+            records,
+            learn=part(lockstep.learn, records, transition=transition, **shown),
+            tabulate=part(lockstep.tabulate, coins_of=coins_of),
+            draw=part(lockstep.draw, toss=engine._toss),
+            row_of=lockstep.row_of,
+            is_in=lockstep.is_in,
+            recurs_in_step=part(lockstep.recurs_in_step),
+            unpack=author["unpack"],
+            note=marker(engine.stop.conditions),
+            meets=part(kernels.meets),
+        )
+        self._muster = specialize(lockstep.muster, records, **shown)
