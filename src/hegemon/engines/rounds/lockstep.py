@@ -1,8 +1,8 @@
 """Lockstep for the engine `rounds`: while nodes that look alike move alike, a round costs as much as its classes.
 
-On a large graph few different states may be left, each at thousands of nodes, for a very long time. Then it is enough to
-move every class of equal nodes once, as long as each stays together. This skips nothing and draws nothing: the rounds, the
-coins and all private fields are those of the plain engine. `lockstep_kernels` says what a class is.
+On a large graph few different states may be left, each at thousands of nodes, for a very long time. Then it is enough
+to move every class of equal nodes once, as long as each stays together. Nothing is skipped and nothing is drawn anew:
+the rounds, the coins and all private fields are those of the plain engine. `lockstep_kernels` defines classes.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,8 +16,7 @@ from hegemon.engines.pacing import Pace
 from hegemon.engines.rounds import fast_forward_kernels, kernels
 from hegemon.engines.rounds import lockstep_kernels as lockstep
 from hegemon.engines.rounds.fast_forward import LARGEST_CHAIN, hidden_part, number_of_private_states
-from hegemon.engines.rounds.kernels import MET, TIME
-from hegemon.engines.rounds.lockstep_kernels import APART, Bits, Classes, Learnt, Own, Work
+from hegemon.engines.rounds.lockstep_kernels import APART, Classes, Learnt, Own, Work
 from hegemon.errors import pass_interrupt
 
 if TYPE_CHECKING:
@@ -26,8 +25,9 @@ if TYPE_CHECKING:
 FEWEST_NODES = 4096  # below, plain rounds are fast enough
 MOST_CLASSES = 64  # a set of classes is a word of bits
 MOST_TRIED = 1  # updates that are tried to learn all classes, per node
-MOST_LEARNT = 1 << 21  # numbers that are kept of what was tried
+MOST_LEARNT = 1 << 22  # numbers that are kept of what was tried: 32 MB
 SHORTEST_WAIT = 16  # rounds until it is tried again whether nodes move alike
+FIRST_WAIT = 1 << 26  # nodes and arcs that plain rounds read before: it takes seconds to compile
 
 
 class Formation(NamedTuple):
@@ -55,14 +55,14 @@ class Lockstep:
             and not speaks_of(stop.conditions, protocol.private)
         )
         self.rounds_made = 0
-        self._pace = Pace(1)
+        self._earliest = FIRST_WAIT // (protocol.n + engine.topology.arcs)
         self.forget()
 
     def forget(self) -> None:
         """The configuration was replaced."""
         self._formation: Formation | None = None
         self._wait = SHORTEST_WAIT
-        self._next = self.engine.step + SHORTEST_WAIT
+        self._next = max(self.engine.step + SHORTEST_WAIT, self._earliest)
 
     @property
     def pause(self) -> int:
@@ -75,7 +75,8 @@ class Lockstep:
         if not self._is_possible or engine.step < self._next:
             return None
         if self._formation is None:
-            self._formation, self._begin = self._formed(), engine.step
+            self._hidden = hidden_part(engine.protocol, engine.packing)
+            self._formation, self._begin, self._pace = self._formed(), engine.step, Pace(1)
         if self._formation is None:
             self._put_off()
             return None
@@ -84,7 +85,7 @@ class Lockstep:
     def _put_off(self) -> None:
         """The longer in vain, the longer until the next attempt."""
         self._formation = None
-        self._wait += 1 + self._wait // 4
+        self._wait += 1 + self._wait // 8
         self._next = self.engine.step + self._wait
 
     def _march(self, formation: Formation, limit: int) -> int | None:
@@ -95,7 +96,7 @@ class Lockstep:
         try:
             status = self._kernel(
                 min(limit, self._pace.amount), *formation, engine._state, engine.room(), engine._counts, engine._goal,
-                engine._search, engine._coins, self._bits, self._hidden, engine.given,
+                engine._search, engine._coins, self._public, self._hidden, engine.given,
             )  # fmt: skip
         except Exception as error:  # in an update that is not made: plain rounds meet it, or never do
             pass_interrupt(error)
@@ -114,39 +115,18 @@ class Lockstep:
 
     def _formed(self) -> Formation | None:
         """The present configuration in classes; None if there are too many to gain from it."""
-        engine = self.engine
-        n, faces = engine.protocol.n, engine.frame.faces
-        of, words = np.empty(n, np.uint8), np.empty(MOST_CLASSES, np.int64)
-        sizes, first = np.empty(MOST_CLASSES, np.int64), np.empty(MOST_CLASSES, np.int64)
-        classify = specialize(lockstep.classify, mixed=lockstep.mixed)
-        number = classify(engine.words, engine.private, of, words, sizes, first)
-        if number < 0:
+        engine, tries = self.engine, self._tries
+        classes = classes_of(engine, MOST_TRIED * engine.protocol.n // tries)
+        if classes is None:
             return None
-        most = MOST_TRIED * n // self._tries
-        slots = np.full(1 << (2 * most + 1).bit_length(), -1)
-        kinds, sets = np.empty(most, np.int64), np.empty(most, np.uint64)
-        near = np.zeros(number, np.uint64)
-        sort_out = specialize(lockstep.sort_out, mixed=lockstep.mixed)
-        found = sort_out(of, engine.given.offsets, engine.given.targets, slots, kinds, sets, near)
-        if found < 0:
-            return None
-        kinds = kinds[:found]
-        order = np.argsort(of[kinds], kind="stable")
-        begins = np.searchsorted(of[kinds][order], np.arange(number + 1))
-        classes = Classes(
-            of, words[:number].copy(), np.zeros(number, np.int64), sizes[:number], first[:number], near, begins,
-            kinds[order],
-        )  # fmt: skip
-        self._hidden = hidden_part(engine.protocol, engine.packing)
-        places = np.zeros((2, n), np.uint8)
-        places[0] = self._hidden.places[engine.words & engine.private]
-        rows = 1 << ((MOST_LEARNT // (number + 1 + self._tries)).bit_length() - 1)
-        learnt = Learnt(
-            np.zeros((rows, number + 1), np.int64), np.zeros(rows, np.int8), np.zeros((rows, self._tries), np.int64)
-        )
-        own = Own(places, np.zeros(1, np.int64), np.zeros((number, self._tries), np.uint8))
+        number, width = len(classes.words), classes.near.shape[1] + 2
+        rows = 1 << ((MOST_LEARNT // (width + tries)).bit_length() - 1)
+        learnt = Learnt(np.zeros(rows, np.int8), np.zeros((rows, width), np.int64), np.zeros((rows, tries), np.int64))
+        places = np.zeros((2, engine.protocol.n), np.uint8)
+        places[0] = self._hidden.places[engine.words & engine.words.dtype.type(engine.private)]
+        own = Own(places, np.zeros(1, np.int64), np.zeros((number, tries), np.uint8))
         work = Work(
-            np.zeros(number + 1, np.int64), np.zeros(number, np.int64), np.zeros(number, faces.dtype),
+            np.zeros(number, np.int64), np.zeros(width, np.int64), np.zeros(tries, np.int64),
             np.zeros(len(engine.stop.conditions), np.int8), np.zeros(1, np.int64),
         )  # fmt: skip
         return Formation(classes, learnt, own, work)
@@ -154,24 +134,44 @@ class Lockstep:
     def _compile(self) -> None:
         engine = self.engine
         protocol, packing, author = engine.protocol, engine.packing, engine.author
-        public = sum(((1 << packing.widths[name]) - 1) << packing.shifts[name] for name in protocol.public_names)
-        self._bits = Bits(public, engine.private)
+        self._public = sum(((1 << packing.widths[name]) - 1) << packing.shifts[name] for name in protocol.public_names)
         records = protocol.record_types
         move = {name: author[name] for name in ("pack", "unpack", "clear", "update", "fits")}
         shown = {name: author[name] for name in ("unpack", "show")}
         transition = part(fast_forward_kernels.transition, records, **move)
+        learn = part(lockstep.learn, records, transition=transition, **shown)
         coins_of = part(lockstep.coins_of, toss=engine._toss)
         self._kernel = specialize(
             lockstep.march,
             records,
-            learn=part(lockstep.learn, records, transition=transition, **shown),
+            agree=part(lockstep.agree, records, learn=learn, row_of=lockstep.row_of, is_in=lockstep.is_in),
             tabulate=part(lockstep.tabulate, coins_of=coins_of),
             draw=part(lockstep.draw, toss=engine._toss),
-            row_of=lockstep.row_of,
-            is_in=lockstep.is_in,
             recurs_in_step=part(lockstep.recurs_in_step),
             unpack=author["unpack"],
             note=marker(engine.stop.conditions),
             meets=part(kernels.meets),
         )
         self._muster = specialize(lockstep.muster, records, **shown)
+
+
+def classes_of(engine: "Rounds", most: int) -> Classes | None:
+    """The classes of the present configuration; None if these are too many, or their kinds more than `most`."""
+    of, owners, sets = np.empty(engine.protocol.n, np.uint8), np.empty(most, np.uint8), np.empty(most, np.uint64)
+    words, sizes, first = (np.empty(MOST_CLASSES, np.int64) for _ in range(3))
+    classify = specialize(lockstep.classify, mixed=lockstep.mixed)
+    number = classify(engine.words, engine.private, of, words, sizes, first)
+    if number < 0:
+        return None
+    slots = np.full(1 << (2 * most + 1).bit_length(), -1)
+    sort_out = specialize(lockstep.sort_out, mixed=lockstep.mixed)
+    kinds = sort_out(of, engine.given.offsets, engine.given.targets, slots, owners, sets)
+    if kinds < 0:
+        return None
+    order = np.argsort(owners[:kinds], kind="stable")
+    begins = np.searchsorted(owners[order], np.arange(number + 1))
+    is_near = (sets[order, None] >> np.arange(number, dtype=np.uint64)) & np.uint64(1) != 0
+    widths = is_near.sum(axis=1)
+    near = np.argsort(~is_near, axis=1, kind="stable")[:, : widths.max()].astype(np.uint8)
+    later = np.zeros(number, np.int64)
+    return Classes(of, words[:number], later, sizes[:number], first[:number], begins, near, widths)

@@ -13,32 +13,32 @@ from hegemon.compute.philox import word_at
 from hegemon.engines.rounds.kernels import AGE, MET, PATIENCE, PERIODIC, TIME
 
 APART = 8  # why `march` came back, beside the reasons in kernels.py: the next round is not made class by class
-UNKNOWN, STILL, LIVELY, DIVIDED = range(4)  # what is known of a class in its surroundings
+UNKNOWN, STILL, LIVELY, FAILS = range(4)  # what is known of a situation
 DEPARTS = 255  # in place of a private state: the node leaves its class
 
 # ruff: noqa: F821 - `unpack`, `show`, `transition`, `toss`, `note`, `meets` … are bound by specialize
 
 
 class Classes(NamedTuple):
-    """The class of every node; of every class its visible state now and after the round, its size, a node of it, the
-    set of classes next to it, and where its kinds begin; a node of every kind, class by class."""
+    """The class of every node; of every class its visible state now and after the round, its size, a node of it, and
+    where its kinds begin; of every kind, class by class, in which classes its neighbours are, and in how many."""
 
     of: np.ndarray
     words: np.ndarray
     later: np.ndarray
     sizes: np.ndarray
     first: np.ndarray
-    near: np.ndarray
     begins: np.ndarray
-    kinds: np.ndarray
+    near: np.ndarray
+    widths: np.ndarray
 
 
 class Learnt(NamedTuple):
-    """What was tried before. A row belongs to a class and what it and the classes next to it show: the key, what is
-    known, and the states that follow for every private state and all coins. Of two rows for one place the newer stays."""
+    """Situations that were tried: what is known of each, its key (own state, number of different neighbours, what these
+    show), and the states that follow for every private state and all coins. Of two for one row the newer is kept."""
 
-    keys: np.ndarray
     known: np.ndarray
+    keys: np.ndarray
     outcomes: np.ndarray
 
 
@@ -52,21 +52,14 @@ class Own(NamedTuple):
 
 
 class Work(NamedTuple):
-    """To work in: the key that is looked up, its row for every class, the faces of the classes, the marks of one state,
-    and the node at which the configuration differed last from the one to be recognized."""
+    """To work in: what the classes show as words, a key, what follows for a class, the marks of one state, and the node
+    at which the configuration differed last from the one to be recognized."""
 
+    shown: np.ndarray
     key: np.ndarray
-    rows: np.ndarray
-    faces: np.ndarray
+    outcome: np.ndarray
     marks: np.ndarray
     witness: np.ndarray
-
-
-class Bits(NamedTuple):
-    """Which bits of a word neighbours read, and which only the node itself."""
-
-    public: int
-    private: int
 
 
 def mixed(number, more):
@@ -95,74 +88,89 @@ def classify(words, private, of, found, sizes, first):
     return number
 
 
-def sort_out(of, offsets, targets, slots, kinds, sets, near):
-    """A node of every kind, and the classes of its neighbours as a set of bits; for every class the union of these.
-    Returns how many kinds there are, -1 if they are more than there is room for."""
+def sort_out(of, offsets, targets, slots, owners, sets):
+    """Of every kind its class and the set of classes of its neighbours, as bits; returns how many kinds there are, -1
+    if they are more than there is room for."""
     number, last = 0, len(slots) - 1
     for v in range(len(of)):
         seen = np.uint64(0)
         for arc in range(offsets[v], offsets[v + 1]):
             seen |= np.uint64(1) << np.uint64(of[targets[arc]])
         slot = np.int64(mixed(mixed(seen, 0), of[v]) & np.uint64(last))
-        while slots[slot] >= 0 and (sets[slots[slot]] != seen or of[kinds[slots[slot]]] != of[v]):
+        while slots[slot] >= 0 and (sets[slots[slot]] != seen or owners[slots[slot]] != of[v]):
             slot = (slot + 1) & last
         if slots[slot] < 0:
-            if number == len(kinds):
+            if number == len(sets):
                 return -1
             slots[slot] = number
-            kinds[number], sets[number] = v, seen
-            near[of[v]] |= seen
+            owners[number], sets[number] = of[v], seen
             number += 1
     return number
 
 
-def row_of(c, classes, key, rows, public):
-    """Write the key of class c as it is now; returns the row for it."""
-    key[0] = c + 1  # so that no key is that of an empty row
-    code = mixed(c + 1, 0)
-    for k in range(len(classes.words)):
-        shown = np.int64(0)
-        if k == c:
-            shown = classes.words[k]
-        elif (classes.near[c] >> np.uint64(k)) & np.uint64(1):
-            shown = classes.words[k] & public
-        key[k + 1] = shown
-        code = mixed(code, shown)
+def row_of(c, kind, classes, work, rows):
+    """Write the key of a kind of class c as it is now; returns the row for it. What neighbours show is sorted, so that
+    many kinds have the same key."""
+    key, width = work.key, classes.widths[kind]
+    key[0], key[1] = classes.words[c], width
+    for k in range(width):
+        shown, place = work.shown[classes.near[kind, k]], k + 2
+        while place > 2 and key[place - 1] > shown:
+            key[place] = key[place - 1]
+            place -= 1
+        key[place] = shown
+    code = mixed(key[0], width)
+    for k in range(width):
+        code = mixed(code, key[k + 2])
     return np.int64(code & np.uint64(rows - 1))
 
 
 def is_in(key, keys, row):
-    for k in range(len(key)):
+    for k in range(key[1] + 2):
         if keys[row, k] != key[k]:
             return False
     return True
 
 
-def learn(c, row, classes, learnt, work, room, hidden, given):
-    """Try all kinds of class c, with all private states and all coins; returns what is known then."""
-    outcomes, values = learnt.outcomes, hidden.cases
-    for k in range(len(work.key)):
+def learn(c, kind, row, classes, learnt, work, room, hidden, given):
+    """Try a kind of class c with all private states and all coins; returns what is known then."""
+    outcomes, width = learnt.outcomes, classes.widths[kind]
+    for k in range(width + 2):
         learnt.keys[row, k] = work.key[k]
-    for k in range(len(classes.words)):
-        unpack(classes.words[k], room.me[0], given.layout)
-        show(room.me[0], work.faces[k])
-    known = STILL
-    for kind in range(classes.begins[c], classes.begins[c + 1]):
-        v = classes.kinds[kind]
-        degree = 0
-        for arc in range(given.offsets[v], given.offsets[v + 1]):
-            room.near[degree] = work.faces[classes.of[given.targets[arc]]]
-            degree += 1
-        for h in range(len(hidden.values)):
-            for coins in range(values):
-                place = h * values + coins
-                packed = transition(classes.words[c] | hidden.values[h], room, degree, coins, given)
-                if packed < 0 or (kind > classes.begins[c] and packed != outcomes[row, place]):
-                    return DIVIDED
-                outcomes[row, place] = packed
-                if packed != (outcomes[row, 0] & ~hidden.private) | hidden.values[h]:
-                    known = LIVELY
+    for k in range(width):
+        unpack(classes.words[classes.near[kind, k]], room.me[0], given.layout)
+        show(room.me[0], room.near[k])
+    known, place = STILL, 0
+    for h in range(len(hidden.values)):
+        for coins in range(hidden.cases):
+            packed = transition(classes.words[c] | hidden.values[h], room, width, coins, given)
+            if packed < 0:
+                return FAILS
+            outcomes[row, place] = packed
+            place += 1
+            if packed != (outcomes[row, 0] & ~hidden.private) | hidden.values[h]:
+                known = LIVELY
     return known
+
+
+def agree(c, classes, learnt, work, room, hidden, given):
+    """Write what follows for class c into `work.outcome`: STILL or LIVELY if all its kinds agree on it, else FAILS."""
+    outcome, outcomes, common = work.outcome, learnt.outcomes, UNKNOWN
+    for kind in range(classes.begins[c], classes.begins[c + 1]):
+        row = row_of(c, kind, classes, work, len(learnt.known))
+        if learnt.known[row] == UNKNOWN or not is_in(work.key, learnt.keys, row):
+            learnt.known[row] = UNKNOWN  # as it stays if an update raises
+            learnt.known[row] = learn(c, kind, row, classes, learnt, work, room, hidden, given)
+        if learnt.known[row] == FAILS:
+            return FAILS
+        if common == UNKNOWN:
+            common = learnt.known[row]
+            for place in range(len(outcome)):
+                outcome[place] = outcomes[row, place]
+        for place in range(len(outcome)):
+            if outcome[place] != outcomes[row, place]:
+                return FAILS
+    return common
 
 
 def coins_of(v, time, coins):
@@ -172,17 +180,15 @@ def coins_of(v, time, coins):
     return toss(word, v % per_word, v, time, coins)
 
 
-def tabulate(c, classes, learnt, work, own, time, hidden, coins):
+def tabulate(c, classes, work, own, time, hidden, coins):
     """What class c is after the round, and what its private states become in it: all must become what its first node
     becomes, or leave."""
-    values, private, row = hidden.cases, hidden.private, work.rows[c]
-    v = classes.first[c]
-    leading = own.places[own.turn[0], v] * values + coins_of(v, time, coins)
-    classes.later[c] = learnt.outcomes[row, leading] & ~private
-    for place in range(len(hidden.values) * values):
-        after = learnt.outcomes[row, place]
-        stays = after & ~private == classes.later[c]
-        own.table[c, place] = hidden.places[after & private] if stays else DEPARTS
+    private, v = hidden.private, classes.first[c]
+    leading = own.places[own.turn[0], v] * hidden.cases + coins_of(v, time, coins)
+    classes.later[c] = work.outcome[leading] & ~private
+    for place in range(len(work.outcome)):
+        stays = work.outcome[place] & ~private == classes.later[c]
+        own.table[c, place] = hidden.places[work.outcome[place] & private] if stays else DEPARTS
 
 
 def draw(of, before, after, table, values, time, coins):
@@ -225,23 +231,20 @@ def recurs_in_step(classes, own, work, search, values):
     return same
 
 
-def march(budget, classes, learnt, own, work, state, room, counts, goal, search, coins, bits, hidden, given):
+def march(budget, classes, learnt, own, work, state, room, counts, goal, search, coins, public, hidden, given):
     """At most `budget` rounds, class by class; comes back early when the counted part of the stop is met, a period is
     found, or a class does not stay together. A round is made completely or not at all."""
-    number, rows = len(classes.words), len(learnt.known)
+    number = len(classes.words)
     for _ in range(budget):
+        for c in range(number):
+            work.shown[c] = classes.words[c] & public
         lively = False
         for c in range(number):
-            row = row_of(c, classes, work.key, rows, bits.public)
-            if learnt.known[row] == UNKNOWN or not is_in(work.key, learnt.keys, row):
-                learnt.known[row] = UNKNOWN  # as it stays if an update fails
-                learnt.known[row] = learn(c, row, classes, learnt, work, room, hidden, given)
-            if learnt.known[row] == DIVIDED:
+            known = agree(c, classes, learnt, work, room, hidden, given)
+            if known == FAILS:
                 return APART
-            lively |= learnt.known[row] == LIVELY
-            # A later class may take the same row, so what is needed of it is copied now.
-            work.rows[c] = row
-            tabulate(c, classes, learnt, work, own, state[TIME], hidden, coins)
+            lively |= known == LIVELY
+            tabulate(c, classes, work, own, state[TIME], hidden, coins)
         if lively:
             turn = own.turn[0]
             before, after = own.places[turn], own.places[1 - turn]
