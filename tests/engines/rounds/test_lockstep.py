@@ -176,6 +176,15 @@ def test_an_update_that_only_a_trial_fails_does_not_end_the_run(march):
     assert 30 < made < 50  # all up to the division by zero, but for the round in which a state is out of range
 
 
+def test_where_everything_is_new_plain_rounds_go_on(march, monkeypatch):
+    """One node gains nothing from classes: two updates are tried for every round, and the time never comes again."""
+    given = {"graph": "complete:1", "until": "rounds:24", "fast_forward": False}
+    for advance, few in ((100, False), (8, True)):
+        monkeypatch.setattr(lockstep, "ADVANCE", advance)
+        quick, made = march(Clock(1), **given)
+        assert (made < 20) == few and quick.steps == 24
+
+
 def blind_to_departures(of, before, after, table, values, time, coins):
     for v in range(len(of)):
         then = table[of[v], before[v] * values]

@@ -16,7 +16,7 @@ from hegemon.engines.pacing import Pace
 from hegemon.engines.rounds import fast_forward_kernels, kernels
 from hegemon.engines.rounds import lockstep_kernels as lockstep
 from hegemon.engines.rounds.fast_forward import LARGEST_CHAIN, hidden_part, number_of_private_states
-from hegemon.engines.rounds.lockstep_kernels import APART, Classes, Learnt, Own, Work
+from hegemon.engines.rounds.lockstep_kernels import APART, CREDIT, Classes, Learnt, Own, Work
 from hegemon.errors import pass_interrupt
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 FEWEST_NODES = 4096  # below, plain rounds are fast enough
 MOST_CLASSES = 64  # a set of classes is a word of bits
-MOST_TRIED = 1  # updates that are tried to learn all classes, per node
+MOST_TRIED = 4  # updates that are tried, per node, in a round in which everything is new
+ADVANCE = 64  # such updates per node before the rounds made must be worth them
 MOST_LEARNT = 1 << 22  # numbers that are kept of what was tried: 32 MB
 SHORTEST_WAIT = 16  # rounds until it is tried again whether nodes move alike
 FIRST_WAIT = 1 << 26  # nodes and arcs that plain rounds read before: it takes seconds to compile
@@ -108,7 +109,7 @@ class Lockstep:
             classes, _, own, _ = formation
             self._muster(classes, own, self._hidden.values, *engine.frame, engine.room(), engine.given.layout)
         if status & APART:
-            if engine.step - self._begin > self._wait:
+            if engine.step - self._begin > self._wait and formation.work.notes[CREDIT] >= 0:
                 self._wait = SHORTEST_WAIT
             self._put_off()
         return status & ~APART if made else None
@@ -127,7 +128,7 @@ class Lockstep:
         own = Own(places, np.zeros(1, np.int64), np.zeros((number, tries), np.uint8))
         work = Work(
             np.zeros(number, np.int64), np.zeros(width, np.int64), np.zeros(tries, np.int64),
-            np.zeros(len(engine.stop.conditions), np.int8), np.zeros(1, np.int64),
+            np.zeros(len(engine.stop.conditions), np.int8), np.array([0, ADVANCE * engine.protocol.n]),
         )  # fmt: skip
         return Formation(classes, learnt, own, work)
 

@@ -15,6 +15,7 @@ from hegemon.engines.rounds.kernels import AGE, MET, PATIENCE, PERIODIC, TIME
 APART = 8  # why `march` came back, beside the reasons in kernels.py: the next round is not made class by class
 UNKNOWN, STILL, LIVELY, FAILS = range(4)  # what is known of a situation
 DEPARTS = 255  # in place of a private state: the node leaves its class
+WITNESS, CREDIT = 0, 1  # in `notes`
 
 # ruff: noqa: F821 - `unpack`, `show`, `transition`, `toss`, `note`, `meets` … are bound by specialize
 
@@ -52,14 +53,15 @@ class Own(NamedTuple):
 
 
 class Work(NamedTuple):
-    """To work in: what the classes show as words, a key, what follows for a class, the marks of one state, and the node
-    at which the configuration differed last from the one to be recognized."""
+    """To work in: what the classes show as words, a key, what follows for a class, the marks of one state, and
+    notes: the node at which the configuration differed last from the one to be recognized, and how many updates may
+    still be tried before plain rounds would have been faster."""
 
     shown: np.ndarray
     key: np.ndarray
     outcome: np.ndarray
     marks: np.ndarray
-    witness: np.ndarray
+    notes: np.ndarray
 
 
 def mixed(number, more):
@@ -161,6 +163,7 @@ def agree(c, classes, learnt, work, room, hidden, given):
         if learnt.known[row] == UNKNOWN or not is_in(work.key, learnt.keys, row):
             learnt.known[row] = UNKNOWN  # as it stays if an update raises
             learnt.known[row] = learn(c, kind, row, classes, learnt, work, room, hidden, given)
+            work.notes[CREDIT] -= len(outcome)
         if learnt.known[row] == FAILS:
             return FAILS
         if common == UNKNOWN:
@@ -215,12 +218,12 @@ def recurs_in_step(classes, own, work, search, values):
     if clock[PATIENCE] == 0:
         return False
     clock[AGE] += 1
-    v, of = work.witness[0], classes.of
+    v, of = work.notes[WITNESS], classes.of
     same = (np.int64(anchor[v]) & ~private) == classes.words[of[v]]
     if same:
         for v in range(len(of)):
             if (np.int64(anchor[v]) & ~private) != classes.words[of[v]]:
-                work.witness[0] = v
+                work.notes[WITNESS] = v
                 same = False
                 break
     if not same and clock[AGE] == clock[PATIENCE]:
@@ -233,9 +236,12 @@ def recurs_in_step(classes, own, work, search, values):
 
 def march(budget, classes, learnt, own, work, state, room, counts, goal, search, coins, public, hidden, given):
     """At most `budget` rounds, class by class; comes back early when the counted part of the stop is met, a period is
-    found, or a class does not stay together. A round is made completely or not at all."""
+    found, a class does not stay together, or too much is new. A round is made completely or not at all."""
     number = len(classes.words)
     for _ in range(budget):
+        if work.notes[CREDIT] < 0:
+            return APART
+        work.notes[CREDIT] += len(classes.of)
         for c in range(number):
             work.shown[c] = classes.words[c] & public
         lively = False
