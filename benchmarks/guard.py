@@ -67,7 +67,7 @@ def workloads() -> dict[str, Callable[[], object]]:
         "rounds": run(hg.Herman(n=1001), until="rounds:12000", fast_forward=False, threads=1),
         "fast-forward": run(hg.Trains(n=400, N=10), graph="torus:20x20", threads=1),
         "daemon": run(hg.Herman(n=1001), until="steps:10000", scheduler="central:uniform"),
-        "nodes": run(hg.FloodMax(n=128), engine="nodes"),
+        "nodes": lambda: hg.run_trials(hg.FloodMax(n=32), 20, seed=1, engine="nodes", workers=1),
         "compiled": lambda: hg.run_trials(hg.HirschbergSinclair(n=1024), 20, seed=1, engine="compiled", workers=1),
         "contacts": run(hg.Referees(n=10**7), engine="contacts"),
         "tokens": run(hg.Walks(n=4096, mixing_time=400), graph="hypercube:12", engine="tokens"),

@@ -67,6 +67,7 @@ def dask(tmp_path):
 
 def one_trial_per_task(monkeypatch) -> None:
     monkeypatch.setattr("hegemon.experiments.study_driver.LONGEST_FIRST", 1)
+    monkeypatch.setattr("hegemon.experiments.probe.BLOCK", 1)
     monkeypatch.setattr("hegemon.experiments.study_driver.MOST_TRIALS", 1)
 
 
