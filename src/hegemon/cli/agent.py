@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
         warnings.simplefilter("always", OpenKey)
         warnings.showwarning = lambda message, *place: log("warning", str(message))
 
-        return run(live(protocol, options))
+        return int(run(live(protocol, options)))
     except KeyboardInterrupt:
         return 130
     except SystemExit as error:  # argparse has said why
@@ -178,7 +178,7 @@ async def live(protocol: "Protocol", options: argparse.Namespace) -> int:
         loop.add_signal_handler(signal.SIGHUP, told.set)
         try:
             async with asyncio.timeout(options.seconds):
-                return await leave
+                return int(await leave)
         except TimeoutError:
             return 0
         finally:

@@ -216,7 +216,8 @@ def tabled(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def load(place: str) -> Callable[..., Any]:
     module, _, function = place.partition(":")
-    return getattr(importlib.import_module(f"hegemon.cli.{module}"), function)
+    found: Callable[..., Any] = getattr(importlib.import_module(f"hegemon.cli.{module}"), function)
+    return found
 
 
 def _unloaded() -> None:

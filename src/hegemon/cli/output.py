@@ -51,7 +51,7 @@ class Sheet(io.TextIOBase):
         return not self._under.closed and self._under.isatty()  # libraries ask at the very end, too
 
     def fileno(self) -> int:
-        return self._under.fileno()
+        return int(self._under.fileno())
 
     def writable(self) -> bool:
         return True

@@ -56,7 +56,8 @@ def read_kept(path: str | Path) -> dict[str, Any]:
     """What `write_kept` wrote, or one sentence."""
     try:
         kept = json.loads(read_regular(path, LARGEST))
-        content, known = kept["content"], kept["sum"]
+        content: dict[str, Any] = kept["content"]
+        known = kept["sum"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise InvalidInput(f"{path} is no checkpoint of a search ({_said(error)}); give another file") from None
     if _sum(json.dumps(content)) != known:

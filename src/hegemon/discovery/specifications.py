@@ -76,7 +76,7 @@ class SearchQuestion:
     def _configurations(self, n: int) -> int:
         if self.graph != "complete":
             turns = {"path": 2, "ring": 2 * n, "connected": 1}.get(self.graph, n)
-            return self.states ** min(n, 60) // turns
+            return int(self.states ** min(n, 60) // turns)
         count = 1
         for k in range(1, self.states):
             count = count * (n + k) // k

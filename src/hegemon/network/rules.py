@@ -57,7 +57,7 @@ class MemberRules:
         return self.protocol.holds(self.protocol.output, self.protocol.space.namespace(code))
 
     @classmethod
-    def informed(cls, protocol: Any, topology: Topology) -> Protocol:
+    def informed(cls, protocol: Protocol, topology: Topology) -> Protocol:
         """The protocol with all that its nodes know about the graph."""
         return protocol
 
@@ -131,7 +131,8 @@ class MessageRules(MemberRules):
 
     @classmethod
     def informed(cls, protocol: Any, topology: Topology) -> Protocol:
-        return type(protocol)(protocol.n, **protocol.parameters | protocol.adapt(topology).told)
+        made: Protocol = type(protocol)(protocol.n, **protocol.parameters | protocol.adapt(topology).told)
+        return made
 
     def start(self, name: str | None, rng: random.Random) -> int:
         if name is not None:

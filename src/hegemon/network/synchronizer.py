@@ -90,7 +90,7 @@ class Synchronizer:
 
     @property
     def state(self) -> int:
-        return self.node.state
+        return int(self.node.state)
 
     @state.setter
     def state(self, code: int) -> None:
@@ -175,7 +175,7 @@ class Synchronizer:
         """Whether a neighbour whose word is missing is still waited for."""
         now, heard = self.clock.time(), self.heard.get(peer)
         if heard is None:
-            return now - self._began < (GATHERING if self.node.begins_together else self.silence)
+            return bool(now - self._began < (GATHERING if self.node.begins_together else self.silence))
         is_late = now - self._waits_since >= self.silence and not self.node.begins_together
         return now - heard.when < self.silence and not is_late
 

@@ -36,7 +36,8 @@ class UdpPort(asyncio.DatagramProtocol):
 
     @property
     def address(self) -> tuple[str, int]:
-        return self._transport.get_extra_info("sockname")[:2]
+        host, port = self._transport.get_extra_info("sockname")[:2]
+        return host, port
 
     def send(self, datagram: bytes, address: Any) -> None:
         if self.is_cut_off or self._transport.is_closing():

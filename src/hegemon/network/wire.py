@@ -147,7 +147,8 @@ class Wire:
         number = self._counter.to_bytes(8, "big")
         self._counter += 1
         header = self._front + number
-        return header + self._own.encrypt(FRONT + number, BODY.pack(kind, exchange, nonce, state, fence), header)
+        sealed: bytes = self._own.encrypt(FRONT + number, BODY.pack(kind, exchange, nonce, state, fence), header)
+        return header + sealed
 
     def open(self, datagram: bytes, now: float) -> Letter:
         """What an authentic, first-time datagram says; everything else is Dropped, and changes nothing."""

@@ -341,7 +341,8 @@ def _why_outside(protocol: Protocol, topology: Topology, stop: Stop, final: Conf
     """What the author says keeps a configuration outside the set, where the author says so."""
     if stop.reason is None or not protocol.reads_graph:
         return None
-    return stop.reason(final.agents.view(np.recarray), topology.offsets, topology.targets, protocol.p)
+    said: str | None = stop.reason(final.agents.view(np.recarray), topology.offsets, topology.targets, protocol.p)
+    return said
 
 
 def require_unique_leader(leaders: int | None) -> None:

@@ -97,7 +97,7 @@ class Starts:
 def _drew(rng: np.random.Generator, before: Any) -> bool:
     """Whether anything was drawn since the generator's state was `before`, or other generators were made of it."""
     sown: Any = rng.bit_generator.seed_seq
-    return rng.bit_generator.state != before or sown.is_used
+    return bool(rng.bit_generator.state != before or sown.is_used)
 
 
 def _same(first: Configuration, second: Configuration) -> bool:

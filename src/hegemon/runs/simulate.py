@@ -29,4 +29,5 @@ def course_of(asked: MadeRecord) -> Course:
         what = "a class: make an instance of it with n=…" if isinstance(protocol, type) else "not a protocol"
         raise InvalidInput(f"{protocol!r} is {what}; the models are {', '.join(MODELS)}")
     asked.require_known()
-    return protocol.model.home("course")(asked)
+    course: Course = protocol.model.home("course")(asked)
+    return course
