@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from hegemon.compute.border import ingredient
-from hegemon.compute.randomness import next_double, stream
+from hegemon.compute.randomness import next_double, next_word, stream
 from hegemon.compute.waiting import FOREVER, cost_of_run, fresh_run, null_rate, null_run
 from tests.compute.agreement import SIGNIFICANCE, fits_law, log_factorial
 from tests.compute.pairs import next_pair
@@ -26,7 +26,7 @@ def draw_runs(state, n, used, limit, sample):
 @ingredient()
 def draw_waits(state, chance, sample):
     for k in range(len(sample)):
-        sample[k] = null_run(state, chance, null_rate(chance))
+        sample[k] = null_run(next_word(state), chance, null_rate(chance))
 
 
 def drawn(sampler, *arguments, seed=1):

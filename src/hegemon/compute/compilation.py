@@ -81,17 +81,24 @@ def _specialize(
     return cached(_bound(template, records, bindings), nogil=True, **options)
 
 
-def part(template: Callable[..., Any], records: str = "", allocates: bool = True, **bindings: Any) -> Any:
-    """As `specialize`, but for kernels to call, and compiled with them."""
+def part(
+    template: Callable[..., Any], records: str = "", allocates: bool = True, inlined: bool = False, **bindings: Any
+) -> Any:
+    """As `specialize`, but for kernels to call, and compiled with them; `inlined`: wherever it is called."""
     with _lock:
-        return _part(template, records, allocates, tuple(sorted(bindings.items())))
+        return _part(template, records, allocates, inlined, tuple(sorted(bindings.items())))
 
 
 @cache
 def _part(
-    template: Callable[..., Any], records: str, allocates: bool, bindings: tuple[tuple[str, Callable[..., Any]], ...]
+    template: Callable[..., Any],
+    records: str,
+    allocates: bool,
+    inlined: bool,
+    bindings: tuple[tuple[str, Callable[..., Any]], ...],
 ) -> Any:
-    return ingredient(**{} if allocates else LEAN)(_bound(template, records, bindings))
+    options = {"forceinline": True} if inlined else {}
+    return ingredient(**options, **{} if allocates else LEAN)(_bound(template, records, bindings))
 
 
 def callback(template: Callable[..., Any], signature: Any, records: str = "", **bindings: Any) -> Any:

@@ -45,6 +45,21 @@ prefetch.__doc__ = "Start loading `array[index]`, a number or a row, for writing
 
 
 @intrinsic
+def blank(typing_context: Any, like: Any) -> Any:
+    """A record with the fields of this array's elements and any content, for one call of the function that makes it.
+
+    The compiler keeps its fields in registers. It cannot do that with an array, which others may read.
+    """
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+        room = cgutils.alloca_once(builder, context.get_data_type(like.dtype))
+        room.align = 8
+        return room
+
+    return like.dtype(like), generate
+
+
+@intrinsic
 def require(typing_context: Any, condition: Any) -> tuple[Any, ...]:
     """Raise ValueError where this does not hold. Numba's own `raise` needs its runtime, and lean code has none."""
 

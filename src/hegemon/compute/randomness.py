@@ -148,21 +148,33 @@ def next_double(state):  # type: ignore[no-untyped-def]
 
 
 @drawing
+def open_double(word):  # type: ignore[no-untyped-def]
+    """Uniform on (0, 1), from 64 random bits: safe to take the logarithm of."""
+    return ((word >> uint64(11)) + 0.5) * _DOUBLE
+
+
+@drawing
 def next_open_double(state):  # type: ignore[no-untyped-def]
-    """Uniform on (0, 1): safe to take the logarithm of."""
-    return ((next_word(state) >> uint64(11)) + 0.5) * _DOUBLE
+    """The same from the next word."""
+    return open_double(next_word(state))
 
 
-@ingredient()
-def next_below(state, bound):  # type: ignore[no-untyped-def]
-    """Uniform on 0..bound-1 without bias, for any 1 <= bound < 2**63: masked rejection."""
+@drawing
+def mask_of(bound):  # type: ignore[no-untyped-def]
+    """All bits that numbers below this bound have."""
     mask = uint64(bound - 1)
     mask |= mask >> uint64(1)
     mask |= mask >> uint64(2)
     mask |= mask >> uint64(4)
     mask |= mask >> uint64(8)
     mask |= mask >> uint64(16)
-    mask |= mask >> uint64(32)
+    return mask | mask >> uint64(32)
+
+
+@ingredient()
+def next_below(state, bound):  # type: ignore[no-untyped-def]
+    """Uniform on 0..bound-1 without bias, for any 1 <= bound < 2**63: masked rejection."""
+    mask = mask_of(bound)
     while True:
         value = next_word(state) & mask
         if value < uint64(bound):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from hegemon.compute.compilation import lean
-from hegemon.compute.randomness import next_open_double, next_word
+from hegemon.compute.randomness import next_open_double, next_word, open_double
 from hegemon.compute.sampling import deviance, larger, smaller
 
 FOREVER = np.int64(2**63 - 1)
@@ -30,25 +30,28 @@ def null_rate(chance):
 
 
 @lean
-def null_wait(state, chance, rate):
-    """How many interactions change nothing before one that does, if each does with this chance in (0, 1]; a float.
+def wait_of(word, chance, rate):
+    """How many interactions change nothing before one that does, if each does with this chance in (0, 1); a float,
+    from 64 random bits.
 
     Whole up to 2**53, and beyond that as whole as a float can be. `rate` is `null_rate(chance)`.
     """
-    if chance >= 1.0:
-        return 0.0
     if chance > _RARE:
-        return np.floor(math.log(next_open_double(state)) / rate)
+        return np.floor(math.log(open_double(word)) / rate)
     # All 64 bits count: a uniform near zero must be fine-grained.
-    return np.floor(math.log1p(-smaller((next_word(state) + 0.5) * _WORD, _LARGEST)) / rate)
+    return np.floor(math.log1p(-smaller((word + 0.5) * _WORD, _LARGEST)) / rate)
 
 
 @lean
-def null_run(state, chance, rate):
-    """The same as a 64-bit integer, FOREVER if it does not fit or if nothing ever changes."""
-    if chance <= 0.0:
-        return FOREVER
-    wait = null_wait(state, chance, rate)
+def null_wait(state, chance, rate):
+    """The same from the next word, for a chance in (0, 1]."""
+    return 0.0 if chance >= 1.0 else wait_of(next_word(state), chance, rate)
+
+
+@lean
+def null_run(word, chance, rate):
+    """As `wait_of`, as a 64-bit integer, FOREVER if it does not fit."""
+    wait = wait_of(word, chance, rate)
     return np.int64(wait) if wait < 2.0**63 else FOREVER
 
 

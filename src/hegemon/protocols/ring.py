@@ -19,13 +19,13 @@ def distances_left(agents):
     n = len(agents)
     left = np.full(n, -1)
     distance = -1
-    for k in range(2 * n):
-        i = k % n
-        if agents[i].leader == 1:
-            distance = 0
-        elif distance >= 0:
-            distance += 1
-        left[i] = distance
+    for _ in range(2):  # once around, and once more from the last leader on
+        for i in range(n):
+            if agents[i].leader == 1:
+                distance = 0
+            elif distance >= 0:
+                distance += 1
+            left[i] = distance
     return left
 
 
@@ -33,13 +33,13 @@ def distances_right(agents):
     n = len(agents)
     right = np.full(n, -1)
     distance = -1
-    for k in range(2 * n):
-        i = n - 1 - k % n
-        if agents[i].leader == 1:
-            distance = 0
-        elif distance >= 0:
-            distance += 1
-        right[i] = distance
+    for _ in range(2):
+        for i in range(n - 1, -1, -1):
+            if agents[i].leader == 1:
+                distance = 0
+            elif distance >= 0:
+                distance += 1
+            right[i] = distance
     return right
 
 

@@ -22,7 +22,7 @@ from hegemon.files import read_arrays, write_bytes
 if TYPE_CHECKING:  # a run of a ring does not load message passing
     from hegemon.engines.messages.engine import MessageEngine
 
-FORMAT = 2
+FORMAT = 3
 COST = 50  # a snapshot may take this fraction of the time (one part in COST)
 WRITE_SECONDS = 60.0
 

@@ -7,8 +7,10 @@ import pytest
 from scipy import stats
 
 import hegemon as hg
+from hegemon.compute.ahead import begin, take, take_index, words_ahead
+from hegemon.compute.border import ingredient
 from hegemon.compute.randomness import stream
-from hegemon.engines.population import events
+from hegemon.engines.population import active, events
 from hegemon.engines.population.adaptive import Adaptive
 from hegemon.engines.population.events import Events
 from hegemon.engines.stopping import never
@@ -188,9 +190,45 @@ def test_plain_python_and_the_kernel_find_the_same_active_arcs(kind, n, graph, m
             monkeypatch.setattr(events, "FEW_ARCS", few)
             events._asked.clear()
             engine = Events(protocol, topology, configuration, never(protocol), stream(1))
-            arcs, active = engine._arcs, int(engine._clock[events.ACTIVE])
-            assert sum(events._asked.values()) == (0 if few < 0 else len(arcs.ends))
-            found.append((active, arcs.active[:active].tolist(), arcs.where.tolist()))
+            arcs, number = engine._arcs, int(engine._clock[active.ACTIVE])
+            assert sum(events._asked.values()) == (0 if few < 0 else len(arcs.rows))
+            found.append((number, arcs.active[:number].tolist(), arcs.rows.tolist()))
         assert found[0] == found[1]
         shares.add(engine.active_share)
     assert len(shares) > 1
+
+
+@ingredient()
+def foretold_and_drawn(arcs, ahead, rng, stride, number, found):
+    at = begin(ahead, rng)
+    for distance in range(len(found)):
+        found[distance, 0] = active.soon(arcs, ahead.words, at + distance * stride + 1, number)
+    for distance in range(len(found)):
+        for _ in range(stride - 1):
+            _, at = take(ahead, rng, at)
+        index, at = take_index(ahead, rng, at, number)
+        found[distance, 1] = arcs.active[index]
+
+
+def test_the_arcs_that_memory_is_asked_for_are_those_that_are_drawn():
+    """Without coins, while the number of active arcs stays the same."""
+    protocol = hg.Ring(n=500)
+    start = protocol.initial("random", np.random.default_rng(1))
+    engine = Events(protocol, topology_for(protocol), start, never("none"), stream(1))
+    found = np.zeros((active.FAR + 1, 2), np.int64)
+    foretold_and_drawn(engine._arcs, words_ahead(), stream(2), 2, int(engine._clock[active.ACTIVE]), found)
+    assert (found[:, 0] == found[:, 1]).all() and len(set(found[:, 0])) > 5
+
+
+def test_a_snapshot_brings_back_the_places_of_the_active_arcs():
+    protocol = hg.Ring(n=60)
+    start = protocol.initial("random", np.random.default_rng(1))
+    engine = Events(protocol, topology_for(protocol), start, never("none"), stream(4, 0))
+    early, rows = engine.snapshot(), engine._arcs.rows.copy()
+    while engine.step < 5000:
+        engine.advance(5000)
+    late, later_rows = engine.snapshot(), engine._arcs.rows.copy()
+    for snapshot, expected in ((early, rows), (late, later_rows), (early, rows)):
+        engine.restore(snapshot)
+        assert (engine._arcs.rows == expected).all()
+    assert len(early[-1]) != len(late[-1])

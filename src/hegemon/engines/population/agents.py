@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from hegemon.compute.compilation import specialize
+from hegemon.compute.intrinsics import blank
 from hegemon.compute.records import layout_of, meeting, record_functions, recounter, settler, widened
 from hegemon.engines.engine import Engine, Snapshot, copied, kept, overwrite
 from hegemon.engines.membership import Membership
@@ -36,12 +37,12 @@ PER_AGENT = 24  # bytes besides the record, while a start is made
 
 
 class Given(NamedTuple):
-    """What an interaction needs: the parameters, how states are packed, and wide records to work in; who met last, with
-    which coins; and the gate to the stop's whole predicates."""
+    """What an interaction needs: the parameters, how states are packed, and what wide records look like; who met last,
+    with which coins; and the gate to the stop's whole predicates."""
 
     parameters: np.ndarray
     layout: np.ndarray
-    scratch: np.ndarray
+    wide: np.ndarray
     tried: np.ndarray
     whole: np.ndarray
 
@@ -51,7 +52,8 @@ def run_records(population, chance, goal, given, budget):  # type: ignore[no-unt
 
     `interact` works on wide copies, which are stored only when every field is in its range.
     """
-    p, scratch, tried = given.parameters[0], given.scratch, given.tried
+    p, tried = given.parameters[0], given.tried
+    after_a, after_b = blank(given.wide), blank(given.wide)
     first, second, coins = chance.first, chance.second, chance.coins
     done = 0
     while done < budget:
@@ -61,14 +63,14 @@ def run_records(population, chance, goal, given, budget):  # type: ignore[no-unt
         for k in range(size):
             tried[0], tried[1], tried[2] = first[k], second[k], coins[k]
             a, b = population[first[k]], population[second[k]]
-            copy(a, scratch[0])
-            copy(b, scratch[1])
-            meet(scratch[0], scratch[1], p, coins[k])
-            if not settle(scratch[0], given.layout) or not settle(scratch[1], given.layout):
+            copy(a, after_a)
+            copy(b, after_b)
+            meet(after_a, after_b, p, coins[k])
+            if not settle(after_a, given.layout) or not settle(after_b, given.layout):
                 return done + k, FAILED
-            met = recount(a, b, scratch[0], scratch[1], p, goal)
-            copy(scratch[0], a)
-            copy(scratch[1], b)
+            met = recount(a, b, after_a, after_b, p, goal)
+            copy(after_a, a)
+            copy(after_b, b)
             if met and holds_now(given.whole, len(population)):
                 if k + 1 < size:
                     move_words(chance.before, chance.rng)
@@ -156,8 +158,8 @@ class Agents(Engine):
         draw, self._chance = draws_of(scheduler, topology, protocol.coins.size, self.rng)
         self._tried = np.zeros(3, np.int64)
         copy, _ = record_functions(space)
-        self._watch, scratch = Watch(protocol, self.stop), np.zeros(2, widened(space.dtype))
-        self._given = Given(protocol.compiled_p, layout_of(space), scratch, self._tried, self._watch.gate)
+        self._watch, wide = Watch(protocol, self.stop), np.zeros(1, widened(space.dtype))
+        self._given = Given(protocol.compiled_p, layout_of(space), wide, self._tried, self._watch.gate)
         bound: dict[str, Any] = {
             "meet": meeting(protocol.interact, protocol.coins.names, protocol.coins.biased),
             "recount": recounter(self.stop.conditions, self._watch.fields),
