@@ -29,4 +29,4 @@ def addresses(arrays: Any) -> np.ndarray:
     for array, kind in zip(arrays, arrays.element_types, strict=True):
         if array.dtype != kind or not array.flags.c_contiguous:
             raise TypeError(f"{type(arrays).__name__} holds an array of {array.dtype} in place of {kind}")
-    return arrays if CHECKED else np.array([array.ctypes.data for array in arrays], np.int64)
+    return arrays if CHECKED else np.array([array.__array_interface__["data"][0] for array in arrays], np.int64)

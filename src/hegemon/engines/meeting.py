@@ -82,6 +82,7 @@ class Meeting:
             self._function = callback(meet, signature, protocol.record_types, attempted=attempted)
         except NumbaError as error:
             refuse_compilation(protocol, "interact", error)
+        self._places = self._function.address, self._parameters.ctypes.data, self._layout.ctypes.data
 
     def failure(self, first: int, second: int, coin: int) -> Exception | None:
         """What a meeting raises that has failed."""
@@ -97,15 +98,9 @@ class Meeting:
         gate = np.zeros(
             self._told + 2 * len(self._state.names or ()), np.int64
         )  # two states to work in are behind what is told
-        here = _address(gate)
-        known = self._function.address, _address(self._parameters), _address(self._layout)
-        gate[:ADDRESSES] = [*known, here + gate.itemsize * self._told, here + gate.itemsize * TOLD]
+        here: int = gate.__array_interface__["data"][0]
+        gate[:ADDRESSES] = [*self._places, here + gate.itemsize * self._told, here + gate.itemsize * TOLD]
         return gate
-
-
-def _address(array: np.ndarray) -> int:
-    place: int = array.__array_interface__["data"][0]
-    return place
 
 
 def meeting_of(protocol: PopulationProtocol, stop: Stop) -> Meeting:

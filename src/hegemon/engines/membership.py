@@ -81,6 +81,8 @@ class Membership:
     def marks(self, agents: np.ndarray) -> np.ndarray:
         """For every agent a row that says of each condition whether the agent satisfies it, 1 or 0."""
         mark = np.zeros((len(agents), len(self.stop.conditions)), np.int8)
+        if not self.stop.conditions:
+            return mark
         if _asked[self._mark_records] + len(agents) <= FEW_AGENTS:
             _asked[self._mark_records] += len(agents)
             try:
