@@ -147,7 +147,7 @@ def test_the_reference_names_all_that_a_class_may_declare():
     text = (ROOT / "docs/writing_protocols.md").read_text()
     models = (Protocol, PopulationProtocol, RoundsProtocol, MessageProtocol, ObjectProtocol)
     text = "".join(re.findall(r"^\| .*$", text, re.M))
-    ours = {"n", "values", "parameters", "space", "states", "p", "checked_p", "compiled_values", "compiled_p"}
+    ours = {"n", "values", "parameters", "space", "states", "p", "checked_p", "compiled_values", "compiled_p", "shared"}
     ours |= {
         "record_types",
         "elects_leader",
