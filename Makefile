@@ -49,8 +49,9 @@ types: $(VENV)/installed-test
 
 # A third of the suite's time was LLVM's: here it optimizes less and keeps its files apart, so that nobody else loads
 # them. `make test-full` compiles as users do, and finds the same golden numbers.
-suite: export NUMBA_OPT = 1
+suite stock: export NUMBA_OPT = 1
 suite: export NUMBA_CACHE_DIR = $(abspath $(VENV))/kernels-of-tests
+stock: export NUMBA_CACHE_DIR = $(abspath $(VENV))/kernels-of-stock
 suite: $(VENV)/installed-test chromium lint
 	$(BIN)/python -m pytest -m 'not full' --durations=25 --durations-min=3  # the slowest are told: eight minutes for all
 
