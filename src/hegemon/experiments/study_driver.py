@@ -89,6 +89,7 @@ class StudyDriver:
         try:
             self._catch_up()
             looked = time.monotonic()
+            self.listener.moved(self)  # the first trials may have been all
             while self._hand_out():
                 try:
                     self._hear(*self._answers.get(timeout=0.2))
