@@ -76,7 +76,7 @@ def workloads() -> dict[str, Callable[[], object]]:
         "sweep": sweep,
         "verify": lambda: hg.verify(hg.Timer(n=4, s=16)),
         "first visit": lambda: hg.verify(hg.Timer(n=4, s=16), property="reached"),
-        "holding": lambda: hg.holding(hg.Timer(n=3, s=4), seed=1, relative=1, budget=10**5, workers=1),
+        "holding": lambda: hg.holding(hg.Timer(n=3, s=3), seed=1, relative=1, budget=10**5, workers=1),
     }
 
 
