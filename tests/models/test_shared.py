@@ -1,5 +1,6 @@
 """Equal protocols share what is known of them, and nothing that was known of something else."""
 
+import copy
 import enum
 import types
 from decimal import Decimal
@@ -9,7 +10,7 @@ import pytest
 
 import hegemon as hg
 from hegemon.errors import InvalidInput
-from hegemon.models import Choice, Group, Parameter, PopulationProtocol, Range, everywhere
+from hegemon.models import Choice, Group, Parameter, PopulationProtocol, Range, RoundsProtocol, everywhere
 from hegemon.models.configuration import Configuration
 from hegemon.models.readings import Readings
 from hegemon.models.shared import MOST_VALUES
@@ -253,3 +254,27 @@ def test_a_row_of_codes_is_the_same_configuration_as_its_agents():
         assert [part.dtype for part in row.multiset] == [np.int64] * 2
         assert np.array_equal(row.agents, agents) and row.n == 4 and row.weighted()[1] is None
         assert row.mappings() == Configuration(space, agents=agents).mappings()
+
+
+def test_a_declaration_that_is_given_another_value_is_tried_again():
+    class Counting(RoundsProtocol):
+        neighbourhood = "multiset"
+
+        class State:
+            x: Range(0, 3)
+
+        def update(me, neighbours, coins, p):
+            k = 0
+            for other in neighbours:
+                if other.x == 1:
+                    k += 1
+            me.x = min(k, 3)
+
+    Counting(6).require_sound()
+    Counting.neighbourhood = "set"
+    with pytest.raises(InvalidInput, match="counts equal ones"):
+        Counting(6).require_sound()
+
+
+def test_protocols_are_copied():
+    assert copy.deepcopy(hg.Trains(8)).values == hg.Trains(8).values

@@ -5,6 +5,7 @@ read something else than before (see `readings`), instances get new copies of th
 its machine code above all, is remembered of that very object.
 """
 
+import threading
 from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,6 +23,7 @@ PLAIN = (int, float, str, type(None))  # values that their text tells apart
 # Where a class of an author's own defines one of these, or an instance holds one, the instance shares nothing.
 _own = {"check_sound", "range_values", "compiled_values", "_words", "_readable", "__getattr__", "__getattribute__"}
 _properties: set[str] = set()  # the names of all shared properties, which are among them
+_turn = threading.Lock()  # trials of several threads make protocols
 
 Made = TypeVar("Made")
 
@@ -46,10 +48,26 @@ class Functions:
         self.members = {name: one for name, one in members.items() if one != getattr(kind, name)}
         self.equals: dict[str, Shared] = {}
         self.authors = [base for base in kind.__mro__ if not base.__module__.startswith(("hegemon.", "builtins"))]
+        self._declared = [_declarations(base) for base in self.authors]
 
     def last(self, kind: Any) -> bool:
-        """Whether the class and what its functions read is as it was."""
-        return self._made_of == _parts_of(kind) and self._readings.last()
+        """Whether the class, all that its author declares in it, and what its functions read is as it was."""
+        return (
+            self._made_of == _parts_of(kind)
+            and self._readings.last()
+            and all(map(_are_the_same, self._declared, map(_declarations, self.authors)))
+        )
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Functions":
+        return self
+
+
+def _declarations(base: type) -> dict[str, Any]:
+    return {name: value for name, value in vars(base).items() if name != "_functions"}
+
+
+def _are_the_same(before: dict[str, Any], now: dict[str, Any]) -> bool:
+    return before.keys() == now.keys() and all(now[name] is value for name, value in before.items())
 
 
 def use_functions(protocol: Any) -> Functions:
@@ -89,6 +107,9 @@ class Shared:
     def has_the_properties_of(self, held: dict[str, Any]) -> bool:
         return all(held[name] is self.properties.get(name) for name in _own & held.keys())
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Shared":
+        return self
+
     def fits(self, made_of: tuple[Any, ...]) -> bool:
         """Whether an instance that shares nothing is still made of the same."""
         return self._readings is not None and self._made_of == made_of and self._readings.last()
@@ -111,9 +132,10 @@ def _found(protocol: Any, functions: Functions) -> Shared:
         key = repr(protocol.values)
         found = functions.equals.get(key)
         if found is None:
-            if len(functions.equals) >= MOST_VALUES:
-                del functions.equals[next(iter(functions.equals))]
-            found = functions.equals[key] = Shared()
+            with _turn:
+                if len(functions.equals) >= MOST_VALUES:
+                    del functions.equals[next(iter(functions.equals))]
+                found = functions.equals.setdefault(key, Shared())
         if found.has_the_properties_of(held):
             held["_shared"] = found
             return found

@@ -14,6 +14,8 @@ from hegemon.engines.population import active, events
 from hegemon.engines.population.adaptive import Adaptive
 from hegemon.engines.population.events import Events
 from hegemon.engines.stopping import never
+from hegemon.models import Group, PopulationProtocol, Range
+from hegemon.models.configuration import Configuration
 from hegemon.runs.setting import topology_for
 from tests.compute.agreement import SIGNIFICANCE, same_law
 
@@ -232,3 +234,49 @@ def test_a_snapshot_brings_back_the_places_of_the_active_arcs():
         engine.restore(snapshot)
         assert (engine._arcs.rows == expected).all()
     assert len(early[-1]) != len(late[-1])
+
+
+class Fragile(PopulationProtocol):
+    """Ones spread; where a one meets a two, the author's arithmetic overflows."""
+
+    arbitrary_start = False
+    default_start = "few"
+
+    class State:
+        x: Range(0, 3)
+
+    def interact(a, b, p):
+        if a.x + b.x == 3 and a.x * b.x == 2:
+            z = a.x * b.x * 4_000_000_000_000_000_000
+            a.x = z * 4
+        elif a.x == 1 and b.x == 0:
+            b.x = 1
+
+    def start_few(self, rng):
+        return [Group(self.n, {"x": 0})]
+
+
+def test_a_snapshot_leads_back_behind_a_refusal():
+    """Arcs that became active in the refused call are forgotten, and nothing leads on from there."""
+    protocol, topology = Fragile(n=40), topology_for(Fragile(n=40), "grid:5x8")
+    codes = np.array([0] * 18 + [1] + [0] * 20 + [2])
+
+    def engine(seed):
+        start = Configuration(protocol.space, agents=protocol.space.decode_array(codes))
+        return Events(protocol, topology, start, never("nothing"), stream(seed))
+
+    for seed in range(5):
+        torn, fresh = engine(seed), engine(seed)
+        before, last = torn.snapshot(), 0
+        for _ in range(2):
+            with pytest.raises(hg.InvalidInput, match="64 bits"):
+                torn.advance(10**6)
+        with pytest.raises(hg.InvalidInput, match="64 bits"):
+            while True:
+                fresh.advance(fresh.step + 1)
+                last = fresh.step
+        fresh = engine(seed)
+        torn.restore(before)
+        fresh.advance(last)
+        torn.advance(last)
+        assert np.array_equal(torn.configuration().agents, fresh.configuration().agents)

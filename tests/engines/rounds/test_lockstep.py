@@ -7,6 +7,8 @@ import hegemon as hg
 from hegemon.engines.rounds import lockstep, lockstep_kernels, rounds
 from hegemon.engines.rounds.lockstep_kernels import DEPARTS
 from hegemon.models import Bit, Coin, Group, Range, RoundsProtocol, at_least, whole
+from hegemon.runs.setting import topology_for
+from hegemon.web.worlds import AgentWorld
 from tests.engines.rounds.test_fast_forward import Lamps
 from tests.models.rounds_protocols import IndependentSet, Levels
 
@@ -211,3 +213,46 @@ def test_a_broken_twin_is_noticed(march, monkeypatch, name, broken):
     plain = [march(protocol, everywhere=False, seed=seed, **given)[0] for seed in range(3)]
     monkeypatch.setattr(lockstep_kernels, name, broken)
     assert not all(alike(march(protocol, seed=seed, **given)[0], plain[seed]) for seed in range(3))
+
+
+class Signal(RoundsProtocol):
+    """All nodes count in step."""
+
+    class State:
+        time: Range(0, 10**6)
+
+    def update(me, neighbours, coins, p):
+        me.time = me.time + 1 if me.time < 10**6 else 0
+
+    def output(a, p):
+        return a.time % 100 >= 70
+
+    outputs = ("dark", "lit")
+
+    def start_zero(self, rng, topology):
+        """All at 0."""
+        return [Group(self.n, {"time": 0})]
+
+    default_start = "zero"
+    failing = at_least("n", lambda a, p: 10**9 // (a.time - 180) == 77)
+
+
+def test_a_condition_that_fails_leaves_no_half_of_a_round(march):
+    for everywhere in (True, False):
+        with pytest.raises(hg.InvalidInput, match="round 180"):
+            march(Signal(8), everywhere, graph="ring:8", until="failing", max_steps=300, fast_forward=False)
+
+
+def test_a_change_of_output_is_found_after_rounds_in_lockstep(monkeypatch):
+    """The page gives the engine a stop that waits for a change, and takes it back."""
+    for name, value in {"FEWEST_NODES": 0, "FIRST_WAIT": 0, "SHORTEST_WAIT": 1, "MOST_TRIED": 100}.items():
+        monkeypatch.setattr(lockstep, name, value)
+    protocol = Signal(8)
+    world = AgentWorld(protocol, topology_for(protocol, "ring:8"), None, 1)
+    found = []
+    for begin in (60, 75, 150):
+        while world.step < begin:
+            world.advance(begin)
+        assert world.engine._lockstep.rounds_made > 0
+        found.append((world.advance_to_change(begin + 22, float("inf")), world.step))
+    assert found == [(True, 70), (False, 97), (True, 170)]

@@ -97,6 +97,7 @@ class Events(Engine):
         self._clock = np.array([0, -1, 0, 0, 0], np.int64)
         self._ahead, self._rates = words_ahead(), Rates(np.zeros(RATES, np.int64), np.zeros(RATES))
         self._pace = Pace(10_000)
+        self._refusal: Exception | None = None  # after one, nothing but a snapshot or a configuration leads on
         self._dense = arcs if dense is None else dense
         self._watch = Watch(protocol, stop)
         copy, same = record_functions(self.space)
@@ -130,7 +131,7 @@ class Events(Engine):
         """Take over a configuration: count the stop's conditions, find the active arcs."""
         if step is not None:
             self._clock[STEP] = step
-        self._population = copied(configuration.agents)
+        self._population, self._refusal = copied(configuration.agents), None
         self._counts = self._membership.counts(self._population)
         self._clock[NEXT] = -1
         if _asked[self._find] + len(self._arcs.rows) <= FEW_ARCS:
@@ -154,6 +155,8 @@ class Events(Engine):
 
     def advance(self, limit: int) -> bool:
         """Run towards `limit`, or exactly to the first step that meets the counted stop; whether it is met."""
+        if self._refusal:
+            raise self._refusal
         before = self._clock[EVENTS]
         self._pace.start()
         goal = Goal(self._counts, self.stop.low, self.stop.high, self.stop.watch)
@@ -177,7 +180,11 @@ class Events(Engine):
 
     def _refuse(self, error: BaseException | None = None) -> NoReturn:
         first, second = self.space.encode_array(self._population[self._arcs.rows[self._clock[TRIED], :PLACE]])
-        refuse_interaction(self.protocol, first, second, range(self.protocol.coins.size), error)
+        try:
+            refuse_interaction(self.protocol, first, second, range(self.protocol.coins.size), error)
+        except Exception as refusal:
+            self._refusal = refusal
+            raise
 
     def counts_hold(self) -> bool:
         counted = not self.stop.conditions and self.stop.whole or self.stop.holds(self._counts)
@@ -205,7 +212,8 @@ class Events(Engine):
 
     def restore(self, snapshot: Snapshot) -> None:
         rows, (*parts, active) = self._arcs.rows, snapshot[1:]
-        rows[self._active, PLACE] = -1
+        rows[slice(None) if self._refusal else self._active, PLACE] = -1  # a refused call has left others
+        self._refusal = None
         for mine, saved in zip(self._parts(), parts, strict=True):
             overwrite(mine, saved)
         self._active[:] = active

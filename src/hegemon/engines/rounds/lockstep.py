@@ -52,7 +52,6 @@ class Lockstep:
             and protocol.neighbourhood == "set"
             and not protocol.oriented
             and self._tries <= LARGEST_CHAIN
-            and not stop.watch
             and not speaks_of(stop.conditions, protocol.private)
         )
         self.rounds_made = 0
@@ -62,19 +61,27 @@ class Lockstep:
     def forget(self) -> None:
         """The configuration was replaced."""
         self._formation: Formation | None = None
+        self._last = -1  # the round after which it was written down
         self._wait = SHORTEST_WAIT
         self._next = max(self.engine.step + SHORTEST_WAIT, self._earliest)
 
     @property
     def pause(self) -> int:
         """For how many rounds, at least one, plain rounds are better."""
-        return max(1, self._next - self.engine.step) if self._is_possible else 1 << 62
+        return max(1, self._next - self.engine.step) if self._is_possible_now else 1 << 62
+
+    @property
+    def _is_possible_now(self) -> bool:
+        """A stop that waits for a change of output, which others may give the engine, looks at every node."""
+        return self._is_possible and not self.engine.stop.watch
 
     def rounds(self, limit: int) -> int | None:
         """At most that many rounds; returns early when something is to be evaluated. None: no round was made."""
         engine = self.engine
-        if not self._is_possible or engine.step < self._next:
+        if not self._is_possible_now or engine.step < self._next:
             return None
+        if self._formation is not None and engine.step != self._last:
+            self._formation = None  # plain rounds were made since
         if self._formation is None:
             self._hidden = hidden_part(engine.protocol, engine.packing)
             self._formation, self._begin, self._pace = self._formed(), engine.step, Pace(1)
@@ -99,20 +106,27 @@ class Lockstep:
                 min(limit, self._pace.amount), *formation, engine._state, engine.room(), engine._counts, engine._goal,
                 engine._search, engine._coins, self._public, self._hidden, engine.given,
             )  # fmt: skip
-        except Exception as error:  # in an update that is not made: plain rounds meet it, or never do
+        except Exception as error:  # in a round that is not made: plain rounds meet it, or never do
             pass_interrupt(error)
             self._is_possible, status = False, APART
-        made = engine.step - begin
+        finally:  # also after an interrupt: rounds that are counted are written down
+            self._last = engine.step
+            made = self._last - begin
+            if made:
+                self._write(formation)
         self._pace.done(made)
-        if made:
-            self.rounds_made += made
-            classes, _, own, _ = formation
-            self._muster(classes, own, self._hidden.values, *engine.frame, engine.room(), engine.given.layout)
+        self.rounds_made += made
         if status & APART:
             if engine.step - self._begin > self._wait and formation.work.notes[CREDIT] >= 0:
                 self._wait = SHORTEST_WAIT
             self._put_off()
         return status & ~APART if made else None
+
+    def _write(self, formation: Formation) -> None:
+        """The states of all nodes, and what the conditions say of each: a change is a change of that."""
+        engine, (classes, _, own, _) = self.engine, formation
+        self._muster(classes, own, self._hidden.values, *engine.frame, engine.room(), engine.given.layout)
+        engine.recount()
 
     def _formed(self) -> Formation | None:
         """The present configuration in classes; None if there are too many to gain from it."""

@@ -251,6 +251,10 @@ def march(budget, classes, learnt, own, work, state, room, counts, goal, search,
                 return APART
             lively |= known == LIVELY
             tabulate(c, classes, work, own, state[TIME], hidden, coins)
+        if len(counts) > 0:
+            for c in range(number):  # whatever raises, raises before anything of the round is made
+                unpack(classes.later[c], room.me[0], given.layout)
+                note(room.me[0], given.p[0], work.marks, 0)
         if lively:
             turn = own.turn[0]
             before, after = own.places[turn], own.places[1 - turn]

@@ -177,7 +177,7 @@ class Rounds(Engine):
             self._state[TIME] = step
         self.protocol.degree_fitting.require_all(configuration.agents, self.topology, self.protocol.id)
         self._pack(configuration.agents, *self.frame, self.given.layout)
-        self._recount()
+        self.recount()
         self._survey = self._flight = None
         self.hopeless = ""
         self._watch_for_period()
@@ -214,7 +214,7 @@ class Rounds(Engine):
         self.words[:] = words
         self._show(self.words, self._parts[0][2].me, self.frame.faces, self.given.layout)
         self._state[TIME] = begin
-        self._recount()
+        self.recount()
         self._anchor[:], self._clock[:] = anchor, clock
         self._lockstep.forget()
         self._flight, self._survey = None, Survey(self, period) if period else None
@@ -313,7 +313,7 @@ class Rounds(Engine):
             return [kernel(*calls[0])]
         return [job.result() for job in [pool().submit(kernel, *call) for call in calls]]
 
-    def _recount(self) -> int:
+    def recount(self) -> int:
         """Count the stop's conditions in the present configuration; whether the first has changed at some node."""
         self._counts[:] = 0
         room = self._parts[0][2]
@@ -389,7 +389,7 @@ class Rounds(Engine):
         self.words[:], self.frame.faces[:] = flight.frame
         self._state[TIME] = flight.landing
         self._watch_for_period()
-        return self._status(self._recount())
+        return self._status(self.recount())
 
 
 @cache
