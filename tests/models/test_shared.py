@@ -96,6 +96,22 @@ def test_a_constant_that_is_given_another_value_is_seen_by_every_protocol(monkey
     assert heights(Climbing(4)) == heights(old) == before
 
 
+def test_another_class_that_calls_the_same_helper_sees_the_new_value(monkeypatch):
+    before = heights(Climbing(4))
+
+    class Other(PopulationProtocol):
+        default_start = "bottom"
+        arbitrary_start = False
+        State, start_bottom = Climbing.State, Climbing.start_bottom
+
+        def interact(a, b, p):
+            a.x = gained(a.x)
+
+    monkeypatch.setattr(f"{__name__}.GAIN", 3)
+    derived = type("Derived", (Climbing,), {"__module__": __name__})
+    assert heights(Other(4)) == heights(derived(4)) == [3 * x for x in before]
+
+
 def test_the_same_for_a_constant_of_a_condition(monkeypatch):
     old = Climbing(4)
     first = hg.simulate(old, seed=1, until="high").steps

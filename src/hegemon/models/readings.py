@@ -30,6 +30,11 @@ class Readings:
         while self._waiting:
             self._note(self._waiting.pop())
 
+    @property
+    def functions(self) -> list[Any]:
+        """All functions whose names were read."""
+        return [function for function, _, _ in self._codes]
+
     def last(self) -> bool:
         """Whether all is as it was."""
         for mapping, name, value in self._names:

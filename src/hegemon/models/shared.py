@@ -5,6 +5,7 @@ read something else than before (see `readings`), instances get new copies of th
 its machine code above all, is remembered of that very object.
 """
 
+import itertools
 import threading
 from collections.abc import Callable
 from functools import cached_property
@@ -24,6 +25,8 @@ PLAIN = (int, float, str, type(None))  # values that their text tells apart
 _own = {"check_sound", "range_values", "compiled_values", "_words", "_readable", "__getattr__", "__getattribute__"}
 _properties: set[str] = set()  # the names of all shared properties, which are among them
 _turn = threading.Lock()  # trials of several threads make protocols
+_numbers = itertools.count(1)  # of copies
+_first: dict[Any, Readings] = {}  # by function: what was read when it was first used itself, and no copy of it
 
 Made = TypeVar("Made")
 
@@ -35,7 +38,14 @@ class Functions:
         kind = type(protocol)
         self._made_of = _parts_of(kind)
         self._readings = Readings(functions_of(kind))
-        self._copies: int = 0 if before is None else before._copies + (not before._readings.last())
+        if before is not None and before._readings.last():
+            self._copies: int = before._copies
+        else:  # also where a function of this class was compiled for another one, and what it reads has changed since
+            known = {id(one): one for f in self._readings.functions if (one := _first.get(f)) is not None}
+            self._copies = next(_numbers) if before or not all(one.last() for one in known.values()) else 0
+        if not self._copies:
+            for function in self._readings.functions:
+                _first.setdefault(function, self._readings)
         fields, words, copies = kind.fields, protocol._words, self._copies
 
         def plain(function: Any) -> Any:
