@@ -91,7 +91,7 @@ class Lockstep:
         return self._march(self._formation, limit)
 
     def _put_off(self) -> None:
-        """The longer in vain, the longer until the next attempt."""
+        """The more attempts fail, the longer until the next one."""
         self._formation = None
         self._wait += 1 + self._wait // 8
         self._next = self.engine.step + self._wait
