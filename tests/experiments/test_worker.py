@@ -26,6 +26,7 @@ def record_of(tmp_path, axes: dict, name: str, count: int = 60) -> dict:
     case = study.cases[0]
     task = {"folder": str(folder.root), "name": folder.name, "settings": case.settings, "seed": 0, "key": case.key}
     worker._prepare.cache_clear()
+    worker.stopping.clear()  # an interrupted study of another test leaves it set; whoever starts workers clears it
     answer = worker.work({**task, "first": 0, "count": count, "seconds": 1e6})
     assert answer["error"] is None and answer["done"] == count
     [path] = folder.records.glob(f"{answer['place'][0]}")
