@@ -60,6 +60,31 @@ class Wild(RoundsProtocol):
         me.x += 1
 
 
+class Dozen(RoundsProtocol):
+    """Counts, but only a dozen and more make a difference."""
+
+    class State:
+        x: Bit
+
+    def update(me, neighbours, coins, p):
+        number = 0
+        for u in neighbours:
+            number += u.x
+        if number >= 12:
+            me.x = 0
+
+
+class Crowd(RoundsProtocol):
+    """The same for a thousand."""
+
+    class State:
+        x: Bit
+
+    def update(me, neighbours, coins, p):
+        if len(neighbours) >= 1000:
+            me.x = 0
+
+
 class Coinless(RoundsProtocol):
     """Reads coins and has none."""
 
@@ -87,6 +112,8 @@ class Meddler(RoundsProtocol):
         (Coinless, r"reads coins \(test_rounds.py, line \d+\), but random_bits is 0"),
         (Meddler, "changes a neighbour"),
         (Tally, "counts equal ones"),
+        (Dozen, "counts equal ones"),
+        (Crowd, "counts equal ones"),
         (Peek, "not public"),
         (Absent, "does not have"),
         (Wild, "wrote x = 4"),

@@ -4,7 +4,7 @@ import copy
 import dis
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,10 @@ from hegemon.models.protocol import Protocol
 from hegemon.models.purity import require_pure
 from hegemon.models.soundness import check_functions, check_transition
 from hegemon.models.words import Word, check_fields, checked
+
+# How often each neighbour is repeated when `update` is tried: one that counts to a dozen is found too. Nodes of more
+# neighbours than the last number are never moved as if they did not count them.
+CROWDS = (*(2, 3, 5, 8, 13, 34, 144) * 14, 1 << 12)
 
 
 class RoundsProtocol(CoinProtocol):
@@ -263,10 +267,10 @@ class RoundsProtocol(CoinProtocol):
             return answer
 
         check_transition(self, "update", situations, states_of, call, shown)
-        for situation in situations:
+        for number, situation in enumerate(situations):
             expected = self._updated(states_of(situation), situation)
             for change, what in (
-                *self._blindness,
+                *self._blindness(CROWDS[number % len(CROWDS)]),
                 (self._disguised, "reads a field of a neighbour that is not public"),
             ):
                 if self._updated(change(states_of(situation)), situation) != expected:
@@ -278,9 +282,8 @@ class RoundsProtocol(CoinProtocol):
                 place = where(self.update)
                 raise InvalidInput(f"{self.id}: update changes a neighbour; it may only change its own state ({place})")
 
-    @property
-    def _blindness(self) -> list[tuple[Callable[..., Any], str]]:
-        """Changes of the neighbours that `update` may not notice."""
+    def _blindness(self, crowd: int) -> list[tuple[Callable[..., Any], str]]:
+        """Changes of the neighbours that `update` may not notice; `crowd` is how often a set may repeat each."""
         if self.is_ordered:
             return []
         if self.neighbourhood == "multiset":
@@ -290,7 +293,8 @@ class RoundsProtocol(CoinProtocol):
             return [(_backwards, what), (_rotated, what)]
         what = "depends on the order of the neighbours, or counts equal ones"
         hint = "; neighbourhood = 'multiset' lets it count, 'ports' number them"
-        return [(_reordered, what + hint), (_rotated, what + hint)]
+        changes = (_reordered, _rotated, partial(_crowded, crowd))
+        return [(change, what + hint) for change in changes]
 
     def _situation(self, rng: np.random.Generator) -> tuple[tuple[int, ...], tuple[int, ...], int]:
         """The codes of a node and its neighbours, the ports that lead back, and the number of what the coins show."""
@@ -330,3 +334,8 @@ def _rotated(states: list[Any]) -> list[Any]:
 def _reordered(states: list[Any]) -> list[Any]:
     """The neighbours backwards and one of them twice: as a set they are the same."""
     return _backwards(states) + states[1:2]
+
+
+def _crowded(times: int, states: list[Any]) -> list[Any]:
+    """Every neighbour repeated."""
+    return states[:1] + states[1:] * times

@@ -18,6 +18,7 @@ from hegemon.engines.rounds import lockstep_kernels as lockstep
 from hegemon.engines.rounds.fast_forward import LARGEST_CHAIN, hidden_part, number_of_private_states
 from hegemon.engines.rounds.lockstep_kernels import APART, CREDIT, Classes, Learnt, Own, Work
 from hegemon.errors import pass_interrupt
+from hegemon.models.rounds import CROWDS
 
 if TYPE_CHECKING:
     from hegemon.engines.rounds.rounds import Rounds
@@ -51,6 +52,7 @@ class Lockstep:
             protocol.n >= FEWEST_NODES
             and protocol.neighbourhood == "set"
             and not protocol.oriented
+            and int(engine.topology.degrees.max(initial=0)) <= CROWDS[-1]
             and self._tries <= LARGEST_CHAIN
             and not speaks_of(stop.conditions, protocol.private)
         )
