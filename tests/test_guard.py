@@ -20,6 +20,17 @@ def test_only_a_large_loss_that_is_confirmed_fails():
     assert guard.losses({"a": 1.3, "b": 2.0}, recorded, guard.SHOWN) == ["a"]
 
 
+def test_a_processor_on_which_the_yardstick_is_slow_hides_no_loss():
+    recorded = dict.fromkeys("abcde", 1.0)
+    usual = dict(zip("abcde", (0.4, 0.42, 0.45, 0.47, 0.55), strict=True))
+    assert guard.losses(usual, recorded, guard.SHOWN) == ["e"]
+    assert guard.judge(measured(usual), recorded)[1] == []
+    slowed = usual | {"a": 0.8}  # twice the time, and less than was recorded on another processor
+    assert guard.judge(measured(slowed, {"a": 0.8}), recorded)[1] == ["a"]
+    slower = dict.fromkeys(recorded, 2.0)  # everything: no change of processor is assumed
+    assert guard.judge(measured(slower, slower), recorded)[1] == list(recorded)
+
+
 def test_a_slowed_workload_is_caught():
     memory = np.zeros(1 << 10, np.uint8)
     guard.yardstick(10, memory)
