@@ -25,6 +25,9 @@ _STIRLING_ERRORS = np.array(
     [0.0] + [math.lgamma(k + 1) - (k + 0.5) * math.log(k) + k - 0.5 * math.log(2 * math.pi) for k in range(1, 16)]
 )
 
+_LISTED = 1024  # agents whose factorials are listed: their logarithms are right to a few 1e-12 in the sum
+_LOG_FACTORIALS = np.array([math.lgamma(k + 1) for k in range(_LISTED)])
+
 
 @lean
 def smaller(a, b):
@@ -42,8 +45,9 @@ def stirling_error(x):
     """ln x! - (x ln x - x + ln(2 pi x) / 2), for a whole number x >= 1."""
     if x < 16:
         return _STIRLING_ERRORS[np.int64(x)]
-    y = 1.0 / (float(x) * float(x))
-    return (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y / 1188)))) / x
+    r = 1.0 / float(x)
+    y = r * r
+    return (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y * (1 / 1188))))) * r
 
 
 @lean
@@ -60,8 +64,8 @@ def deviance(mean, deviation):
     if abs(t) > _SERIES:
         return (x + 0.5) * math.log(x / mean) - deviation + stirling_error(x)
     # (1 + t) ln(1 + t) - t and ln(1 + t)
-    growth = t * t * (1 / 2 - t * (1 / 6 - t * (1 / 12 - t * (1 / 20 - t * (1 / 30 - t * (1 / 42 - t / 56))))))
-    logarithm = t * (1 - t * (1 / 2 - t * (1 / 3 - t * (1 / 4 - t * (1 / 5 - t * (1 / 6 - t / 7))))))
+    growth = t * t * (1 / 2 - t * (1 / 6 - t * (1 / 12 - t * (1 / 20 - t * (1 / 30 - t * (1 / 42 - t * (1 / 56)))))))
+    logarithm = t * (1 - t * (1 / 2 - t * (1 / 3 - t * (1 / 4 - t * (1 / 5 - t * (1 / 6 - t * (1 / 7)))))))
     return mean * growth + 0.5 * logarithm + stirling_error(x)
 
 
@@ -112,6 +116,15 @@ def _log_table(good, bad, draws, mean, deviation):
 
 
 @lean
+def _log_of_few(good, bad, draws, count):
+    """ln of the chance that `count` of the draws are good, among fewer agents than are listed in _LOG_FACTORIALS."""
+    ways = _LOG_FACTORIALS[good] + _LOG_FACTORIALS[bad] + _LOG_FACTORIALS[draws] + _LOG_FACTORIALS[good + bad - draws]
+    cells = _LOG_FACTORIALS[count] + _LOG_FACTORIALS[good - count]
+    cells += _LOG_FACTORIALS[draws - count] + _LOG_FACTORIALS[bad - draws + count]
+    return ways - _LOG_FACTORIALS[good + bad] - cells
+
+
+@lean
 def _invert_table(state, good, bad, draws, mean, variance):
     """The number of good draws by summing probabilities from 0: for narrow laws, whose mean is small."""
     u = next_double(state)
@@ -155,10 +168,14 @@ def _hypergeometric(state, good, bad, draws):
         count = whole + np.int64(shift)
         if height == 0.0:
             return count
-        if 0 <= count <= draws and math.log(height * math.sqrt(2 * math.pi) * width) <= _log_table(
-            good, bad, draws, mean, shift - fraction
-        ):
-            return count
+        if 0 <= count <= draws:
+            if total < _LISTED:
+                if math.log(height) <= _log_of_few(good, bad, draws, count):
+                    return count
+            elif math.log(height * math.sqrt(2 * math.pi) * width) <= _log_table(
+                good, bad, draws, mean, shift - fraction
+            ):
+                return count
 
 
 @lean

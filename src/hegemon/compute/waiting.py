@@ -11,7 +11,7 @@ from hegemon.compute.sampling import deviance, larger, smaller
 FOREVER = np.int64(2**63 - 1)
 _WORD = 1.0 / 2**64
 _LARGEST = 1.0 - 2.0**-53
-_SMALL = 2.0**-10
+_SMALL, _MODERATE = 2.0**-10, 2.0**-5
 _RARE = 2.0**-30
 
 
@@ -19,7 +19,11 @@ _RARE = 2.0**-30
 def _minus_log(x):
     """-ln(1 - x), by a series where it is right to the last bit and several times faster."""
     if x < _SMALL:
-        return x * (1 + x * (1 / 2 + x * (1 / 3 + x * (1 / 4 + x / 5))))
+        return x * (1 + x * (1 / 2 + x * (1 / 3 + x * (1 / 4 + x * (1 / 5)))))
+    if x < _MODERATE:  # twice the area tangent of t
+        t = x / (2.0 - x)
+        y = t * t
+        return 2.0 * t * (1 + y * (1 / 3 + y * (1 / 5 + y * (1 / 7 + y * (1 / 9 + y * (1 / 11))))))
     return -math.log1p(-x)
 
 
@@ -61,12 +65,12 @@ def cost_of_run(n, used, length):
 
     The chance is (n - used)! / (n - used - 2 length)! / (n (n - 1))^length; 2 * length <= n - used.
     """
-    size = float(n)
-    p, more = used / size, 2.0 * length / size
+    size, one = float(n), 1.0 / n
+    p, more = used * one, 2.0 * length * one
     q = p + more
-    if q >= _SMALL:
+    if q >= _MODERATE:
         cost = deviance(size, -float(used + 2 * length)) - deviance(size, -float(used))
-        return cost - length * _minus_log(1.0 / size)
+        return cost - length * _minus_log(one)
     # The same difference of deviances, divided by q - p: terms (q^j - p^j) / (j (j - 1) (q - p)).
     p2, p3 = p * p, p * p * p
     s2 = q + p
@@ -74,16 +78,29 @@ def cost_of_run(n, used, length):
     s4 = q * s3 + p3
     s5 = q * s4 + p2 * p2
     s6 = q * s5 + p2 * p3
-    growth = s2 / 2 + s3 / 6 + s4 / 12 + s5 / 20 + s6 / 30
+    growth = s2 * (1 / 2) + s3 * (1 / 6) + s4 * (1 / 12) + s5 * (1 / 20) + s6 * (1 / 30)
+    if q >= _SMALL:
+        p6 = p3 * p3
+        s7 = q * s6 + p6
+        s8 = q * s7 + p6 * p
+        s9 = q * s8 + p6 * p2
+        s10 = q * s9 + p6 * p3
+        s11 = q * s10 + p6 * p2 * p2
+        growth += s7 * (1 / 42) + s8 * (1 / 56) + s9 * (1 / 72) + s10 * (1 / 90) + s11 * (1 / 110)
     fewer = more / (1 - p)
     last = size - used - 2.0 * length
-    return 2.0 * length * growth - 0.5 * _minus_log(fewer) + fewer / (12 * last) - length * _minus_log(1.0 / size)
+    return 2.0 * length * growth - 0.5 * _minus_log(fewer) + fewer / (12 * last) - length * _minus_log(one)
 
 
 @lean
 def _cost_of_next(n, met):
-    """-ln of the chance that one more interaction meets two fresh agents, after `met` were met."""
-    return _minus_log(met / n) + _minus_log(met / (n - 1.0))
+    """-ln of the chance that one more interaction meets two fresh agents, after `met` were met: with probability
+    (1 - met / n) (1 - met / (n - 1)) it does."""
+    first = met / n
+    if first > _MODERATE:
+        return _minus_log(first) + _minus_log(met / (n - 1.0))
+    second = first + first / (n - 1.0)
+    return _minus_log(first + second - first * second)
 
 
 @lean

@@ -74,9 +74,12 @@ class Membership:
     def __init__(self, protocol: Protocol, stop: Stop, topology: Topology | None = None):
         self.protocol, self.stop = protocol, stop
         self._graph: tuple[Any, ...] = rows_of(topology) if protocol.reads_graph and stop.whole else ()
-        self._mark_records = specialize(mark_records, protocol.record_types, note=marker(stop.conditions))
         check = check_whole_on_graph if self._graph else check_whole
         self.whole_checks = [specialize(check, protocol.record_types, predicate=predicate) for predicate in stop.whole]
+
+    @cached_property
+    def _mark_records(self) -> Any:
+        return specialize(mark_records, self.protocol.record_types, note=marker(self.stop.conditions))
 
     def marks(self, agents: np.ndarray) -> np.ndarray:
         """For every agent a row that says of each condition whether the agent satisfies it, 1 or 0."""

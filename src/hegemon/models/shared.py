@@ -9,10 +9,11 @@ import itertools
 import threading
 from collections.abc import Callable
 from functools import cached_property
+from operator import is_
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hegemon.models.labels import with_integers
-from hegemon.models.readings import Readings
+from hegemon.models.readings import MISSING, Readings
 
 if TYPE_CHECKING:
     from hegemon.models.protocol import Protocol
@@ -65,7 +66,7 @@ class Functions:
         return (
             self._made_of == _parts_of(kind)
             and self._readings.last()
-            and all(map(_are_the_same, self._declared, map(_declarations, self.authors)))
+            and all(map(_are_declared, self._declared, self.authors))
         )
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Functions":
@@ -76,8 +77,11 @@ def _declarations(base: type) -> dict[str, Any]:
     return {name: value for name, value in vars(base).items() if name != "_functions"}
 
 
-def _are_the_same(before: dict[str, Any], now: dict[str, Any]) -> bool:
-    return before.keys() == now.keys() and all(now[name] is value for name, value in before.items())
+def _are_declared(before: dict[str, Any], base: type) -> bool:
+    """Whether these are still the declarations of a class: asked at every run, so nothing is built."""
+    now = vars(base)
+    same = map(is_, map(now.get, before, itertools.repeat(MISSING)), before.values())
+    return len(now) - ("_functions" in now) == len(before) and all(same)
 
 
 def use_functions(protocol: Any) -> Functions:
@@ -172,10 +176,9 @@ def _parts_of(protocol: Any) -> tuple[Any, ...]:
 
 def _is_plain(protocol: "Protocol", functions: Functions) -> bool:
     """Whether the values alone tell an instance apart from all others of its class."""
-    held, given = vars(protocol), functions.members
-    for name in (*protocol.functions, *PARTS):
-        if held.get(name) is not given.get(name):
-            return False
+    held, given, names = vars(protocol), functions.members, (*protocol.functions, *PARTS)
+    if not all(map(is_, map(held.get, names), map(given.get, names))):
+        return False
     for value in protocol.values.values():
         if type(value) not in PLAIN:  # proofs have expressions in n
             return False

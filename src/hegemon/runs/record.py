@@ -7,6 +7,8 @@ import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from hegemon.errors import InvalidInput
@@ -212,10 +214,10 @@ class RunRecord:
     @property
     def given(self) -> dict[str, Any]:
         """The options that are not the default."""
-        values = [(name, getattr(self, name), one.default) for name, one in options_of(type(self)).items()]
+        names, values_of, defaults = _defaults(type(self))
         return {
             name: value
-            for name, value, default in values
+            for name, value, default in zip(names, values_of(self), defaults, strict=True)
             if value is not default and not _is_default(value, default)
         }  # fmt: skip
 
@@ -309,6 +311,13 @@ def unmeant(name: str, protocol: "Protocol", instead: str | None = None) -> Inva
     """The one sentence that refuses what a model does not know."""
     then = f"use {instead}" if instead else "leave it out"
     return InvalidInput(f"{name} means nothing to {protocol.id}, a protocol {protocol.model.kind}; {then}")
+
+
+@cache
+def _defaults(record: type) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]], tuple[Any, ...]]:
+    """The names of a record's options, what reads all their values at once, and their defaults."""
+    options = options_of(record)
+    return tuple(options), attrgetter(*options), tuple(one.default for one in options.values())
 
 
 def _is_default(value: Any, default: Any) -> bool:

@@ -1,8 +1,11 @@
 """Where a run takes place and what it starts from: the topology and the initial configuration."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
@@ -11,10 +14,12 @@ from hegemon.compute.randomness import GRAPH, START, generator, generators
 from hegemon.errors import InvalidInput
 from hegemon.graphs.families import as_topology
 from hegemon.graphs.topology import Topology
-from hegemon.models.configuration import Configuration
+from hegemon.models.configuration import Configuration, Group
 from hegemon.models.halting import began
 from hegemon.models.inputs import require_given
 from hegemon.models.protocol import Protocol
+from hegemon.models.readings import Readings, names_in
+from hegemon.models.shared import PLAIN
 
 if TYPE_CHECKING:
     import networkx
@@ -25,6 +30,8 @@ Wake: TypeAlias = str | Path | Sequence[int]  # message passing: a name, a file,
 Identifiers: TypeAlias = str | Path | Sequence[int]  # a name, a file, or one identifier per node
 
 SMALL = 1 << 16  # agents, or states, of a start that may be kept for all trials
+FEW = 1 << 12  # of one that may be kept for all runs
+HARMLESS = {"range", "len", "min", "max", "sum", "abs", "int", "round", "divmod"}  # built-in functions
 _fitting: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # topologies, and the protocols they were checked for
 
 
@@ -37,7 +44,9 @@ def topology_for(protocol: Protocol, graph: Graph = None, seed: int = 0) -> Topo
         graph = protocol.topology
     named = isinstance(graph, str) and ":" not in graph  # nothing is drawn for a graph without numbers
     topology = as_topology(graph, protocol.n, None if named else generator(seed, 0, GRAPH))
-    fitting = _fitting.setdefault(topology, WeakSet())
+    fitting = _fitting.get(topology)
+    if fitting is None:
+        fitting = _fitting.setdefault(topology, WeakSet())
     if protocol not in fitting:
         protocol.check_topology(topology)
         fitting.add(protocol)
@@ -63,7 +72,8 @@ class Starts:
         self.protocol, self.seed, self._as_multiset, self._topology = protocol, seed, as_multiset, topology
         self._name = start or protocol.default_start
         self.fixed = None if start is None or isinstance(start, str) else self._given(start)
-        self._seen: Configuration | None = None  # of a trial before, for which nothing was drawn
+        self._kept = _kept(protocol, str(self._name), as_multiset) if self.fixed is None else KeptStart()
+        self.fixed = self.fixed or self._kept.fixed
 
     def _given(self, start: Start) -> Configuration | None:
         """The start, if it is a configuration or a list of states."""
@@ -80,18 +90,69 @@ class Starts:
 
     def of(self, trials: range) -> Iterator[Configuration]:
         """The start of each of these trials."""
-        for rng in generators(self.seed, trials, START):
-            made = self.fixed or self._made(rng)
+        fixed = self.fixed  # while starts are made they may be found to be
+        rngs = generators(self.seed, trials, START) if fixed is None else trials
+        for rng in rngs:
+            made = fixed or self.fixed or self._made(cast(np.random.Generator, rng))
             yield began(made, self._space, self._as_multiset) if self._space.halts else made
 
     def _made(self, rng: np.random.Generator) -> Configuration:
         before = rng.bit_generator.state
         made = self.protocol.initial(self._name, rng, self._as_multiset, self._topology)
-        if not _drew(rng, before) and len(made.weighted()[0] if made.row is None else made.row) <= SMALL:
-            if self._seen is not None and _same(self._seen, made):  # an author's clock or counter would show by now
-                self.fixed = made
-            self._seen = made
+        size = len(made.weighted()[0] if made.row is None else made.row)
+        if size <= SMALL and not _drew(rng, before):
+            kept = self._kept if size <= FEW else KeptStart(seen=self._kept.seen)
+            if kept.seen is not None and _same(kept.seen, made):  # an author's clock or counter would show by now
+                self.fixed = kept.fixed = made
+            kept.seen, self._kept = made, kept
         return made
+
+
+@dataclass
+class KeptStart:
+    """What is known of a start that draws nothing."""
+
+    readings: Readings = field(default_factory=lambda: Readings(()))
+    seen: Configuration | None = None  # of a trial before
+    fixed: Configuration | None = None  # the same twice
+
+
+def _kept(protocol: Protocol, name: str, as_multiset: bool) -> KeptStart:
+    """What runs of equal protocols know of a start whose function reads parameters and constants alone; of any other
+    start, nothing."""
+    function = protocol.starts.get(name)
+    if protocol.reads_graph or protocol.inputs or not _reads_little(function, protocol):
+        return KeptStart()
+    kept = protocol.shared.once(("start", function, as_multiset), lambda: KeptStart(Readings([function])))
+    if not kept.readings.last():
+        kept.readings, kept.seen, kept.fixed = Readings([function]), None, None
+    return kept
+
+
+def _reads_little(function: Any, protocol: Protocol) -> bool:
+    """Whether all that a start reads is a parameter, a constant or harmless: no clock, no helper."""
+    if function is Protocol.start_initial:
+        return True
+    names = _names_read(function)
+    if names is None:
+        return False
+    scope, values = function.__globals__, protocol.values
+    for name in names:
+        if name in values:
+            if getattr(protocol, name) != values[name]:
+                return False
+        elif name in scope:
+            if scope[name] is not Group and type(scope[name]) not in PLAIN:
+                return False
+        elif name not in HARMLESS:
+            return False
+    return True
+
+
+@lru_cache(maxsize=64)
+def _names_read(function: Any) -> frozenset[str] | None:
+    """The names of globals and attributes in a function of an author; None for what is no plain function."""
+    return frozenset(names_in(function.__code__)) if isinstance(function, FunctionType) else None
 
 
 def _drew(rng: np.random.Generator, before: Any) -> bool:

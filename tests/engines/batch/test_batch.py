@@ -10,7 +10,7 @@ from scipy import stats
 import hegemon as hg
 from hegemon.compute.compilation import specialize
 from hegemon.compute.randomness import KERNEL, stream
-from hegemon.engines.batch import batch, census
+from hegemon.engines.batch import census, epoch
 from hegemon.engines.batch.batch import Batch, activity
 from hegemon.engines.batch.kernels import plan
 from hegemon.engines.batch.skipping import chance_of_change
@@ -171,10 +171,10 @@ def test_records_of_one_epoch_belong_to_one_run():
     assert (growth >= 0).all() and (growth <= 100).all() and growth.sum() > 0
 
 
-@pytest.mark.parametrize("touched", [batch.TOUCHED, 4], ids=["whole epochs", "epochs that end early"])
+@pytest.mark.parametrize("touched", [epoch.TOUCHED, 4], ids=["whole epochs", "epochs that end early"])
 def test_a_run_that_is_cut_off_is_where_it_says(touched, monkeypatch):
     """Epochs end early when the list of touched agents is full: a limit beyond their end is none inside them."""
-    monkeypatch.setattr(batch, "TOUCHED", touched)
+    monkeypatch.setattr(epoch, "TOUCHED", touched)
     protocol, given = hg.Epidemic(n=10**4), {"engine": "batch", "seed": 2}
     whole = hg.simulate(protocol, until="count(x == 1) >= 5000", **given)
     for limit in [*range(whole.steps - 40, whole.steps + 40, 7), *range(100, whole.steps, whole.steps // 25)]:

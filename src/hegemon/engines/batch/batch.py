@@ -13,7 +13,7 @@ import numpy as np
 from hegemon.compute.bundles import addresses
 from hegemon.compute.compilation import specialize
 from hegemon.engines.batch.census import Multiset
-from hegemon.engines.batch.epoch import SPARE, Course, new_log, new_workspace, plan
+from hegemon.engines.batch.epoch import Course, new_log, new_workspace, plan
 from hegemon.engines.batch.kernels import NEAR, TOO_COSTLY, run_epochs
 from hegemon.engines.batch.order import follow_epoch, ordered
 from hegemon.engines.batch.skipping import (
@@ -39,7 +39,6 @@ from hegemon.models.configuration import Configuration
 from hegemon.models.population import PopulationProtocol
 
 LARGEST_POPULATION = 2**60
-TOUCHED, DECK = 1 << 19, 1 << 20  # the agents that an epoch may list
 LONGEST = 2**62  # steps at once
 MOST_COINS = 256  # values of the coins: what each pair of states becomes is kept for every one of them
 PATIENCE = 5e7  # work between two looks at progress, in nanoseconds
@@ -131,7 +130,7 @@ class Batch(Engine):
 
     def _make_workspace(self) -> None:
         capacity = self._multiset.capacity
-        self._workspace = new_workspace(capacity, min(TOUCHED, 2 * self.n) + SPARE, min(DECK, self.n))
+        self._workspace = new_workspace(capacity, self.n)
         self._table = new_table(capacity, self._pending, self._drawn_far)
 
     def advance(self, limit: int) -> bool:

@@ -20,6 +20,7 @@ from hegemon.errors import InvalidInput
 from hegemon.models.population import PopulationProtocol
 
 LARGEST_TABLE = 2048  # slots: a table of pairs takes at most 32 MiB; beyond, pairs are computed every time
+FEW = 16  # states
 FULL, BROKEN = -1, -2  # there is no slot left; the interaction itself fails
 
 # What two slots become, in one number: the initiator's slot, the responder's slot, and what they changed.
@@ -175,6 +176,13 @@ def count_occupied(census):  # type: ignore[no-untyped-def]
 def places_of(codes: np.ndarray, size: int) -> np.ndarray:
     """Where `slot_of` finds the states with these codes, in slots 0, 1, …: from its home on, the first free place."""
     places, mask = np.zeros(size, np.int32), size - 1
+    if len(codes) <= FEW:  # then Python is faster; the bits of a home are the same without 64-bit overflow
+        for slot, code in enumerate(codes.tolist()):
+            place = home.py_func(code, mask)
+            while places[place]:
+                place = (place + 1) & mask
+            places[place] = slot + 1
+        return places
     slots, place = np.arange(len(codes)), home.py_func(codes, mask)
     while len(slots):
         free = places[place] == 0

@@ -61,6 +61,7 @@ Course, open_course = bundle(
 EFFECTIVE, WATCHED = 0, 1
 
 SPARE = 8  # what one more collision may need
+TOUCHED, DECK = 1 << 19, 1 << 20  # the agents that an epoch may list
 
 
 @lean
@@ -78,10 +79,14 @@ def is_within(course, conditions, loosely):
     return False
 
 
-def new_workspace(capacity: int, touched: int, deck: int) -> Any:
-    rows = [np.zeros(capacity, np.int64) for _ in range(9)]
+def new_workspace(capacity: int, n: int) -> Any:
+    """Room for epochs of n agents in at most `capacity` states: for all agents that can be touched, or for several
+    times as many as ever are, and for every card. Small arrays come from memory that is in use already."""
+    setup = 300.0 + (2 + capacity) * capacity * DRAW  # as in `plan`
+    touched = min(TOUCHED, 2 * n, int(16 * setup / COLLISION)) + SPARE
+    deck = min(DECK, n, int(math.sqrt(n * setup / (2 * COLLISION))) + 1)
     hands = np.zeros(touched, np.int32), np.zeros(deck, np.int32)
-    return Workspace(np.array([touched, deck]), *rows, *hands, np.zeros(4, np.uint64))
+    return Workspace(np.array([touched, deck]), *np.zeros((9, capacity), np.int64), *hands, np.zeros(4, np.uint64))
 
 
 def new_log(written: int, kinds: int) -> Any:

@@ -4,7 +4,8 @@ The table is filled as pairs occur, so the kernel is compiled once for all proto
 population, for engine `agents`, or many, for trials that are made together.
 """
 
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import uint64
@@ -152,6 +153,15 @@ def recount_codes(mark, a, b, c, d, goal):  # type: ignore[no-untyped-def]
     )
 
 
+@cache
+def kernels_of(draw: Any, with_coins: bool) -> tuple[Any, Any]:
+    """What moves one population, for kernels to call, and what moves many."""
+    coin_at = drawn_coin if with_coins else no_coin
+    follow = part(follow_pairs, allocates=False, coin_at=coin_at)
+    run = part(run_codes, allocates=False, draw=draw, coin_at=coin_at, follow=follow)
+    return run, specialize(run_each, allocates=False, run=run)
+
+
 class Codes:
     """What moves populations of codes: for one thread at a time, since the kernel writes to it."""
 
@@ -162,10 +172,7 @@ class Codes:
         self.tried = np.zeros(3, np.int64)  # the agents whose meeting was computed last, and their coins
         self.meeting = meeting_of(protocol, stop)
         self.states, self.marks, table = pairs_of(protocol, self._membership)
-        coin_at = drawn_coin if protocol.coins.size > 1 else no_coin
-        follow = part(follow_pairs, allocates=False, coin_at=coin_at)
-        self._run = part(run_codes, allocates=False, draw=draw, coin_at=coin_at, follow=follow)
-        self._kernel = specialize(run_each, allocates=False, run=self._run)
+        self._run, self._kernel = kernels_of(draw, protocol.coins.size > 1)
         self._given = self.meeting.gate(), self.tried, table, self.marks
 
     @staticmethod

@@ -3,6 +3,7 @@
 Without coins the generator's state stays in registers for a whole block; with coins every pair is followed by its own.
 """
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,6 +66,10 @@ def draws_of(scheduler: Scheduler, topology: Topology, coins: int, rng: np.ndarr
     """The function that draws, and what it draws from."""
     pair, arcs = scheduler.compiled(topology)
     block = BLOCK if scheduler.memoryless else 1  # what a scheduler remembers cannot be drawn again
-    room = [np.zeros(BLOCK, np.int64) for _ in range(3)]  # without coins the third stays 0
-    draw = part(draw_pairs_with_coins if coins > 1 else draw_pairs, allocates=False, pair=pair)
-    return draw, Chance(arcs, rng, np.zeros(4, np.uint64), coins, block, *room)
+    room = np.zeros((3, BLOCK), np.int64)  # without coins the third row stays 0
+    return _drawing(pair, coins > 1), Chance(arcs, rng, np.zeros(4, np.uint64), coins, block, *room)
+
+
+@cache
+def _drawing(pair: Any, with_coins: bool) -> Any:
+    return part(draw_pairs_with_coins if with_coins else draw_pairs, allocates=False, pair=pair)
