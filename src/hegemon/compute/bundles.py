@@ -34,7 +34,7 @@ def addresses(arrays: Any) -> np.ndarray:
         if array.dtype != kind or not array.flags.c_contiguous:
             raise TypeError(f"{type(arrays).__name__} holds an array of {array.dtype} in place of {kind}")
     if CHECKED:
-        return arrays  # type: ignore[no-any-return]
+        return arrays
     found = arrays._addresses = np.array([_address(array) for array in arrays], np.int64)
     return found
 
@@ -42,6 +42,6 @@ def addresses(arrays: Any) -> np.ndarray:
 def _address(array: np.ndarray) -> int:
     """Where it begins; 0 if it is empty. Asking NumPy takes several times as long, and runs of microseconds ask."""
     if array.size and array.flags.writeable:
-        return addressof(c_char.from_buffer(array))
+        return addressof(c_char.from_buffer(array.data))
     place: int = array.__array_interface__["data"][0] if array.size else 0
     return place

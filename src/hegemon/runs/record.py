@@ -214,7 +214,8 @@ class RunRecord:
     @property
     def given(self) -> dict[str, Any]:
         """The options that are not the default."""
-        names, values_of, defaults = _defaults(type(self))
+        kind: Any = type(self)  # which mypy does not take for hashable
+        names, values_of, defaults = _defaults(kind)
         return {
             name: value
             for name, value, default in zip(names, values_of(self), defaults, strict=True)
