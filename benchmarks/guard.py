@@ -2,15 +2,16 @@
 
 Each workload is timed in processor seconds beside a yardstick, a frozen loop that does not change with the program.
 Both run in turn, several times; the fastest of each count, since other processes can only slow one down. The ratio is
-compared with the one recorded in `guard.json`, so that a slower machine does not matter. A processor on which the
-yardstick alone is slow (it divides) makes every ratio smaller, and would hide a loss: there, each workload is compared
-with the typical one, the median. A workload that lost more than a fifth is shown; one that lost more than a half, in a
-second try too, fails. `--record` writes this commit's ratios,
-`--record events` that of one workload.
+compared with the one that `guard.json` has for this kind of processor. A workload that lost more than a fifth is shown;
+one that lost more than a half, in a second try too, fails. Kinds of processors differ (one divides slowly, another has
+a larger cache), by up to a half from one workload to another: on a kind without a record, each workload is compared
+with the typical one, the median, and only a loss of more than twice fails. `--record` writes this commit's ratios for
+this kind, `--record events` that of one workload.
 """
 
 import argparse
 import json
+import platform
 import random
 import statistics
 import sys
@@ -18,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -30,8 +32,9 @@ from hegemon.experiments.study import make_study
 from hegemon.experiments.sweep import run_study
 
 RECORDED = Path(__file__).with_name("guard.json")
-SHOWN, FAILED = 1.2, 1.5  # times the recorded ratio
+SHOWN, FAILED, FAILED_ELSEWHERE = 1.2, 1.5, 2.0  # times the recorded ratio; on a kind of processor without a record
 ROUNDS = 7
+Ratios = dict[str, float]
 
 
 @numba.njit(cache=True)
@@ -111,55 +114,89 @@ def measure(names: list[str]) -> dict[str, float]:
     return {name: ratio(made) for name, made in samples(names).items()}
 
 
-def false_alarms(made: dict[str, list[tuple[float, float]]], recorded: dict[str, float], runs: int) -> list[int]:
+def kind_of_processor() -> str:
+    """Maker, family and model, as Linux has them: names are no use, since virtual machines share one."""
+    about = Path("/proc/cpuinfo")
+    lines = [line.partition(":") for line in about.read_text().splitlines()] if about.exists() else []
+    known = {key.strip(): value.strip() for key, _, value in lines}
+    parts = [known[key] for key in ("vendor_id", "cpu family", "model") if key in known]
+    return " ".join(parts) or platform.machine()
+
+
+class Standard(NamedTuple):
+    """What this processor is judged by."""
+
+    records: dict[str, Ratios]  # of every kind
+    kind: str
+
+    @property
+    def bound(self) -> float:
+        return FAILED if self.kind in self.records else FAILED_ELSEWHERE
+
+    @property
+    def names(self) -> list[str]:
+        return list(dict.fromkeys(name for record in self._records for name in record))
+
+    @property
+    def _records(self) -> list[Ratios]:
+        return [self.records[self.kind]] if self.kind in self.records else list(self.records.values())
+
+    def expected(self, ratios: Ratios) -> Ratios:
+        """The recorded ratios. On a kind without a record: those of other kinds, smaller if most are smaller here (the
+        yardstick is slow), and the largest of them."""
+        if self.kind in self.records:
+            return self.records[self.kind]
+        found: Ratios = {}
+        for record in self._records:
+            changes = [now / record[name] for name, now in ratios.items() if name in record]
+            typical = min(1.0, statistics.median(changes)) if changes else 1.0
+            found |= {name: max(typical * then, found.get(name, 0.0)) for name, then in record.items()}
+        return found
+
+    def losses(self, ratios: Ratios, bound: float) -> list[str]:
+        """The workloads that take more than `bound` times what is expected."""
+        then = self.expected(ratios)
+        return [name for name, now in ratios.items() if name in then and now > bound * then[name]]
+
+
+def false_alarms(made: dict[str, list[tuple[float, float]]], standard: Standard, runs: int) -> list[int]:
     """How many of this many judgements would fail, and how many would show a loss, if each drew its rounds, with
     replacement, from those that were measured."""
     rng = random.Random(1)
 
-    def draw(names: list[str]) -> dict[str, float]:
+    def draw(names: list[str]) -> Ratios:
         return {name: ratio(rng.choices(made[name], k=ROUNDS)) for name in names}
 
-    judged = [judge(draw, recorded) for _ in range(runs)]
-    return [sum(bool(failed) for _, failed in judged), sum(bool(losses(now, recorded, SHOWN)) for now, _ in judged)]
+    judged = [judge(draw, standard) for _ in range(runs)]
+    return [sum(bool(failed) for _, failed in judged), sum(bool(standard.losses(now, SHOWN)) for now, _ in judged)]
 
 
-def expected(ratios: dict[str, float], recorded: dict[str, float]) -> dict[str, float]:
-    """The recorded ratios as this processor would have them: smaller ones, if most workloads have smaller ones here."""
-    changes = [now / recorded[name] for name, now in ratios.items() if name in recorded]
-    typical = min(1.0, statistics.median(changes)) if changes else 1.0
-    return {name: typical * then for name, then in recorded.items()}
-
-
-def losses(ratios: dict[str, float], recorded: dict[str, float], bound: float) -> list[str]:
-    """The workloads that take more than `bound` times what was recorded."""
-    then = expected(ratios, recorded)
-    return [name for name, now in ratios.items() if name in then and now > bound * then[name]]
-
-
-def judge(measure: Callable[[list[str]], dict[str, float]], recorded: dict[str, float]) -> tuple[dict, list[str]]:
+def judge(measure: Callable[[list[str]], Ratios], standard: Standard) -> tuple[Ratios, list[str]]:
     """All ratios, and the workloads that failed twice."""
-    ratios = measure(list(recorded))
-    suspects = losses(ratios, recorded, FAILED)
+    ratios = measure(standard.names)
+    suspects = standard.losses(ratios, standard.bound)
     if suspects:
         again = measure(suspects)
         ratios |= {name: min(ratios[name], now) for name, now in again.items()}
-    return ratios, losses(ratios, recorded, FAILED)
+    return ratios, standard.losses(ratios, standard.bound)
 
 
-def merged(recorded: dict[str, float], ratios: dict[str, float]) -> dict[str, float]:
+def merged(recorded: Ratios, ratios: Ratios) -> Ratios:
     """What was recorded, with these ratios, in the order of the workloads; those that are gone are left out."""
     known = recorded | {name: round(value, 4) for name, value in ratios.items()}
     return {name: known[name] for name in workloads() if name in known}
 
 
-def show(ratios: dict[str, float], recorded: dict[str, float]) -> None:
-    table = Table("workload", "ratio", "recorded", "here", "change", title="processor time beside the yardstick")
-    slower, here = losses(ratios, recorded, SHOWN), expected(ratios, recorded)
+def show(ratios: Ratios, standard: Standard) -> None:
+    title = "processor time beside the yardstick"
+    if standard.kind not in standard.records:
+        title += f"; no record of processors {standard.kind}: estimated from others"
+    table = Table("workload", "ratio", "expected", "change", title=title)
+    slower, expected = standard.losses(ratios, SHOWN), standard.expected(ratios)
     for name, now in ratios.items():
-        then = here.get(name)
+        then = expected.get(name)
         change = "new" if then is None else f"{now / then - 1:+.0%}" + (" slower" if name in slower else "")
-        numbers = ("–", "–") if then is None else (f"{recorded[name]:.3f}", f"{then:.3f}")
-        table.add_row(name, f"{now:.3f}", *numbers, change)
+        table.add_row(name, f"{now:.3f}", "–" if then is None else f"{then:.3f}", change)
     Console().print(table)
 
 
@@ -169,27 +206,29 @@ def main(arguments: list[str] | None = None) -> int:
         "--record",
         nargs="*",
         metavar="WORKLOAD",
-        help="write the ratios of this commit, of all or of these, to guard.json",
+        help="write the ratios of this commit, of all or of these, to guard.json, for this kind of processor",
     )
     parser.add_argument("--alarms", type=int, metavar="RUNS", help="how often judgements by this machine's noise fail")
     given = parser.parse_args(arguments)
-    recorded = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
+    records = json.loads(RECORDED.read_text()) if RECORDED.exists() else {}
+    standard = Standard(records, kind_of_processor())
     if given.record is not None:
         ratios = measure(given.record or list(workloads()))
-        RECORDED.write_text(json.dumps(merged(recorded, ratios), indent=2) + "\n")
-        show(ratios, recorded)
+        show(ratios, standard)
+        records[standard.kind] = merged(records.get(standard.kind, {}), ratios)
+        RECORDED.write_text(json.dumps(records, indent=2) + "\n")
         return 0
     if given.alarms:
-        failed_runs, shown_runs = false_alarms(samples(list(recorded)), recorded, given.alarms)
+        failed_runs, shown_runs = false_alarms(samples(standard.names), standard, given.alarms)
         print(
             f"of {given.alarms} judgements drawn from {ROUNDS} rounds measured here: {failed_runs} fail, "
             f"{shown_runs} show a loss"
         )
         return 0
-    ratios, failed = judge(measure, recorded)
-    show(ratios, recorded)
+    ratios, failed = judge(measure, standard)
+    show(ratios, standard)
     for name in failed:
-        times = ratios[name] / expected(ratios, recorded)[name]
+        times = ratios[name] / standard.expected(ratios)[name]
         print(f"{name}: {times:.2f} times the expected processor time; find the cause, or record the new ratio")
     return 1 if failed else 0
 

@@ -12,23 +12,37 @@ def measured(*answers):
     return lambda names: {name: value for name, value in next(left).items() if name in names}
 
 
+def recorded(**ratios):
+    """The standard of a processor whose kind has a record."""
+    return guard.Standard({"here": ratios}, "here")
+
+
 def test_only_a_large_loss_that_is_confirmed_fails():
-    recorded = {"a": 1.0, "b": 2.0}
-    assert guard.judge(measured({"a": 1.19, "b": 2.9}), recorded)[1] == []
-    assert guard.judge(measured({"a": 1.0, "b": 3.1}, {"b": 2.1}), recorded)[1] == []  # a busy moment
-    assert guard.judge(measured({"a": 1.0, "b": 3.1}, {"b": 3.2}), recorded)[1] == ["b"]
-    assert guard.losses({"a": 1.3, "b": 2.0}, recorded, guard.SHOWN) == ["a"]
+    standard = recorded(a=1.0, b=2.0)
+    assert guard.judge(measured({"a": 1.19, "b": 2.9}), standard)[1] == []
+    assert guard.judge(measured({"a": 1.0, "b": 3.1}, {"b": 2.1}), standard)[1] == []  # a busy moment
+    assert guard.judge(measured({"a": 1.0, "b": 3.1}, {"b": 3.2}), standard)[1] == ["b"]
+    assert standard.losses({"a": 1.3, "b": 2.0}, guard.SHOWN) == ["a"]
 
 
-def test_a_processor_on_which_the_yardstick_is_slow_hides_no_loss():
-    recorded = dict.fromkeys("abcde", 1.0)
-    usual = dict(zip("abcde", (0.4, 0.42, 0.45, 0.47, 0.55), strict=True))
-    assert guard.losses(usual, recorded, guard.SHOWN) == ["e"]
-    assert guard.judge(measured(usual), recorded)[1] == []
-    slowed = usual | {"a": 0.8}  # twice the time, and less than was recorded on another processor
-    assert guard.judge(measured(slowed, {"a": 0.8}), recorded)[1] == ["a"]
-    slower = dict.fromkeys(recorded, 2.0)  # everything: no change of processor is assumed
-    assert guard.judge(measured(slower, slower), recorded)[1] == list(recorded)
+def test_a_kind_of_processor_without_a_record_hides_no_large_loss():
+    usual = dict(zip("abcde", (0.4, 0.42, 0.45, 0.47, 0.75), strict=True))  # the yardstick is slow here
+    standard = guard.Standard({"another": dict.fromkeys("abcde", 1.0)}, "here")
+    assert standard.losses(usual, guard.SHOWN) == ["e"]
+    assert guard.judge(measured(usual), standard)[1] == []
+    slowed = usual | {"a": 0.95}  # more than twice the time, and less than was recorded on another processor
+    assert guard.judge(measured(slowed, {"a": 0.95}), standard)[1] == ["a"]
+    slower = dict.fromkeys("abcde", 2.1)  # everything: no change of processor is assumed
+    assert guard.judge(measured(slower, slower), standard)[1] == list("abcde")
+    two = guard.Standard(standard.records | {"third": dict.fromkeys("abcde", 1.0) | {"a": 3.0}}, "here")
+    assert guard.judge(measured(slowed), two)[1] == []  # some processor is known to be as slow at it
+
+
+def test_a_kind_with_a_record_is_judged_by_it_alone():
+    records = {"here": {"a": 1.0, "b": 1.0, "c": 1.0}, "another": {"a": 9.0, "b": 9.0, "c": 9.0}}
+    halved = {"a": 0.5, "b": 0.5, "c": 1.6}
+    assert guard.judge(measured(halved, halved), guard.Standard(records, "here"))[1] == ["c"]
+    assert guard.kind_of_processor() == guard.kind_of_processor() != ""
 
 
 def test_a_slowed_workload_is_caught():
@@ -41,15 +55,15 @@ def test_a_slowed_workload_is_caught():
     def measure(times):
         return lambda names: {name: guard.ratio(guard.rounds(work(times), memory)) for name in names}
 
-    recorded = measure(1)(["loop"])
-    assert guard.judge(measure(3), recorded)[1] == ["loop"]
+    standard = recorded(**measure(1)(["loop"]))
+    assert guard.judge(measure(3), standard)[1] == ["loop"]
 
 
 def test_noise_raises_no_alarm_and_a_slower_engine_always_does():
     noisy = {"a": [(1.0 + 0.1 * k, 1.0 + 0.15 * (k % 3)) for k in range(7)]}  # other work only slows a round down
-    assert guard.false_alarms(noisy, {"a": 1.0}, 100)[0] == 0
+    assert guard.false_alarms(noisy, recorded(a=1.0), 100)[0] == 0
     slowed = {"a": [(2.2 * ours, rule) for ours, rule in noisy["a"]]}
-    assert guard.false_alarms(slowed, {"a": 1.0}, 100) == [100, 100]
+    assert guard.false_alarms(slowed, recorded(a=1.0), 100) == [100, 100]
 
 
 def test_one_ratio_can_be_recorded_and_the_others_stay():
@@ -59,4 +73,5 @@ def test_one_ratio_can_be_recorded_and_the_others_stay():
 
 
 def test_every_workload_has_a_recorded_ratio():
-    assert list(json.loads(guard.RECORDED.read_text())) == list(guard.workloads())
+    for record in json.loads(guard.RECORDED.read_text()).values():
+        assert list(record) == list(guard.workloads())

@@ -1,6 +1,7 @@
 """Which engine runs what, and why, for every model and for the page. It loads the one that it picks."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -41,6 +42,7 @@ ENGINES = {
     },
     "objects": {"objects": "hegemon.engines.population.objects:Objects"},
 }
+COMPLETE = "hegemon.engines.population.adaptive_complete"
 MANY_ARCS = 2**15  # of a graph on which compiling a message protocol takes less time than it saves
 PATTERNS = {"Contacts": "contacts", "Tokens": "tokens"}  # the engine that follows a pattern of messages
 FOLLOWED = {
@@ -67,7 +69,10 @@ def engine_named(name: str, protocol: Protocol) -> Any:
             f"engine {name!r} does not run {protocol.id}, a protocol {protocol.model.kind}; choose {others}"
         )
     module, _, kind = known[name].partition(":")
-    return getattr(import_module(module), kind)
+    return getattr(_module(module), kind)
+
+
+_module = cache(import_module)  # a short run is over in less time than Python takes to look a module up
 
 
 def choose_watched(
@@ -189,11 +194,11 @@ def _automatic(protocol: "PopulationProtocol", topology: Topology) -> tuple[type
     if topology.is_complete and not protocol.space.has_codes:
         return engine_named("agents", protocol), "one by one: its states have more values than a number of 64 bits"
     if topology.is_complete:
-        from hegemon.engines.population.adaptive_complete import SMALL, AdaptiveComplete, AdaptiveSmall
-
-        if topology.n <= SMALL:
-            return AdaptiveSmall, "every pair may meet: steps one by one, many at once if the run is long"
-        return AdaptiveComplete, "every pair may meet: many steps at once while the occupied states are few"
+        complete = _module(COMPLETE)
+        if topology.n <= complete.SMALL:
+            return complete.AdaptiveSmall, "every pair may meet: steps one by one, many at once if the run is long"
+        many = "every pair may meet: many steps at once while the occupied states are few"
+        return complete.AdaptiveComplete, many
     from hegemon.engines.population.adaptive import Adaptive
     from hegemon.engines.population.events import MOST_COINS
 

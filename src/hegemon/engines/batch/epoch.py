@@ -15,7 +15,7 @@ import numpy as np
 from hegemon.compute.bundles import bundle
 from hegemon.compute.compilation import lean
 from hegemon.compute.randomness import next_below, next_double, next_index
-from hegemon.compute.sampling import binomial, hypergeometric, larger, smaller, take
+from hegemon.compute.sampling import binomial, hypergeometric, smaller, take
 from hegemon.compute.waiting import fresh_run
 from hegemon.engines.batch.census import (
     CAPACITY,
@@ -171,7 +171,12 @@ def lay_out(census, workspace, n):
             total += count
             workspace.order[occupied], bound[occupied], workspace.removed[occupied] = slot, total, 0
             occupied += 1
-    shift = larger(0, 1 + np.int64(math.log2(n / smaller(2.0 * occupied, float(census.head[CAPACITY])))))
+    shift, width = np.int64(1), n / smaller(2.0 * occupied, float(census.head[CAPACITY]))
+    while width >= 2.0:  # a logarithm, without its price in every epoch
+        width *= 0.5
+        shift += 1
+    if width < 1.0:
+        shift = np.int64(0)
     k = 0
     for entry in range(((n - 1) >> shift) + 1):
         while bound[k] <= entry << shift:

@@ -45,9 +45,12 @@ def run_epochs(census, workspace, log, course, n, budget, unchecked, affordable,
         return LIMIT, write_epoch(census, workspace, log, course, n)
     done = np.int64(0)
     rng, kept = course.rng, workspace.kept
+    planned, length, cost = -1, np.int64(0), 0.0
     while True:
         occupied = count_occupied(census)
-        length, cost = plan(occupied, n)
+        if occupied != planned:
+            planned = occupied
+            length, cost = plan(occupied, n)
         if cost > affordable and unchecked == 0:
             return TOO_COSTLY, done
         size = census.head[SIZE]
