@@ -3,8 +3,8 @@
 Each workload is timed in processor seconds beside a yardstick, a frozen loop that does not change with the program.
 Both run in turn, several times; the fastest of each count, since other processes can only slow one down. The ratio is
 compared with the one that `guard.json` has for this kind of processor. A workload that lost more than a fifth is shown;
-one that lost more than a half, in a second try too, fails. Kinds of processors differ (one divides slowly, another has
-a larger cache), by up to a half from one workload to another: on a kind without a record, each workload is compared
+one that lost more than a half, in two more tries too, fails. Kinds of processors differ (one divides slowly, another
+has a larger cache), by up to a half from one workload to another: on a kind without a record, each workload is compared
 with the typical one, the median, and only a loss of more than twice fails. `--record` writes this commit's ratios for
 this kind, `--record events` that of one workload.
 """
@@ -33,7 +33,7 @@ from hegemon.experiments.sweep import run_study
 
 RECORDED = Path(__file__).with_name("guard.json")
 SHOWN, FAILED, FAILED_ELSEWHERE = 1.2, 1.5, 2.0  # times the recorded ratio; on a kind of processor without a record
-ROUNDS = 7
+ROUNDS, TRIES = 7, 3
 Ratios = dict[str, float]
 
 
@@ -92,10 +92,17 @@ def processor_seconds(work: Callable[[], object]) -> float:
     return time.process_time() - begin
 
 
-def rounds(work: Callable[[], object], memory: np.ndarray) -> list[tuple[float, float]]:
-    """Processor seconds of a workload and of the yardstick, in turn."""
-    work()  # what is compiled, or learned once for all runs, is not measured
-    return [(processor_seconds(work), processor_seconds(lambda: yardstick(20_000_000, memory))) for _ in range(ROUNDS)]
+def rounds(chosen: dict[str, Callable[[], object]]) -> dict[str, list[tuple[float, float]]]:
+    """Processor seconds of each workload and of the yardstick, in turn. A round takes all workloads, so that a busy
+    moment, or a neighbour in the shared cache for some seconds, reaches one round of each and not all rounds of one."""
+    memory = np.zeros(1 << 20, np.uint8)
+    for work in [lambda: yardstick(10, memory), *chosen.values()]:
+        work()  # what is compiled, or learned once for all runs, is not measured
+    made: dict[str, list[tuple[float, float]]] = {name: [] for name in chosen}
+    for _ in range(ROUNDS):
+        for name, work in chosen.items():
+            made[name].append((processor_seconds(work), processor_seconds(lambda: yardstick(20_000_000, memory))))
+    return made
 
 
 def ratio(made: list[tuple[float, float]]) -> float:
@@ -104,10 +111,8 @@ def ratio(made: list[tuple[float, float]]) -> float:
 
 
 def samples(names: list[str]) -> dict[str, list[tuple[float, float]]]:
-    memory = np.zeros(1 << 20, np.uint8)
-    yardstick(10, memory)
-    chosen = workloads()
-    return {name: rounds(chosen[name], memory) for name in names}
+    known = workloads()
+    return rounds({name: known[name] for name in names})
 
 
 def measure(names: list[str]) -> dict[str, float]:
@@ -172,13 +177,15 @@ def false_alarms(made: dict[str, list[tuple[float, float]]], standard: Standard,
 
 
 def judge(measure: Callable[[list[str]], Ratios], standard: Standard) -> tuple[Ratios, list[str]]:
-    """All ratios, and the workloads that failed twice."""
+    """All ratios, and the workloads that failed in every try."""
     ratios = measure(standard.names)
     suspects = standard.losses(ratios, standard.bound)
-    if suspects:
-        again = measure(suspects)
-        ratios |= {name: min(ratios[name], now) for name, now in again.items()}
-    return ratios, standard.losses(ratios, standard.bound)
+    for _ in range(TRIES - 1):
+        if suspects:
+            again = measure(suspects)
+            ratios |= {name: min(ratios[name], now) for name, now in again.items()}
+            suspects = standard.losses(ratios, standard.bound)
+    return ratios, suspects
 
 
 def merged(recorded: Ratios, ratios: Ratios) -> Ratios:
