@@ -163,7 +163,7 @@ def compare_timer(folder: Path) -> list[dict]:
 
 
 def compare_majority() -> list[dict]:
-    """Every tool at every size; of short comparisons the fastest of several turns, so that a busy moment does not count."""
+    """Every tool at every size; of short comparisons the fastest of several turns counts."""
     rows = []
     for n in SIZES["hegemon"]:
         found: dict[str, dict] = {}
