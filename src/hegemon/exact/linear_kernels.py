@@ -180,7 +180,7 @@ def solve_components(
 ):  # fmt: skip
     """x_i = (b_i + sum of w_ij x_j) / (1 - w_ii), component by component, those that lead nowhere else first.
 
-    Answers the first component that is listed in `hard` or is not solved by sweeps, and the largest residual of those
+    Returns the first component that is listed in `hard` or is not solved by sweeps, and the largest residual of those
     before; `hard` ascends. What is solved is never touched again, so every residual is final.
     """
     listed = 0

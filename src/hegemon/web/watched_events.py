@@ -55,7 +55,7 @@ class WatchedEvents:
         return {"text": _told(before, after), "lines": [], "changed": hit[0] != hit[1], "hit": hit}
 
     def changes_output(self, told: dict[str, Any]) -> bool:
-        """Whether the event that was told changed an output, or the number of agents that have one."""
+        """Whether the event changed an output, or the number of agents that have one."""
         protocol = self._world.protocol
 
         def leads(code: int) -> bool:

@@ -206,7 +206,7 @@ def draw_untouched(workspace, rng, n, shift):
 def collide(census, workspace, log, course, n, length):
     """The epoch up to its end, with the delayed interactions still to be carried out.
 
-    Answers the steps made, the number of occupied slots, how many steps are delayed, and the number of touched
+    Returns the steps made, the number of occupied slots, how many steps are delayed, and the number of touched
     agents; negative steps are an error. The epoch ends early when the list of touched agents is full, or when as
     many interactions were carried out by themselves.
     """
@@ -302,7 +302,7 @@ def carry_out_all(census, log, course, i, j, times):
 @lean
 def match(census, workspace, log, course, occupied, delayed):
     """Match initiators and responders at random: whole rows of pairs where many agents share a state, cards
-    dealt from a shuffled deck where few do. Answers 0, or an error."""
+    dealt from a shuffled deck where few do. Returns 0, or an error."""
     order, firsts, seconds, deck = workspace.order, workspace.firsts, workspace.seconds, workspace.deck
     rng = course.rng
     many = occupied * DRAW / CARD

@@ -166,7 +166,7 @@ def follow_epoch(census, log, course, tree, length, upto):
 
     The course's generator is the one with which the epoch began. What was written down ascends in time; the tree begins
     with the other interactions. The census holds the population before the epoch, and afterwards that of the step where
-    the way ends. Answers that step and whether the stop is met there.
+    the way ends. Returns that step and whether the stop is met there.
     """
     census, log, course, tree = open_census(census), open_log(log), open_course(course), open_tree(tree)
     # Nodes still to visit, the next one on top: interval (lows, highs], its kinds from `begins` up to the next.

@@ -167,7 +167,7 @@ def chance_of_change(census, states, n):
 def skip(census, table, workspace, course, n, budget, patience):
     """Jump from change to change, for `budget` steps or until the stop is met.
 
-    A wait that is too long is put into the table's `far`, and ends the kernel with LONG. Answers how it ended
+    A wait that is too long is put into the table's `far`, and ends the kernel with LONG. Returns how it ended
     (negative: an error) and the steps made. Ends with SWITCH when changes are so frequent that epochs cost less, with
     BUSY after `patience` changes.
     """

@@ -193,7 +193,7 @@ def land(low, high, room, words, old, new, result, chains, landing, hidden, give
     """The round in which the jump ends, for the nodes low..high-1: from the path's `old` to `result`.
 
     `leaving` nodes depart from the path's words `new` in this very round, the others do not. Each node's private
-    state before the round and its coins are drawn given just that. Answers whether all states are in range.
+    state before the round and its coins are drawn given just that. Returns whether all states are in range.
     """
     private, faces, me = hidden.private, len(hidden.shown), room.me
     number = len(hidden.values)

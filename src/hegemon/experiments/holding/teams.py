@@ -138,7 +138,7 @@ class Cluster(Team):
         return self._gather([("replicate", plan, seed, branch, number) for number in numbers])
 
     def _gather(self, tasks: list[tuple[Any, ...]]) -> Iterator[Any]:
-        """Answers in the order of tasks; what went with a worker that died is done again by another."""
+        """Results in the order of tasks; what went with a worker that died is done again by another."""
         deaths = 0
         futures = [self._executor.submit(work, self._question, *task) for task in tasks]
         for place in range(len(tasks)):
