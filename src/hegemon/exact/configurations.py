@@ -263,7 +263,7 @@ class Configurations(ConfigurationSpace):
 
     def all_keys(self) -> np.ndarray:
         """Ascending, with the scheduler's first memory; where agents have inputs, only the configurations in which the
-        right number is told."""
+        right number have each."""
         keys = self._every_key() * self.memories
         return keys[have_inputs(self.protocol, self.codes(keys))] if self.protocol.inputs else keys
 

@@ -45,7 +45,7 @@ def save_animation(
 
 
 def thinned(all_of_them: list[Any], most: int) -> list[Any]:
-    """At most so many at equal distances from the first on, and the last."""
+    """At most `most` of them, at equal distances from the first on, and the last."""
     skip = math.ceil(len(all_of_them) / most)
     kept = all_of_them[::skip]
     return kept if (len(all_of_them) - 1) % skip == 0 else [*kept, all_of_them[-1]]

@@ -144,7 +144,7 @@ def collect(v, node, sends, w, boxes, slots, marks, cross, targets, back, first,
 
 def play(nodes, boxes, slots, flags, blocks, groups, heap, order, state, rng, offsets, targets, cross, back, beginners,
          rounds, numbers, reals, layout, ports, rows, put, calls, allowed, limit, budget):  # fmt: skip
-    """Rounds until nothing is left to happen, or the next one is beyond the limit, or the allowed number of calls was made."""
+    """Rounds until nothing is left to happen, or the next one is beyond the limit, or `budget` calls were made."""
     n = len(nodes)
     marks = flags, blocks, groups
     work = state[CALLS] + budget
