@@ -28,6 +28,11 @@ def copied(array: np.ndarray) -> np.ndarray:
     return raw(array).copy().view(array.dtype)
 
 
+def is_equal(array: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two arrays of one kind hold the same bytes."""
+    return array.shape == other.shape and np.array_equal(raw(array), raw(other))
+
+
 def overwrite(array: np.ndarray, other: np.ndarray) -> None:
     """Write the elements of another array of the same kind into this one."""
     if array.dtype == other.dtype and array.flags.c_contiguous and other.flags.c_contiguous:

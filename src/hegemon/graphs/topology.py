@@ -120,7 +120,7 @@ class Topology:
     @cached_property
     def components(self) -> int:
         """The number of connected components (weakly connected, if directed)."""
-        if self.is_complete:
+        if self.is_complete or self.is_directed_ring:
             return 1
         return count_components(self.n, self.sources, self.targets)
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
-from hegemon.engines.engine import Engine
+from hegemon.engines.engine import Engine, copied, is_equal
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Deadline
 from hegemon.engines.prospects import SILENT, STUCK, Prospects
@@ -211,16 +211,27 @@ class Driver:
             self._next_snapshot = now + REPLAY * (now - begin)
 
     def _rewind_to_entry(self, outside: Any) -> None:
-        """From a snapshot outside the closed set and the present inside it, go back to the step of entry."""
+        """From a snapshot outside the closed set and the present inside it, go back to the step of entry.
+
+        Late in a run most steps change nothing, and to compare all agents takes less than to evaluate the set.
+        """
         start, end = outside[0], self.engine.step
+        inside = copied(self.engine.view().agents)
+        self.engine.restore(outside)
+        before = copied(self.engine.view().agents)
         while end - start > 1:
             middle = (start + end) // 2
             self.engine.restore(outside)
             self._pass(middle)
-            if self._inside():
+            agents = self.engine.view().agents
+            if is_equal(agents, before):
+                start = middle
+            elif is_equal(agents, inside):
                 end = middle
+            elif self._inside():
+                end, inside = middle, copied(agents)
             else:
-                start, outside = middle, self.engine.snapshot()
+                start, outside, before = middle, self.engine.snapshot(), copied(agents)
         self.engine.restore(outside)
         self._pass(end)
 

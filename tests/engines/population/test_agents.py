@@ -11,7 +11,7 @@ from hegemon.compute.randomness import next_index, stream
 from hegemon.engines.membership import Membership
 from hegemon.engines.pacing import Pace
 from hegemon.engines.population import codes
-from hegemon.engines.population.agents import Agents
+from hegemon.engines.population.agents import Agents, few_states
 from hegemon.engines.stopping import parse_stop
 from hegemon.runs.setting import topology_for
 from tests.compute.pairs import next_pair
@@ -62,6 +62,19 @@ def test_blocks_of_work_that_are_cut_to_whole_ones_still_grow():
     pace.start()
     pace.done(16_352)
     assert pace.amount == 2 * 16_383
+
+
+@pytest.mark.parametrize("states", [1, 5, 6, 40])
+@pytest.mark.parametrize("n", [2, 39, 40, 41, 319, 1000, 5003])
+def test_few_states_are_counted_however_they_lie(n, states):
+    """Samples only ever show that there are more: rare states are counted as well."""
+    space, rng = hg.Timer(n=60, s=30).space, np.random.default_rng(n * states)
+    codes = np.zeros(n, np.int64)
+    codes[rng.choice(n, min(n, states), replace=False)] = np.arange(min(n, states))  # all but one of them once
+    expected = np.unique(codes, return_counts=True)
+    found = few_states(space, space.decode_array(codes), most=5)
+    assert (found is None) == (len(expected[0]) > 5)
+    assert found is None or all(map(np.array_equal, found, expected))
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)

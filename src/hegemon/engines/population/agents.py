@@ -95,10 +95,9 @@ def few_states(space: StateSpace, agents: np.ndarray, most: int) -> tuple[np.nda
     """The codes of these agents' states, ascending, with their numbers; None if there are more than `most`."""
     if not space.has_codes:  # which take long to make
         return None
-    if (
-        len(np.unique(space.encode_array(agents[: 8 * most]))) > most
-    ):  # what the first agents show need not be sorted out
-        return None
+    for more in (8, 64):  # agents from everywhere: what they show need not be sorted out
+        if len(np.unique(space.encode_array(agents[:: len(agents) // (more * most) + 1]))) > most:
+            return None
     codes, counts = np.unique(space.encode_array(agents), return_counts=True)
     return (codes, counts) if len(codes) <= most else None
 
