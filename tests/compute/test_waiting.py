@@ -137,6 +137,14 @@ def test_the_cost_of_a_run_is_right_to_ten_digits(bits, data):
     assert cost_of_run(n, used, length) == pytest.approx(exact_cost(n, used, length), rel=1e-10, abs=1e-10)
 
 
+@pytest.mark.parametrize("n", [65, 80, 130, 300, 1000])
+def test_the_cost_of_a_short_run_among_few_agents_is_as_right(n):
+    """Where the series take over, few agents are left to Stirling's formula."""
+    for used in range(n // 16):
+        for length in range((n // 16 - used) // 2 + 1):
+            assert cost_of_run(n, used, length) == pytest.approx(exact_cost(n, used, length), abs=1e-12)
+
+
 @pytest.mark.parametrize("chance", [0.999, 0.5, 0.1, 1e-3])
 def test_null_run_is_geometric(chance):
     values = np.arange(int(60 / chance) + 1)

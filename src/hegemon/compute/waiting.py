@@ -79,6 +79,9 @@ def cost_of_run(n, used, length):
     s5 = q * s4 + p2 * p2
     s6 = q * s5 + p2 * p3
     growth = s2 * (1 / 2) + s3 * (1 / 6) + s4 * (1 / 12) + s5 * (1 / 20) + s6 * (1 / 30)
+    fewer = more / (1 - p)
+    inverse = 1.0 / (size - used - 2.0 * length)
+    stirling = fewer * inverse * (1 / 12)
     if q >= _SMALL:
         p6 = p3 * p3
         s7 = q * s6 + p6
@@ -87,9 +90,9 @@ def cost_of_run(n, used, length):
         s10 = q * s9 + p6 * p3
         s11 = q * s10 + p6 * p2 * p2
         growth += s7 * (1 / 42) + s8 * (1 / 56) + s9 * (1 / 72) + s10 * (1 / 90) + s11 * (1 / 110)
-    fewer = more / (1 - p)
-    last = size - used - 2.0 * length
-    return 2.0 * length * growth - 0.5 * _minus_log(fewer) + fewer / (12 * last) - length * _minus_log(one)
+        # of a hundred agents the next term of Stirling's series still counts
+        stirling -= fewer * (3 - fewer * (3 - fewer)) * inverse * inverse * inverse * (1 / 360)
+    return 2.0 * length * growth - 0.5 * _minus_log(fewer) + stirling - length * _minus_log(one)
 
 
 @lean
