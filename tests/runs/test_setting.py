@@ -42,6 +42,15 @@ class Marked(PopulationProtocol):
     def start_own(self, rng):
         return [Group(self.chosen, {"leader": 1}), Group(self.n - self.chosen, {"leader": 0})]
 
+    def start_marked(self, rng):
+        return [Group(self.MARKED, {"leader": 1}), Group(self.n - self.MARKED, {"leader": 0})]
+
+    def start_largest(self, rng):
+        return [Group(self.max, {"leader": 1}), Group(self.n - self.max, {"leader": 0})]
+
+    def start_listed(self, rng, listed=[2]):  # noqa: B006 - it changes
+        return [Group(listed[0], {"leader": 1}), Group(self.n - listed[0], {"leader": 0})]
+
 
 def leaders(start, as_multiset=False, n=20, **given):
     """Those at the start of a run: of one trial, as most runs are."""
@@ -77,6 +86,57 @@ def test_what_may_depend_on_more_is_made_anew():
         protocol = Marked(n=9, extra=2)
         protocol.extra = extra
         assert int(next(Starts(protocol, "given", 1).of(range(1))).agents["leader"].sum()) == extra
+
+
+@pytest.mark.parametrize("start, name", [("marked", "MARKED"), ("largest", "max")])
+def test_an_attribute_is_no_constant_of_the_same_name(start, name):
+    for chosen in (1, 1, 1, 4):
+        protocol = Marked(n=9)
+        setattr(protocol, name, chosen)
+        assert int(next(Starts(protocol, start, 1).of(range(1))).agents["leader"].sum()) == chosen
+
+
+def test_a_default_that_changes_in_place_is_seen():
+    default = Marked.start_listed.__defaults__[0]
+    for default[0] in (2, 2, 2, 5):
+        assert leaders("listed") == default[0]
+
+
+def test_what_is_around_a_start_may_change_in_place():
+    held = [1]
+
+    class Around(Marked):
+        def start_held(self, rng):
+            return [Group(held[0], {"leader": 1}), Group(self.n - held[0], {"leader": 0})]
+
+    for held[0] in (1, 1, 1, 6):
+        assert int(next(Starts(Around(n=9), "held", 1).of(range(1))).agents["leader"].sum()) == held[0]
+
+
+def test_what_an_author_makes_of_a_start_is_made_anew(monkeypatch):
+    class Changed(Marked):
+        def initial(self, *given):
+            made = super().initial(*given)
+            made.agents["leader"][:MARKED] = 0
+            return made
+
+    for removed, left in ((3, 9), (3, 9), (3, 9), (5, 7)):
+        monkeypatch.setitem(globals(), "MARKED", removed)
+        assert int(next(Starts(Changed(n=12), "initial", 1).of(range(1))).agents["leader"].sum()) == left
+
+
+def test_code_that_is_replaced_in_place_is_read_again(monkeypatch):
+    class Replaced(Marked):
+        def start_replaced(self, rng):
+            return [Group(2, {"leader": 1}), Group(self.n - 2, {"leader": 0})]
+
+    def number():
+        return int(next(Starts(Replaced(n=9), "replaced", 1).of(range(1))).agents["leader"].sum())
+
+    assert [number() for _ in range(3)] == [2] * 3
+    monkeypatch.setitem(globals(), "_calls", itertools.count())
+    Replaced.start_replaced.__code__ = Marked.start_counted.__code__  # as a notebook reloads a module
+    assert [number() for _ in range(7)] == [0, 0, 0, 1, 1, 1, 2]
 
 
 def test_large_starts_are_not_kept():

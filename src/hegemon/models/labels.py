@@ -183,6 +183,28 @@ def global_names(code: types.CodeType) -> set[str]:
     return names.union(*(global_names(item) for item in code.co_consts if isinstance(item, types.CodeType)))
 
 
+@lru_cache(maxsize=64)
+def names_read(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]] | None:
+    """The globals and the attributes that a function and those inside it read; None if it does more with names."""
+    constants: set[str] = set()
+    attributes: set[str] = set()
+    for item in code.co_consts:
+        if isinstance(item, types.CodeType):
+            inner = names_read(item)
+            if inner is None:
+                return None
+            constants |= inner[0]
+            attributes |= inner[1]
+    for step in _steps(code):
+        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            constants.add(step.argval)
+        elif step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            attributes.add(step.argval)
+        elif step.opcode in dis.hasname:
+            return None
+    return frozenset(constants), frozenset(attributes)
+
+
 def _names_of(constant: Any) -> set[str]:
     if isinstance(constant, str):
         return {constant}

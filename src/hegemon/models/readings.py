@@ -57,7 +57,7 @@ class Readings:
         defaults, named = function.__defaults__, function.__kwdefaults__
         self._codes.append((function, function.__code__, (defaults, named and dict(named))))
         self._waiting += [*(defaults or ()), *(named or {}).values()]
-        attributes = set(names_in(function.__code__))
+        attributes = set(_names_in(function.__code__))
         for cell in function.__closure__ or ():
             self._cells.append((cell, _content(cell)))
             self._follow(_content(cell), attributes)
@@ -81,12 +81,11 @@ class Readings:
                     self._name(vars(owner), name, attributes)
 
 
-def names_in(code: types.CodeType) -> Iterator[str]:
-    """The names of globals and attributes that a function reads, and those of functions inside it."""
+def _names_in(code: types.CodeType) -> Iterator[str]:
     yield from code.co_names
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from names_in(constant)
+            yield from _names_in(constant)
 
 
 def _content(cell: Any) -> Any:

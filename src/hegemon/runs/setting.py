@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -17,8 +16,9 @@ from hegemon.graphs.topology import Topology
 from hegemon.models.configuration import Configuration, Group
 from hegemon.models.halting import began
 from hegemon.models.inputs import require_given
+from hegemon.models.labels import names_read
 from hegemon.models.protocol import Protocol
-from hegemon.models.readings import Readings, names_in
+from hegemon.models.readings import Readings
 from hegemon.models.shared import PLAIN
 
 if TYPE_CHECKING:
@@ -131,28 +131,25 @@ def _kept(protocol: Protocol, name: str, as_multiset: bool) -> KeptStart:
 
 def _reads_little(function: Any, protocol: Protocol) -> bool:
     """Whether all that a start reads is a parameter, a constant or harmless: no clock, no helper."""
+    if not getattr(protocol.initial, "__module__", "").startswith("hegemon.models."):
+        return False  # its author makes something else of what a start returns
     if function is Protocol.start_initial:
         return True
-    names = _names_read(function)
-    if names is None:
+    if not isinstance(function, FunctionType) or function.__code__.co_freevars:  # what these hold may change in place
         return False
+    defaults = *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()
+    names = names_read(function.__code__)
+    if names is None or any(type(value) not in PLAIN for value in defaults):
+        return False
+    constants, attributes = names
     scope, values = function.__globals__, protocol.values
-    for name in names:
-        if name in values:
-            if getattr(protocol, name) != values[name]:
-                return False
-        elif name in scope:
+    for name in constants:
+        if name in scope:
             if scope[name] is not Group and type(scope[name]) not in PLAIN:
                 return False
         elif name not in HARMLESS:
             return False
-    return True
-
-
-@lru_cache(maxsize=64)
-def _names_read(function: Any) -> frozenset[str] | None:
-    """The names of globals and attributes in a function of an author; None for what is no plain function."""
-    return frozenset(names_in(function.__code__)) if isinstance(function, FunctionType) else None
+    return all(name in values and getattr(protocol, name) == values[name] for name in attributes)
 
 
 def _drew(rng: np.random.Generator, before: Any) -> bool:
