@@ -213,7 +213,8 @@ class Driver:
     def _rewind_to_entry(self, outside: Any) -> None:
         """From a snapshot outside the closed set and the present inside it, go back to the step of entry.
 
-        Late in a run most steps change nothing, and to compare all agents takes less than to evaluate the set.
+        Late in a run most steps change nothing, and to compare all agents takes less than to evaluate the set. Nor is
+        a snapshot worth its time then, unless it saves the replay of more steps than there are agents.
         """
         start, end = outside[0], self.engine.step
         inside = copied(self.engine.view().agents)
@@ -226,6 +227,8 @@ class Driver:
             agents = self.engine.view().agents
             if is_equal(agents, before):
                 start = middle
+                if middle - outside[0] > self.protocol.n:
+                    outside = self.engine.snapshot()
             elif is_equal(agents, inside):
                 end = middle
             elif self._inside():
