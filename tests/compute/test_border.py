@@ -25,6 +25,7 @@ import hegemon as hg
 print(hg.simulate(hg.Ring(n=9), seed=1).steps, hg.simulate(hg.Ring(n=9), seed=1, engine="agents").steps)
 print(hg.simulate(hg.TimeOptimal(n=40), seed=1).steps)
 print(hg.simulate(hg.ApproximateMajority(n=10**6), seed=1, engine="batch").steps)
+print(hg.simulate(hg.Epidemic(n=1000), until="count(x == 1) >= 500", seed=1, engine="batch").steps)
 print(hg.simulate(hg.Herman(n=9), seed=1).steps, hg.verify(hg.Timer(n=3, s=3)).hitting.worst)
 class Leaves(hg.PopulationProtocol):
     class State:

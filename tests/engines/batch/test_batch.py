@@ -13,6 +13,7 @@ from hegemon.compute.randomness import KERNEL, stream
 from hegemon.engines.batch import census, epoch
 from hegemon.engines.batch.batch import Batch, activity
 from hegemon.engines.batch.kernels import plan
+from hegemon.engines.batch.order import ordered
 from hegemon.engines.batch.skipping import chance_of_change
 from hegemon.engines.population import adaptive_complete
 from hegemon.engines.stopping import never, parse_stop
@@ -169,6 +170,18 @@ def test_records_of_one_epoch_belong_to_one_run():
                       at=list(range(7_900_000, 7_903_000, 100)))  # fmt: skip
     growth = np.diff(run.history["informed"])
     assert (growth >= 0).all() and (growth <= 100).all() and growth.sum() > 0
+
+
+def test_what_a_look_is_given_has_one_index():
+    """Compiled code sees addresses alone, but with HEGEMON_CHECK_INDICES=1 kernels are given these arrays."""
+    protocol = hg.Epidemic(n=1000)
+    topology, stop = topology_for(protocol), parse_stop("count(x == 1) >= 500", protocol)
+    engine = Batch(
+        protocol, topology, initial_configuration(protocol, "random", 1, 0, True), stop, stream(1, 0, KERNEL)
+    )
+    log, length = engine._written_epoch()
+    log, tree = ordered(log)
+    assert length > 1 and log.written.size and all(array.ndim == 1 for array in (*log, *tree))
 
 
 @pytest.mark.parametrize("touched", [epoch.TOUCHED, 4], ids=["whole epochs", "epochs that end early"])

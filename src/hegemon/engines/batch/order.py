@@ -210,4 +210,5 @@ def ordered(log: Any) -> tuple[Any, Any]:
     kinds, numbers = np.empty(room, np.int32), np.empty(room, np.int64)
     kinds[:size], numbers[:size] = np.arange(size), together
     nodes = (np.empty(DEPTH + 1, np.int64) for _ in range(3))
-    return log._replace(written=alone), Tree(*nodes, kinds, numbers, np.empty(4, np.uint64), np.empty(4, np.uint64))
+    log = log._replace(written=alone.ravel())
+    return log, Tree(*nodes, kinds, numbers, np.empty(4, np.uint64), np.empty(4, np.uint64))
