@@ -24,6 +24,44 @@ def test_saved_configurations_are_read_back(tmp_path_factory, n, seed, ending, a
     assert list(path.parent.iterdir()) == [path]
 
 
+def laid_out(configuration):
+    records, counts = configuration.weighted()
+    return np.repeat(records, 1 if counts is None else counts)
+
+
+class Interrupted(Configuration):
+    """At its k-th look at its form another thread asks for something."""
+
+    other, left = "", -1
+
+    def __getattribute__(self, name):
+        found = object.__getattribute__(self, name)
+        if name in ("row", "_agents", "_codes", "_counts"):
+            self.left -= 1
+            if self.left == 0:
+                getattr(self, self.other)
+        return found
+
+
+@pytest.mark.parametrize("form", ["row", "agents", "multiset"])
+@pytest.mark.parametrize("other", ["agents", "multiset"])
+@pytest.mark.parametrize("asked", [lambda c: c.agents, lambda c: c.multiset, laid_out, lambda c: c.n])
+def test_threads_may_ask_for_several_forms_at_once(form, other, asked):
+    """Runs of equal protocols begin with one configuration."""
+    space = hg.Pairwise(n=5).space
+    codes = np.array([0, 0, 1, 1, 1])
+    given = {
+        "row": {"row": codes},
+        "agents": {"agents": space.decode_array(codes)},
+        "multiset": {"codes": np.array([0, 1]), "counts": np.array([2, 3])},
+    }[form]
+    expected = asked(Configuration(space, **given))
+    for left in range(1, 12):
+        one = Interrupted(space, **given)
+        one.other, one.left = other, left
+        np.testing.assert_equal(asked(one), expected)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "part"),
     [

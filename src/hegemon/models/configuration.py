@@ -31,7 +31,11 @@ class Group:
 
 class Configuration:
     """Either `agents` (structured array), or `row` (every agent's code: records are looked up in `states` when they are
-    asked for), or `codes` and `counts` (distinct states and how many are in each)."""
+    asked for), or `codes` and `counts` (distinct states and how many are in each).
+
+    Runs in several threads may begin with one configuration. So whoever changes its form sets the new one before the
+    old one is taken away, and whoever reads looks at the old one first.
+    """
 
     def __init__(
         self, space: StateSpace, agents: Any = None, codes: Any = None, counts: Any = None,
@@ -63,19 +67,20 @@ class Configuration:
 
     @property
     def n(self) -> int:
-        if self.row is not None:
-            return len(self.row)
+        row = self.row
+        if row is not None:
+            return len(row)
         return len(self._agents) if self._agents is not None else int(self._counts.sum())
 
     @property
     def _is_ordered(self) -> bool:
-        return self._agents is not None or self.row is not None
+        return self.row is not None or self._agents is not None
 
     @property
     def agents(self) -> np.ndarray:
         """Every agent's record. A multiset is laid out state by state."""
-        if self._agents is None and self.row is not None:
-            row, states = self.row, self._states
+        row, states = self.row, self._states
+        if self._agents is None and row is not None:
             self._agents = self.space.decode_array(row) if states is None else states[row]
             self.row = None  # both would take more memory than an engine counts with
         elif self._agents is None:
@@ -87,8 +92,10 @@ class Configuration:
     def multiset(self) -> tuple[np.ndarray, np.ndarray]:
         """The distinct codes, ascending, and how many agents have each."""
         if self._codes is None:
-            row = self.space.encode_array(self._agents) if self.row is None else self.row.astype(np.int64)
-            self._codes, self._counts = np.unique(row, return_counts=True)
+            row = self.row
+            row = self.space.encode_array(self._agents) if row is None else row.astype(np.int64)
+            codes, self._counts = np.unique(row, return_counts=True)
+            self._codes = codes
         return self._codes, self._counts
 
     def weighted(self) -> tuple[np.ndarray, np.ndarray | None]:
