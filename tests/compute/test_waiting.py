@@ -10,7 +10,15 @@ from scipy import stats
 
 from hegemon.compute.border import ingredient
 from hegemon.compute.randomness import next_double, next_word, stream
-from hegemon.compute.waiting import FOREVER, cost_of_run, fresh_run, null_rate, null_run
+from hegemon.compute.waiting import (
+    FOREVER,
+    cost_of_run,
+    fresh_run,
+    listed_costs,
+    listed_run,
+    null_rate,
+    null_run,
+)
 from tests.compute.agreement import SIGNIFICANCE, fits_law, log_factorial
 from tests.compute.pairs import next_pair
 
@@ -21,6 +29,12 @@ SAMPLES = 60_000
 def draw_runs(state, n, used, limit, sample):
     for k in range(len(sample)):
         sample[k] = fresh_run(state, n, used, limit)
+
+
+@ingredient()
+def draw_listed_runs(state, n, used, limit, costs, sample):
+    for k in range(len(sample)):
+        sample[k] = listed_run(state, n, used, limit, costs)
 
 
 @ingredient()
@@ -125,6 +139,40 @@ def test_the_test_catches_agents_that_meet_themselves():
 def test_fresh_run_is_cut_at_the_limit():
     full = drawn(draw_runs, 1000, 0, FOREVER)
     assert (drawn(draw_runs, 1000, 0, 15) == np.minimum(full, 15)).all()
+
+
+@given(st.integers(1, 40), st.integers(0, 2**32), st.data())
+@settings(max_examples=300, deadline=None)
+def test_listed_costs_give_the_same_runs(bits, seed, data):
+    n = data.draw(st.integers(2, 2**bits + 2))
+    costs = listed_costs(n)
+    used = data.draw(st.integers(0, len(costs) - 1))
+    limit = data.draw(st.integers(0, (len(costs) - 1 - used) // 2))
+    plain, listed = np.empty(200, np.int64), np.empty(200, np.int64)
+    draw_runs(stream(seed), n, used, limit, plain)
+    draw_listed_runs(stream(seed), n, used, limit, costs, listed)
+    assert (plain == listed).all()
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 17, 50])
+def test_listed_runs_have_the_exact_law_and_the_test_catches_one_agent_too_many(n):
+    costs = listed_costs(n)
+    assert len(costs) == n + 1
+    limit = n // 2
+    assert fits_law(drawn(draw_listed_runs, n, 0, limit, costs), *run_law(n)) > SIGNIFICANCE
+    if n > 4:  # below, one agent more or less decides nothing that is left open
+        shifted = np.append(costs[1:], costs[-1]) - costs[1]
+        assert fits_law(drawn(draw_listed_runs, n, 0, limit, shifted), *run_law(n)) < 1e-7
+
+
+@given(st.integers(1, 60), st.data())
+@settings(max_examples=300, deadline=None)
+def test_listed_costs_are_right_to_ten_digits(bits, data):
+    n = data.draw(st.integers(2, 2**bits + 2))
+    costs = listed_costs(n)
+    used = data.draw(st.integers(0, len(costs) - 1))
+    length = data.draw(st.integers(0, (len(costs) - 1 - used) // 2))
+    assert costs[used + 2 * length] - costs[used] == pytest.approx(exact_cost(n, used, length), rel=1e-10, abs=1e-10)
 
 
 @given(st.integers(1, 60), st.data())

@@ -74,15 +74,16 @@ def _candidate(state, width):
     """A real deviation and the height it must stay under; height 0 if it is accepted at once."""
     b = 1.15 + 2.53 * width
     a = 0.0248 * b - 0.0873
-    certain = 0.925 - 3.6 / (b - 2)
+    # two divisions side by side take less time than one behind the other
+    certain, inverse = 0.925 - 3.6 / (b - 2), (b - 2) / (0.925 * (b - 2) - 3.6)
     v = next_double(state)
     if v < 2 * _SQUEEZE * certain:
-        u = v / certain - _SQUEEZE
+        u = v * inverse - _SQUEEZE
         return (2 * a / (0.5 - abs(u)) + b) * u, 0.0
     if v >= certain:
         u = next_double(state) - 0.5
     else:
-        u = v / certain - (_SQUEEZE + 0.5)
+        u = v * inverse - (_SQUEEZE + 0.5)
         u = (0.5 if u >= 0 else -0.5) - u
         v = next_double(state) * certain
     edge = larger(0.5 - abs(u), 1e-17)

@@ -1,6 +1,7 @@
 """Exact compiled samplers of waiting times: until an agent is met again, until something changes."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -13,6 +14,8 @@ _WORD = 1.0 / 2**64
 _LARGEST = 1.0 - 2.0**-53
 _SMALL, _MODERATE = 2.0**-10, 2.0**-5
 _RARE = 2.0**-30
+_LISTED = 2**16  # agents met whose cost is listed: half a megabyte
+_PER_ROOT = 16  # listed costs, divided by the root of n: an epoch among few states meets fewer agents
 
 
 @lean
@@ -142,3 +145,37 @@ def fresh_run(state, n, used, limit):
                 break
         cost = cost_of_run(n, used, length)
     return smaller(length, limit)
+
+
+@lru_cache(maxsize=8)
+def listed_costs(n: int) -> np.ndarray:
+    """For every m up to some number, -ln of the chance that m agents in a row are fresh, in pairs: the difference of
+    two entries is `cost_of_run`. Summed in long doubles, since thousands of terms are."""
+    met = np.arange(min(n, _LISTED, int(_PER_ROOT * math.sqrt(n))))
+    terms = -np.log1p(-(met / np.longdouble(n)))
+    terms += 0.5 * np.log1p(-1 / np.longdouble(n))  # pairs are of two different agents
+    costs = np.concatenate([[0.0], np.cumsum(terms)]).astype(np.float64)
+    costs.flags.writeable = False
+    return costs
+
+
+@lean
+def listed_run(state, n, used, limit, costs):
+    """As `fresh_run` with the costs of `listed_costs`, of which there are more than used + 2 * limit: three times as
+    fast."""
+    wait = -math.log(next_open_double(state))
+    goal = wait + costs[used]
+    one = 1.0 / n
+    p = used * one
+    q = math.sqrt(p * p * (1 + p * (1 / 3)) + 2 * wait * one)
+    length = np.int64(smaller(0.5 * n * larger(q * (1 - q * (1 / 6)) - p, 0.0), float(limit)))
+    at = used + 2 * length
+    if costs[at] < goal:
+        while length < limit and costs[at + 2] < goal:
+            length += 1
+            at += 2
+    else:
+        while length and costs[at] >= goal:
+            length -= 1
+            at -= 2
+    return length

@@ -16,7 +16,7 @@ from hegemon.compute.bundles import bundle
 from hegemon.compute.compilation import lean
 from hegemon.compute.randomness import next_below, next_double, next_index
 from hegemon.compute.sampling import binomial, hypergeometric, smaller, take
-from hegemon.compute.waiting import fresh_run
+from hegemon.compute.waiting import fresh_run, listed_costs, listed_run
 from hegemon.engines.batch.census import (
     CAPACITY,
     CHANGED,
@@ -35,12 +35,13 @@ from hegemon.engines.batch.census import (
 # Relative costs, in nanoseconds where they were measured; only their ratios matter.
 COLLISION, DRAW, CARD = 130.0, 55.0, 8.0
 
-# room: for how many touched agents, for how many cards. order to saved: over the occupied slots. pair: of an
-# interaction that is carried out by itself. touched: the slots of touched agents. deck: responders to be dealt. kept: a
-# generator to come back to.
+# room: for how many touched agents, for how many cards; how many costs are listed. order to saved: over the occupied
+# slots. pair: of an interaction that is carried out by itself. touched: the slots of touched agents. deck: responders
+# to be dealt. kept: a generator to come back to. costs: of meeting so many agents, none twice.
 Workspace, open_workspace = bundle(
     "Workspace", room=np.int64, order=np.int64, bound=np.int64, guide=np.int64, removed=np.int64, rest=np.int64,
     firsts=np.int64, seconds=np.int64, saved=np.int64, pair=np.int64, touched=np.int32, deck=np.int32, kept=np.uint64,
+    costs=np.float64,
 )  # fmt: skip
 
 # What an epoch did. sizes: the entries used, and the mask of `taken`; if that is 0 nothing is written down. written:
@@ -85,8 +86,10 @@ def new_workspace(capacity: int, n: int) -> Any:
     setup = 300.0 + (2 + capacity) * capacity * DRAW  # as in `plan`
     touched = min(TOUCHED, 2 * n, int(16 * setup / COLLISION)) + SPARE
     deck = min(DECK, n, int(math.sqrt(n * setup / (2 * COLLISION))) + 1)
-    hands = np.zeros(touched, np.int32), np.zeros(deck, np.int32)
-    return Workspace(np.array([touched, deck]), *np.zeros((9, capacity), np.int64), *hands, np.zeros(4, np.uint64))
+    hands = np.empty(touched, np.int32), np.empty(deck, np.int32)  # nothing is read that was not written
+    costs = listed_costs(n)
+    room = np.array([touched, deck, len(costs)])
+    return Workspace(room, *np.zeros((9, capacity), np.int64), *hands, np.zeros(4, np.uint64), costs)
 
 
 def new_log(written: int, kinds: int) -> Any:
@@ -115,8 +118,7 @@ def plan(occupied, n):
 @lean
 def note(census, course, entry, i, j, times):
     """Add `times` interactions of slots i and j to the tally."""
-    if entry & CHANGED:
-        course.tally[EFFECTIVE] += times
+    course.tally[EFFECTIVE] += times * (entry & CHANGED != 0)  # a branch would be foretold wrongly half of the time
     if entry & MARKED:
         if is_watched(census, entry, i, j):
             course.tally[WATCHED] += times
@@ -213,10 +215,12 @@ def collide(census, workspace, log, course, n, length):
     touched, pair, rng = workspace.touched, workspace.pair, course.rng
     writing = log.sizes[MASK] > 0
     room = workspace.room[0] - SPARE
+    listed = 2 * length < workspace.room[2]  # a step meets two agents at most
     occupied, shift = lay_out(census, workspace, n)
     delayed = made = agents = alone = np.int64(0)
     while agents < room and alone < room:
-        run = fresh_run(rng, n, 2 * delayed + agents, length - made)
+        met, left = 2 * delayed + agents, length - made
+        run = listed_run(rng, n, met, left, workspace.costs) if listed else fresh_run(rng, n, met, left)
         delayed += run
         made += run
         if made == length:
