@@ -114,13 +114,13 @@ def is_reached(chain: Chain, name: str, inside: np.ndarray, claimed: bool) -> Fi
     traps, size = int(bottom.sum()), chain.size if chain.is_whole else int(before.sum())
     sentence = (
         f"never reached from {int(lost.sum())} of {size} configuration{'s' * (size != 1)}{among} "
-        f"({traps} bottom component{'s' * (traps != 1)} outside)"
+        f"({traps} set{'s' * (traps != 1)} of configurations outside {'is' if traps == 1 else 'are'} never left)"
     )
     return Finding("reached", name, False, claimed, sentence, trace(chain, path))
 
 
 def is_computed(chain: Chain, inside: np.ndarray, value: str, name: str) -> Finding:
-    """The right output is reached and kept: every bottom component lies inside the set."""
+    """The right output is reached and kept: whatever set of configurations is never left lies inside the set."""
     everywhere = np.ones(chain.size, bool)
     label, _, number = graph_kernels.components(chain.offsets, chain.targets, everywhere)
     bottom = graph_kernels.is_bottom(chain.offsets, chain.targets, label, number)
