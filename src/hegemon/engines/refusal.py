@@ -1,14 +1,23 @@
-"""An interaction that compiled code could not finish, said in a sentence that names the pair."""
+"""A transition that compiled code could not finish: the sentence names the agents, or the node, at which it fails."""
 
+import copy
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
 
 from hegemon.compute.border import NumbaError
 from hegemon.errors import InvalidInput, pass_interrupt
+from hegemon.graphs.topology import Topology
+from hegemon.models.configuration import Configuration
 from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
+
+if TYPE_CHECKING:
+    from hegemon.models.rounds import RoundsProtocol
 
 PACKAGE = Path(__file__).parent.parent
 
@@ -28,16 +37,54 @@ def refuse_interaction(
     for coin in coins:
         a, b = space.namespace(int(first)), space.namespace(int(second))
         shown = protocol.shown_meeting(first, second, coin)
-        try:
+        with _in_words(shown, f"{protocol.id}: interact fails, {shown}"):
             protocol.meet(a, b, coin)
             space.code(a), space.code(b)
-        except InvalidInput as problem:
-            raise InvalidInput(f"{problem} ({shown})") from None
-        except Exception as problem:
-            said = f"{type(problem).__name__}: {problem}"
-            raise InvalidInput(f"{protocol.id}: interact fails, {shown}: {said}") from None
     why = f": {type(error).__name__}: {error}" if error else ", though plain Python does not"
     raise InvalidInput(f"{protocol.id}: the compiled interact fails, {shown}{why}")
+
+
+def refuse_update(
+    protocol: "RoundsProtocol",
+    topology: Topology,
+    configuration: Configuration,
+    time: int,
+    fails: Callable[[int, int], bool],
+    error: BaseException | None = None,
+) -> NoReturn:
+    """Find the first node at which the round after `time` fails, and repeat its update in plain Python.
+
+    `fails(low, high)` makes this round for a range of nodes, compiled.
+    """
+    if isinstance(error, NumbaError):
+        refuse_compilation(protocol, "update", error)
+    low, high = 0, topology.n
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fails(low, middle) else (middle, high)
+    space, near = protocol.space, topology.neighbours(low)
+    me, *others = protocol.namespaces(configuration.agents[np.concatenate([[low], near])])
+    shown = f"{space.mapping(me)} with neighbours {[space.mapping(other) for other in others]}"
+    others = protocol.as_seen(others, protocol.ports_back(topology, low))
+    for coins, _ in protocol.coin_faces:
+        state, tossed = copy.copy(me), protocol.coins_in_words(coins)
+        with _in_words(f"node {shown}, coins {tossed}", f"{protocol.id}: update fails on {shown}, coins {tossed}"):
+            protocol.move(state, others, coins)
+            space.check(state)
+    why = f": {type(error).__name__}: {error}" if error else ""
+    raise InvalidInput(f"{protocol.id}: the compiled update fails in round {time + 1}{why}")
+
+
+@contextmanager
+def _in_words(place: str, failure: str) -> Iterator[None]:
+    """What an author's function raises, as a sentence: of a refused value the `place` is added, and whatever else it
+    raises is a `failure`."""
+    try:
+        yield
+    except InvalidInput as problem:
+        raise InvalidInput(f"{problem} ({place})") from None
+    except Exception as problem:
+        raise InvalidInput(f"{failure}: {type(problem).__name__}: {problem}") from None
 
 
 def _places(lines: list[str]) -> Iterator[tuple[Path, int]]:

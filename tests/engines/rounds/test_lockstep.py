@@ -142,7 +142,7 @@ def test_a_predicate_on_all_nodes_sees_private_fields(march):
 def test_faults_and_threads(march, monkeypatch):
     given = {"graph": "regular:60,5", "seed": 3, "max_steps": 2000, "faults": (hg.Fault(100, 5), hg.Fault(300, 9))}
     plain, _ = march(hg.Trains(60), everywhere=False, start="safe", **given)
-    monkeypatch.setattr(rounds, "LARGE", 0)
+    monkeypatch.setattr("hegemon.engines.rounds.threads.LARGE", 0)
     for threads in (1, 3):
         quick, made = march(hg.Trains(60), start="safe", threads=threads, **given)
         assert made > 0 and alike(quick, plain)

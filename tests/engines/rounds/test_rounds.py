@@ -6,7 +6,6 @@ import pytest
 import hegemon as hg
 from hegemon.compute.philox import coins_from, word_at
 from hegemon.compute.randomness import KERNEL, START, generator, stream
-from hegemon.engines.rounds import rounds
 from hegemon.graphs.families import parse
 from hegemon.runs.setting import topology_for
 from tests.models.rounds_protocols import IndependentSet, Levels
@@ -67,7 +66,7 @@ def test_threads_change_nothing(monkeypatch, fast_forward):
     protocol = hg.Trains(60)
     options = {"graph": "gnp:60,0.1", "seed": 3, "fast_forward": fast_forward, "max_steps": 3000}
     alone = hg.simulate(protocol, **options)
-    monkeypatch.setattr(rounds, "LARGE", 0)
+    monkeypatch.setattr("hegemon.engines.rounds.threads.LARGE", 0)
     for threads in (1, 2, 5):
         run = hg.simulate(protocol, threads=threads, **options)
         assert (run.steps, run.reached) == (alone.steps, alone.reached)

@@ -87,7 +87,7 @@ class Survey:
     def __init__(self, engine: "Rounds", period: int):
         self.engine, self.path = engine, Path(engine, period)
         self.hidden = hidden_part(engine.protocol, engine.packing)
-        records, author = engine.protocol.record_types, engine.author
+        records, author = engine.protocol.record_types, engine.bound.author
         move = {name: author[name] for name in ("pack", "unpack", "clear", "update", "fits")}
         transition = part(kernels.transition, records, **move)  # one for both kernels: it takes long to compile
         self._observe = specialize(kernels.observe, records, transition=transition, gather=author["gather"])
@@ -106,7 +106,7 @@ class Survey:
 
     def follow(self, old: Frame, new: Frame) -> bool:
         """One more round; whether the period is complete."""
-        self.engine.spread(self._observe, 0, old, new.words, self.hidden, self.chains, self.engine.given)
+        self.engine.shares.spread(self._observe, 0, old, new.words, self.hidden, self.chains, self.engine.given)
         return self.engine.step == self.path.begin + self.path.period
 
     def plan(self) -> Flight | None:
@@ -143,20 +143,20 @@ class Survey:
             if leaving.any() or landing == engine.horizon:
                 result = engine.new_frame()
                 there = Landing(periods, begun.stay, leaving, engine.key[2], landing)
-                landed = engine.spread(
+                landed = engine.shares.spread(
                     self._land, words, old, new.words, result, self.chains, there, self.hidden, engine.given
                 )
                 if not all(landed):
                     engine.refuse_update()
                 return Flight(now, landing, result, self.path)
-            engine.spread(self._observe, 0, old, new.words, self.hidden, begun, engine.given)
+            engine.shares.spread(self._observe, 0, old, new.words, self.hidden, begun, engine.given)
         raise AssertionError("somebody departs within the period, or the horizon is in it")
 
     def _leaves(self, v: int, words: np.ndarray, now: int, periods: int, old: Frame, new: Frame, begun: Chains) -> bool:
         """Whether node v departs in the round from `old` to `new` of the period in which it does depart."""
         engine = self.engine
         own = Chains(begun.stay[v : v + 1].copy(), begun.leave[v : v + 1].copy())
-        self._observe(v, v + 1, engine.room(), v, old, new.words, self.hidden, own, engine.given)
+        self._observe(v, v + 1, engine.shares.room(), v, old, new.words, self.hidden, own, engine.given)
         begin, room = self.hidden.places[words[v] & engine.private], self._room()
         left = self._after_periods(begin, self.chains, v, periods, room)
         return left + room.row @ own.leave[0] > double_at(engine.key[1], now, v)

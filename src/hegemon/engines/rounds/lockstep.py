@@ -105,8 +105,8 @@ class Lockstep:
         self._pace.start()
         try:
             status = self._kernel(
-                min(limit, self._pace.amount), *formation, engine._state, engine.room(), engine._counts, engine._goal,
-                engine._search, engine._coins, self._public, self._hidden, engine.given,
+                min(limit, self._pace.amount), *formation, engine._state, engine.shares.room(), engine._counts,
+                engine._goal, engine._search, engine._coins, self._public, self._hidden, engine.given,
             )  # fmt: skip
         except Exception as error:  # in a round that is not made: plain rounds meet it, or never do
             pass_interrupt(error)
@@ -127,7 +127,7 @@ class Lockstep:
     def _write(self, formation: Formation) -> None:
         """The states of all nodes, and what the conditions say of each: a change is a change of that."""
         engine, (classes, _, own, _) = self.engine, formation
-        self._muster(classes, own, self._hidden.values, *engine.frame, engine.room(), engine.given.layout)
+        self._muster(classes, own, self._hidden.values, *engine.frame, engine.shares.room(), engine.given.layout)
         engine.recount()
 
     def _formed(self) -> Formation | None:
@@ -150,20 +150,20 @@ class Lockstep:
 
     def _compile(self) -> None:
         engine = self.engine
-        protocol, packing, author = engine.protocol, engine.packing, engine.author
+        protocol, packing, author = engine.protocol, engine.packing, engine.bound.author
         self._public = sum(((1 << packing.widths[name]) - 1) << packing.shifts[name] for name in protocol.public_names)
         records = protocol.record_types
         move = {name: author[name] for name in ("pack", "unpack", "clear", "update", "fits")}
         shown = {name: author[name] for name in ("unpack", "show")}
         transition = part(fast_forward_kernels.transition, records, **move)
         learn = part(lockstep.learn, records, transition=transition, **shown)
-        coins_of = part(lockstep.coins_of, toss=engine._toss)
+        coins_of = part(lockstep.coins_of, toss=engine.bound.toss)
         self._kernel = specialize(
             lockstep.march,
             records,
             agree=part(lockstep.agree, records, learn=learn, row_of=lockstep.row_of, is_in=lockstep.is_in),
             tabulate=part(lockstep.tabulate, coins_of=coins_of),
-            draw=part(lockstep.draw, toss=engine._toss),
+            draw=part(lockstep.draw, toss=engine.bound.toss),
             recurs_in_step=part(lockstep.recurs_in_step),
             unpack=author["unpack"],
             note=marker(engine.stop.conditions),
