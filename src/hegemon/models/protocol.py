@@ -27,7 +27,8 @@ from hegemon.models.sets import ConfigurationSet
 from hegemon.models.shared import Shared, known_of, shared_property, use_functions
 from hegemon.models.soundness import require_sound
 from hegemon.models.start_files import StartFile, opened
-from hegemon.models.state import StateSpace, WrongField
+from hegemon.models.state import StateSpace
+from hegemon.models.variants import WrongField
 from hegemon.models.words import Word, checked
 
 

@@ -21,7 +21,7 @@ from hegemon.models.absent_fields import fields_read_where_absent, reachable, va
 from hegemon.models.authors import authored, kind, where
 from hegemon.models.purity import require_pure
 from hegemon.models.shared import shared_by
-from hegemon.models.state import WrongField
+from hegemon.models.variants import WrongField
 from hegemon.models.words import checked
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ from hegemon.models.configuration import Configuration
 from hegemon.models.neighbourhoods import BACK
 from hegemon.models.packing import Packing
 from hegemon.models.rounds import RoundsProtocol
-from hegemon.models.state import record_type
+from hegemon.models.variants import record_type
 
 FIRST_CALL = 4_000_000  # nodes and arcs read before the first look at the clock
 
