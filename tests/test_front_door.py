@@ -4,6 +4,7 @@ import ast
 import importlib
 import inspect
 import json
+import re
 import subprocess
 import sys
 from functools import partial
@@ -135,6 +136,16 @@ def test_python_has_every_verb_of_the_command_line():
     """`new` writes a file, which nobody wants from Python."""
     for command in COMMANDS.keys() - {"new"}:
         assert ELSEWHERE.get(command, command.replace("-", "_")) in hegemon.__all__
+
+
+def test_every_verb_has_a_row_in_the_manual():
+    page = (Path(__file__).parents[1] / "docs" / "api.md").read_text()
+    rows = set(re.findall(r"^\| `hg\.(\w+)", page, re.M))
+    sets = {"at_least", "at_most", "exactly", "everywhere", "nowhere", "count", "whole"}  # they write protocols
+    observables = {"maximum", "mean", "minimum", "overall"}
+    functions = {name for name in hegemon.__all__ if inspect.isfunction(getattr(hegemon, name)) and name.islower()}
+    verbs = functions - sets - observables
+    assert verbs <= rows and all(name in hegemon.__all__ for name in rows)
 
 
 def test_only_our_names_are_shown():
