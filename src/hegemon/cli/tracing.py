@@ -41,12 +41,11 @@ def traceable(record: RunRecord) -> Any:
 
 def trace(record: RunRecord, topology: "Topology", end: int, wanted: int) -> list[str]:
     """Lines about trial 0, which ended at the step `end`: its first changes, or its last if `wanted` is negative."""
-    from hegemon.models.unreliable import unreliable
     from hegemon.runs.schedules import prescribed_steps
 
     if record.protocol.model.wakes:
         return trace_messages(record, topology, end, wanted)
-    protocol = unreliable(record.protocol, record.loss, record.one_sided)
+    protocol = record.process()
     world = protocol.model.home("world")(protocol, topology, record.start, record.seed, record.engine, record.scheduler)
     begin, story = world.snapshot(), prescribed_steps(record.start, protocol, topology)
     if wanted >= 0:

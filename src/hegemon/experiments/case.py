@@ -18,7 +18,6 @@ from hegemon.errors import InvalidInput, choose, meant
 from hegemon.experiments.fingerprints import code_fingerprint, file_digest, protocol_fingerprint
 from hegemon.experiments.request import make_record
 from hegemon.graphs.topology import Topology
-from hegemon.models.unreliable import unreliable
 from hegemon.protocols.loading import file_of
 from hegemon.runs.record import RUN_OPTIONS, RunRecord
 from hegemon.runs.setting import topology_for
@@ -104,7 +103,7 @@ class Case:
         record, protocol = self.record, self.protocol
         if protocol.model.has_starts:
             parse_stop(record.until, protocol)
-            unreliable(protocol, record.loss, record.one_sided)
+            record.process()
             start = str(record.start or protocol.default_start)
             if start not in protocol.starts and not os.path.isfile(start):
                 raise InvalidInput(

@@ -20,12 +20,11 @@ from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.conditions import alternatives, is_condition, parse_set
 from hegemon.models.configuration import Configuration
-from hegemon.models.halting import halting, living
+from hegemon.models.halting import living
 from hegemon.models.naming import asked_observables
 from hegemon.models.protocol import Protocol
 from hegemon.models.sets import ConfigurationSet
 from hegemon.models.start_files import opened
-from hegemon.models.unreliable import unreliable
 from hegemon.runs.availability import Availability, one_leader
 from hegemon.runs.disturbances import read_disturbances
 from hegemon.runs.driver import Driver
@@ -52,7 +51,7 @@ class StateCourse:
     def __init__(self, asked: MadeRecord):
         self.asked = asked
         marks = marks_of(read_rates(asked.rates))
-        protocol: Any = unreliable(halting(asked.protocol, marks), asked.loss, asked.one_sided)
+        protocol: Any = asked.process()
         protocol.require_sound()
         topology, start = topology_for(protocol, asked.graph, asked.seed), opened(asked.start, protocol.starts)
         stop = parse_stop(asked.until, protocol)

@@ -106,6 +106,7 @@ class Option:
     repeats: bool = False  # every value is given by an option of its own, since it may contain commas
     is_list: bool = False  # and together they are one value
     is_axis: bool = True  # a study may vary it
+    watched: str = ""  # the trait that a model needs for the page to show it
     none: Any = None  # what a table says of it where other rows have it; of a share, the number 0.0
     always: bool = False  # a command says it even where it is the default
     name: str = ""

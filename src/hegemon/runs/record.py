@@ -125,19 +125,20 @@ class RunRecord:
     )  # fmt: skip
     availability: bool = option(
         False, "measure the share of steps with exactly one leader", panel=RECORDING, needs="has_interactions",
-        read=truth, is_axis=False,
+        read=truth, is_axis=False, watched="wakes",
         about='measure, up to the limit, the share of all steps with exactly one leader and the gaps between them: '
         '`measures["availability"]`, `gaps`, `mean_gap`, `longest_gap`; counted from the first step with one leader',
     )  # fmt: skip
     loss: float | str = option(
         0, "of interactions that do not happen, or of messages, such as 0.1", metavar="SHARE",
-        needs="loses", read=read_share("loss"), write=read_share("loss"), none=0.0,
+        needs="loses", read=read_share("loss"), write=read_share("loss"), none=0.0, watched="wakes",
         about='the probability that an interaction or a message is lost, as in a bad network: a decimal, or a text '
         'such as "1/3". Lost interactions count as steps, lost messages as messages',
     )  # fmt: skip
     one_sided: float | str = option(
         0, "of the others: only the responder changes", metavar="SHARE", panel=POPULATION,
         needs="has_interactions", read=read_share("one-sided"), write=read_share("one-sided"), none=0.0,
+        watched="wakes",
         about="the probability that an interaction that is not lost changes the responder alone",
     )  # fmt: skip
     fast_forward: bool = option(
@@ -232,6 +233,16 @@ class RunRecord:
                 instead = known.get(known[name].instead)
                 use = spelled(instead) if instead and model.knows(instead.needs) else None
                 raise unmeant(spelled(known[name]), self.protocol, use)
+
+    def process(self) -> Any:
+        """The protocol whose steps are made: interactions may be lost or one-sided, agents may be crashed or paused."""
+        if not self.rates and not self.loss and not self.one_sided:
+            return self.protocol
+        from hegemon.models.halting import halting
+        from hegemon.models.unreliable import unreliable
+        from hegemon.runs.rates import marks_of
+
+        return unreliable(halting(self.protocol, marks_of(read_rates(self.rates))), self.loss, self.one_sided)
 
     def _subject(self) -> dict[str, Any]:
         from hegemon.models.naming import address, chosen_parameters

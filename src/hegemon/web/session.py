@@ -18,7 +18,7 @@ from hegemon.models.start_files import opened
 from hegemon.runs.disturbances import record
 from hegemon.runs.faults import agents_left
 from hegemon.runs.rates import churns, marks_of, read_rates
-from hegemon.runs.record import RunRecord
+from hegemon.runs.record import RUN_OPTIONS, RunRecord
 from hegemon.runs.run import Fault
 from hegemon.runs.schedules import Prescribed, prescribed_steps
 from hegemon.runs.setting import Start, topology_for
@@ -34,7 +34,6 @@ POINTS = 400  # of the curves
 BETWEEN = 0.25  # seconds of work between two snapshots
 LARGEST_MURDER = 10_000  # leaders that may be named in one disturbance
 PATIENCE = 5.0  # seconds that the search for a change may take
-NOT_WATCHED = ("availability", "loss", "one_sided")  # options of runs alone
 FAR = 1 << 62  # steps: nobody goes beyond
 LONGEST_JUMP = 30.0  # seconds that any other jump may take
 SLICE = 0.02  # seconds of a jump, after which it comes back
@@ -47,7 +46,7 @@ class Session:
     def __init__(self, protocol: Protocol, **options: Any):
         self.record = RunRecord(protocol, **options)
         self.record.require_known()
-        unseen = [name for name in NOT_WATCHED if name in self.record.given and not protocol.model.wakes]
+        unseen = [name for name in self.record.given if not protocol.model.knows(RUN_OPTIONS[name].watched)]
         if unseen:
             raise InvalidInput(f"a watched run has no {unseen[0]}; leave it out, or use run")
         protocol = halting(self.record.protocol, marks_of(read_rates(self.record.rates)))
