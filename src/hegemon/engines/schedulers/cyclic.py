@@ -58,12 +58,6 @@ class Cyclic(Scheduler):
         )
 
 
-def read_round_robin(words: str, protocol: Protocol, topology: Topology) -> Cyclic:
-    if words:
-        raise InvalidInput(f"round-robin takes nothing after a colon, and got {words[:40]!r}; write round-robin")
-    return Cyclic()
-
-
 def read_recorded(words: str, protocol: Protocol, topology: Topology) -> Cyclic:
     """`recorded:FILE.csv` with the columns `initiator,responder`, or contacts as they are published, `time,u,v`, in
     their order; who initiates a contact is u."""

@@ -15,7 +15,6 @@ from hegemon.engines.schedulers.scheduler import SchedulePlan, Scheduler, explor
 from hegemon.engines.schedulers.uniform import all_arcs
 from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
-from hegemon.models.protocol import Protocol
 
 MOST_REMEMBERED = 16  # arcs or agents: an exact chain keeps every set of them apart
 
@@ -120,17 +119,3 @@ def require_few(name: str, number: int, what: str) -> None:
             f"an exact chain under the scheduler {name} keeps every set of {what} apart, and {number} are too many; "
             f"take at most {MOST_REMEMBERED}, or use run, which simulates it exactly"
         )
-
-
-def read_permutation(words: str, protocol: Protocol, topology: Topology) -> Scheduler:
-    return _plain(Permutation(), words)
-
-
-def read_matching(words: str, protocol: Protocol, topology: Topology) -> Scheduler:
-    return _plain(Matching(), words)
-
-
-def _plain(scheduler: Scheduler, words: str) -> Scheduler:
-    if words:
-        raise InvalidInput(f"{scheduler} takes nothing after a colon, and got {words[:40]!r}; write {scheduler}")
-    return scheduler

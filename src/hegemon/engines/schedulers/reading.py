@@ -5,7 +5,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from hegemon.engines.schedulers.scheduler import Scheduler
-from hegemon.engines.schedulers.uniform import UNIFORM
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.graphs.topology import Topology
 from hegemon.models.protocol import Protocol
@@ -14,12 +13,12 @@ if TYPE_CHECKING:
     from hegemon.engines.schedulers.nodes import NodeScheduler
 
 HERE = "hegemon.engines.schedulers"
-PAIRS = {  # by name, the function that reads what follows the colon
-    "uniform": f"{HERE}.reading:read_uniform",
+PAIRS = {  # by name, what reads the words after the colon; where there are none, the scheduler itself or its class
+    "uniform": f"{HERE}.uniform:UNIFORM",
     "weighted": f"{HERE}.weighted:read_weighted",
-    "matching": f"{HERE}.permuted:read_matching",
-    "permutation": f"{HERE}.permuted:read_permutation",
-    "round-robin": f"{HERE}.cyclic:read_round_robin",
+    "matching": f"{HERE}.permuted:Matching",
+    "permutation": f"{HERE}.permuted:Permutation",
+    "round-robin": f"{HERE}.cyclic:Cyclic",
     "bounded": f"{HERE}.bounded:read_bounded",
     "edge-markov": f"{HERE}.changing:read_edge_markov",
     "moving": f"{HERE}.changing:read_moving",
@@ -64,13 +63,12 @@ def read_pairs(text: str, protocol: Protocol, topology: Topology) -> Scheduler:
     """Who meets next, of a population: `NAME` or `NAME:…`."""
     name, _, words = text.partition(":")
     module, _, function = PAIRS[known_name(name, PAIRS, protocol)].partition(":")
-    return getattr(import_module(module), function)(words.strip(), protocol, topology)
-
-
-def read_uniform(words: str, protocol: Protocol, topology: Topology) -> Scheduler:
+    found, words = getattr(import_module(module), function), words.strip()
+    if not isinstance(found, type | Scheduler):
+        return found(words, protocol, topology)
     if words:
-        raise InvalidInput(f"uniform takes nothing after a colon, and got {words[:40]!r}; write uniform, or weighted:…")
-    return UNIFORM
+        raise InvalidInput(f"{name} takes nothing after a colon, and got {words[:40]!r}; write {name}")
+    return found() if isinstance(found, type) else found
 
 
 def read_nodes(text: str, protocol: Protocol, topology: Topology) -> "NodeScheduler":
