@@ -56,6 +56,8 @@ def report_course(record: RunRecord) -> dict[str, Any]:
     protocol = record.protocol
     if protocol.model.wakes:
         return surroundings(record) | {"until": "end"}
+    if not protocol.model.has_starts:
+        return {"until": "end"}
     from hegemon.models.conditions import absence_note
 
     note = absence_note(str(record.until), protocol)
@@ -76,11 +78,12 @@ def surroundings(record: RunRecord) -> dict[str, Any]:
 def print_report(content: dict[str, Any], each: bool = False) -> None:
     """The course, what many trials say together, and every trial if asked for; one trial is one line."""
     screen = console()
+    begin = content.get("start") or ("wake" in content and f"wake {content['wake']}")
     heading = {
         "protocol": instance(content),
         "states": content["states"] and figure(content["states"]),
         "graph": content["graph"],
-        "start → until": f"{content.get('start') or 'wake ' + content['wake']} → {content['until']}",
+        "start → until": f"{begin} → {content['until']}" if begin else None,
         **{name: content.get(name) for name in ("identifiers", "delay", "order", "duplicate", "crash")},
         "lost messages" if "wake" in content else "lost interactions": content.get("loss"),
         "one-sided ones": content.get("one_sided"),

@@ -60,8 +60,9 @@ class ComputationModel:
     def require(self, part: str) -> None:
         """Raise InvalidInput if the model has no such part."""
         if part not in self.homes:
-            others = " and ".join(one.name for one in MODELS.values() if part in one.homes)
-            raise InvalidInput(f"{PARTS[part]} for protocols {self.kind}; they exist for the models {others}")
+            *others, last = [one.name for one in MODELS.values() if part in one.homes]
+            known = f"{', '.join(others)} and {last}"
+            raise InvalidInput(f"{PARTS[part]} for protocols {self.kind}; they exist for the models {known}")
 
 
 @cache

@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parent
 SHELVES = ("survey", "toolbox", "complete graphs", "rings", "any graph", "messages")  # in this order
 CLASS = re.compile(r'^class (\w+)\((\w+)Protocol\):\n    """(.+?)(?:"""|\n)(.*?)(?=^\S|\Z)', re.MULTILINE | re.DOTALL)
 TEXT = re.compile(r'^    (id|grade|shelf|reference) = ("[^"\n]*"|\(\n.*?\n    \))$', re.MULTILINE | re.DOTALL)
-MODELS = {"Population": "population", "Rounds": "rounds", "Message": "messages", "Object": "objects"}
+PLURALS = {"Message": "messages", "Object": "objects"}  # every other base class has the name of its model
 
 
 class Entry(NamedTuple):
@@ -46,7 +46,7 @@ def _read(file: Path) -> list[Entry]:
         if "grade" in texts:
             id = texts.get("id", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower())
             told = texts["grade"], texts["shelf"], summary, texts["reference"]
-            found.append(Entry(id, MODELS[kind], *told, module, name))
+            found.append(Entry(id, PLURALS.get(kind, kind.lower()), *told, module, name))
     return found
 
 
