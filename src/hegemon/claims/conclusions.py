@@ -60,7 +60,7 @@ class Setting:
         return verify(case, graph=self.topology(case), property=question, **options)
 
     def options(self, case: Any, start: str) -> dict[str, Any]:
-        given: dict[str, Any] = {} if self.protocol.model.wakes else {"start": start, "until": self.until}
+        given: dict[str, Any] = {"start": start, "until": self.until} if self.protocol.model.has_starts else {}
         if self.graph is not None:
             given["graph"] = self.topology(case)
         return given

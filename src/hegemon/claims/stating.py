@@ -122,7 +122,7 @@ def _known(where: str, protocol: type[Protocol], starts: tuple[str, ...], name: 
                 f"{where}: {protocol.id} has no start {start!r}; {choose(protocol.starts)}"
                 f"{meant(start, protocol.starts)}"
             )
-    if not protocol.model.wakes and name != "broken" and name not in protocol.sets and not is_condition(name):
+    if protocol.model.has_starts and name != "broken" and name not in protocol.sets and not is_condition(name):
         raise InvalidInput(
             f"{where}: {protocol.id} has no set {name!r}; {choose([*protocol.sets, 'or a condition'])} such as "
             f'"count(leader == 1) == 1"{meant(name, protocol.sets)}'

@@ -179,9 +179,9 @@ def read_protocol(word: str) -> tuple[str, dict[str, Any], float]:
 def _cases(name: str, instance: Any, starts: str, max_steps: Any) -> list[dict[str, Any]]:
     """The runs of one protocol at one n: every start of a stabilizing protocol, the start of any other."""
     case = {"protocol": name, "n": instance.n}
-    if not instance.model.wakes:  # an election by messages ends by itself, and begins in one way
+    if not instance.model.wakes:  # an election by messages ends by itself
         case["max_steps"] = int(max_steps)
-    if not instance.starts:
+    if not instance.model.has_starts or not instance.starts:
         return [case]
     several = starts == "worst" and instance.arbitrary_start
     return [{**case, "start": start} for start in (instance.starts if several else [instance.default_start])]

@@ -35,9 +35,11 @@ def declared_fields(state_class: type, owner: str, what: str = "State") -> tuple
     for name, domain in annotated.items():
         require_name(name, f"{owner}.{what}", "field")
         if not isinstance(domain, Domain):
+            written = domain.__name__ if inspect.isfunction(domain) or inspect.isclass(domain) else repr(domain)
+            kinds = ["Bit", "Range(low, high)", "Choice(names)"]
+            kinds += ["Coin(probability)"] * (what == "Coins") + ["Array(length, Range(low, high))"] * (what == "State")
             raise InvalidInput(
-                f"{owner}.{what}.{name} is annotated with {domain!r}; use Bit, Range(low, high), Choice(names) or "
-                "Array(length, Range(low, high))"
+                f"{owner}.{what}.{name} is annotated with {written}; use {', '.join(kinds[:-1])} or {kinds[-1]}"
             )
         if domain.chance is not None and what != "Coins":
             raise InvalidInput(f"{owner}.{what}.{name} is a Coin, which is drawn; declare it in `class Coins:`")
