@@ -3,7 +3,7 @@
 Run: `simulate`, `run_trials`, `sweep`. Exact results: `verify` for one n, `prove` for every n; `discover` searches.
 Write a protocol: `from hegemon import PopulationProtocol, Bit, …`, or `rules({("L", "L"): ("L", "F")})`.
 The catalogue's classes are here under their names: `hegemon.TimeOptimal(n=1000, tau=2)`.
-Each name is loaded when it is first used: whoever asks for one does not wait for the compiler.
+Each name is loaded when it is first used: a name that needs no compiler does not load it.
 """
 
 # ruff: noqa: I001 - names that are passed on stay in one block

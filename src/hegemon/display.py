@@ -1,7 +1,7 @@
 """How things show themselves: figures as people read them, and for a notebook tables, sentences and bars, as HTML.
 
-Every text of HTML is escaped; nothing here prints. Outside a notebook there are no bars, and nobody asks for
-`_repr_html_`.
+Every string is escaped in HTML; nothing here prints. Outside a notebook there are no bars, and `_repr_html_` is not
+called.
 """
 
 import contextlib

@@ -57,7 +57,7 @@ def choose(known: Iterable[str], instead: str = "") -> str:
 
 
 def sentence(error: BaseException) -> str | None:
-    """The one sentence that an exception becomes; None where nobody could expect it."""
+    """The one sentence that an exception becomes; None if the exception is unexpected."""
     if isinstance(error, InvalidInput | Refused):
         text, place = str(error), place_in_users_file(error.__cause__ or error, called=error.__cause__ is None)
         if place and f"line {place.rpartition('line ')[2].split(',')[0]}" not in text:

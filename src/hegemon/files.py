@@ -83,7 +83,7 @@ def read_regular(path: str | os.PathLike[str], most: int) -> bytes:
 
 
 def discard_unfinished(path: str | os.PathLike[str]) -> None:
-    """Remove what a kill left beside a file while it was written. Only for a file that nobody else is writing."""
+    """Remove what a kill left beside a file while it was written. Only for a file that no other process is writing."""
     place = Path(path).absolute()
     for beside in place.parent.iterdir():
         if beside.name.startswith(f".{place.name[:100]}.") and beside.name.endswith(MARK):

@@ -73,7 +73,7 @@ def as_html(picture: Picture) -> str:
 def new_figure(panels: int, width: float = 6.4, height: float = 4.4) -> "tuple[Figure, list[Any]]":
     """A figure in the house style and its axes: side by side, from three on in rows of two.
 
-    Nothing outside the figure is touched: neither the settings nor the backend of whoever calls.
+    Nothing outside the figure is changed, neither the caller's settings nor its backend.
     """
     import matplotlib
 

@@ -215,9 +215,11 @@ def _values(
 ) -> np.ndarray:
     values = np.asarray(values, float)
     if any(b <= a for a, b in zip(points, points[1:], strict=False)) or (points and points[0] < fewest):
-        raise InvalidInput(f"the looks at a {what} must grow from at least {fewest} trials, and are {list(points)}")
+        raise InvalidInput(
+            f"a {what} is inspected after growing numbers of trials, at least {fewest}, and not {list(points)}"
+        )
     if points and points[-1] > len(values):
-        raise InvalidInput(f"the last look is at {points[-1]} trials, and there are only {len(values)}")
+        raise InvalidInput(f"the last inspection is after {points[-1]} trials, and there are only {len(values)}")
     if np.isnan(values).any() or (not infinite and np.isinf(values).any()):
         raise InvalidInput(f"a {what} is of numbers; a censored trial has none: ask for a quantile instead")
     return values

@@ -34,7 +34,7 @@ def digest(content: Any) -> str:
 
 
 def sealed(content: dict[str, Any]) -> dict[str, Any]:
-    """The content with its digest, so that whoever reads it can tell whether it was changed."""
+    """The content with its digest, so that a reader can check whether it was changed."""
     return {**content, "digest": digest(content)}
 
 

@@ -55,7 +55,7 @@ class ClaimsFolder:
             return json.loads(path.read_text(encoding="utf-8"))["folder"]
 
     def sweep(self) -> None:
-        """Remove what a kill left behind; only while nobody else writes here."""
+        """Remove what a kill left behind; only while no other process writes here."""
         for partial in self.root.rglob(".*.partial"):
             partial.unlink(missing_ok=True)
 

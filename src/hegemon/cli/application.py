@@ -121,7 +121,7 @@ COMMANDS = {
 SENTENCES = {
     "list": "The catalogue: every protocol with its model, what it does and where it was published.",
     "show": "One protocol: reference, parameters, fields, number of states, starts, sets, observables.",
-    "run": "Simulate a protocol exactly, from a start until a stop, as many times as asked.",
+    "run": "Simulate a protocol exactly, from a start until a stop, in one trial or many.",
     "new": "Write a commented protocol of your own, which runs, verifies and plots at once; or a paper's claims.",
     "import": "Write a protocol as a Python file, from reactions or from a rule dictionary or function of ppsim.",
     "check": "Try a protocol as the engines will: all pairs, ranges, starts, closed sets, compilation.",

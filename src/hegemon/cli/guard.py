@@ -1,4 +1,4 @@
-"""The work is done in a child process, so that a signal is answered within a second whatever the work is doing.
+"""The work is done in a child process, so that a signal takes effect within a second, whatever the work is doing.
 
 A compiled kernel hears no signal before it returns. The parent does nothing but wait: it passes a signal on,
 gives the child a moment to print what is finished, and ends it if it does not answer. It also turns a crash,

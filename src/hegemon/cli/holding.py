@@ -1,4 +1,4 @@
-"""`hegemon holding`: expected holding times that nobody can wait for, with intervals."""
+"""`hegemon holding`: expected holding times that are too long to be simulated, with intervals."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

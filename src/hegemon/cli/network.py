@@ -116,7 +116,7 @@ def run_network(
 
 
 def watch(swarm: "Swarm", script: Any, seconds: float | None, view: Any, events: "NetworkEvents | None" = None) -> None:
-    """Look, strike, show and obey keys until the time is over or somebody has enough."""
+    """Observe, inject faults, show, and follow keys, until the time is over or the user quits."""
     from hegemon.network.faults import NetworkFault
 
     shown = 0.0
@@ -247,7 +247,7 @@ def print_summary(content: dict[str, Any]) -> None:
         "elections": figure(content["elections"]),
         "one leader": f"{100 * content['one_leader_share']:.1f} % of samples",
         "refused, dropped": f"{figure(content['refused'])} exchanges, {figure(content['dropped'])} datagrams",
-        "silent peers": f"waited for in vain {figure(content['unreachable'])} times",
+        "silent peers": f"timed out {figure(content['unreachable'])} times",
     }
     faults = content["faults"]
     for fault in faults if len(faults) <= MOST_SHOWN else ():

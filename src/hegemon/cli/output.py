@@ -78,7 +78,7 @@ def plain(value: Any) -> Any:
 
 
 def console() -> "Console":
-    """Tables as wide as they need to be when nobody looks at a terminal and COLUMNS says nothing."""
+    """Tables as wide as they need to be where output goes to no terminal and COLUMNS is not set."""
     import os
 
     from rich.console import Console

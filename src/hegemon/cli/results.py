@@ -190,7 +190,7 @@ def show_status(root: Path, json: bool) -> None:
         rate = driver.get("measured", 0) / max(driver.get("seconds", 0), 0.1)
         screen.print(f"working: {driver['machine']['host']}, {driver['pool']}, {pace(rate)}")
     if not working and done < goal:
-        screen.print("nobody is working on it; run its `hegemon sweep` again to go on")
+        screen.print("no process is working on it; run its `hegemon sweep` again to go on")
     if elsewhere:
         screen.print(
             f"{elsewhere:,} more trials stand there and do not count: made by another version of the code or of the "

@@ -52,7 +52,7 @@ def run(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:  # fmt: skip
-    """Simulate a protocol exactly, from a start until a stop, as many times as asked."""
+    """Simulate a protocol exactly, from a start until a stop, in one trial or many."""
     for name, value in {"variant": variant, "mixing_time": mixing_time}.items():
         if value is not None:
             asked["parameters"] = {**asked.get("parameters", {}), name: number_or_text(value)}
@@ -87,7 +87,7 @@ def run(
         if is_rare(record) and not all(one.reached for one in finished.runs):
             content["notes"] += [RARE]
         if trace is not None and finished.runs:
-            shown.show("telling the run again")
+            shown.show("replaying the run")
             content["trace"] = tracing.trace(record, topology, finished.runs[0].steps, trace)
     deliver(
         lambda: print_json(content) if json else print_report(content, each),

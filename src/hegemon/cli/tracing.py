@@ -30,7 +30,7 @@ def traceable(record: RunRecord) -> Any:
     if model.wakes and record.delay is not None:
         engine = "asynchronous"
     if record.rates or record.availability:
-        raise InvalidInput("--trace tells interactions, and no events of a --rate; leave --rate and --availability out")
+        raise InvalidInput("--trace shows interactions alone, not the events of --rate; drop --rate and --availability")
     if record.faults or record.disturbances:
         raise InvalidInput("--trace and --fault exclude each other; hegemon watch shows a run with its faults")
     if record.engine not in ("auto", engine):

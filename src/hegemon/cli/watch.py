@@ -87,8 +87,8 @@ def serve_page(page: Any, is_private: bool, no_browser: bool) -> None:
     def announce() -> None:
         print(f"watch at {page.url}")
         if not is_private:
-            print(f"listening on {page.host}: whoever has this address, token included, can watch and steer the run; "
-                  "it is not encrypted", file=sys.stderr)  # fmt: skip
+            print(f"listening on {page.host}: anyone with this address, which contains the token, can watch and steer "
+                  "the run; the connection is not encrypted", file=sys.stderr)  # fmt: skip
         elif no_browser:
             print(
                 f"from another machine: ssh -N -L {page.port}:127.0.0.1:{page.port} THIS_MACHINE, then the same address"

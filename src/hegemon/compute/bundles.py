@@ -26,7 +26,7 @@ def bundle(name: str, **kinds: Any) -> Any:
 
 
 def addresses(arrays: Any) -> np.ndarray:
-    """What a kernel is given for a bundle, found once; whoever calls it keeps the arrays alive."""
+    """What a kernel is given for a bundle, found once; the caller must keep the arrays."""
     found: np.ndarray | None = vars(arrays).get("_addresses")
     if found is not None:
         return found

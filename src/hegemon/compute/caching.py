@@ -68,7 +68,7 @@ def _use_temporary_folder() -> bool:
 
 @contextlib.contextmanager
 def _held(lock: str) -> Iterator[None]:
-    """Where files cannot be written or locked, nobody waits."""
+    """Where files cannot be written or locked, processes do not wait for each other."""
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(ImportError, OSError):
             import fcntl

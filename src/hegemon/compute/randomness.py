@@ -58,7 +58,7 @@ def generators(seed: int, trials: range, purpose: int) -> Iterator[np.random.Gen
 
 
 class _Sown(ISpawnableSeedSequence):
-    """A SeedSequence whose first words are known; whoever wants more gets it from a real one."""
+    """A SeedSequence whose first words are known; a request for more words is passed to a real one."""
 
     def __init__(self, words: np.ndarray, seed: int, path: tuple[int, ...]):
         self._words, self._place = words, (seed, path)

@@ -114,7 +114,7 @@ class Outlook:
         return goal
 
     def reached(self) -> tuple[list[int], dict[int, tuple[int, int]], int]:
-        """What decided rules reach, in order; for each whence and by which rule; the first undecided rule, or -1."""
+        """What decided rules reach, in order; for each its source and rule; the first undecided rule, or -1."""
         order = list(self.case.starts)
         parents = dict.fromkeys(order, (-1, -1))
         undecided, table, arena = -1, self.table, self.case.arena.moves

@@ -138,11 +138,11 @@ class Engine(ABC):
 
     @abstractmethod
     def load(self, configuration: Configuration, step: int | None = None) -> None:
-        """Take over another configuration: at the present step, as after a fault, or at `step`, where somebody else has
-        made steps, as prescribed interactions are. What comes then is drawn with coins that were not used before."""
+        """Take over another configuration: at the present step, as after a fault, or at `step`, where steps
+        were made elsewhere, as prescribed interactions are. Later steps use coins that were not used before."""
 
     def follow(self, acting: Sequence[int], configuration: Configuration) -> None:
-        """Take over what a prescribed step has made: these agents or nodes acted in it, and nobody else."""
+        """Take over what a prescribed step has made: these agents or nodes acted in it, and no others."""
         self.load(configuration, self.step + 1)
 
     @abstractmethod

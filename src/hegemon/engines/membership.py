@@ -92,7 +92,7 @@ class Membership:
                 mark[:] = self._plain_marks(agents)
                 return mark
             except Exception:
-                pass  # the kernel fails as well, and whoever called it words that
+                pass  # the kernel fails as well, and its caller reports that
         self._mark_records(agents, self.protocol.compiled_p, mark.ravel())
         return mark
 

@@ -1,4 +1,4 @@
-"""What the cases of a study cost that nobody has tried yet, from those that somebody has.
+"""What cases of a study will cost that were not run yet, estimated from those that were.
 
 Cases that differ in n alone are a family. A family's cost is taken as a + b n^p: what a trial costs at any size, and a
 power of n, through its three largest sizes that are known. Families of which nothing is known cost what the others do.
@@ -27,7 +27,7 @@ class Costs:
         self._usual = {n: fmean(found) for n, found in every.items()}
 
     def of(self, case: Case) -> float | None:
-        """Seconds, None if nobody knows."""
+        """Seconds; None where nothing is known."""
         points = self._points.get(case.family, self._usual)
         return law(points, case.protocol.n) if points else None
 

@@ -30,7 +30,7 @@ class Fixed:
     final = goal  # how many trials of the case the table holds
 
     def interval(self, key: str, folder: Folder) -> tuple[float, float, float] | None:
-        """What is known of the case by now: the estimate and its 95 % interval; None while nobody can know."""
+        """What is known of the case by now: the estimate and its 95 % interval; None while there are too few trials."""
         return folder.moments[key].interval()
 
 
@@ -71,7 +71,7 @@ class UntilPrecise:
         return self._cases[key].look if key in self._cases else None
 
     def interval(self, key: str, folder: Folder) -> tuple[float, float, float] | None:
-        """At the last look: between looks nobody may ask."""
+        """At the last inspection; between inspections the sequence must not be read."""
         look = self.look(key)
         return None if look is None else (look.estimate, look.low, look.high)
 

@@ -24,7 +24,7 @@ BYTES_PER_TRIAL = 200  # on disk, in records and in the table together, generous
 
 @dataclass(frozen=True)
 class StudyEstimate:
-    """`seconds` of work by one worker, None if nobody knows; `memory` of one worker in bytes; whether the trials of all
+    """`seconds` of work by one worker, None if unknown; `memory` of one worker in bytes; whether the trials of all
     cases are so short that they are made `in_blocks`."""
 
     cases: int

@@ -24,7 +24,7 @@ from hegemon.experiments.worker import work
 LOOK_SECONDS = 10.0  # between two looks at what other drivers have written
 SUSPECT = 2  # a chunk that was lost so often is tried alone
 HOPELESS = 4  # and after this many losses its case has failed
-LONGEST_FIRST = 64  # trials of the first chunk of a case, while nobody knows how long one takes
+LONGEST_FIRST = 64  # trials of the first chunk of a case, while their length is unknown
 
 
 @dataclass
@@ -40,7 +40,7 @@ class CaseState:
     error: str | None = None
 
     def next_gap(self, backwards: bool) -> tuple[int, int] | None:
-        """Trials that nobody has made and nobody is making."""
+        """Trials that are neither made nor being made."""
         return self.taken.gap(self.goal, last=backwards)
 
 

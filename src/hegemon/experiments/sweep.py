@@ -215,7 +215,7 @@ def case_states(folder: Folder, study: Study) -> tuple[list[dict[str, Any]], lis
         if key := kept.get(case.label()):
             sound.append((case, key))
         else:
-            failed.append((case, None, f"nobody has begun it yet, and a status does not import {case.file}"))
+            failed.append((case, None, f"it has not begun, and a status does not import {case.file}"))
     folder.read_again()
     goals = _goals(study)
     states = []

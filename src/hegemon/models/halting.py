@@ -46,7 +46,7 @@ def halting(protocol: Protocol, marks: tuple[str, ...]) -> Any:
 
 
 def began(configuration: Configuration, space: "StateSpace", as_multiset: bool) -> Configuration:
-    """A configuration of the protocol itself, in which nobody is halted yet."""
+    """A configuration of the protocol itself, in which no agent is halted yet."""
     agents, weights = configuration.weighted()
     wide = np.zeros(len(agents), space.dtype)
     for name in agents.dtype.names or ():

@@ -190,7 +190,7 @@ if TYPE_CHECKING:
 else:
 
     class shared_property(cached_property):  # noqa: N801 - used like a function
-        """A property that equal protocols calculate once; nobody writes to it."""
+        """A property that equal protocols calculate once; it is never written to."""
 
         def __set_name__(self, owner: type, name: str) -> None:
             super().__set_name__(owner, name)

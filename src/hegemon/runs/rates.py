@@ -98,7 +98,7 @@ def read_rates(given: Any) -> tuple[Rate, ...]:
         return ()
     rates = tuple(one if isinstance(one, Rate) else parse_rate(one) for one in parts)
     if sum(one.rate for one in rates) >= 1:
-        raise InvalidInput("the rates add up to 1 or more, so that nobody would ever meet; take smaller ones")
+        raise InvalidInput("the rates add up to 1 or more, so that no two agents would ever meet; take smaller ones")
     return rates
 
 

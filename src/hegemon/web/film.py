@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FRAMES = 150
 MOST_PIXELS = 120 * 120  # of a raster in a film
 MOST_MESSAGES = 300  # per frame
-LONGEST_FILM = 10_000  # rounds, where nobody gave a length
+LONGEST_FILM = 10_000  # rounds, where no length is given
 FAR = 1 << 62  # steps
 TAIL = 0.1  # of the film goes on after its end is reached
 HEAD = (
@@ -163,7 +163,7 @@ def shoot_moments(session: "Session", steps: Sequence[int]) -> dict[str, Any]:
 
 
 def _end(session: "Session", until: str | None, max_steps: int | None) -> tuple[int, str, bool]:
-    """The last step, the lamp that ends it earlier, and whether nobody gave a length."""
+    """The last step, the lamp that ends it earlier, and whether no length was given."""
     protocol, unit = session.protocol, session.protocol.time_unit
     longest = LONGEST_FILM if session.world.is_rounds else LONGEST_FILM * protocol.n
     limit = longest if max_steps is None else max_steps

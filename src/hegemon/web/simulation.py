@@ -29,7 +29,7 @@ SHARE = 5  # readings take at most this fraction of the time (one part in SHARE)
 TOLD = 400  # steps per second up to which each shown step is described
 LARGEST_START = 200_000  # states in a dropped configuration
 MOST_LATER = 64  # commands that wait for the end of a jump
-LOOK = 1.0  # seconds between two readings while nobody watches: healing is found by replaying from the last one
+LOOK = 1.0  # seconds between two readings while no page is open: healing is found by replaying from the last one
 AT_ONCE = {
     "frame",
     "choices",

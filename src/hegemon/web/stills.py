@@ -16,7 +16,7 @@ INCHES = {1: 5.4, 2: 3.8}  # of a panel, by their number; smaller where there ar
 MOST_MOMENTS = 12
 IN_A_ROW = 4
 HEADING = 0.7  # inches for the title and the legend
-STRIP = 4  # moments, where nobody says which
+STRIP = 4  # moments, where none are given
 MOST_BANDS = 14  # classes in a legend
 
 

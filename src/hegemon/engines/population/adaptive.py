@@ -1,7 +1,7 @@
 """On sparse graphs: `agents` while many arcs are active, `events` while few are, whichever costs less.
 
-When to change is decided by the run alone (its steps and its active arcs), never by how often somebody looks
-at it, so that recording or interrupting a run does not change it.
+When to change is decided by the run alone (its steps and its active arcs), never by how often it is observed,
+so that recording or interrupting a run does not change it.
 """
 
 import numpy as np

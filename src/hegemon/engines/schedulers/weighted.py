@@ -102,7 +102,7 @@ class Weighted(Scheduler):
             arcs, rates = np.asarray(self._ends), self._rates
         kept = [k for k, rate in enumerate(rates) if rate > 0]
         if not kept:
-            raise InvalidInput(f"{self.name}: no arc of {topology.name} has a positive rate; nobody could ever meet")
+            raise InvalidInput(f"{self.name}: no arc of {topology.name} has a positive rate; agents could never meet")
         return arcs[kept].astype(np.int32), [rates[k] for k in kept]
 
     def _require_agents(self, topology: Topology) -> None:
@@ -113,7 +113,7 @@ class Weighted(Scheduler):
         if self._by_agent and topology.is_complete:
             self._require_agents(topology)
             if sum(rate > 0 for rate in self._rates) < 2:
-                raise InvalidInput(f"{self.name}: fewer than two agents have a positive rate; nobody could ever meet")
+                raise InvalidInput(f"{self.name}: fewer than two agents have a positive rate; agents could never meet")
             agents = np.arange(topology.n)
             return pair_by_agent, alias_table(np.stack([agents, agents], axis=1), self._rates)
         arcs, rates = self._arc_rates(topology)

@@ -60,7 +60,7 @@ class JobArrays(Gathering):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         super().shutdown(wait, cancel_futures=cancel_futures)
-        self._thread.join()  # in any case: jobs that nobody waits for are cancelled
+        self._thread.join()  # in any case: jobs that are not waited for are cancelled
         for future, job in self._running.items():
             job.cancel(check=False)
             future.cancel()

@@ -1,1 +1,1 @@
-"""How long a leader is held, when nobody can wait for its loss: rare events by a weighted ensemble."""
+"""How long a leader is held where its loss is too rare to be simulated: a weighted ensemble."""

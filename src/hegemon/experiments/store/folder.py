@@ -25,7 +25,7 @@ from hegemon.experiments.study import Study, study_from
 from hegemon.files import MARK, write_text
 from hegemon.protocols.loading import digest_of
 
-STALE_SECONDS = 600  # an unfinished file this old belongs to nobody who lives
+STALE_SECONDS = 600  # an unfinished file this old belongs to no running process
 
 
 class Damaged(InvalidInput):

@@ -66,7 +66,7 @@ def drivers(folder: Path) -> list[dict[str, Any]]:
             fresh = time.time() - path.stat().st_mtime < ALIVE_SECONDS
             content["alive"] = content["ended"] is None and fresh and _may_run(content)
         except (OSError, ValueError, KeyError, TypeError):
-            continue  # half a file is nobody's
+            continue  # a file that is cut short
         found.append(content)
     return sorted(found, key=lambda content: str(content.get("started")))
 
