@@ -59,6 +59,14 @@ def printed() -> dict[str, str]:
         "timer, n = 3": str(hegemon.verify(timer)),
         "flood-max, n = 3": str(hegemon.verify(hegemon.FloodMax(n=3))),
         "timer, n = 3: how long": str(hegemon.holding(timer, relative=1, budget=10**5, workers=1)),
+        "timer, n = 10, N = 10": str(hegemon.advise(1e6, n_at_most=10)),
+        "timer, n = 3: the slowest start found on complete:3": str(
+            hegemon.search_worst(timer, evaluations=3, trials=8, final=10)
+        ),
+        "pairwise, every n >= 2, complete graphs": str(hegemon.prove(hegemon.Pairwise)),
+        "leader-election, 2 states, n = 2, 3": str(hegemon.discover(states=2, n="2,3")),
+        "timer: the front of 2 choices": str(hegemon.improve("timer", "s=2,3", n=3)),
+        "share of steps with exactly one leader": str(hegemon.availability(timer, rates=["corrupt=1/1000"])),
         "200 agents in ": str(hegemon.Timer(n=200, s=30).initial("random", rng)),
     }
 

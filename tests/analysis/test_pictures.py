@@ -179,6 +179,7 @@ def test_a_picture_is_drawn_into_the_axes_of_the_caller():
         (watched, "parallel time (steps / n)"),
         (several, "steps until the stop"),
         (elections, "messages"),
+        (hg.compare("pairwise", n=[4, 8], trials=2), "n"),
     ):
         axis = Figure().subplots()
         picture = made.plot(ax=axis)

@@ -105,6 +105,14 @@ class Discovery:
             tables[one.times[largest][0]] += one.tables
         return [(time, processes[time], tables[time]) for time in sorted(processes)]
 
+    def __str__(self) -> str:
+        sizes = ", ".join(map(str, self.question.n))
+        about: dict[str, Any] = {"protocols": self.tables, "right ones": self.satisfying, "processes": len(self.found)}
+        if self.found:
+            steps = max(self.found[0].times[max(self.question.n)])
+            about |= {"the fastest": f"{float(steps):.6g} expected steps at n = {max(self.question.n)}"}
+        return display.plain(f"{self.question.specification}, {self.question.states} states, n = {sizes}", about)
+
     def record(self, best: int = 10) -> dict[str, Any]:
         return {
             **self.question.record(),

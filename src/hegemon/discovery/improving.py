@@ -79,6 +79,16 @@ class Improvement:
     def sizes(self) -> list[int]:
         return sorted({one.n for one in self.tried})
 
+    def __str__(self) -> str:
+        rows = {
+            f"n = {n}: {', '.join(f'{name} = {value}' for name, value in one.parameters.items())}":
+                f"{display.figure(one.convergence)} steps, held {'at least ' * one.at_least}"
+                f"{'forever' if math.isinf(one.holding) else display.figure(one.holding)}, {one.states:,} states"
+            for n in self.sizes
+            for one in self.front(n)
+        }  # fmt: skip
+        return display.plain(f"{self.protocol}: the front of {len(self.tried):,} choices of parameters", rows)
+
     def record(self) -> dict[str, Any]:
         return {
             "protocol": self.protocol,

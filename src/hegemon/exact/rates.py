@@ -56,6 +56,16 @@ class LongRun:
     transitions: int
     agents: tuple[int, ...]  # the numbers of agents that there can be
 
+    def __str__(self) -> str:
+        numbers = " … ".join(f"{n:,}" for n in sorted({self.agents[0], self.agents[-1]}))
+        about = {
+            "availability": f"{self.availability:.10g} ± {self.error:.2g}",
+            "mean gap": self.mean_gap,
+            "one leader for": self.mean_held,
+            "configurations": self.configurations,
+        }
+        return display.plain(f"share of steps with exactly one leader in the long run, n = {numbers}", about)
+
     def record(self) -> dict[str, list[int] | float | None]:
         return {
             "availability": self.availability,

@@ -60,6 +60,15 @@ class ProtocolComparison:
 
         return pandas.DataFrame(self.rows, columns=list(COLUMNS))
 
+    def __str__(self) -> str:
+        columns = self.columns
+        cells = [
+            [name.replace("_", " ") for name in columns],
+            *([shown(row, one) for one in columns] for row in self.rows),
+        ]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in cells)
+
     def record(self) -> dict[str, Any]:
         """What `--json` prints."""
         return {"seed": self.seed, "rows": self.rows, "failed": self.failed}
@@ -83,9 +92,10 @@ class ProtocolComparison:
         """The table for a paper (booktabs)."""
         return latex_table(self.rows, columns or self.columns)
 
-    def plot(self) -> Picture:
-        """Time over n, states against time at the largest n of each, and messages over n, where measured."""
-        return picture(self.rows)
+    def plot(self, ax: Any = None) -> Picture:
+        """Time over n, states against time at the largest n of each, and messages over n, where measured; with `ax`,
+        time over n is drawn there."""
+        return picture(self.rows, ax)
 
 
 def compare(
@@ -264,12 +274,12 @@ def latex_table(rows: list[dict[str, Any]], columns: Sequence[str]) -> str:
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
 
-def picture(rows: list[dict[str, Any]]) -> Picture:
+def picture(rows: list[dict[str, Any]], ax: Any = None) -> Picture:
     if not rows:
         raise InvalidInput("nothing was measured, so there is nothing to draw")
     sizes = sorted({row["n"] for row in rows})
-    stateful, sending = any(row["states"] for row in rows), any(row["messages"] for row in rows)
-    figure, (left, *more) = new_figure(1 + stateful + sending, height=5.4)
+    stateful, sending = (ax is None and any(row[name] for row in rows) for name in ("states", "messages"))
+    figure, (left, *more) = new_figure(1 + stateful + sending, height=5.4) if ax is None else (ax.figure, [ax])
     right, sent = more[0] if stateful else None, more[-1] if sending else None
     for k, name in enumerate(dict.fromkeys(row["protocol"] for row in rows)):
         mine = [row for row in rows if row["protocol"] == name]

@@ -63,6 +63,19 @@ class WorstStart:
     interrupted: bool = False  # by a signal: the command ends with that signal's exit code
     exact: dict[str, Any] | None = None  # expected steps of the start found, and the worst of all
 
+    def __str__(self) -> str:
+        low, high = self.interval or (None, None)
+        about = {
+            "mean": f"{'at least ' * bool(self.unfinished)}{display.figure(self.mean)}",
+            "95 % interval": None if low is None else [low, high],
+            "from random starts": self.random_mean,
+            "trials": self.trials,
+            "evaluations": self.evaluations,
+            "seed": str(self.seed),
+        }
+        protocol = self.protocol
+        return display.plain(f"{protocol.id}, n = {protocol.n:,}: the slowest start found on {self.graph}", about)
+
     def record(self) -> dict[str, Any]:
         compared = {} if self.exact is None else {"exact": self.exact}
         return {

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from hegemon.display import Show
+from hegemon.display import Show, plain
 from hegemon.errors import InvalidInput, meant
 from hegemon.exact.proofs import checker
 from hegemon.exact.proofs.certificates import certificate
@@ -72,6 +72,14 @@ class Proof:
     @property
     def ok(self) -> bool:
         return all(statement.status == PROVED for part in self.parts for statement in part.statements)
+
+    def __str__(self) -> str:
+        about = {
+            f"{one.question} {one.set}{' if ' * bool(part.case)}{part.case}": f"{one.status}: {one.sentence}"
+            for part in self.parts
+            for one in part.statements
+        }
+        return plain(f"{self.protocol.id}, every n >= {self.parts[0].system.smallest}, {self.graphs} graphs", about)
 
     def record(self) -> dict[str, Any]:
         system = self.parts[0].system

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from hegemon.display import plain
 from hegemon.errors import InvalidInput
 from hegemon.models.expressions import whole_number
 
@@ -80,6 +81,18 @@ class Advice:
         pace = "" if rate is None else f" --rate {rate / 2:g}"  # each interaction has one who begins it
         chosen = f"hegemon agent {self.known.protocol} --n {self.known.n} {given}{pace}"
         return f"{chosen} --peers FILE --key FILE --listen HOST:PORT"
+
+    def __str__(self) -> str:
+        known, given = self.known, self.known.parameters
+        chosen = f"{known.protocol}, n = {known.n}" + "".join(f", {name} = {value}" for name, value in given.items())
+        about = {
+            "holds": f"{known.held} units of parallel time",
+            "convergence": f"{known.convergence:,.4g} units",
+            "states": known.states,
+            "known from": known.basis,
+            "command": self.command,
+        }
+        return plain(chosen, about)
 
     def record(self) -> dict[str, Any]:
         known = self.known
