@@ -85,15 +85,9 @@ def maker(name: str, parameters: Mapping[str, Any], naming: str) -> Callable[[in
     `naming` says how a user names a Python file that only data has named.
     """
     chosen = find_protocol(name, naming)
-    for key in parameters:
-        if key == "n":
-            raise InvalidInput("--set n=… is not the way to say how many agents there are; give --n N")
-        if key not in (declared := chosen.parameter_declarations):
-            known = ", ".join(declared) or "none"
-            raise InvalidInput(
-                f"{chosen.id} has no parameter {key!r}; its parameters are: {known}{meant(key, declared)}"
-            )
-
+    if "n" in parameters:
+        raise InvalidInput("--set n=… is not the way to say how many agents there are; give --n N")
+    chosen.require_declared(parameters)
     return lambda n: chosen(n=n, **parameters)
 
 

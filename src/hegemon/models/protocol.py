@@ -4,7 +4,7 @@ import copy
 import inspect
 import re
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -126,13 +126,7 @@ class Protocol:
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < self.smallest_n:
             raise InvalidInput(f"{self.id}: n = {n!r} is out of range; it must be a whole number >= {self.smallest_n}")
         self.n = int(n)
-        unknown = set(given) - set(self.parameter_declarations)
-        if unknown:
-            known, word = ", ".join(self.parameter_declarations) or "none", sorted(unknown)[0]
-            raise InvalidInput(
-                f"{self.id} has no parameter {word!r}; its parameters are: {known}"
-                f"{meant(word, self.parameter_declarations)}"
-            )
+        self.require_declared(given)
         self.values = {"n": self.n}
         for name, declaration in self.parameter_declarations.items():
             try:
@@ -152,6 +146,14 @@ class Protocol:
             answer = check()
         if answer is not None:
             raise InvalidInput(f"{self.id}: validate returns {kind(answer)}; it must raise InvalidInput instead")
+
+    @classmethod
+    def require_declared(cls, given: Iterable[str]) -> None:
+        """Raise InvalidInput if one of these names is no parameter."""
+        known = cls.parameter_declarations
+        if unknown := set(given) - set(known):
+            word, names = min(unknown), ", ".join(known) or "none"
+            raise InvalidInput(f"{cls.id} has no parameter {word!r}; its parameters are: {names}{meant(word, known)}")
 
     @property
     def shared(self) -> Shared:

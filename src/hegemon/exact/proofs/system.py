@@ -110,13 +110,7 @@ class System:
     @staticmethod
     def _without_size(protocol_class: type[Protocol], given: dict[str, Any], inputs: Any) -> Protocol:
         """An instance whose n, and all that follows from it, is a symbol."""
-        unknown = set(given) - set(protocol_class.parameter_declarations)
-        if unknown:
-            known, word = ", ".join(protocol_class.parameter_declarations) or "none", sorted(unknown)[0]
-            raise InvalidInput(
-                f"{protocol_class.id} has no parameter {word!r}; its parameters are: {known}"
-                f"{meant(word, protocol_class.parameter_declarations)}"
-            )
+        protocol_class.require_declared(given)
         protocol: Any = object.__new__(protocol_class)
         protocol.n = Affine("n", size=1, facts=inputs)
         protocol.values = {"n": protocol.n}
