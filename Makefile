@@ -53,7 +53,7 @@ suite stock: export NUMBA_OPT = 1
 suite: export NUMBA_CACHE_DIR = $(abspath $(VENV))/kernels-of-tests
 stock: export NUMBA_CACHE_DIR = $(abspath $(VENV))/kernels-of-stock
 suite: $(VENV)/installed-test chromium lint
-	$(BIN)/python -m pytest -m 'not full' --durations=25 --durations-min=3  # the slowest are told: eight minutes for all
+	$(BIN)/python -m pytest -m 'not full' --durations=25 --durations-min=3  # the slowest are listed: eight minutes for all
 
 test-full: $(VENV)/installed-test $(VENV)/installed-docs chromium
 	$(BIN)/python -m pytest
