@@ -65,6 +65,7 @@ def printed() -> dict[str, str]:
         ),
         "pairwise, every n >= 2, complete graphs": str(hegemon.prove(hegemon.Pairwise)),
         "leader-election, 2 states, n = 2, 3": str(hegemon.discover(states=2, n="2,3")),
+        "leader-election, 2 states, n = 2": str(hegemon.discover_guided(states=2, n="2", walks=2)),
         "timer: the front of 2 choices": str(hegemon.improve("timer", "s=2,3", n=3)),
         "share of steps with exactly one leader": str(hegemon.availability(timer, rates=["corrupt=1/1000"])),
         "200 agents in ": str(hegemon.Timer(n=200, s=30).initial("random", rng)),

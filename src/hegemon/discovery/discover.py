@@ -53,6 +53,16 @@ class Found:
         return {"rules": self.rules, "tables": self.tables, "expected_steps": steps}
 
 
+def summary(question: SearchQuestion, found: tuple[Found, ...], about: dict[str, Any]) -> str:
+    """What a search has found, in a few lines."""
+    about = about | {"processes": len(found)}
+    if found:
+        largest = max(question.n)
+        about["the fastest"] = f"{float(max(found[0].times[largest])):.6g} expected steps at n = {largest}"
+    sizes = ", ".join(map(str, question.n))
+    return display.plain(f"{question.specification}, {question.states} states, n = {sizes}", about)
+
+
 @dataclass(frozen=True)
 class Discovery:
     """What a search has covered and found. The numbers add up: every table fails in one branch, or satisfies."""
@@ -106,12 +116,7 @@ class Discovery:
         return [(time, processes[time], tables[time]) for time in sorted(processes)]
 
     def __str__(self) -> str:
-        sizes = ", ".join(map(str, self.question.n))
-        about: dict[str, Any] = {"protocols": self.tables, "right ones": self.satisfying, "processes": len(self.found)}
-        if self.found:
-            steps = max(self.found[0].times[max(self.question.n)])
-            about |= {"the fastest": f"{float(steps):.6g} expected steps at n = {max(self.question.n)}"}
-        return display.plain(f"{self.question.specification}, {self.question.states} states, n = {sizes}", about)
+        return summary(self.question, self.found, {"protocols": self.tables, "right ones": self.satisfying})
 
     def record(self, best: int = 10) -> dict[str, Any]:
         return {

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hegemon import display
-from hegemon.discovery.discover import Found, process
+from hegemon.discovery.discover import Found, process, summary
 from hegemon.discovery.judge import FAILS, Outlook, judge, members
 from hegemon.discovery.keeping import read_kept, write_kept
 from hegemon.discovery.search import Problem, TableSearch
@@ -53,6 +53,10 @@ class GuidedDiscovery:
     @property
     def tables(self) -> int:
         return sum(problem.space.size for problem in self.question.problems)
+
+    def __str__(self) -> str:
+        about = {"walks": self.walks, "judged": f"{self.judged:,} of {self.tables:,} protocols"}
+        return summary(self.question, self.found, about | {"seed": str(self.seed)})
 
     def record(self, best: int = 10) -> dict[str, Any]:
         return {

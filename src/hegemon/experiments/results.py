@@ -23,6 +23,7 @@ from hegemon.analysis.scaling import (
     exponent,
 )
 from hegemon.analysis.statistics import CONFIDENCE, ROUND_LIMIT, finite, sample_quantile, summarize_times, wilson
+from hegemon.display import counted, figure, plain
 from hegemon.errors import InvalidInput, choose, meant
 from hegemon.experiments.filters import choose_rows
 from hegemon.experiments.precision import TIMES, Precision, parse_precision
@@ -211,6 +212,22 @@ class StudyResults:
     protocols: list[str]
     precision: Precision | None
     extended_since: bool  # the study asks for more than its table has
+
+    def __str__(self) -> str:
+        groups = {}
+        for row in self.rows:
+            name = ", ".join(f"{axis} = {row[axis]}" for axis in self.by) or "all trials"
+            censored = f", {row['censored']:,} censored" if row["censored"] else ""
+            least = row["mean"] is None and row["mean_at_least"] is not None
+            mean = row["mean_at_least"] if least else row["mean"]
+            interval = f" ({figure(row['ci95'])})" if row["ci95"] else ""
+            groups[name] = f"{'at least ' * least}{figure(mean)}{interval}, {counted(row['trials'], 'trial')}{censored}"
+        laws = {
+            "law " + ", ".join(f"{name} = {value}" for name, value in one.series.items()):
+                f"{figure(one.constant)} · {one.law}"
+            for one in self.fits
+        }  # fmt: skip
+        return plain(f"mean of {self.of} and its 95 % interval: {', '.join(self.protocols)}", groups | laws)
 
     def record(self) -> dict[str, Any]:
         fits = [asdict(fit) for fit in self.fits]
