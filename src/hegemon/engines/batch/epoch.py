@@ -35,14 +35,17 @@ from hegemon.engines.batch.census import (
 # Relative costs, in nanoseconds where they were measured; only their ratios matter.
 COLLISION, DRAW, CARD = 130.0, 55.0, 8.0
 
-# room: for how many touched agents, for how many cards; how many costs are listed. order to saved: over the occupied
-# slots. pair: of an interaction that is carried out by itself. touched: the slots of touched agents. deck: responders
-# to be dealt. kept: a generator to come back to. costs: of meeting so many agents, none twice.
+# room: for how many touched agents, for how many cards; how many costs are listed; the width of the guide, and for how
+# many occupied slots. order to saved: over the occupied slots. bound: the agents below it are of this slot or of one
+# before; free: those from it on are not drawn yet. pair: of an interaction that is carried out by itself. touched: the
+# slots of touched agents. deck: responders to be dealt. kept: a generator to come back to. costs: of meeting so many
+# agents, none twice.
 Workspace, open_workspace = bundle(
-    "Workspace", room=np.int64, order=np.int64, bound=np.int64, guide=np.int64, removed=np.int64, rest=np.int64,
+    "Workspace", room=np.int64, order=np.int64, bound=np.int64, guide=np.int64, free=np.int64, rest=np.int64,
     firsts=np.int64, seconds=np.int64, saved=np.int64, pair=np.int64, touched=np.int32, deck=np.int32, kept=np.uint64,
     costs=np.float64,
 )  # fmt: skip
+AGENTS, CARDS, COSTS, SHIFT, OCCUPIED = range(5)
 
 # What an epoch did. sizes: the entries used, and the mask of `taken`; if that is 0 nothing is written down. written:
 # position, initiator, responder and coins of every interaction carried out by itself, WIDTH numbers each; taken: a hash
@@ -88,7 +91,7 @@ def new_workspace(capacity: int, n: int) -> Any:
     deck = min(DECK, n, int(math.sqrt(n * setup / (2 * COLLISION))) + 1)
     hands = np.empty(touched, np.int32), np.empty(deck, np.int32)  # nothing is read that was not written
     costs = listed_costs(n)
-    room = np.array([touched, deck, len(costs)])
+    room = np.array([touched, deck, len(costs), 0, 0])
     return Workspace(room, *np.zeros((9, capacity), np.int64), *hands, np.zeros(4, np.uint64), costs)
 
 
@@ -170,15 +173,18 @@ def lay_out(census, workspace, n):
         slot = census.ranked[rank]
         count = census.counts[slot]
         if count:
+            workspace.order[occupied], workspace.free[occupied] = slot, total
             total += count
-            workspace.order[occupied], bound[occupied], workspace.removed[occupied] = slot, total, 0
+            bound[occupied] = total
             occupied += 1
-    shift, width = np.int64(1), n / smaller(2.0 * occupied, float(census.head[CAPACITY]))
-    while width >= 2.0:  # a logarithm, without its price in every epoch
-        width *= 0.5
-        shift += 1
-    if width < 1.0:
-        shift = np.int64(0)
+    room = workspace.room
+    if room[OCCUPIED] != occupied:
+        shift, width = np.int64(1), n / smaller(8.0 * occupied, float(census.head[CAPACITY]))
+        while width >= 2.0:
+            width *= 0.5
+            shift += 1
+        room[OCCUPIED], room[SHIFT] = occupied, shift if width >= 1.0 else np.int64(0)
+    shift = room[SHIFT]
     k = 0
     for entry in range(((n - 1) >> shift) + 1):
         while bound[k] <= entry << shift:
@@ -191,16 +197,16 @@ def lay_out(census, workspace, n):
 def draw_untouched(workspace, rng, n, shift):
     """Take one agent out of the untouched population: its slot.
 
-    An agent is a number below n; of each state the first agents, as counted in `removed`, were removed before.
+    An agent is a number below n; of each state the agents below `free` were removed before.
     """
-    bound, removed = workspace.bound, workspace.removed
+    bound, free = workspace.bound, workspace.free
     while True:
         x = next_below(rng, n)
         k = workspace.guide[x >> shift]
         while x >= bound[k]:
             k += 1
-        if x - (bound[k - 1] if k else 0) >= removed[k]:
-            removed[k] += 1
+        if x >= free[k]:
+            free[k] += 1
             return workspace.order[k]
 
 
@@ -214,8 +220,8 @@ def collide(census, workspace, log, course, n, length):
     """
     touched, pair, rng = workspace.touched, workspace.pair, course.rng
     writing = log.sizes[MASK] > 0
-    room = workspace.room[0] - SPARE
-    listed = 2 * length < workspace.room[2]  # a step meets two agents at most
+    room = workspace.room[AGENTS] - SPARE
+    listed = 2 * length < workspace.room[COSTS]  # a step meets two agents at most
     occupied, shift = lay_out(census, workspace, n)
     delayed = made = agents = alone = np.int64(0)
     while agents < room and alone < room:
@@ -312,7 +318,7 @@ def match(census, workspace, log, course, occupied, delayed):
     many = occupied * DRAW / CARD
     for k in range(occupied):
         need, pool = firsts[k], delayed
-        if need <= many and delayed <= workspace.room[1]:
+        if need <= many and delayed <= workspace.room[CARDS]:
             continue
         delayed -= need
         firsts[k] = 0
@@ -359,13 +365,10 @@ def epoch(census, workspace, log, course, n, length):
     made, occupied, delayed, agents = collide(census, workspace, log, course, n, length)
     if made < 0:
         return made
-    bound, removed, rest = workspace.bound, workspace.removed, workspace.rest
-    total = n
-    before = 0
+    rest, total = workspace.rest, np.int64(0)
     for k in range(occupied):
-        rest[k] = bound[k] - before - removed[k]
-        before = bound[k]
-        total -= removed[k]
+        rest[k] = workspace.bound[k] - workspace.free[k]
+        total += rest[k]
     take(course.rng, rest, occupied, total, delayed, workspace.firsts)
     take(course.rng, rest, occupied, total - delayed, delayed, workspace.seconds)
     for k in range(occupied):
