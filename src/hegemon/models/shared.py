@@ -60,6 +60,7 @@ class Functions:
         self.equals: dict[str, Shared] = {}
         self.authors = [base for base in kind.__mro__ if not base.__module__.startswith(("hegemon.", "builtins"))]
         self._declared = [_declarations(base) for base in self.authors]
+        self.overrides = not all(_own.isdisjoint(vars(base)) for base in self.authors)
 
     def last(self, kind: Any) -> bool:
         """Whether the class, all that its author declares in it, and what its functions read is as it was."""
@@ -182,7 +183,7 @@ def _is_plain(protocol: "Protocol", functions: Functions) -> bool:
     for value in protocol.values.values():
         if type(value) not in PLAIN:  # proofs have expressions in n
             return False
-    return all(_own.isdisjoint(vars(base)) for base in functions.authors)
+    return not functions.overrides
 
 
 if TYPE_CHECKING:

@@ -50,7 +50,7 @@ class StateCourse:
 
     def __init__(self, asked: MadeRecord):
         self.asked = asked
-        marks = marks_of(read_rates(asked.rates))
+        marks = marks_of(read_rates(asked.rates)) if asked.rates else ()
         protocol: Any = asked.process()
         protocol.require_sound()
         topology, start = topology_for(protocol, asked.graph, asked.seed), opened(asked.start, protocol.starts)

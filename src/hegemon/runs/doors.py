@@ -19,12 +19,12 @@ def takes(record: Callable[P, Record]) -> Callable[[Callable[[Record], Answer]],
 
     def decorate(function: Callable[[Record], Answer]) -> Callable[P, Answer]:
         signature = inspect.signature(record)
-        options = options_of(cast(type, record))
+        options, known = options_of(cast(type, record)), frozenset(signature.parameters)
 
         @wraps(function)
         def door(*arguments: P.args, **given: P.kwargs) -> Answer:
             for word in given:
-                if word not in signature.parameters:
+                if word not in known:
                     raise InvalidInput(
                         f"{function.__name__} has no option {word!r}; its options are {', '.join(options)}"
                         f"{meant(word, options)}"

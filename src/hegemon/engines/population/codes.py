@@ -189,6 +189,8 @@ class Codes:
 
     def counts(self, population: np.ndarray) -> np.ndarray:
         """How many agents satisfy each of the stop's conditions."""
+        if not self.marks.shape[1]:
+            return np.zeros(0, np.int64)
         return self._membership.counts_from(self.marks, np.bincount(population, minlength=self.space.size))
 
     def run(
