@@ -1,5 +1,6 @@
 """Lost and one-sided interactions of the simulator and of `verify`: exact, and the same in every engine."""
 
+import json
 from fractions import Fraction
 
 import numpy as np
@@ -111,3 +112,15 @@ def test_what_cannot_lose_interactions_says_so(capsys):
     assert main(["run", "pairwise", "--n", "8", "--loss", "1/2", "--one-sided", "0.25", "--quiet"]) == 0
     assert "one-sided" in capsys.readouterr().out
     assert main(["verify", "pairwise", "--n", "3", "--loss", "0.5", "--json", "--quiet"]) == 0
+
+
+@pytest.mark.parametrize("protocol", [hg.Pairwise, Fading])
+def test_a_run_with_lost_interactions_is_traced(protocol, capsys):
+    """Line by line what the run has done: every change of a leader is an interaction that was not lost."""
+    name = "pairwise" if protocol is hg.Pairwise else f"{__file__}:Fading"
+    words = ["run", name, "--n", "4", "--loss", "1/2", "--one-sided", "1/3", "--quiet", "--json", "--trace", "10000"]
+    assert main(words) == 0
+    content = json.loads(capsys.readouterr().out)
+    last = f"step {content['trials'][0]['steps']}:"
+    assert content["trace"][-1].startswith(last) and all("delivery=-" not in line for line in content["trace"])
+    assert sum("leader 1→0" in line for line in content["trace"]) == 3

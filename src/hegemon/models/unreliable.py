@@ -91,6 +91,8 @@ def _interact(
     lines += [f"    interact(a, b, p{drawn})"]
     if halved:
         lines += [f"    if coins.{ANSWER} < 0:", *(f"        a.{name} = kept_{name}" for name in fields)]
-    scope: dict[str, Any] = {"interact": interact, "Coins": namedtuple("Coins", own)}
+    scope: dict[str, Any] = {
+        "interact": interact, "Coins": namedtuple("Coins", own), "__name__": interact.__module__,
+    }  # fmt: skip
     exec("\n".join(lines), scope)
     return scope["unreliable_interact"]
