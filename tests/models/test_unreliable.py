@@ -95,7 +95,7 @@ def test_what_only_one_sided_interactions_reach():
 
 
 @pytest.mark.parametrize("shares", [{"loss": 1}, {"loss": -0.1}, {"one_sided": "x"}, {"one_sided": float("nan")},
-                                    {"loss": "1/0"}])  # fmt: skip
+                                    {"loss": "1/0"}, {"loss": ""}, {"one_sided": None}])  # fmt: skip
 def test_shares_are_probabilities(shares):
     with pytest.raises(InvalidInput, match="probability"):
         hg.simulate(hg.Pairwise(n=3), **shares)

@@ -236,7 +236,7 @@ class RunRecord:
 
     def process(self) -> Any:
         """The protocol whose steps are made: interactions may be lost or one-sided, agents may be crashed or paused."""
-        if not self.rates and not self.loss and not self.one_sided:
+        if not self.rates and self.loss == 0 == self.one_sided:  # what is no number, None say, is refused below
             return self.protocol
         from hegemon.models.halting import halting
         from hegemon.models.unreliable import unreliable
