@@ -11,6 +11,7 @@ import pytest
 from hegemon.analysis.statistics import sample_quantile
 from hegemon.cli.main import main
 from hegemon.cli.results import say_method
+from hegemon.display import figure
 from hegemon.errors import InvalidInput
 from hegemon.experiments.precision import parse_precision
 from hegemon.experiments.results import fit_laws, results, summarize_table
@@ -159,3 +160,28 @@ def test_what_an_interval_is_of_is_told(precise, told):
     rows = [{"ci95": (1, 2), "trials": 3, "reached": 3, "censored": 0}]
     say_method(screen, precise and parse_precision(precise), rows, "messages")
     assert said[0].startswith(told)
+
+
+def test_what_is_printed_has_the_interval_that_was_asked_for(tmp_path):
+    for precise, title, label in (
+        ("80%", "mean of steps and its 95 % interval: pairwise", "mean"),
+        ("80% of median", "mean of steps and the 95 % interval of the q50: pairwise", "q50"),
+    ):
+        sweep("pairwise", n=[4], relative=precise, workers=1, out=tmp_path / label)
+        found = results(tmp_path / label)
+        low, high = found.rows[0][f"{label}_sequence95"]
+        interval = f"{figure(low)} … {figure(high)}"
+        assert str(found).startswith(title) and f"{', q50' * (label == 'q50')} ({interval})" in str(found)
+
+
+def test_a_parameter_with_the_name_of_a_measure_is_an_axis(tmp_path):
+    file = tmp_path / "own.py"
+    file.write_text(
+        "from hegemon import Parameter, Pairwise\n\n\nclass Own(Pairwise):\n"
+        '    """Leaders that fight."""\n\n    leaders = Parameter(3, low=1)\n'
+    )
+    sweep(f"{file}:Own", n=[4, 6, 8], leaders=[1, 2], trials=3, workers=1, out=tmp_path / "study")
+    found = results(tmp_path / "study")
+    assert found.by == ["n", "leaders_given"] and "n = 4, leaders_given = 1" in str(found)
+    assert [fit.series for fit in found.fits] == [{"leaders_given": 1}, {"leaders_given": 2}]
+    assert main(["results", str(tmp_path / "study"), "--by", "n,leaders", "--plot", str(tmp_path / "p.png")]) == 0

@@ -56,6 +56,11 @@ def axes_of(study: Study) -> list[str]:
     return ["engine_asked" if name == "engine" else name for name in varying] or ["n"]
 
 
+def given_columns(table: "pandas.DataFrame", names: Sequence[str]) -> list[str]:
+    """The columns of these axes: what a run was given, where a measured column has the same name."""
+    return [f"{name}_given" if f"{name}_given" in table.columns else name for name in names]
+
+
 def default_measure(table: "pandas.DataFrame", precision: Precision | None = None) -> str:
     """What a study is about: the measure that was to be known precisely, or else the time."""
     time = "steps" if "steps" in table.columns else "rounds"
@@ -78,7 +83,7 @@ def summarize_table(
     if not len(table):
         raise InvalidInput("no trial is left; ask for less in --where")
     of = of or default_measure(table, precision)
-    by = [name if f"{name}_given" not in table.columns else f"{name}_given" for name in by]
+    by = given_columns(table, by)
     for name in (*by, of):
         if name not in table.columns:
             raise InvalidInput(
@@ -214,20 +219,22 @@ class StudyResults:
     extended_since: bool  # the study asks for more than its table has
 
     def __str__(self) -> str:
-        groups = {}
+        about, groups = self.precision.label if self.precision else "mean", {}
         for row in self.rows:
             name = ", ".join(f"{axis} = {row[axis]}" for axis in self.by) or "all trials"
             censored = f", {row['censored']:,} censored" if row["censored"] else ""
             least = row["mean"] is None and row["mean_at_least"] is not None
             mean = row["mean_at_least"] if least else row["mean"]
-            interval = f" ({figure(row['ci95'])})" if row["ci95"] else ""
+            found = row.get(f"{about}_sequence95") or row["ci95"]
+            interval = f"{f', {about}' * (about != 'mean')} ({figure(found)})" if found else ""
             groups[name] = f"{'at least ' * least}{figure(mean)}{interval}, {counted(row['trials'], 'trial')}{censored}"
         laws = {
             "law " + ", ".join(f"{name} = {value}" for name, value in one.series.items()):
                 f"{figure(one.constant)} · {one.law}"
             for one in self.fits
         }  # fmt: skip
-        return plain(f"mean of {self.of} and its 95 % interval: {', '.join(self.protocols)}", groups | laws)
+        whose = "its 95 % interval" if about == "mean" else f"the 95 % interval of the {about}"
+        return plain(f"mean of {self.of} and {whose}: {', '.join(self.protocols)}", groups | laws)
 
     def record(self) -> dict[str, Any]:
         fits = [asdict(fit) for fit in self.fits]
@@ -250,6 +257,7 @@ def results(
     groups = axes_of(asked) if names is None else [name.strip() for name in names if name.strip()]
     of = of or (precision.measure if precision else None)
     table = load_table(folder, None if where else [*groups, *([of] if of else [])])
+    groups = given_columns(table, groups)
     return StudyResults(
         of=of or default_measure(table),
         by=groups,
