@@ -4,6 +4,7 @@ import importlib.util
 import itertools
 import json
 import random
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -89,7 +90,7 @@ def test_a_daemon_can_do_nothing_against_what_is_found(tmp_path):
     for graph in ("directed-ring", "ring", "oriented-ring"):
         discovery = discover(**spread, states=2, n="3,4", graph=graph, daemon="central")
         assert discovery.satisfying + sum(tables for _, tables in discovery.pruned.values()) == discovery.tables
-        assert discovery.found
+        assert discovery.found and re.search("most moves +[0-9]+ for the fastest, at n = 4", str(discovery))
         for number, one in enumerate(discovery.found[:3]):
             protocol = written(one, number, tmp_path)
             (finding,) = hg.verify(protocol(n=4), property="reached", scheduler="central").findings

@@ -63,6 +63,10 @@ def test_the_front_is_exact_and_nothing_on_it_is_beaten():
     assert [(n, given) for n, given in found.too_large] == [(3, {"s": 288}), (4, {"s": 384})]  # the published ones
 
 
+def test_one_choice_is_printed_as_one():
+    assert str(improve("timer", "s=2", n=3)).startswith("timer: the front of 1 choice of parameters\n")
+
+
 def test_one_beats_another_only_if_it_is_nowhere_worse():
     def tried(convergence, holding, states):
         return TriedParameters({}, 3, states, "exact", convergence, holding)

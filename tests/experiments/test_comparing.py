@@ -195,3 +195,18 @@ def test_every_trial_and_moves_of_daemons(tmp_path, monkeypatch, capsys):
     huang = hg.compare("huang", n=5, trials=3, workers=1)
     assert len(lines) == 1 + 3 * len(hg.Huang.starts) + 3 and huang.rows[0]["moves"] > 0
     assert len(huang.each().splitlines()) == 1 + 3 * len(hg.Huang.starts)
+
+
+def test_what_could_not_be_compared_is_printed(tmp_path):
+    file = tmp_path / "own.py"
+    file.write_text(
+        'from hegemon import Pairwise, Group\n\n\nclass Own(Pairwise):\n    """Leaders that fight."""\n\n'
+        '    id = "own"\n\n    def start_all_leaders(self, rng):\n        """All."""\n'
+        "        if self.n == 6:\n            raise ValueError('too many')\n"
+        "        return [Group(self.n, {'leader': 1})]\n"
+    )
+    found = hg.compare(f"{file}:Own", n=[4, 6], trials=2, workers=1)
+    table, failed = str(found).splitlines()[:2], str(found).splitlines()[2:]
+    assert table[1].startswith("own") and failed == [f"{file}:Own, n = 6: {found.failed[0]['error']}"]
+    nothing = hg.compare(f"{file}:Own", n=6, trials=2, workers=1)
+    assert not nothing.rows and str(nothing) == failed[0]

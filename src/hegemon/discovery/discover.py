@@ -58,7 +58,8 @@ def summary(question: SearchQuestion, found: tuple[Found, ...], about: dict[str,
     about = about | {"processes": len(found)}
     if found:
         largest = max(question.n)
-        about["the fastest"] = f"{float(max(found[0].times[largest])):.6g} expected steps at n = {largest}"
+        time = "most moves" if question.daemon else "expected steps"
+        about[time] = f"{float(max(found[0].times[largest])):.6g} for the fastest, at n = {largest}"
     sizes = ", ".join(map(str, question.n))
     return display.plain(f"{question.specification}, {question.states} states, n = {sizes}", about)
 

@@ -55,7 +55,7 @@ class GuidedDiscovery:
         return sum(problem.space.size for problem in self.question.problems)
 
     def __str__(self) -> str:
-        about = {"walks": self.walks, "judged": f"{self.judged:,} of {self.tables:,} protocols"}
+        about = {"walks": self.walks, "judged": f"{self.judged:,} of {display.figure(self.tables)} protocols"}
         return summary(self.question, self.found, about | {"seed": str(self.seed)})
 
     def record(self, best: int = 10) -> dict[str, Any]:

@@ -87,7 +87,8 @@ class Improvement:
             for n in self.sizes
             for one in self.front(n)
         }  # fmt: skip
-        return display.plain(f"{self.protocol}: the front of {len(self.tried):,} choices of parameters", rows)
+        tried = display.counted(len(self.tried), "choice")
+        return display.plain(f"{self.protocol}: the front of {tried} of parameters", rows)
 
     def record(self) -> dict[str, Any]:
         return {

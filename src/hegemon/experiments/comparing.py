@@ -67,7 +67,8 @@ class ProtocolComparison:
             *([shown(row, one) for one in columns] for row in self.rows),
         ]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in cells)
+        table = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells] if self.rows else []
+        return "\n".join([*table, *(f"{row['protocol']}, n = {row['n']}: {row['error']}" for row in self.failed)])
 
     def record(self) -> dict[str, Any]:
         """What `--json` prints."""
