@@ -8,6 +8,7 @@ import pytest
 import hegemon as hg
 from hegemon.cli.main import main
 from hegemon.cli.run_report import drawn_title
+from hegemon.models.model import MODELS
 from hegemon.runs import trials
 from hegemon.runs.setting import topology_for
 from hegemon.runs.simulate import course_of
@@ -274,3 +275,13 @@ def test_waiting_for_a_lost_leader_names_what_does_not_wait(capsys, monkeypatch)
     monkeypatch.setattr(command.progress.Progress, "show", lambda self, stage, *rest: shown.append(stage))
     main([*words[:-1], "3e7", "--until", "broken", "--json"])
     assert any("hegemon holding" in stage for stage in shown)
+
+
+def test_runs_of_every_model_are_traced(capsys):
+    examples = {"population": "pairwise", "rounds": "herman", "messages": "flood-max", "objects": "sublinear-ranking"}
+    assert examples.keys() == MODELS.keys()
+    for name in examples.values():
+        assert main(["run", name, "--n", "5", "--trace", "-3", "--json", "--quiet"]) == 0
+        content = json.loads(capsys.readouterr().out)
+        (trial,) = content["trials"]
+        assert content["trace"] and f" {trial[content['unit']]}: " in content["trace"][-1]

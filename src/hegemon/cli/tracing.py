@@ -45,8 +45,9 @@ def trace(record: RunRecord, topology: "Topology", end: int, wanted: int) -> lis
 
     if record.protocol.model.wakes:
         return trace_messages(record, topology, end, wanted)
-    protocol = record.process()
-    world = protocol.model.home("world")(protocol, topology, record.start, record.seed, record.engine, record.scheduler)
+    protocol, model = record.process(), record.protocol.model
+    more = {"scheduler": record.scheduler} if model.scheduler else {}
+    world = model.home("world")(protocol, topology, record.start, record.seed, record.engine, **more)
     begin, story = world.snapshot(), prescribed_steps(record.start, protocol, topology)
     if wanted >= 0:
         return list(first_changes(world, story, end, wanted))
