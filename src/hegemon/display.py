@@ -18,6 +18,7 @@ from hegemon.errors import pass_interrupt
 PATIENCE = 1.0  # seconds before a bar appears
 EVERY = 0.2  # seconds between two of its movements
 SHOWN = 10  # rows of a table
+MEANT = 10**15  # the digits of larger floats are not all meant
 HUGE = 10**21  # whole numbers from here on are rounded; JSON has them all
 
 Signed = TypeVar("Signed", bound=Callable[..., Any])  # keeps its signature
@@ -32,7 +33,7 @@ def figure(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}" if abs(value) < HUGE else f"about {Decimal(value):.3e}"
     if isinstance(value, float):
-        return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:,.4g}"
+        return f"{value:,.0f}" if 10_000 <= abs(value) < MEANT else f"{value:,.4g}"
     if isinstance(value, list | tuple):
         return " … ".join(figure(item) for item in value)
     return str(value)

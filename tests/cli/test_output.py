@@ -51,3 +51,4 @@ def test_numbers_that_no_line_holds_are_rounded_and_say_so():
     """A protocol with arrays may have 10^90 states: a number folded over two lines is not read."""
     assert figure(10**21 - 1) == "999,999,999,999,999,999,999"
     assert figure(1037 * 10**92) == "about 1.037e+95" and figure(-(10**5000)) == "about -1.000e+5000"
+    assert figure(5.4709494560526e19) == "5.471e+19" and figure(1e14) == "100,000,000,000,000"
