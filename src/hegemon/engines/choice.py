@@ -1,4 +1,4 @@
-"""Which engine runs what, and why, for every model and for the page. It loads the one that it picks."""
+"""Which engine runs a protocol, and why, for every model and for the page. Only the chosen engine is imported."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # a run of a ring does not load message passing
     from hegemon.models.population import PopulationProtocol
     from hegemon.models.rounds import RoundsProtocol
 
-# Where each engine is that the protocols of a model may ask for, by the model's name.
+# The engines that protocols of a model may use, with their modules, by the model's name.
 ENGINES = {
     "population": {
         "agents": "hegemon.engines.population.agents:Agents",
@@ -78,7 +78,7 @@ _module = cache(import_module)  # a short run is over in less time than Python t
 def choose_watched(
     name: str, protocol: Protocol, topology: Topology, most: int, scheduler: Scheduler = UNIFORM
 ) -> tuple[Any, str]:
-    """The engine whose every step can be shown, for the page; beyond `most` agents of a complete graph, counts."""
+    """An engine that can show every step, for the page; beyond `most` agents on a complete graph, one that counts."""
     model = protocol.model
     if model.has_interactions and name == "auto" and scheduler is not UNIFORM:
         return _following(scheduler, protocol, engine_named("agents", protocol), FOLLOWED["agents"])
@@ -97,7 +97,7 @@ def choose_watched(
 def choose_for_messages(
     name: str, protocol: "MessageProtocol", topology: Topology, around: "Surroundings"
 ) -> tuple[type["MessageEngine"], str]:
-    """The engine for a message-passing protocol in these surroundings, by name or the best one."""
+    """The engine with this name, or the best one, for a message-passing protocol in these surroundings."""
     pattern = PATTERNS.get(type(protocol.pattern).__name__)
     fast = engine_named(pattern, protocol) if pattern else None
     if name == "auto":
@@ -119,7 +119,7 @@ def choose_for_messages(
 
 
 def _for_messages(protocol: "MessageProtocol", topology: Topology, around: "Surroundings") -> tuple[Any, str]:
-    """For synchronous rounds: compiled, where all is declared and there is enough to do."""
+    """For synchronous rounds: `compiled` on a large graph if nodes and messages are declared fields, else `nodes`."""
     nodes = engine_named("nodes", protocol)
     if topology.arcs < MANY_ARCS or protocol.undeclared.keys() - {"status"}:
         return nodes, "the engine for every message-passing protocol"
@@ -156,7 +156,7 @@ def choose_engine(
     threads: int | None = None,
     scheduler: Scheduler = UNIFORM,
 ) -> Choice:
-    """The engine for a protocol on a topology, by name or the best one; `observed` functions will be measured."""
+    """The engine with this name, or the best one, for a protocol on a topology; `observed`: what will be measured."""
     if protocol.model.has_rounds:
         return _for_rounds(name, cast("RoundsProtocol", protocol), stop, observed, fast_forward, threads, scheduler)
     if name == "auto":
@@ -176,7 +176,7 @@ def _following(scheduler: Scheduler, protocol: Protocol, chosen: Any, reason: st
 
 
 def scheduled(engine: type[Engine], scheduler: Scheduler) -> dict[str, Any]:
-    """The arguments with which an engine follows a scheduler; refused if it cannot do so exactly."""
+    """The arguments with which an engine follows a scheduler; raises InvalidInput if it cannot do so exactly."""
     if missing := unhonoured(engine, scheduler):
         raise InvalidInput(
             f"engine {engine.name} is exact only for schedulers that are {', '.join(missing)}, and {scheduler} is not; "
@@ -208,7 +208,7 @@ def _automatic(protocol: "PopulationProtocol", topology: Topology) -> tuple[type
 
 
 def follows_nodes(name: str, protocol: Protocol, scheduler: Scheduler, stop: Stop | None = None) -> bool:
-    """Whether the nodes of a run are followed one by one, because a daemon chooses them or silence is looked for."""
+    """Whether the nodes of a run are followed one by one: a daemon chooses them, or the stop is silence."""
     if not protocol.model.has_rounds:
         return False
     synchronous = str(scheduler) == protocol.model.scheduler

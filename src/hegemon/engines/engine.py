@@ -14,8 +14,8 @@ from hegemon.models.configuration import Configuration
 if TYPE_CHECKING:
     from hegemon.models.protocol import Protocol
 
-Snapshot: TypeAlias = tuple[int, *tuple[Any, ...]]  # the step, and what else the engine wants to have back
-LAST_STEP = 2**63 - 2  # of a clock of 64 bits, whose next number means never
+Snapshot: TypeAlias = tuple[int, *tuple[Any, ...]]  # the step, and whatever else the engine needs to be restored
+LAST_STEP = 2**63 - 2  # of a 64-bit clock; the next number means never
 
 
 def raw(array: np.ndarray) -> np.ndarray:
@@ -50,7 +50,7 @@ def kept(parts: tuple[np.ndarray, ...], into: tuple[Any, ...] | None) -> tuple[n
 
 
 def within_clock(engine: "Engine", limit: int) -> int:
-    """As far towards `limit` as an engine goes whose clock has 64 bits; refused once it stands there."""
+    """`limit`, or the last step of a 64-bit clock if that is less; raises InvalidInput once the engine is there."""
     if engine.step >= LAST_STEP < limit:
         raise InvalidInput(
             f"engine {engine.name} counts {LAST_STEP:,} steps (2^63 - 2) and no more; give a smaller limit"
@@ -69,21 +69,21 @@ class Engine(ABC):
     - check every transition that it uses when it first learns it, and end the run with an InvalidInput that names
       the pair (see `engines/refusal.py`) when a field leaves its range or the author's code raises;
     - notice the first step that meets the counted part of the stop, and stay there;
-    - answer to an interrupt: come back from `advance` after about `pacing.SLICE` seconds at the latest, or call
+    - react to an interrupt: return from `advance` after about `pacing.SLICE` seconds at the latest, or call
       `self.heartbeat()` that often.
 
     It *may assume* that the topology fits the protocol, that the configuration has n agents whose fields are in
-    their ranges, and that `advance` is never asked to go back.
+    their ranges, and that the limit of `advance` never lies in the past.
 
-    It *must not* let the course of a run depend on how often somebody looks: `advance(10); advance(20)` ends where
-    `advance(20)` does, also if the stop is met on the way and nobody waits for it, and so does going on from a restored
-    snapshot. It must not know any protocol by name.
+    It *must not* let the course of a run depend on how often it is observed: `advance(10); advance(20)` ends where
+    `advance(20)` does, also if the stop is met on the way and the driver goes on, and so does a run that goes on from a
+    restored snapshot. It must not know any protocol by name.
 
-    *The engine owns the coins.* Whoever reaches into a run calls `load` and never touches the generator. An engine may
+    *The engine owns the coins.* To change the configuration, call `load`; never touch the generator. An engine may
     draw ahead, but a coin that has decided anything up to the present step (a state, or that nothing was met) is never
     used again after a `load`: what was drawn ahead is then given up together with the coins it was drawn from. Only
-    `restore` repeats coins. Where states are not kept on the way (the private fields of skipped rounds), a run may be
-    reached into at its `horizon` alone.
+    `restore` repeats coins. Where states are not kept on the way (the private fields of skipped rounds), `load` may be
+    called at the `horizon` alone.
     """
 
     name: str = ""
@@ -95,7 +95,7 @@ class Engine(ABC):
     )  # traits of the schedulers for which it is exact
     as_multiset: bool = False  # starts may come as counts of states instead of an array of agents
     hopeless: str = ""  # a sentence, when it has found out that the stop can never be met
-    horizon: int | None = None  # where the driver will surely stop or reach in: no jump goes beyond
+    horizon: int | None = None  # where the driver will surely stop or call `load`: no jump goes beyond
     heartbeat: Callable[[], None] = staticmethod(lambda: None)  # raises when the run is to be given up
 
     @abstractmethod
@@ -112,12 +112,12 @@ class Engine(ABC):
 
     @classmethod
     def require_room(cls, protocol: Any, topology: Topology) -> None:
-        """Raise InvalidInput if the run does not fit in memory: asked before anything is allocated."""
+        """Raise InvalidInput if the run does not fit in memory; called before anything is allocated."""
         return None
 
     @classmethod
     def watches(cls, stop: Stop) -> bool:
-        """Whether it looks at the stop's whole predicates itself, wherever they can change. If not, the driver does."""
+        """Whether it evaluates the stop's whole predicates itself, wherever they can change; else the driver does."""
         return False
 
     @classmethod
@@ -129,7 +129,7 @@ class Engine(ABC):
     @property
     @abstractmethod
     def step(self) -> int:
-        """How many steps (or rounds) the present configuration is old."""
+        """The number of steps (or rounds) made so far."""
 
     @property
     def is_silent(self) -> bool:
@@ -142,21 +142,21 @@ class Engine(ABC):
         were made elsewhere, as prescribed interactions are. Later steps use coins that were not used before."""
 
     def follow(self, acting: Sequence[int], configuration: Configuration) -> None:
-        """Take over what a prescribed step has made: these agents or nodes acted in it, and no others."""
+        """Take over the configuration after a prescribed step, in which only these agents or nodes acted."""
         self.load(configuration, self.step + 1)
 
     @abstractmethod
     def advance(self, limit: int) -> bool:
         """Go towards step `limit`, or exactly to the first step that meets the stop; whether it is met.
 
-        May come back early: the driver calls again.
+        May return early: the driver calls again.
         """
 
     def advance_counting(self, limit: int, every: int, rows: int) -> tuple[bool, np.ndarray, np.ndarray] | None:
-        """As `advance`, and at the multiples of `every` on the way, at most that many, how many agents are in each
-        state: whether the stop is met, these steps, and a row of counts for each.
+        """As `advance`, and count the agents in each state at up to `rows` multiples of `every` on the way.
 
-        The step that meets the stop has no row. None where the engine does not do that now, and has done nothing.
+        Returns whether the stop is met, these steps, and a row of counts for each. The step that meets the stop has no
+        row. Returns None, and does nothing, where the engine cannot count now.
         """
         return None
 
@@ -174,9 +174,9 @@ class Engine(ABC):
 
     @abstractmethod
     def snapshot(self, into: Snapshot | None = None) -> Snapshot:
-        """The step, and all that is needed to come back: arrays, numbers and tuples only, shared with nobody.
+        """The step, and all that is needed to return to it: arrays, numbers and tuples only, which nothing else shares.
 
-        `into` is an older snapshot of this engine that nobody needs any more: its memory may be used again.
+        `into` is an older snapshot of this engine that is no longer needed: its memory may be used again.
         """
 
     @abstractmethod
@@ -196,9 +196,9 @@ class Engine(ABC):
         return self.configuration().multiset
 
     def recent_occupancy(self, most: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """The same now or a little earlier, whichever costs less: what could never follow then never follows now.
+        """The occupancy now or a little earlier, whichever costs less; None if agents are in more than `most` states.
 
-        None if agents are in more than `most` states.
+        What could never follow from an earlier configuration can never follow now.
         """
         codes, counts = self.occupancy()
         return (codes, counts) if len(codes) <= most else None
@@ -215,5 +215,5 @@ class Engine(ABC):
         return None
 
     def measures(self) -> dict[str, Any]:
-        """What this engine alone can say about the run."""
+        """Measures of the run that only this engine has."""
         return {}

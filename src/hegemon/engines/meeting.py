@@ -1,7 +1,7 @@
 """One protocol's interaction as a machine address: kernels that serve every protocol call it.
 
-A kernel compiled once and for all cannot contain the author's `interact`; it calls it through a pointer,
-rarely, since it remembers what it has learnt. So a new protocol compiles one small function, not an engine.
+A kernel that is compiled once for all protocols cannot contain the author's `interact`; it calls it through a
+pointer, and rarely, since it keeps the results. So a new protocol compiles one small function, not an engine.
 """
 
 from functools import cache, partial
@@ -19,8 +19,8 @@ from hegemon.engines.stopping import Stop
 from hegemon.models.population import PopulationProtocol
 
 DONE = 0  # or FAILED: nothing is ever raised through C
-# A gate: five addresses, six words for its owner, and what the last meeting told: both codes, the coins, and from MARKS
-# on which of the stop's conditions each agent satisfies.
+# A gate: five addresses, six words for its owner, and the result of the last meeting: both codes, the coins, and from
+# MARKS on which of the stop's conditions each agent satisfies.
 ADDRESSES, OWN = 5, 6
 TOLD = ADDRESSES + OWN
 MARKS = TOLD + 3
@@ -29,9 +29,9 @@ MARKS = TOLD + 3
 
 
 def meet(first, second, coin, parameters, layout, scratch, told):  # type: ignore[no-untyped-def]
-    """Two codes meet, their coins showing the value with this number: `told` gets their codes and marks afterwards,
-    or, if that fails, the two codes themselves and the coins."""
-    answer = carray(told, 1 << 16)  # as many as there are conditions, whose number is not known here
+    """Carry out the interaction of two codes with the coins of this number. Writes to `told` the codes and marks after
+    it or, if it fails, the two codes as they were and the coins."""
+    answer = carray(told, 1 << 16)  # longer than needed: the number of conditions is not known here
     answer[0], answer[1], answer[2] = first, second, coin
     return attempted(carray(scratch, 2), carray(parameters, 1), carray(layout, 1 << 16), answer)
 
@@ -44,7 +44,7 @@ def react(scratch, parameters, layout, told):  # type: ignore[no-untyped-def]
     first, second = encode(a, layout), encode(b, layout)
     if first < 0 or second < 0:
         return FAILED
-    decode(first, a, layout)  # nothing is seen that was left in a field which the new state does not have
+    decode(first, a, layout)  # clears the fields that the new state does not have
     decode(second, b, layout)
     note(b, p, told, note(a, p, told, 3))
     told[0], told[1] = first, second
@@ -59,8 +59,8 @@ def signature_of_meet(state: np.dtype, parameters: np.dtype) -> Any:
 
 
 class Meeting:
-    """The address of `meet` for one protocol and stop, and everything behind it that must stay alive. Engines may share
-    one: what a meeting writes to belongs to the gate."""
+    """The address of `meet` for one protocol and stop, and all objects that must stay alive with it. Engines may share
+    one: a meeting writes only to the gate."""
 
     def __init__(self, protocol: PopulationProtocol, stop: Stop):
         encode, decode, self._layout = codec(protocol.space)
@@ -85,7 +85,7 @@ class Meeting:
         self._places = self._function.address, self._parameters.ctypes.data, self._layout.ctypes.data
 
     def failure(self, first: int, second: int, coin: int) -> Exception | None:
-        """What a meeting raises that has failed."""
+        """The exception that this interaction raises, if any."""
         told = np.array([first, second, coin, *[0] * (self._told - MARKS)], np.int64)
         try:
             self._aloud()(np.zeros(2, self._state), self._parameters, self._layout, told)
@@ -97,7 +97,7 @@ class Meeting:
         """A new gate with the addresses that `call_meeting` needs; its owner keeps it and the Meeting alive."""
         gate = np.zeros(
             self._told + 2 * len(self._state.names or ()), np.int64
-        )  # two states to work in are behind what is told
+        )  # room for two states follows the results
         here: int = gate.__array_interface__["data"][0]
         gate[:ADDRESSES] = [*self._places, here + gate.itemsize * self._told, here + gate.itemsize * TOLD]
         return gate

@@ -1,4 +1,4 @@
-"""Whether a configuration is in a set, and what the observables say of it: whole configurations at once."""
+"""Whether a configuration is in a set, and the values of observables on it: whole configurations at once."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -28,7 +28,7 @@ _asked: Counter[Any] = Counter()
 
 
 def mark_records(agents, parameters, mark):  # type: ignore[no-untyped-def]
-    """Which conditions each of these agents satisfies, one agent behind the other."""
+    """Write to `mark` which conditions each of these agents satisfies, one agent after the other."""
     place = 0
     for index in range(len(agents)):
         place = note(agents[index], parameters[0], mark, place)
@@ -82,7 +82,7 @@ class Membership:
         return specialize(mark_records, self.protocol.record_types, note=marker(self.stop.conditions))
 
     def marks(self, agents: np.ndarray) -> np.ndarray:
-        """For every agent a row that says of each condition whether the agent satisfies it, 1 or 0."""
+        """A row for every agent: 1 for each condition that the agent satisfies, else 0."""
         mark = np.zeros((len(agents), len(self.stop.conditions)), np.int8)
         if not self.stop.conditions:
             return mark
@@ -106,7 +106,7 @@ class Membership:
         return np.array([found[code] for code in codes], np.int8).reshape(len(codes), len(self.stop.conditions))
 
     def counts(self, agents: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-        """How many agents satisfy each condition; `weights` says how many agents each record stands for."""
+        """How many agents satisfy each condition; `weights`: how many agents each record stands for."""
         if len(agents) <= CHUNK:
             return self.counts_from(self.marks(agents), weights)
         chunks = [slice(first, first + CHUNK) for first in range(0, len(agents), CHUNK)]
@@ -143,7 +143,7 @@ class Watcher:
                 self._kernels |= {name: (kernel, which) for which, name in enumerate(alike)}
         self._measured: WeakKeyDictionary[Any, Any] = (
             WeakKeyDictionary()
-        )  # a fast-forward shows the same ones again and again
+        )  # a fast-forward passes the same ones many times
 
     @property
     def units(self) -> dict[str, str]:
@@ -153,9 +153,9 @@ class Watcher:
 
     @cached_property
     def of_states(self) -> dict[str, np.ndarray] | None:
-        """What each observable says of each state, where that and the number of agents in each state determine it to
-        the last bit; None elsewhere."""
-        space, largest = self.protocol.space, EXACT // max(1 << 20, 16 * self.protocol.n)  # others may join
+        """The value of each observable in each state. None unless these values and the number of agents in each state
+        determine every observable to the last bit."""
+        space, largest = self.protocol.space, EXACT // max(1 << 20, 16 * self.protocol.n)  # agents may be added
         if space.size > MOST_STATES:
             return None
         agents, found = space.decode_array(np.arange(space.size)), {}
@@ -166,10 +166,10 @@ class Watcher:
             values = np.empty(len(agents), np.float64)
             try:
                 kernel(which, agents, self.protocol.compiled_p, values)
-            except Exception:  # perhaps of a state that no agent will ever be in
+            except Exception:  # perhaps in a state that no agent will ever be in
                 return None
             whole = np.isfinite(values).all() and (values == np.rint(values)).all() and np.abs(values).max() < largest
-            if not whole:  # a sum of others depends on the order of the agents
+            if not whole:  # a sum of other values depends on the order of the agents
                 return None
             found[name] = values
         return found
@@ -211,7 +211,7 @@ class Watcher:
         return self._exactly(observable, agents, np.flatnonzero(values == result))
 
     def _exactly(self, observable: Observable, agents: np.ndarray, extreme: np.ndarray) -> float:
-        """A minimum or maximum that a double may have rounded, in plain Python: among these agents it is found."""
+        """A minimum or maximum that a double may have rounded, computed among these agents in plain Python."""
         p, space = self.protocol.checked_p, self.protocol.space
         states = [checked(space.namespace(code)) for code in space.encode_array(agents)]
         if observable.reduce == "overall":
@@ -222,19 +222,19 @@ class Watcher:
 
 def rows_of(topology: Topology | None) -> tuple[np.ndarray, np.ndarray]:
     """The graph as predicates and observables read it."""
-    assert topology is not None  # whoever reads the graph is given one
+    assert topology is not None  # callers that read the graph pass one
     return topology.offsets, topology.targets
 
 
 def _kernel_for(observable: Observable) -> Callable[..., Any]:
-    """By what the observable's value reads."""
+    """The kernel that evaluates an observable, chosen by what its value reads."""
     if observable.reduce == "overall":
         return evaluate_overall
     return evaluate_records if observable.reads_one else evaluate_with_neighbours
 
 
 class LeaderCount:
-    """How many leaders there are; None where nobody is elected."""
+    """The number of leaders; None for a protocol without leader output."""
 
     def __init__(self, protocol: Protocol):
         stop = Stop("leaders", (protocol.output,)) if protocol.elects_leader else None
@@ -246,7 +246,7 @@ class LeaderCount:
         return int(self._membership.counts(*configuration.weighted())[0])
 
     def of_rows(self, states: np.ndarray, populations: np.ndarray) -> list[int | None]:
-        """The same of many populations at once, whose agents are numbers of these states."""
+        """The same for many populations at once; an agent is the index of its state in `states`."""
         if self._membership is None:
             return [None] * len(populations)
         return self._membership.marks(states)[:, 0][populations].sum(axis=1, dtype=np.int64).tolist()

@@ -1,8 +1,8 @@
-"""How much work fits between two looks at the clock: an interrupt takes effect at once, whatever the size."""
+"""How much work to do between two readings of the clock: an interrupt takes effect at once, whatever the size."""
 
 import time
 
-SLICE = 0.1  # seconds of compiled work between two looks
+SLICE = 0.1  # seconds of compiled work between two readings
 
 
 class Pace:
@@ -16,7 +16,7 @@ class Pace:
         self._begin = time.perf_counter()
 
     def done(self, work: int) -> None:
-        """So much work was done since `start`."""
+        """Adapt the amount: this work was done since `start`."""
         seconds = time.perf_counter() - self._begin
         if seconds > SLICE:
             self.amount = max(1, int(work * SLICE / seconds))
@@ -25,7 +25,7 @@ class Pace:
 
 
 class Deadline:
-    """Whether a loop in Python has had its slice of time."""
+    """Whether a loop in Python has used its slice of time."""
 
     def __init__(self) -> None:
         self._end = time.perf_counter() + SLICE

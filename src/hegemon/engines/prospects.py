@@ -1,7 +1,7 @@
 """Whether anything can still happen: proofs that a run has fallen silent, or can no longer meet its stop.
 
 Both look at the states that agents are in and follow every interaction that may still take place, in plain Python.
-What cannot be settled within a bounded number of states stays open: an answer of "never" is always proved.
+What cannot be settled within a bounded number of states stays open: a result of "never" is always proved.
 """
 
 from collections.abc import Callable
@@ -42,12 +42,12 @@ class Prospects:
         self._begin(0)
 
     def _begin(self, step: int) -> None:
-        """A question that may try that many pairs, whatever was tried before, in this run or in others."""
+        """Begin a question. It may try a number of pairs that depends on `step` alone, not on what was tried before."""
         self._asked: set[tuple[int, int]] = set()
         self._most_pairs = FIRST_PAIRS + step // STEPS_PER_PAIR
 
     def is_silent(self, engine: Engine) -> bool:
-        """No two agents that can meet change anything."""
+        """Whether no two agents that can meet change anything; False if that stays open."""
         self._begin(engine.step)
         occupied = engine.recent_occupancy(MOST_STATES)
         if occupied is None:
@@ -63,7 +63,7 @@ class Prospects:
             return False
 
     def is_stuck(self, engine: Engine) -> bool:
-        """Too few or too many agents can ever satisfy one of the stop's conditions.
+        """Whether too few or too many agents can ever satisfy one of the stop's conditions; False if that stays open.
 
         An upper estimate of what can follow: any two occupied states may meet, wherever their agents are; a state
         may meet itself if at least two agents are in it, or if some interaction adds agents to it.
@@ -140,13 +140,13 @@ class Prospects:
         return self._marks[code]
 
     def _unwatched(self, moves: Moves) -> bool:
-        """No interaction changes the output of an agent."""
+        """Whether no interaction changes the output of an agent."""
         changes = (self._mark(old) ^ self._mark(new) for pair, after in moves for old, new in zip(pair, after))  # noqa: B905
         return not any(change & self.stop.watch for change in changes)
 
     def _unmet(self, held: dict[int, int], moves: Moves) -> bool:
-        """In every row some count can never come into its bounds: it never grows, or never shrinks, or all states agree
-        on it."""
+        """Whether in every row some count can never come into its bounds: it never grows, or never shrinks, or all
+        states agree on it."""
         n, most, least = self.protocol.n, [], []
         states = set(held) | {code for _, after in moves for code in after}
         for k in range(len(self.stop.conditions)):

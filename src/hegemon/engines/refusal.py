@@ -1,4 +1,4 @@
-"""A transition that compiled code could not finish: the sentence names the agents, or the node, at which it fails."""
+"""Errors for a transition that compiled code could not finish: they name the agents, or the node, at which it fails."""
 
 import copy
 import re
@@ -25,11 +25,11 @@ PACKAGE = Path(__file__).parent.parent
 def refuse_interaction(
     protocol: PopulationProtocol, first: int, second: int, coins: Iterable[int], error: BaseException | None = None
 ) -> NoReturn:
-    """Repeat the interaction of two codes, with each of these coins, in plain Python, which says what is wrong."""
+    """Repeat the interaction of two codes, with each of these coins, in plain Python, and raise what is wrong."""
     pass_interrupt(error)
     if isinstance(error, NumbaError):
         refuse_compilation(protocol, "interact", error)
-    if isinstance(error, InvalidInput):  # it says what is wrong, and where
+    if isinstance(error, InvalidInput):  # its message already says what is wrong, and where
         raise InvalidInput(
             f"{protocol.id}: {error} ({protocol.shown_meeting(first, second, next(iter(coins)))})"
         ) from None
@@ -77,8 +77,8 @@ def refuse_update(
 
 @contextmanager
 def _in_words(place: str, failure: str) -> Iterator[None]:
-    """What an author's function raises, as a sentence: of a refused value the `place` is added, and whatever else it
-    raises is a `failure`."""
+    """Raise an InvalidInput for what an author's function raises: an InvalidInput with the `place` added, anything else
+    as a `failure`."""
     try:
         yield
     except InvalidInput as problem:
@@ -88,20 +88,20 @@ def _in_words(place: str, failure: str) -> Iterator[None]:
 
 
 def _places(lines: list[str]) -> Iterator[tuple[Path, int]]:
-    """Where the compiler was, the innermost first."""
+    """The files and lines in the compiler's message, the innermost first."""
     for line in lines:
         if found := re.match(r'File "(.+)", line (\d+)', line):
             yield Path(found[1]).resolve(), int(found[2])
 
 
 def _is_authors(file: Path) -> bool:
-    """Not a kernel of ours, and not the compiler's own library."""
+    """Whether this is neither a kernel of hegemon nor a library."""
     ours = file.is_relative_to(PACKAGE) and file.relative_to(PACKAGE).parts[0] != "protocols"
     return not ours and "site-packages" not in file.parts
 
 
 def refuse_compilation(protocol: Protocol, what: str, error: NumbaError) -> NoReturn:
-    """What the compiler does not know, without its wall of text."""
+    """Raise InvalidInput with the one line of the compiler's message that names what it does not support."""
     lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", str(error)).splitlines() if line.strip()]
     said = [line for line in lines if line.startswith(("Unknown attribute", "Use of unsupported", "Untyped global"))]
     reason = (said or [line for line in lines if not line.startswith(("Failed in", "During"))] or ["no reason"])[0]

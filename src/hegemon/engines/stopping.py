@@ -29,7 +29,7 @@ class Stop:
     whole: tuple[Any, ...] = ()
     closed: bool = False
     limit: int | None = None  # for `steps:K`
-    silent: bool = False  # nobody is enabled: what a daemon's run looks for
+    silent: bool = False  # no node is enabled: tested in a daemon's run
     reason: Callable[..., Any] | None = None  # says what keeps a configuration outside
 
     def __post_init__(self) -> None:
@@ -98,7 +98,7 @@ def _from_set(name: str, chosen: ConfigurationSet, protocol: Protocol) -> Stop:
 
 
 def _from_alternatives(text: str, protocol: Protocol) -> Stop | None:
-    """A text with `or` and `not` whose parts are bounds of counts, which engines count along; None for other texts."""
+    """The stop of a text with `or` and `not` whose parts are bounds of counts; None for other texts."""
     rows = alternatives(text, protocol)
     if rows is None or len(rows) < 2:
         return None

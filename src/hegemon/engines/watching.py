@@ -1,6 +1,6 @@
-"""Whole predicates inside a compiled loop: an engine looks at them after every step that changes what they read.
+"""Whole predicates inside a compiled loop: an engine evaluates them after every step that changes what they read.
 
-A predicate is a function of its arguments (`models/purity`), so its answer stays while no field that it mentions
+A predicate is a function of its arguments (`models/purity`), so its value stays while no field that it mentions
 changes. A kernel calls it through a pointer, as `meeting` calls an interaction.
 """
 
@@ -45,7 +45,7 @@ def _signature(state: np.dtype, parameters: np.dtype) -> Any:
 
 @lean
 def holds_now(gate, number):  # type: ignore[no-untyped-def]
-    """Whether a kernel is to come back: the predicates hold, or fail, or there are none."""
+    """Whether a kernel is to return: the predicates hold, or fail, or there are none."""
     return gate[ADDRESS] == 0 or call_meeting(gate, np.int64(number), np.int64(0), np.int64(0)) != 0
 
 
@@ -72,5 +72,5 @@ class Watch:
         self.gate[ADDRESS], self.gate[PARAMETERS] = self._function.address, self._parameters.ctypes.data
 
     def at(self, population: np.ndarray) -> None:
-        """Look at this array from now on."""
+        """Evaluate the predicates on this array from now on."""
         self.gate[AGENTS] = population.ctypes.data

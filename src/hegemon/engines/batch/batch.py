@@ -1,8 +1,8 @@
 """Engine `batch`: the complete graph, the population as a multiset, many interactions at once, exactly.
 
 Epochs (epoch.py) while interactions change much, jumps over null interactions (skipping.py) while they change
-little. The lengths of epochs depend on the population alone, never on where somebody wants to look: a look into
-an epoch replays it in order (order.py). So a run does not depend on what is recorded.
+little. The length of an epoch depends on the population alone, never on the steps that are observed: to observe a
+step inside an epoch, the epoch is replayed in order (order.py). So a run does not depend on what is recorded.
 """
 
 import math
@@ -41,11 +41,11 @@ from hegemon.models.population import PopulationProtocol
 LARGEST_POPULATION = 2**60
 LONGEST = 2**62  # steps at once
 MOST_COINS = 256  # values of the coins: what each pair of states becomes is kept for every one of them
-PATIENCE = 5e7  # work between two looks at progress, in nanoseconds
+PATIENCE = 5e7  # work between two returns to the driver, in nanoseconds
 
 
 class Preview(NamedTuple):
-    """What one finds at a step of the next epoch; `rng` is the generator after the whole epoch."""
+    """The run at a step of the next epoch; `rng` is the generator after the whole epoch."""
 
     step: int
     length: int
@@ -96,7 +96,7 @@ class Batch(Engine):
         self._pending = np.array([NOT_DRAWN])  # the wait for the next change, while skipping
         self._far = 0  # the same if it is very long
         self._drawn_far = np.zeros(1)
-        self._unchecked = 0  # epochs ahead that were looked at, and do not meet the stop
+        self._unchecked = 0  # epochs ahead that were replayed and do not meet the stop
         self.load(configuration)
 
     @property
@@ -110,7 +110,7 @@ class Batch(Engine):
     def load(self, configuration: Configuration, step: int | None = None) -> None:
         """Take over a configuration and count the stop's conditions in it.
 
-        The coins of an epoch that was entered are used up: its beginning can have been seen.
+        The coins of an epoch that was entered are not used again: its beginning may have been observed.
         """
         if self._ahead:
             self._go(self._look(self._ahead))
@@ -156,7 +156,7 @@ class Batch(Engine):
             elif ended == LONG:
                 self._far = int(self._drawn_far[0])
             elif ended == LIMIT and not self._skipping:
-                self._ahead = budget - int(done)  # into an epoch that does not meet the stop: nobody needs to look
+                self._ahead = budget - int(done)  # into an epoch that does not meet the stop: it need not be replayed
                 return False
             elif ended != LIMIT and ended != NEAR:
                 return ended == MET
@@ -192,7 +192,7 @@ class Batch(Engine):
         )  # fmt: skip
 
     def _look(self, upto: int) -> Preview:
-        """Look into the next epoch as far as its step `upto`, or to the first that meets the stop."""
+        """Replay the next epoch up to its step `upto`, or to the first step that meets the stop."""
         before = self.rng.copy()
         log, length = self._written_epoch()
         after = self.rng.copy()
@@ -237,7 +237,7 @@ class Batch(Engine):
         return Configuration(self.space, codes=codes, counts=counts)
 
     def recent_occupancy(self, most: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """Of the step at which the present epoch began: no look into it is needed."""
+        """The occupancy when the present epoch began: the epoch need not be replayed."""
         codes, counts, _ = self._multiset.contents()
         return (codes, counts) if len(codes) <= most else None
 

@@ -28,8 +28,8 @@ SLOT_BITS = 24
 SLOT = (1 << SLOT_BITS) - 1
 MOST_SLOTS = 1 << SLOT_BITS
 KNOWN = 1 << 48
-CHANGED = 1 << 49  # the multiset is another one, or a watched agent
-MARKED = 1 << 50  # a count of the stop may be another one
+CHANGED = 1 << 49  # the multiset changes, or what is watched of an agent
+MARKED = 1 << 50  # a count of the stop may change
 
 # head: the gate of `call_meeting`, and in its owner's words the number of slots in use, whether the first condition is
 # watched, how many values the coins of an interaction have, how many slots there is room for, whether pairs are kept,
@@ -45,13 +45,13 @@ SIZE, WATCH, COINS, CAPACITY, TABLED, CONDITIONS = range(ADDRESSES, TOLD)
 
 @lean
 def home(code, mask):  # type: ignore[no-untyped-def]
-    """Where a state's place is looked for first."""
+    """The place at which the search for a state begins."""
     return (code * -7046029254386353131 >> 20) & mask  # the golden ratio spreads consecutive codes
 
 
 @lean
 def slot_of(census, code, mark):  # type: ignore[no-untyped-def]
-    """The slot of a state whose marks stand in the head; a new one if need be, FULL if there is none left."""
+    """The slot of a state whose marks stand in the head; a new one if the state has none, FULL if none is left."""
     head, codes, ranked, places = census.head, census.codes, census.ranked, census.places
     mask = 4 * head[CAPACITY] - 1
     place = home(code, mask)
@@ -126,7 +126,7 @@ def can_change(census, i, j):  # type: ignore[no-untyped-def]
         entry = look_up(census, i, j, coin)
         if entry == FULL:
             return np.int64(FULL)
-        if entry & CHANGED:  # so has a negative number: BROKEN
+        if entry & CHANGED:  # also true of BROKEN, which is negative
             found = np.int64(1)
     return found
 
@@ -187,7 +187,7 @@ def places_of(codes: np.ndarray, size: int) -> np.ndarray:
     while len(slots):
         free = places[place] == 0
         places[place[free]] = slots[free] + 1
-        waiting = places[place] != slots + 1  # another one was there, or came at the same time
+        waiting = places[place] != slots + 1  # the place was taken, or another slot got it in this round
         slots, place = slots[waiting], (place[waiting] + 1) & mask
     return places
 
@@ -198,7 +198,7 @@ class Multiset:
     def __init__(self, protocol: PopulationProtocol, stop: Stop):
         self._meeting = meeting_of(protocol, stop)
         self._watch, self._conditions = stop.watch, len(stop.conditions)
-        self._crowded: tuple[Any, ...] | None = None  # the agents for whom there was no room the last time
+        self._crowded: tuple[Any, ...] | None = None  # the agents for which there was no room the last time
 
     def load(self, codes: np.ndarray, counts: np.ndarray, marks: np.ndarray) -> None:
         """The states with these codes, ascending; all else is forgotten."""
@@ -241,10 +241,10 @@ class Multiset:
         return len(self.census.counts)
 
     def make_room(self, error: float) -> None:
-        """After FULL: twice the room, unless forgetting the states that no agent is in may make enough.
+        """After FULL: forget the states that no agent is in, or double the room if that may not be enough.
 
-        Whoever visits all pairs at once needs more room than the states that agents are in, and comes back with the
-        same agents: what was forgotten for them would be lost without end.
+        A kernel that visits all pairs at once needs more room than the occupied states. If it returns FULL again with
+        the same agents, the room is doubled: to forget the same states each time would be a loop without end.
         """
         if error == BROKEN:
             first, second, coin = self.census.head[TOLD : TOLD + 3].tolist()

@@ -1,7 +1,7 @@
 """An epoch: many interactions on the complete graph at once, exactly (Berenbrink et al., ESA 2020, multi-batch).
 
 While no agent is met twice, an interaction needs no states: its two agents are *delayed*. A run of delayed
-interactions ends with one that meets an agent again; that agent is then looked at: it is *touched* already
+interactions ends with one that meets an agent again; then the state of that agent is needed: it is *touched* already
 (its state is in a list), or it is one of a delayed interaction, which is carried out now. At the end all
 interactions still delayed are carried out together: their initiators and responders are taken from the
 untouched population without replacement and matched at random.
@@ -38,8 +38,8 @@ COLLISION, DRAW, CARD = 130.0, 55.0, 8.0
 # room: for how many touched agents, for how many cards; how many costs are listed; the width of the guide, and for how
 # many occupied slots. order to saved: over the occupied slots. bound: the agents below it are of this slot or of one
 # before; free: those from it on are not drawn yet. pair: of an interaction that is carried out by itself. touched: the
-# slots of touched agents. deck: responders to be dealt. kept: a generator to come back to. costs: of meeting so many
-# agents, none twice.
+# slots of touched agents. deck: responders to be dealt. kept: a generator to come back to. costs: entry m is the
+# cost of meeting m agents, none twice.
 Workspace, open_workspace = bundle(
     "Workspace", room=np.int64, order=np.int64, bound=np.int64, guide=np.int64, free=np.int64, rest=np.int64,
     firsts=np.int64, seconds=np.int64, saved=np.int64, pair=np.int64, touched=np.int32, deck=np.int32, kept=np.uint64,
@@ -70,8 +70,8 @@ TOUCHED, DECK = 1 << 19, 1 << 20  # the agents that an epoch may list
 
 @lean
 def is_within(course, conditions, loosely):
-    """Whether the counts are within their bounds, in one row of them; `loosely`: whether they can have been on the way
-    by which they grew and shrunk."""
+    """Whether the counts are within their bounds, in one row of them; `loosely`: whether they may be so at some point,
+    as they grow and shrink by `grown` and `shrunk`."""
     for row in range(course.rows[0]):
         inside = True
         for k in range(conditions):
@@ -85,7 +85,7 @@ def is_within(course, conditions, loosely):
 
 def new_workspace(capacity: int, n: int) -> Any:
     """Room for epochs of n agents in at most `capacity` states: for all agents that can be touched, or for several
-    times as many as ever are, and for every card. Small arrays come from memory that is in use already."""
+    times the number that ever are, and for every card. Small arrays come from memory that is in use already."""
     setup = 300.0 + (2 + capacity) * capacity * DRAW  # as in `plan`
     touched = min(TOUCHED, 2 * n, int(16 * setup / COLLISION)) + SPARE
     deck = min(DECK, n, int(math.sqrt(n * setup / (2 * COLLISION))) + 1)
@@ -121,7 +121,7 @@ def plan(occupied, n):
 @lean
 def note(census, course, entry, i, j, times):
     """Add `times` interactions of slots i and j to the tally."""
-    course.tally[EFFECTIVE] += times * (entry & CHANGED != 0)  # a branch would be foretold wrongly half of the time
+    course.tally[EFFECTIVE] += times * (entry & CHANGED != 0)  # a branch would be mispredicted half of the time
     if entry & MARKED:
         if is_watched(census, entry, i, j):
             course.tally[WATCHED] += times
@@ -135,7 +135,7 @@ def note(census, course, entry, i, j, times):
 
 @lean
 def write_down(log, position, i, j, coin):
-    """This interaction, carried out by itself, took place at this step of the epoch."""
+    """Record that this interaction, carried out by itself, took place at this step of the epoch."""
     put(log.written, log.sizes[WRITTEN], position, i, j, coin)
     log.sizes[WRITTEN] += 1
     mask = log.sizes[MASK]
@@ -215,7 +215,7 @@ def collide(census, workspace, log, course, n, length):
     """The epoch up to its end, with the delayed interactions still to be carried out.
 
     Returns the steps made, the number of occupied slots, how many steps are delayed, and the number of touched
-    agents; negative steps are an error. The epoch ends early when the list of touched agents is full, or when as
+    agents; negative steps are an error. The epoch ends early when the list of touched agents is full, or when that
     many interactions were carried out by themselves.
     """
     touched, pair, rng = workspace.touched, workspace.pair, course.rng

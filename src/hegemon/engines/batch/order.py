@@ -1,9 +1,9 @@
-"""The order of an epoch's interactions, drawn only where somebody looks.
+"""The order of an epoch's interactions, drawn only where it is observed.
 
 An epoch says how often each pair of states interacted, not when. Those that were written down have a
 position; all others are exchangeable, so that any way to spread them over the remaining positions is equally
 likely. The spreading is a binary tree: a node splits its interactions between the two halves of its interval.
-A node's random numbers depend on the epoch and the interval alone, so every look at an epoch sees one order.
+A node's random numbers depend on the epoch and the interval alone, so every replay of an epoch has the same order.
 """
 
 from typing import Any
@@ -67,7 +67,7 @@ def derive(key, first, second, state):
 
 @lean
 def could_meet(course, conditions, watched):
-    """Whether counts that grow and shrink by so much, in unknown order, may pass through the stop."""
+    """Whether counts that grow and shrink as the course says, in unknown order, may pass through the stop."""
     if watched:
         return True
     moved = False
@@ -78,7 +78,7 @@ def could_meet(course, conditions, watched):
 
 @lean
 def apply(census, course, entries, e, times):
-    """Repeat what entry e of the log says, so often; whether the stop's counts or a watched mark moved."""
+    """Repeat the interaction in entry e of the log `times` times; whether the stop's counts or a watched mark moved."""
     i, j = entries[WIDTH * e + FIRST], entries[WIDTH * e + SECOND]
     entry = look_up(census, i, j, entries[WIDTH * e + COIN])
     counts = census.counts
@@ -150,7 +150,7 @@ def split(tree, begin, end, left_size):
 
 @lean
 def up_to(log, step):
-    """How many of the interactions that were written down, in the order of time, took place by `step`."""
+    """How many of the written interactions, which are in the order of time, took place by `step`."""
     low, high = 0, log.sizes[WRITTEN]
     while low < high:
         middle = (low + high) // 2
@@ -165,8 +165,8 @@ def follow_epoch(census, log, course, tree, length, upto):
     """Go through the epoch from its first step to step `upto`, or to the first that meets the stop.
 
     The course's generator is the one with which the epoch began. What was written down ascends in time; the tree begins
-    with the other interactions. The census holds the population before the epoch, and afterwards that of the step where
-    the way ends. Returns that step and whether the stop is met there.
+    with the other interactions. The census holds the population before the epoch, and afterwards that of the last step
+    reached. Returns that step and whether the stop is met there.
     """
     census, log, course, tree = open_census(census), open_log(log), open_course(course), open_tree(tree)
     # Nodes still to visit, the next one on top: interval (lows, highs], its kinds from `begins` up to the next.
@@ -201,7 +201,7 @@ def follow_epoch(census, log, course, tree, length, upto):
 
 
 def ordered(log: Any) -> tuple[Any, Any]:
-    """The log with what was written down in the order of time, and the tree of all else."""
+    """The log with the written interactions in the order of time, and the tree of all others."""
     written, size = log.sizes[WRITTEN], log.sizes[KINDS]
     alone = log.written.reshape(-1, WIDTH)[:written]
     alone = alone[np.argsort(alone[:, POSITION])]

@@ -35,7 +35,7 @@ LIMIT, MET, BUSY, SILENT, SWITCH, LONG = 0, 1, 2, 3, 4, 5
 
 EVENT, PER_STATE = 80.0, 8.0  # the cost of an event in the units of epoch.py
 NOT_DRAWN = np.int64(-1)
-FAR = 2.0**62  # waits from here on are left to Python, whose integers have no end
+FAR = 2.0**62  # waits from this length on are left to Python, whose integers are unbounded
 
 
 # The table of active pairs. size: how many states it has room for. order: the slots in it. where: the place of each
@@ -55,7 +55,7 @@ def new_table(capacity: int, wait: np.ndarray, far: np.ndarray) -> Any:
 
 @lean
 def copy(source, target, size):
-    """Whole-array assignment, which would compile many seconds of error messages into a kernel."""
+    """A loop: whole-array assignment adds error messages to a kernel, which take many seconds to compile."""
     for k in range(size):
         target[k] = source[k]
 
@@ -108,7 +108,7 @@ def draw_pair(census, table, rng, weight):
     """An active pair of states, by weight, as places in the table.
 
     The states are gone through in the order of their codes, never in that of the table, which depends on when the
-    kernel was called: a run must not depend on where somebody looks at it.
+    kernel was called: a run must not depend on the steps at which it is observed.
     """
     where, active, sums, side = table.where, table.active, table.sums, table.size[0]
     x = next_double(rng) * weight
@@ -246,4 +246,4 @@ def skip(census, table, workspace, course, n, budget, patience):
             if moved and is_within(course, census.head[CONDITIONS], False):
                 return MET, done
         if where[first] < 0 or where[second] < 0:
-            return BUSY, done  # the table is full: without the states that no agent is in there may be room
+            return BUSY, done  # the table is full; there may be room once the states that no agent is in are dropped

@@ -45,7 +45,7 @@ class Asynchronous(Nodes):
         return min([*ahead, *self.beginners, *self.calls], default=None)
 
     def play_next(self) -> bool:
-        """All events of the next round in which there are any."""
+        """Play all events of the next round that has any; false if there is none."""
         ahead = self.next_round
         if ahead is None:
             return False

@@ -20,7 +20,7 @@ from hegemon.graphs.topology import Topology
 from hegemon.models.messages import MessageProtocol, failure
 
 LARGEST_NUMBER = 2**28  # contacts in memory: 2 GiB
-AT_ONCE = 1 << 20  # contacts between two looks at progress
+AT_ONCE = 1 << 20  # contacts between two reports of progress
 NEVER = np.iinfo(np.int64).max
 
 
@@ -60,8 +60,8 @@ def find(table, key):  # type: ignore[no-untyped-def]
 def referee(keys, nodes, ranks, rounds, limit, wins, leads_to, alone, heard):  # type: ignore[no-untyped-def]
     """Go through the contacts node by node; returns how many answered, were shared, and answered on a contact.
 
-    A referee answers, among those who contacted it in its first round, the highest rank, in the round after
-    (if that is not beyond `limit`); between equal ranks the lowest port, that is the lowest index.
+    Of the candidates that contacted it in its first round, a referee answers the one with the highest rank, in
+    the round after (if that is not beyond `limit`); among equal ranks, the one at the lowest port (lowest index).
     For the clouds (if `leads_to` is not empty): `leads_to[i, j]` when a message went from i or its referees
     to j; `alone[i]` counts the nodes in no other cloud; `heard[i]` is the first round in which i was contacted.
     """
@@ -191,7 +191,7 @@ class ContactsEngine(MessageEngine):
         return MessageOutcome(last, last <= limit, leaders, measures)
 
     def _until(self, limit: int, keys: np.ndarray) -> np.ndarray:
-        """Forget the candidates that wake up beyond the limit, who have taken their coins all the same."""
+        """Drop the candidates that wake up beyond the limit; their coins have been drawn all the same."""
         awake = self.rounds <= limit
         if awake.all():
             return keys

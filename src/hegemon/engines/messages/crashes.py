@@ -83,7 +83,7 @@ def crash_rounds(crashes: tuple[Crash, ...], n: int, rng: np.random.Generator) -
 
 
 def possible_crashes(crashes: tuple[Crash, ...], n: int) -> list[tuple[int | None, ...]]:
-    """The round in which each node crashes, in all ways, which are equally likely; no rate has finitely many."""
+    """All equally likely ways in which nodes crash: the round of each. No crash may have a rate."""
     found: list[tuple[int | None, ...]] = [(None,) * n]
     for one in crashes:
         ways = combinations(range(n), one.nodes) if one.node is None else [(one.node,)]

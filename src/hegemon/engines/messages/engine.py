@@ -1,4 +1,4 @@
-"""The contract of an engine for message passing: what a run calls, and what all of them treat alike."""
+"""The contract of an engine for message passing: what a run calls, and what all engines share."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from hegemon.models.messages import MessageProtocol
 
 @dataclass(frozen=True)
 class MessageOutcome:
-    """`finished`: nothing was left to happen, and `rounds` is the last round in which anything did, at least 1.
+    """`finished`: nothing was left to do, and `rounds` is the last round in which anything happened, at least 1.
     Otherwise the run was stopped after `rounds` rounds: at the limit, whether or not anything happened in the last of
     them, or where it was interrupted."""
 
@@ -42,7 +42,7 @@ class MessageEngine(ABC):
     - draw all randomness from the streams of (seed, trial), and the same coins for every limit: a run that is stopped
       is the beginning of the run that is not.
 
-    What a run that was stopped says of itself, and the protocol's `facts`, are put in here, for all engines.
+    The measures of a run that was stopped, and the protocol's `facts`, are added here, for all engines.
     """
 
     name = ""
@@ -73,14 +73,14 @@ class MessageEngine(ABC):
         progress: Callable[[int], object] | None = None,
         rest: Callable[[], object] | None = None,
     ) -> MessageOutcome:
-        """To the end, or for `limit` rounds; `progress(round)` is called now and then, and may interrupt; before it,
-        `rest()`, which may freeze the engine."""
+        """Run to the end, or for `limit` rounds. Now and then `rest()` is called, which may freeze the engine, and then
+        `progress(round)`, which may interrupt."""
         self._progress, self._rest = progress, rest
         outcome = self.play(limit)
         measures = outcome.measures | self.protocol.facts
         finished = outcome.finished and (limit is None or outcome.rounds <= limit)
         if not finished and "cause" in measures:
-            measures["cause"] = "round limit"  # as `analysis/statistics` knows it
+            measures["cause"] = "round limit"  # the word that `analysis/statistics` uses
         rounds = outcome.rounds if finished or outcome.interrupted or limit is None else limit
         return replace(outcome, rounds=rounds, finished=finished, measures=measures)
 

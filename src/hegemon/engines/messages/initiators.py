@@ -1,4 +1,4 @@
-"""Who begins, and when: the nodes whose coin says so, and the adversary's wake-up schedule; and who is who."""
+"""Which nodes begin, by their coins; when, by the adversary's wake-up schedule; and the identifiers of nodes."""
 
 import json
 from functools import lru_cache
@@ -131,12 +131,12 @@ def check_permutation(given: object, n: int) -> np.ndarray:
 
 
 def initiators(protocol: MessageProtocol, rng: np.random.Generator) -> np.ndarray:
-    """The nodes that begin, in increasing order: each of n independently, without looking at the others."""
+    """The nodes that begin, in increasing order: each of n independently of the others."""
     number = int(rng.binomial(protocol.n, protocol.initiation))
     if number > protocol.n // 2:
         return np.sort(rng.permutation(protocol.n)[:number])
     chosen = np.empty(0, np.int64)
-    while len(chosen) < number:  # as many new draws as are missing: a uniform set, by symmetry
+    while len(chosen) < number:  # draw as many as are missing: a uniform set, by symmetry
         drawn = rng.integers(protocol.n, size=number - len(chosen))
         chosen = np.unique(np.concatenate((chosen, drawn)))
     return chosen

@@ -1,7 +1,7 @@
 """Links that are not synchronous: how long messages take, whether they overtake each other, are lost or doubled.
 
 A message that is sent at time t arrives at t plus its delay. Time is measured in rounds: round r lasts from r-1 to r, a
-node that wakes up in round r begins at r-1, and with a delay of 1 everything arrives when the synchronous model says.
+node that wakes up in round r begins at r-1, and with a delay of 1 everything arrives as in the synchronous model.
 """
 
 import math
@@ -62,7 +62,7 @@ class ExponentialDelay(Delay):
 
 @dataclass(frozen=True)
 class AdversaryDelay(Delay):
-    """A greedy one: whatever the node sends that has sent the most messages so far takes `bound` rounds, all else 1."""
+    """A greedy adversary: a message takes `bound` rounds if its sender has sent the most messages so far, else 1."""
 
     bound: int
     name = "adversary"
@@ -146,5 +146,5 @@ def read_order(given: Any) -> str:
 
 
 def happens(chance: Fraction, coins: random.Random) -> bool:
-    """With exactly this probability; one that is 0 draws nothing."""
+    """True with exactly this probability; draws nothing if it is 0."""
     return bool(chance) and coins.randrange(chance.denominator) < chance.numerator

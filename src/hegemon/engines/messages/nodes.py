@@ -53,16 +53,16 @@ class Nodes(MessageEngine):
         self.rng = python_generator(seed, trial, KERNEL)
         self.chance = python_generator(seed, trial, FAULT)  # of the links: nodes draw the same coins whatever is lost
         self.nodes: dict[int, BasicNode] = {}
-        self.calls: dict[int, set[int]] = defaultdict(set)  # round -> nodes that asked to be called
+        self.calls: dict[int, set[int]] = defaultdict(set)  # round -> nodes that are to be called
         self.outbox: dict[int, dict[int, Any]] = defaultdict(dict)  # node -> port -> message, for the next round
         self.round = self.messages = self.bits = self.largest = self.lost = 0
         self.sent_to: dict[int, set[int]] = defaultdict(set)  # the communication graph of section 4
         self.first_heard: dict[int, int] = {}
         self.first_sent: dict[int, int] = {}
-        # a caller may look on
+        # a caller may replace it, to follow every call
         self.call: Callable[..., Any] = lambda v, function, *arguments: getattr(protocol, function)(*arguments)
         self._sent: dict[int, dict[int, Any]] = {}
-        self._arrived: list[tuple[int, int, Any]] = []  # of what was sent, where not everything arrives
+        self._arrived: list[tuple[int, int, Any]] = []  # the messages that arrived, kept where not all do
 
     def play(self, limit: int | None) -> MessageOutcome:
         interrupted = False
@@ -81,7 +81,7 @@ class Nodes(MessageEngine):
         return MessageOutcome(max(1, self.round), ahead is None, leaders, measures, interrupted)
 
     def measured(self) -> dict[str, int]:
-        """What only these surroundings have."""
+        """Measures that only these surroundings have."""
         return {"lost": self.lost} if self.around.loss else {}
 
     def lives(self, v: int, round: int | None = None) -> bool:
@@ -225,7 +225,7 @@ class Nodes(MessageEngine):
         self.first_heard.setdefault(w, self.round)
 
     def _clouds(self) -> dict[str, Any]:
-        """How many nodes sent before they were influenced, and whom each of them influenced (section 4)."""
+        """How many nodes sent before they were influenced, and which nodes each of them influenced (section 4)."""
         started = [v for v, sent in self.first_sent.items() if self.first_heard.get(v, sent) >= sent]
         if len(started) > MOST_CLOUDS:
             return many_clouds(len(started))

@@ -41,7 +41,7 @@ class Surroundings:
 
     @property
     def departures(self) -> dict[str, str]:
-        """In what they differ from synchronous rounds without loss and crashes."""
+        """What differs from synchronous rounds without loss and crashes."""
         told: dict[str, Any] = {"delay": self.delay, "order": self.order if self.order != "fifo" else None}
         told |= {"loss": self.loss or None, "duplicate": self.duplicate or None}
         told["crash"] = "; ".join(map(str, self.crashes)) or None
@@ -57,5 +57,5 @@ OPTIONS = tuple(name for name in signature(Surroundings).parameters if name != "
 
 
 def surroundings_of(record: Any, protocol: MessageProtocol) -> Surroundings:
-    """As the record of a run says."""
+    """The surroundings that the record of a run states."""
     return Surroundings(protocol, **{name: getattr(record, name) for name in OPTIONS})

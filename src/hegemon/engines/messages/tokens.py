@@ -1,6 +1,6 @@
 """Engine `tokens`: walks of ranked tokens on any graph, merged per node, and the way back of their survivors.
 
-Memory that is never written costs nothing (it comes zeroed from the system), and every round looks only at
+Memory that is never written costs nothing (it comes zeroed from the system), and every round visits only
 the nodes that hold tokens: time follows the messages. Ranks are places in their order, 1 the lowest; 0 is ⊥.
 """
 
@@ -50,7 +50,7 @@ def neighbour(v, port, offsets, targets):  # type: ignore[no-untyped-def]
 
 @ingredient()
 def touch(nodes, w, round, touched, number):  # type: ignore[no-untyped-def]
-    """Open the books of node w for this round, once."""
+    """At the first call in a round: reset what node w has received, and list w in `touched`."""
     if nodes[w].seen != round:
         nodes[w].seen = round
         nodes[w].best = 0
@@ -136,7 +136,7 @@ def move_tokens(nodes, alive, counts, first, last, lazy, offsets, targets, rng, 
         for index in range(number):
             w = touched[index]
             best = nodes[w].best
-            if best > nodes[w].winner:  # lines 6 and 7; tokens that stayed here are hopeless now
+            if best > nodes[w].winner:  # lines 6 and 7; tokens that stayed here can no longer win
                 if nodes[w].winner != 0:
                     mark_meeting(nodes, w, counts)
                 nodes[w].winner = best

@@ -1,7 +1,7 @@
 """The kernels of engine `events`: which arcs are active, and what happens on them.
 
-Memory is asked for what the next events need: the words of the generator are drawn ahead, and say which arcs will be
-drawn as long as the number of active ones stays about the same.
+What the next events need is prefetched: the words of the generator are drawn ahead, and determine which arcs will be
+drawn as long as the number of active arcs stays about the same.
 """
 
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from hegemon.compute.waiting import FOREVER, null_rate, null_run
 from hegemon.engines.population.codes import FAILED, LIMIT, MET
 from hegemon.engines.watching import holds_now
 
-FAR, MIDDLE, NEAR = 9, 5, 2  # events: how far ahead memory is asked for
+FAR, MIDDLE, NEAR = 9, 5, 2  # events: how far ahead memory is prefetched
 RATES = 1 << 10
 # The clock: the step, the step of the next event (-1: not drawn), how many arcs are active, the arc tried last, and
 # how many events there were.
@@ -63,7 +63,7 @@ def react(a, b, c, d, coin, rules):  # type: ignore[no-untyped-def]
 
 
 def changes(a, b, rules):  # type: ignore[no-untyped-def]
-    """Whether any value of the coins changes something; what leaves its range does, and ends the run if it is drawn."""
+    """Whether any value of the coins changes something. A state out of range counts: it ends the run if it is drawn."""
     c, d = blank(rules.wide), blank(rules.wide)
     for coin in range(rules.values):
         react(a, b, c, d, coin, rules)
@@ -101,7 +101,7 @@ def soon(arcs, words, place, number):  # type: ignore[no-untyped-def]
 
 @lean
 def foretell(population, arcs, words, at, stride, number):  # type: ignore[no-untyped-def]
-    """Ask memory for what the next events will need, in the order in which one address leads to another."""
+    """Prefetch what the next events will need, in the order in which one address leads to another."""
     prefetch(arcs.rows, np.int64(soon(arcs, words, at + FAR * stride + 1, number)))
     arc = soon(arcs, words, at + MIDDLE * stride + 1, number)
     source, target = arcs.rows[arc, SOURCE], arcs.rows[arc, TARGET]
@@ -127,7 +127,7 @@ def run_events(population, rules, arcs, clock, rng, ahead, rates, goal, limit, d
     at = begin(ahead, rng)
     while events < work:
         if next_event < 0:
-            if number == 0:  # nothing will ever change again: say so before leaping to the limit
+            if number == 0:  # nothing will ever change again: return before jumping to the limit
                 step = step if events else limit
                 break
             known = uint64(number & (RATES - 1))
@@ -167,7 +167,7 @@ def run_events(population, rules, arcs, clock, rng, ahead, rates, goal, limit, d
             for index in range(begin_of(arcs, node), begin_of(arcs, node + uint64(1))):
                 arc = uint64(incident[index])
                 if arc == event and side == 1 and first_changed:
-                    continue  # done from the other side
+                    continue  # done when side was 0
                 c, d = population[uint64(rows[arc, SOURCE])], population[uint64(rows[arc, TARGET])]
                 clock[TRIED] = arc
                 active_now = changes(c, d, rules)

@@ -16,7 +16,7 @@ from hegemon.models.population import PopulationProtocol
 
 SPARSE = 1 / 12  # an event costs about as much as 1 / SPARSE steps of `agents`
 DENSE = 1 / 4
-REVIEW = 8  # steps per arc between two looks at how many arcs are active, at first; looks become rarer with time
+REVIEW = 8  # steps per arc between two counts of the active arcs, at first; the counts become rarer with time
 
 
 class Adaptive(Switching):
@@ -57,7 +57,7 @@ class Adaptive(Switching):
         self._settle(configuration, self.step if step is None else step)
 
     def advance(self, limit: int) -> bool:
-        """Towards `limit`; may come back early."""
+        """Go towards `limit`; may return early."""
         if self._now.is_silent:
             return self._now.advance(limit)
         if self._now is self._agents:

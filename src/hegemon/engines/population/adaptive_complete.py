@@ -21,13 +21,13 @@ from hegemon.models.population import PopulationProtocol
 CLEARLY = 0.8  # another engine must be this much cheaper to be worth a change
 OVER_PLAN = 2.0  # what an interaction costs in whole runs of `batch`, over what its plan says of one epoch
 FEW_STATES = 256  # up to this many the probability of a change is computed exactly
-REVIEW = 16  # steps per agent between two looks, at first; the looks become rarer with time
-BRIEF = 1 << 22  # steps that `agents` makes at least: less is not worth another engine
+REVIEW = 16  # steps per agent between two reviews, at first; reviews become rarer with time
+BRIEF = 1 << 22  # the least number of steps that `agents` makes: fewer are not worth a change of engine
 SMALL = 1 << 16  # agents: up to here a run begins with `agents`
 
 
 def cost_of_agents(n: int) -> float:
-    """A step of engine agents: memory is slower the more of it is used."""
+    """The cost of a step of engine `agents`: the more memory it uses, the slower that is."""
     return 9.0 * max(1.0, n / 1e6) ** 0.4
 
 
@@ -60,7 +60,7 @@ class AdaptiveComplete(Switching):
     def _best(self, codes: np.ndarray, counts: np.ndarray) -> type[Agents] | type[Batch]:
         """The engine for a population of these states."""
         n = self.protocol.n
-        if self.stop.whole:  # it asks where every agent is
+        if self.stop.whole:  # it reads the state of every single agent
             return Agents
         if not self._possible():
             return Batch
@@ -73,7 +73,7 @@ class AdaptiveComplete(Switching):
         return Batch if cost < affordable else Agents
 
     def _use(self, kind: type[Agents] | type[Batch], configuration: Configuration, step: int) -> None:
-        """A new engine: one that was used before may still have an epoch before it, drawn from the coins of all."""
+        """Use a new engine. One used before may hold an epoch that it has drawn ahead from the shared coins."""
         topology, stop, rng = self._given
         self._now = kind(self.protocol, topology, configuration, stop, rng)
         if step:
@@ -94,7 +94,7 @@ class AdaptiveComplete(Switching):
         self._now.load(configuration, step)
 
     def advance(self, limit: int) -> bool:
-        """Towards `limit`; may come back early."""
+        """Go towards `limit`; may return early."""
         if isinstance(self._now, Batch):
             met = self._now.advance(limit)
             if self._now.gave_up:

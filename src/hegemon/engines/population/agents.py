@@ -74,7 +74,7 @@ def run_records(population, chance, goal, given, budget):  # type: ignore[no-unt
             if met and holds_now(given.whole, len(population)):
                 if k + 1 < size:
                     move_words(chance.before, chance.rng)
-                    draw(population, chance, k + 1)  # the others are drawn again by whoever goes on
+                    draw(population, chance, k + 1)  # the later pairs are drawn again by the next call
                 return done + k + 1, MET
         done += size
     return done, LIMIT
@@ -93,9 +93,9 @@ def require_array(protocol: PopulationProtocol, engine: str) -> None:
 
 def few_states(space: StateSpace, agents: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray] | None:
     """The codes of these agents' states, ascending, with their numbers; None if there are more than `most`."""
-    if not space.has_codes:  # which take long to make
+    if not space.has_codes:  # codes beyond 64 bits take long to make
         return None
-    for more in (8, 64):  # agents from everywhere: what they show need not be sorted out
+    for more in (8, 64):  # a sample that already shows too many states saves the sorting of all agents
         if len(np.unique(space.encode_array(agents[:: len(agents) // (more * most) + 1]))) > most:
             return None
     codes, counts = np.unique(space.encode_array(agents), return_counts=True)
@@ -104,7 +104,7 @@ def few_states(space: StateSpace, agents: np.ndarray, most: int) -> tuple[np.nda
 
 @cache
 def memory() -> float:
-    """What a run may take: three quarters of this machine's memory, in bytes."""
+    """The memory that a run may use: three quarters of this machine's, in bytes."""
     try:
         return 0.75 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError, AttributeError):
@@ -195,7 +195,7 @@ class Agents(Engine):
         return ended == MET and self._whole_holds()
 
     def _whole_holds(self) -> bool:
-        """What the kernel found, once more: a predicate that fails says here what is wrong."""
+        """Evaluate again what the kernel found: here, an error in a predicate is reported in words."""
         return not self.stop.whole or self._membership.whole_holds(self._population)
 
     def advance_counting(self, limit: int, every: int, rows: int) -> tuple[bool, np.ndarray, np.ndarray] | None:
@@ -220,7 +220,7 @@ class Agents(Engine):
         return ended == MET, steps, census
 
     def _move(self, steps: int) -> tuple[int, int]:
-        """At most that many steps: how many were made, and how they ended."""
+        """Make at most `steps` steps; returns how many were made, and how they ended."""
         if self._codes:
             ended = np.array([LIMIT])
             rows = self._population[None], self.rng[None], self._counts[None]
@@ -302,4 +302,4 @@ class Agents(Engine):
             overwrite(part, saved)
 
 
-_advance = Agents.advance  # whoever advances otherwise makes every step by itself
+_advance = Agents.advance  # a subclass with another `advance` makes every step by itself

@@ -29,7 +29,7 @@ LIMIT, MET, FAILED = 0, 1, 2  # how a kernel ended
 
 
 class Goal(NamedTuple):
-    """The counted part of the stop: how many agents meet each condition, and how many are to."""
+    """The counted part of the stop: how many agents meet each condition, and the bounds of these numbers."""
 
     counts: np.ndarray
     low: np.ndarray
@@ -41,7 +41,7 @@ def run_codes(population, chance, goal, gate, tried, table, mark, budget):  # ty
     """At most `budget` steps; returns the steps made and how they ended. Entry 0 of the table of pairs means not yet
     computed.
 
-    Numbers without a sign: for others the compiler asks at every access whether they count from the end.
+    Numbers are unsigned: for signed indices the compiler tests at every access whether they count from the end.
     """
     states = uint64(len(mark))
     first, second, coins = chance.first, chance.second, chance.coins
@@ -69,7 +69,7 @@ def run_codes(population, chance, goal, gate, tried, table, mark, budget):  # ty
             if entry & uint64(MARKED) and recount_codes(mark, a, b, after_a, after_b, goal):
                 if k < size:
                     move_words(chance.before, chance.rng)
-                    draw(population, chance, k)  # the others are drawn again by whoever goes on
+                    draw(population, chance, k)  # the later pairs are drawn again by the next call
                 return done + np.int64(k), MET
             k = follow(population, first, second, coins, table, states, k, size)
         done += np.int64(size)
@@ -77,8 +77,8 @@ def run_codes(population, chance, goal, gate, tried, table, mark, budget):  # ty
 
 
 def follow_pairs(population, first, second, coins, table, states, k, size):  # type: ignore[no-untyped-def]
-    """From the drawn pair `k` on, those whose entry is known and changes nothing that the stop counts; returns the
-    first other one. All else is kept out of this loop, so that what it needs stays in registers."""
+    """Make the drawn pairs from `k` on while their entry is known and changes nothing that the stop counts; returns the
+    first other pair. All else is kept out of this loop, so that what it needs stays in registers."""
     while k < size:
         i, j = uint64(first[k]), uint64(second[k])
         place = (coin_at(coins, k) * states + uint64(population[i])) * states + uint64(population[j])
@@ -120,7 +120,7 @@ def run_each(populations, words, counts, chance, goal, gate, tried, table, mark,
 
 
 def run_rows(population, words, counts, chance, goal, gate, tried, table, mark, first, every, census):  # type: ignore[no-untyped-def]
-    """The same for one population that is observed: `first` steps, then `every` steps, as often as `census` has rows.
+    """The same for one population that is observed: `first` steps, then `every` steps for each further row of `census`.
 
     A row gets the number of agents in each state. Returns the rows, the steps after the last, and how they ended.
     """
@@ -155,7 +155,7 @@ def recount_codes(mark, a, b, c, d, goal):  # type: ignore[no-untyped-def]
 
 @cache
 def kernels_of(draw: Any, with_coins: bool) -> tuple[Any, Any]:
-    """What moves one population, for kernels to call, and what moves many."""
+    """The kernel that moves one population, for other kernels to call, and the kernel that moves many."""
     coin_at = drawn_coin if with_coins else no_coin
     follow = part(follow_pairs, allocates=False, coin_at=coin_at)
     run = part(run_codes, allocates=False, draw=draw, coin_at=coin_at, follow=follow)
@@ -163,7 +163,7 @@ def kernels_of(draw: Any, with_coins: bool) -> tuple[Any, Any]:
 
 
 class Codes:
-    """What moves populations of codes: for one thread at a time, since the kernel writes to it."""
+    """Moves populations of codes. For one thread at a time: the kernel writes to it."""
 
     def __init__(self, protocol: PopulationProtocol, topology: Topology, stop: Stop, scheduler: Scheduler):
         self.space = protocol.space

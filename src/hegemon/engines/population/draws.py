@@ -1,4 +1,4 @@
-"""Who meets next: blocks of random pairs for engine `agents`, whose agents are asked for from memory meanwhile.
+"""Who meets next: blocks of random pairs for engine `agents`, whose agents are prefetched meanwhile.
 
 Without coins the generator's state stays in registers for a whole block; with coins every pair is followed by its own.
 """

@@ -45,7 +45,7 @@ from hegemon.models.population import PopulationProtocol
 
 PER_ARC = 40  # bytes
 MOST_COINS = 256  # values of the coins, all of which are tried whenever an agent has changed
-# Plain Python finds out which of the first arcs are active: a run that turns to another engine has its answer
+# Plain Python finds out which of the first arcs are active: a run that changes to another engine has done so
 # before a kernel would be compiled.
 FEW_ARCS = 1024
 _asked: Counter[Any] = Counter()
@@ -97,7 +97,7 @@ class Events(Engine):
         self._clock = np.array([0, -1, 0, 0, 0], np.int64)
         self._ahead, self._rates = words_ahead(), Rates(np.zeros(RATES, np.int64), np.zeros(RATES))
         self._pace = Pace(10_000)
-        self._refusal: Exception | None = None  # after one, nothing but a snapshot or a configuration leads on
+        self._refusal: Exception | None = None  # after one, only `restore` and `load` are allowed
         self._dense = arcs if dense is None else dense
         self._watch = Watch(protocol, stop)
         copy, same = record_functions(self.space)
@@ -139,7 +139,7 @@ class Events(Engine):
             try:
                 return self._find_plainly()
             except Exception:
-                pass  # the kernel fails as well, and that is worded
+                pass  # the kernel fails as well, and that error is put into words
         self._run(self._find)
 
     def _find_plainly(self) -> None:
@@ -169,7 +169,7 @@ class Events(Engine):
         return ended == MET and self._whole_holds()
 
     def _whole_holds(self) -> bool:
-        """What the kernel found, once more: a predicate that fails says here what is wrong."""
+        """Evaluate again what the kernel found: here, an error in a predicate is reported in words."""
         return not self.stop.whole or self._membership.whole_holds(self._population)
 
     def _run(self, kernel: Callable[..., Any], *arguments: Any) -> Any:
@@ -212,7 +212,7 @@ class Events(Engine):
 
     def restore(self, snapshot: Snapshot) -> None:
         rows, (*parts, active) = self._arcs.rows, snapshot[1:]
-        rows[slice(None) if self._refusal else self._active, PLACE] = -1  # a refused call has left others
+        rows[slice(None) if self._refusal else self._active, PLACE] = -1  # a refused call may have set others
         self._refusal = None
         for mine, saved in zip(self._parts(), parts, strict=True):
             overwrite(mine, saved)

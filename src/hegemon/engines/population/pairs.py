@@ -25,8 +25,8 @@ _known: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 
 class Pairs:
-    """All states of a protocol, which of them meet each of the stop's conditions, and the table, which all trials fill:
-    at the same time, they write the same."""
+    """All states of a protocol, which of them meet each of the stop's conditions, and the table, which all trials fill.
+    Trials in several threads write the same entries."""
 
     def __init__(self, protocol: PopulationProtocol):
         self.states = protocol.space.decode_array(np.arange(protocol.space.size))
@@ -34,7 +34,7 @@ class Pairs:
         self._last = np.zeros((len(self.states), 0), np.int8), np.zeros(self._entries, np.uint32)
 
     def use(self, membership: Membership) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The three; with other marks the table begins anew."""
+        """States, marks and table; with other marks than before, the table begins anew."""
         marks, table = self._last
         if membership.stop.conditions or marks.shape[1]:
             now = membership.marks(self.states)
@@ -61,7 +61,7 @@ def pairs_of(protocol: PopulationProtocol, membership: Membership) -> tuple[np.n
 
 @lean
 def entry_of(gate, mark, a, b):  # type: ignore[no-untyped-def]
-    """What the table says of two codes that have just met."""
+    """The table's entry for two codes that have just met."""
     after_a, after_b = uint64(gate[TOLD]), uint64(gate[TOLD + 1])
     is_marked = False
     for k in range(mark.shape[1]):

@@ -1,4 +1,4 @@
-"""Engine `stepwise`: engine `agents`, one step at a time, for a scheduler that looks at the states in plain Python."""
+"""Engine `stepwise`: engine `agents`, one step at a time, for a scheduler that reads the states in plain Python."""
 
 from typing import cast
 
@@ -20,7 +20,7 @@ from hegemon.models.population import PopulationProtocol
 
 
 class Stepwise(Agents):
-    """At every step the scheduler is given the step and the agents, and its answer is the only pair there is."""
+    """At every step the scheduler gets the step and the agents, and the pair that it returns is the only arc."""
 
     name = "stepwise"
     honours = ("one_pair",)

@@ -1,4 +1,4 @@
-"""An engine that changes between others: `_now` is in use, `_used` names all that were, `_review` is the next look."""
+"""An engine that changes between others: `_now` is in use, `_used` names all used, `_review` is the next check."""
 
 from abc import abstractmethod
 
@@ -60,4 +60,4 @@ class Switching(Engine):
 
     @abstractmethod
     def _turn_to(self, kind: str) -> None:
-        """Have the engine of that class in use; what it holds does not matter."""
+        """Use the engine of that class, in any state: the caller restores it."""

@@ -37,14 +37,14 @@ class RoundsKernels:
             "fits": fitter(protocol.degree_fitting.source()),
             "update": updating(protocol.update, protocol.coins.names, protocol.coins.biased),
         }
-        # As unsigned numbers, which need no look at whether an index is negative.
+        # As unsigned numbers: the compiler need not test whether an index is negative.
         graph = topology.offsets.view(np.uint64), topology.targets.view(np.uint32)
         back = topology.back if ports else np.zeros(0, np.int64)
         self.given = Given(protocol.compiled_p, layout, *graph, back, protocol.degree_fitting.limits)
         self.pack = specialize(kernels.pack_all, records, pack=pack, show=show)
         self.unpack = specialize(kernels.unpack_all, records, unpack=unpack)
         self.show = specialize(kernels.show_all, records, unpack=unpack, show=show)
-        # One for every stop: it takes long to compile.
+        # Shared by all stops: it takes long to compile.
         self.sweep = specialize(kernels.sweep, records, **self.author, toss=self.toss)
         self.tally = specialize(kernels.tally, records, unpack=unpack, note=marker(stop.conditions))
         moved = {"sweep": self.sweep, "tally": self.tally}

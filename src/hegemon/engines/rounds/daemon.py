@@ -1,7 +1,7 @@
 """Engine `daemon`: of the enabled nodes of a graph some act in every step, as a scheduler says. Plain Python.
 
 What a node may become is computed once per local situation. After a step only the nodes that acted and their neighbours
-are looked at again. Moves count actions of nodes; a *round* ends when every node that was enabled at its beginning has
+are tested again. Moves count actions of nodes; a *round* ends when every node that was enabled at its beginning has
 acted or was not enabled at some moment since (neutralized), as in the literature on self-stabilization.
 """
 
@@ -22,7 +22,7 @@ from hegemon.models.rounds import RoundsProtocol
 from hegemon.models.words import checked
 
 STILL = "no node is enabled any more, and the stop is not met"
-PLAIN = 200_000  # nodes that plain Python looks at before whole predicates are compiled
+PLAIN = 200_000  # nodes that plain Python evaluates before whole predicates are compiled
 
 
 class DaemonEngine(Engine):
@@ -33,7 +33,7 @@ class DaemonEngine(Engine):
 
     @classmethod
     def watches(cls, stop: Stop) -> bool:
-        return True  # a round costs as much as a look at the configuration
+        return True  # a round costs as much as reading the configuration
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class DaemonEngine(Engine):
         return [self.space.mapping_of(code) for code in self.codes]
 
     def outcomes(self, node: int) -> list[int]:
-        """The codes that a node may have after it acts, one for all that its coins may show."""
+        """The codes that a node may have after it acts, one for each outcome of its coins."""
         codes = [self.codes[other] for other in self.near[node]]
         near = tuple(codes if self.protocol.is_ordered else sorted(codes))
         situation = (self.codes[node], near, self._backs[node])
@@ -83,7 +83,7 @@ class DaemonEngine(Engine):
         return self._situations[situation]
 
     def leads(self, node: int) -> bool:
-        """Whether a node leads, or may after it acts."""
+        """Whether a node leads, or may lead after it acts."""
         output = self.protocol.output
         codes = {self.codes[node], *self.outcomes(node)}
         return any(self.protocol.holds(output, self.space.namespace(code)) for code in codes)
@@ -155,11 +155,11 @@ class DaemonEngine(Engine):
             self._look_for_cycle()
 
     def follow(self, acting: Sequence[int], configuration: Configuration) -> None:
-        """What is not enabled does not act, whatever is prescribed."""
+        """Take a prescribed step; nodes that are not enabled do not act."""
         codes = self.space.encode_array(configuration.agents)
         self.tossed = {}
         self._act({node: int(codes[node]) for node in acting if node in self._place})
-        self._anchor, self._power, self._length = None, 1, 0  # a cycle of prescribed steps is none of the scheduler's
+        self._anchor, self._power, self._length = None, 1, 0  # prescribed steps are not a cycle of the scheduler
 
     def _act(self, codes: dict[int, int]) -> None:
         """Let enabled nodes become these codes, all at once, in one step."""
@@ -191,7 +191,7 @@ class DaemonEngine(Engine):
         self._changed |= bool(old) and old[0] != new[0]
 
     def _look_for_cycle(self) -> None:
-        """Nothing is left to chance: a configuration that comes again comes again forever (Brent)."""
+        """Detect a cycle (Brent): without randomness, a configuration that recurs once recurs forever."""
         waits = tuple(self._time - self.since[node] for node in self.enabled) if self.scheduler.waits else ()
         now = (tuple(self.codes), self._memory % len(self.codes), waits)
         if now == self._anchor and not self.hopeless:

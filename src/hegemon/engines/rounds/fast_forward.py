@@ -2,7 +2,7 @@
 
 When what neighbours can see of all nodes repeats with a period, it goes on repeating until some node's own
 coins make it depart. The private fields of different nodes are then independent chains, so the round of the
-first departure, the nodes that depart in it, and everybody's private fields at that moment can be drawn from
+first departure, the nodes that depart in it, and the private fields of all nodes at that moment can be drawn from
 their exact law, and all rounds before it skipped. Three steps: `Survey` follows one more real period and
 learns every node's chain over it; `plan` draws the first departure and replays the path to the round before
 it; a `Flight` is the result, ready to land.
@@ -32,7 +32,7 @@ LONGEST_JUMP = 2**61
 
 
 def can_skip(protocol: RoundsProtocol, watched: Iterable[Callable[..., Any]]) -> bool:
-    """Whether skipped rounds can go unseen: nothing that is watched reads a private field."""
+    """Whether rounds can be skipped: no watched function reads a private field, and nodes have few private states."""
     tried = number_of_private_states(protocol) * len(protocol.coin_faces)
     return tried <= LARGEST_CHAIN and not speaks_of(watched, protocol.private)
 
@@ -100,12 +100,12 @@ class Survey:
         self.chains = self._at_home(engine.protocol.n)
 
     def _at_home(self, nodes: int) -> Chains:
-        """The chains over no round at all."""
+        """The chains over zero rounds."""
         number = len(self.hidden.values)
         return Chains(np.tile(np.eye(number), (nodes, 1, 1)), np.zeros((nodes, number)))
 
     def follow(self, old: Frame, new: Frame) -> bool:
-        """One more round; whether the period is complete."""
+        """Take in one more round; whether the period is complete."""
         self.engine.shares.spread(self._observe, 0, old, new.words, self.hidden, self.chains, self.engine.given)
         return self.engine.step == self.path.begin + self.path.period
 
@@ -138,7 +138,7 @@ class Survey:
             landing = now + periods * period + k + 1
             leaving = np.zeros(len(words), np.bool_)
             for v in candidates:
-                # In the last round of the period it is certain; rounding must not carry a node beyond.
+                # In the last round of the period it is certain; rounding must not move the departure later.
                 leaving[v] = k == period - 1 or self._leaves(v, words, now, periods, old, new, begun)
             if leaving.any() or landing == engine.horizon:
                 result = engine.new_frame()

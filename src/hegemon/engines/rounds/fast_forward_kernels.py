@@ -1,7 +1,7 @@
 """Compiled parts of fast-forward: each node's private chain along a periodic path, and the first departure.
 
 Along a fixed path of what neighbours can see, a node's private fields are a Markov chain of its own, driven
-by its own coins. `stay[v, h, i]` is the probability that, over the rounds looked at, a node that begins in
+by its own coins. `stay[v, h, i]` is the probability that, over the rounds considered, a node that begins in
 private state h keeps to the path and ends in i; `leave[v, h]` that it leaves the path on the way. Both are
 sums and products of nonnegative numbers only, so the rarest departure keeps its relative precision.
 """
@@ -16,8 +16,8 @@ from hegemon.compute.philox import double_at
 
 
 class Hidden(NamedTuple):
-    """What neighbours cannot see of a word: which bits, all values of them, the place of each; and of a node's coins
-    all that they may show, in how many cases, and how many cases there are."""
+    """The part of a word that neighbours cannot see: its bits, all their values, and the place of each value; and the
+    coins of a node: all values, the number of cases of each, and the number of all cases."""
 
     private: int
     values: np.ndarray
@@ -44,7 +44,7 @@ class Powers(NamedTuple):
 
 
 class Landing(NamedTuple):
-    """Where a jump ends: after whole periods and a part of one, whose chains `begun` has; who departs then; coins."""
+    """Where a jump ends: after whole periods and a part of one, whose chains are `begun`; which nodes depart; coins."""
 
     periods: int
     begun: np.ndarray

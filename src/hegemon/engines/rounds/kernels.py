@@ -10,8 +10,8 @@ import numpy as np
 from hegemon.compute.philox import coins_from, number_below, word_at
 from hegemon.compute.records import within
 
-MET, PERIODIC, FAILED = 1, 2, 4  # why a kernel came back
-CURRENT, TIME = 0, 1  # in `state`: which buffer holds the configuration, and how many rounds it is old
+MET, PERIODIC, FAILED = 1, 2, 4  # why a kernel returned
+CURRENT, TIME = 0, 1  # in `state`: which buffer holds the configuration, and after how many rounds
 AGE, PATIENCE = 0, 1  # in `clock`: rounds since the anchor was set, and when it will be set again
 
 
@@ -23,7 +23,7 @@ class Frame(NamedTuple):
 
 
 class Room(NamedTuple):
-    """To work in: one node's own record, wide so that nothing is cut off before its range is checked, and its
+    """Working memory: one node's own record, wide so that nothing is cut off before its range is checked, and its
     neighbours' faces."""
 
     me: np.ndarray
@@ -60,7 +60,7 @@ class Goal(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """What whole predicates are shown: room for all records, and the graph."""
+    """What whole predicates read: room for all records, and the graph."""
 
     agents: np.ndarray
     offsets: np.ndarray
@@ -186,7 +186,7 @@ def meets(counts, changed, goal):
 
 
 def nothing_more(words, shown, given):
-    """The whole predicates of a stop that has none."""
+    """Stands for the whole predicates of a stop that has none: always true."""
     return True
 
 

@@ -1,4 +1,4 @@
-"""Lockstep for the engine `rounds`: while nodes that look alike move alike, a round costs as much as its classes.
+"""Lockstep for the engine `rounds`: while equal nodes move alike, the cost of a round depends on the number of classes.
 
 On a large graph few different states may be left, each at thousands of nodes, for a very long time. Then it is enough
 to move every class of equal nodes once, as long as each stays together. Nothing is skipped and nothing is drawn anew:
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 FEWEST_NODES = 4096  # below, plain rounds are fast enough
 MOST_CLASSES = 64  # a set of classes is a word of bits
 MOST_TRIED = 4  # updates that are tried, per node, in a round in which everything is new
-ADVANCE = 64  # such updates per node before the rounds made must be worth them
+ADVANCE = 64  # such updates per node before the rounds made must have saved more than these cost
 MOST_LEARNT = 1 << 22  # numbers that are kept of what was tried: 32 MB
-SHORTEST_WAIT = 16  # rounds until it is tried again whether nodes move alike
-FIRST_WAIT = 1 << 26  # nodes and arcs that plain rounds read before: it takes seconds to compile
+SHORTEST_WAIT = 16  # rounds until the next attempt
+FIRST_WAIT = 1 << 26  # nodes and arcs that plain rounds read before the first attempt: it takes seconds to compile
 
 
 class Formation(NamedTuple):
@@ -42,7 +42,7 @@ class Formation(NamedTuple):
 
 
 class Lockstep:
-    """Makes rounds class by class where possible. It does not matter for the result where it is used and where not."""
+    """Makes rounds class by class where possible. The result does not depend on where it is used."""
 
     def __init__(self, engine: "Rounds"):
         self.engine = engine
@@ -74,11 +74,11 @@ class Lockstep:
 
     @property
     def _is_possible_now(self) -> bool:
-        """A stop that waits for a change of output, which others may give the engine, looks at every node."""
+        """Not for a stop that waits for a change of output, which may be set later: it needs every node."""
         return self._is_possible and not self.engine.stop.watch
 
     def rounds(self, limit: int) -> int | None:
-        """At most that many rounds; returns early when something is to be evaluated. None: no round was made."""
+        """Make at most `limit` rounds; returns early when something is to be evaluated. None: no round was made."""
         engine = self.engine
         if not self._is_possible_now or engine.step < self._next:
             return None
@@ -93,7 +93,7 @@ class Lockstep:
         return self._march(self._formation, limit)
 
     def _put_off(self) -> None:
-        """The more attempts fail, the longer until the next one."""
+        """Wait longer after every attempt that fails."""
         self._formation = None
         self._wait += 1 + self._wait // 8
         self._next = self.engine.step + self._wait
@@ -108,7 +108,7 @@ class Lockstep:
                 min(limit, self._pace.amount), *formation, engine._state, engine.shares.room(), engine._counts,
                 engine._goal, engine._search, engine._coins, self._public, self._hidden, engine.given,
             )  # fmt: skip
-        except Exception as error:  # in a round that is not made: plain rounds meet it, or never do
+        except Exception as error:  # the round was not made: plain rounds raise the error if they come to it
             pass_interrupt(error)
             self._is_possible, status = False, APART
         finally:  # also after an interrupt: rounds that are counted are written down

@@ -1,4 +1,4 @@
-"""Compiled parts of lockstep: nodes that look alike are one class, and a round moves classes instead of nodes.
+"""Compiled parts of lockstep: nodes with equal visible states are one class, and a round moves classes, not nodes.
 
 A *class* is the nodes whose visible states are equal; a *kind* is the nodes of a class whose neighbours are in the same
 set of classes. Nodes of one kind have the same update. As long as all kinds of a class agree on it, the class stays
@@ -12,7 +12,7 @@ import numpy as np
 from hegemon.compute.philox import word_at
 from hegemon.engines.rounds.kernels import AGE, MET, PATIENCE, PERIODIC, TIME
 
-APART = 8  # why `march` came back, beside the reasons in kernels.py: the next round is not made class by class
+APART = 8  # why `march` returned, besides the reasons in kernels.py: the next round is not made class by class
 UNKNOWN, STILL, LIVELY, FAILS = range(4)  # what is known of a situation
 DEPARTS = 255  # in place of a private state: the node leaves its class
 WITNESS, CREDIT = 0, 1  # in `notes`
@@ -53,7 +53,7 @@ class Own(NamedTuple):
 
 
 class Work(NamedTuple):
-    """To work in: what the classes show as words, a key, what follows for a class, the marks of one state, and
+    """Working memory: what the classes show as words, a key, what follows for a class, the marks of one state, and
     notes: the node at which the configuration differed last from the one to be recognized, and how many updates may
     still be tried before plain rounds would have been faster."""
 
@@ -135,7 +135,7 @@ def is_in(key, keys, row):
 
 
 def learn(c, kind, row, classes, learnt, work, room, hidden, given):
-    """Try a kind of class c with all private states and all coins; returns what is known then."""
+    """Try a kind of class c with all private states and all coins; returns what was found: STILL, LIVELY or FAILS."""
     outcomes, width = learnt.outcomes, classes.widths[kind]
     for k in range(width + 2):
         learnt.keys[row, k] = work.key[k]
@@ -252,7 +252,7 @@ def march(budget, classes, learnt, own, work, state, room, counts, goal, search,
             lively |= known == LIVELY
             tabulate(c, classes, work, own, state[TIME], hidden, coins)
         if len(counts) > 0:
-            for c in range(number):  # whatever raises, raises before anything of the round is made
+            for c in range(number):  # an error is raised before any part of the round is made
                 unpack(classes.later[c], room.me[0], given.layout)
                 note(room.me[0], given.p[0], work.marks, 0)
         if lively:

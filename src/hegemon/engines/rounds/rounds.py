@@ -39,7 +39,7 @@ from hegemon.models.packing import Packing
 from hegemon.models.rounds import RoundsProtocol
 from hegemon.models.variants import record_type
 
-FIRST_CALL = 4_000_000  # nodes and arcs read before the first look at the clock
+FIRST_CALL = 4_000_000  # nodes and arcs read before the first reading of the clock
 
 
 class Rounds(Engine):
@@ -49,7 +49,7 @@ class Rounds(Engine):
 
     @classmethod
     def watches(cls, stop: Stop) -> bool:
-        return True  # a round costs as much as a look at the configuration
+        return True  # a round costs as much as reading the configuration
 
     def __init__(
         self,
@@ -110,8 +110,8 @@ class Rounds(Engine):
     def load(self, configuration: Configuration, step: int | None = None) -> None:
         """Take over a configuration and count the stop's conditions in it.
 
-        Coins belong to rounds, so no coin is used twice. On the way of a jump nobody's private fields are known, and
-        whoever has another configuration cannot have it from here: a jump ends at the horizon at the latest.
+        Coins belong to rounds, so no coin is used twice. Within a jump the private fields are unknown, so `load` is not
+        allowed there; every jump ends at the horizon at the latest.
         """
         assert self._flight is None or self.step == self._flight.departure, "a run is reached into at its horizon"
         if step is not None:
@@ -124,7 +124,7 @@ class Rounds(Engine):
         self._watch_for_period()
 
     def configuration(self) -> Configuration:
-        """During a flight, private fields are not to be relied on: what was watched does not read them."""
+        """The present states. During a flight the private fields are not valid: no watched function reads them."""
         if self._flight is None or self.step == self._flight.departure:
             return self.unpacked(self.words)
         return self._flight.configuration(self.step)
@@ -142,8 +142,8 @@ class Rounds(Engine):
         return int(self.bound.toss(word, node % per_word, node, time, self._coins))
 
     def snapshot(self, into: Snapshot | None = None) -> Snapshot:
-        """During a survey or a flight: where the survey began, since all after it can be repeated from there, towards
-        the same horizon."""
+        """During a survey or a flight, a snapshot of where the survey began: all after it can be repeated from there,
+        towards the same horizon."""
         path = self._survey.path if self._survey else self._flight.path if self._flight else None
         begin, words, period = (path.begin, path.first.words, path.period) if path else (self.step, self.words, 0)
         search = self._anchor.copy(), self._clock.copy()
@@ -210,7 +210,7 @@ class Rounds(Engine):
         return status
 
     def _rounds(self, budget: int) -> int:
-        """At most that many; returns early when something is to be evaluated."""
+        """Make at most `budget` rounds; returns early when something is to be evaluated."""
         if len(self.shares) == 1:
             status = self.bound.run(
                 budget, self._buffers, self._faces, self._mark, self._state, self.shares.first, self._counts,
@@ -262,7 +262,7 @@ class Rounds(Engine):
         return not self.stop.whole or self._membership.whole_holds(self.unpacked(self.words).agents)
 
     def refuse_update(self, error: BaseException | None = None) -> NoReturn:
-        """Say what is wrong with the update in the present round, at the first node at which it fails."""
+        """Raise what is wrong with the update in the present round, at the first node at which it fails."""
         frame = self.frame
 
         def fails(low: int, high: int) -> bool:
@@ -283,7 +283,7 @@ class Rounds(Engine):
         self._lockstep.forget()
 
     def _surveyed_round(self) -> int:
-        """A round of the period under survey; at its end, the flight over all rounds that are like it."""
+        """Make a round of the period under survey; after its last round, plan the flight over all periods like it."""
         survey, before = self._survey, self.frame
         assert survey is not None
         status = self._round()

@@ -18,7 +18,7 @@ from hegemon.errors import InvalidInput
 from hegemon.graphs.topology import Topology
 from hegemon.models.protocol import Protocol
 
-MOST_ARCS = 20_000  # each step looks at all of them
+MOST_ARCS = 20_000  # each step reads all of them
 LARGEST_BOUND = 10**9
 
 
@@ -27,7 +27,7 @@ def pair_in_time(rows, n, s0, s1, s2, s3):  # type: ignore[no-untyped-def]
     step and the bound."""
     arcs, now, bound = len(rows) - 1, rows[0, 0], rows[0, 1]
     among = arcs
-    for place in range(arcs):  # the one in this place is served after as many others as stand before it
+    for place in range(arcs):  # an arc is served after all arcs that stand before it
         if now + place + 1 >= rows[place + 1, 2] + bound:
             among = place + 1
             break

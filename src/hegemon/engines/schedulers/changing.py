@@ -2,10 +2,10 @@
 
 `edge-markov`: before every meeting each edge that is absent appears with probability p, and each that is present
 disappears with probability q; again, while there is none. Then one of those present is used, each alike. All are
-present at first. Edges are independent, so each is looked at only when it is drawn, and then caught up with.
+present at first. Edges are independent, so an edge is brought up to date only when it is drawn.
 
 `moving`: agents walk on a torus. One of them, each alike, moves to one of the four neighbouring cells, and meets one of
-those that are near it now, each alike; if nobody is near, the next one moves. At first they are spread evenly.
+those that are near it now, each alike; if none is near, another one moves. At first they are spread evenly.
 """
 
 import math
@@ -26,7 +26,7 @@ from hegemon.models.expressions import fraction_of
 from hegemon.models.protocol import Protocol
 
 UNIT = 2**53  # a probability is a whole number of these parts
-FINEST_CHANCE = Fraction(1, 10**9)  # of a run: in parts of UNIT it is right to seven digits
+FINEST_CHANCE = Fraction(1, 10**9)  # the least of a run: in parts of UNIT it is right to seven digits
 FINEST = 2**53  # the largest denominator of an exact chain
 MOST_EDGES = 5_000_000  # that a run follows
 MOST_MASKED = 6  # edges: an exact chain keeps every set of them apart
@@ -75,7 +75,7 @@ def pair_present(rows, n, s0, s1, s2, s3):  # type: ignore[no-untyped-def]
 
 def pair_near(rows, n, s0, s1, s2, s3):  # type: ignore[no-untyped-def]
     """Row 0: the width of the torus, and how far is near. Then for every agent its cell and the next agent there, and
-    for every cell the first agent there; -1 for nobody."""
+    for every cell the first agent there; -1 for none."""
     width, near = rows[0, 0], rows[0, 1]
     first = 1 + n
     height = (len(rows) - first) // width
@@ -98,7 +98,7 @@ def pair_near(rows, n, s0, s1, s2, s3):  # type: ignore[no-untyped-def]
             rows[1 + other, 1] = rows[1 + i, 1]
         cell = y * width + x
         rows[1 + i, 0], rows[1 + i, 1], rows[first + cell, 0] = cell, rows[first + cell, 0], i
-        met = np.int64(-1)  # the number of those near it; then, going through them once more, which one it is
+        met = np.int64(-1)  # which of those near it is met: drawn after a first pass, which counts them
         for look in range(2):
             seen = np.int64(0)
             for over in range(-near, near + 1):
@@ -245,7 +245,7 @@ def planned(scheduler: Scheduler, begin: Hashable, after: Callable[[Any], Iterab
             if place not in known:
                 known[place] = len(order)
                 order.append(place)
-    for gone in order:  # memories are passed through without a meeting: leave them out one by one
+    for gone in order:  # eliminate moves without a meeting, one memory after the other
         stays = 1 - idle[gone].pop(gone, Fraction(0))
         for table in (idle[gone], meets[gone]):
             for then in table:

@@ -1,7 +1,7 @@
 """Daemons (Dijkstra, CACM 1974; Dubois and Tixeuil 2011): which of the enabled nodes may act together in one step.
 
-A node is *enabled* if its action can change its state, for some coins. A daemon leaves open which nodes act; what it
-never does is to pass a step in which nobody acts while somebody is enabled.
+A node is *enabled* if its action can change its state, for some coins. A daemon leaves open which nodes act; as long
+as a node is enabled, at least one node acts in every step.
 """
 
 from collections.abc import Callable

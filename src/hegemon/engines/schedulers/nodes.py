@@ -32,7 +32,7 @@ class NodeScheduler(ABC):
     name: str
     daemon: Daemon = DAEMONS["central"]  # whose schedules it makes
     is_random: bool = False
-    waits: bool = False  # whether it looks at how long nodes have been waiting
+    waits: bool = False  # whether it reads how long nodes have been waiting
 
     def __str__(self) -> str:
         return self.name
@@ -42,7 +42,7 @@ class NodeScheduler(ABC):
         """The nodes that act next, some of those that are enabled, and the memory after that."""
 
     def law(self, enabled: int, topology: Topology) -> dict[int, Fraction]:
-        """With which probability each set of nodes acts, both as bits; 0 stands for nobody."""
+        """The probability with which each set of nodes acts, both as bits; 0 is the empty set."""
         raise InvalidInput(
             f"the scheduler {self} is no law of chance; verify takes {LAWS}, or a daemon such as central"
         )
@@ -95,7 +95,7 @@ class Independent(NodeScheduler):
     def law(self, enabled: int, topology: Topology) -> dict[int, Fraction]:
         near = [sum(1 << int(other) for other in topology.neighbours(node)) for node in range(topology.n)]
         found: dict[int, Fraction] = {}
-        open_ = {(0, enabled): Fraction(1)}  # what is taken, and who can still be
+        open_ = {(0, enabled): Fraction(1)}  # the nodes taken, and those that can still be
         while open_:
             now: dict[tuple[int, int], Fraction] = {}
             for (taken, rest), share in open_.items():
@@ -112,7 +112,7 @@ class Independent(NodeScheduler):
 
 
 class Share(NodeScheduler):
-    """Each enabled node acts with the same probability; a step may pass in which nobody does."""
+    """Each enabled node acts with the same probability; there may be steps in which none acts."""
 
     daemon, is_random = DAEMONS["distributed"], True
 
@@ -169,7 +169,7 @@ class Greedy(NodeScheduler):
 class OwnNodes(NodeScheduler):
     """A function of the user's own: `chosen(step, states, enabled)` returns one node or several of those enabled."""
 
-    name, is_random = "function", True  # it may do anything, so that no cycle is looked for
+    name, is_random = "function", True  # it may do anything, so cycles are not searched for
 
     def __init__(self, function: Callable[..., Any]):
         self.function = function
@@ -215,7 +215,7 @@ class Strategy(NodeScheduler):
 
 
 def _numbers(given: Any, length: int | None, below: int) -> bool:
-    """Whether these are whole numbers from 0 to below a bound, as many as asked for."""
+    """Whether this is a list of `length` whole numbers (None: any number but 0) from 0 to below a bound."""
     whole = isinstance(given, list) and all(type(one) is int and 0 <= one < below for one in given)
     return whole and (len(given) == length if length is not None else bool(given))
 
@@ -224,7 +224,7 @@ LAWS = "synchronous, central:uniform, locally-central:uniform or distributed:P"
 
 
 def read_daemon(text: str, rules: Sequence[str]) -> NodeScheduler:
-    """`central:uniform` and the like, of the rules that may follow the colon; a daemon alone leaves open who acts."""
+    """`central:uniform` and the like, with the `rules` that may follow the colon; a daemon alone has no rule."""
     name, _, rule = text.partition(":")
     if name == "distributed" and rule:
         from hegemon.models.unreliable import share

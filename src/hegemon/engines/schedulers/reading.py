@@ -35,7 +35,7 @@ NODES = {  # by name, what may follow the colon, or an example of it
 
 
 def scheduler_for(given: Any, protocol: Protocol, topology: Topology) -> Any:
-    """The scheduler that a run asks for: None is its model's own, a text is read as the model reads it, a function
+    """The scheduler of a run: None is the default of its model, a text is read as the model reads it, a function
     is the user's own, and any other object is a scheduler already."""
     model = protocol.model
     asked = protocol.usual_scheduler if given is None else given

@@ -38,9 +38,9 @@ class Scheduler(ABC):
 
     name: str
     one_pair: bool = True  # exactly two agents meet in a step
-    memoryless: bool = True  # whom it takes depends on nothing that has happened
+    memoryless: bool = True  # its choice depends on nothing that has happened
     even: bool = False  # every arc of the graph is as likely as every other, so agents in one state can be exchanged
-    blind: bool = True  # whom it takes does not depend on states
+    blind: bool = True  # its choice does not depend on states
     torus: tuple[int, int] | None = None  # columns and rows, where agents walk on one; `places` says where they are
 
     def __str__(self) -> str:

@@ -17,7 +17,7 @@ from hegemon.graphs.topology import Topology
 def pair_complete(rows, n, s0, s1, s2, s3):  # type: ignore[no-untyped-def]
     """Two different agents of n < 2**32, from one word, and the generator's words, which stay in registers.
 
-    Numbers have no sign: for others the compiler asks at every access whether they count from the end.
+    Numbers are unsigned: for signed indices the compiler tests at every access whether they count from the end.
     """
     while True:
         word, s0, s1, s2, s3 = turn(s0, s1, s2, s3)
@@ -28,7 +28,7 @@ def pair_complete(rows, n, s0, s1, s2, s3):  # type: ignore[no-untyped-def]
 
 
 def pair_arcs(rows, n, s0, s1, s2, s3):  # type: ignore[no-untyped-def]
-    """Any row."""
+    """A uniformly random row."""
     while True:
         word, s0, s1, s2, s3 = turn(s0, s1, s2, s3)
         product = (word >> uint64(32)) * uint64(len(rows))

@@ -44,7 +44,7 @@ def pair_by_arc(rows, n, s0, s1, s2, s3):  # type: ignore[no-untyped-def]
 
 
 def pair_by_agent(rows, n, s0, s1, s2, s3):  # type: ignore[no-untyped-def]
-    """Two agents by their rates, again until they differ."""
+    """Two agents by their rates, drawn again until they differ."""
     while True:
         i, _, s0, s1, s2, s3 = pair_by_arc(rows, n, s0, s1, s2, s3)
         j, _, s0, s1, s2, s3 = pair_by_arc(rows, n, s0, s1, s2, s3)
@@ -53,7 +53,7 @@ def pair_by_agent(rows, n, s0, s1, s2, s3):  # type: ignore[no-untyped-def]
 
 
 def alias_table(pairs: np.ndarray, rates: Sequence[int]) -> np.ndarray:
-    """Rows for `pair_by_arc`: initiator, responder, the part of its cell that is its own, and who has the rest."""
+    """Rows for `pair_by_arc`: initiator, responder, its own part of its cell, and the row that has the rest."""
     total, cells = sum(rates), len(rates)
     rest = [rate * cells for rate in rates]  # what is still to be placed; a cell takes `total`
     table = np.zeros((cells + 1, 4), np.int64)

@@ -38,7 +38,7 @@ from hegemon.models.messages import ELECTED, MessageProtocol
 
 MOST_ARCS = 2**23  # each takes two places for a message
 NEVER = 2**62
-LEAST_CALLS = 2**18  # of nodes, between two looks at the clock
+LEAST_CALLS = 2**18  # of nodes, between two readings of the clock
 BOX = np.dtype([("round", np.int64), ("heard", np.int64), ("lowest", np.int64), ("highest", np.int64)])
 KEPT = ("nodes", "boxes", "slots", "flags", "blocks", "groups", "heap", "order", "state", "words")  # all that changes
 
@@ -84,7 +84,7 @@ class Compiled(MessageEngine):
             kept, before = arrays.copy() if arrays.round else None, arrays.calls
             try:
                 status = arrays.play(last, budget)
-            except Exception:  # of the author's functions, or of ours that could not do what they ask for
+            except Exception:  # in the author's functions, or in ours, which cannot do all that Python does
                 self._return_to(kept)
                 self._plain = self._as_nodes()
                 break
@@ -107,7 +107,7 @@ class Compiled(MessageEngine):
         return MessageOutcome(max(1, arrays.round), ended, leaders, measures, interrupted)
 
     def _return_to(self, kept: dict[str, np.ndarray] | None) -> None:
-        """To what was kept, or to the moment before the first round, which can be made again."""
+        """Go back to the kept arrays, or to the moment before the first round, which can be built again."""
         room = self.arrays.heap.shape
         self.arrays.restore(self._first().copy() if kept is None else kept)
         while self.arrays.heap.shape[1] < room[1]:
@@ -128,7 +128,7 @@ class Compiled(MessageEngine):
     # -- the same moment in plain Python ---------------------------------------------------------------------------
 
     def _made_nodes(self) -> dict[int, Any]:
-        """The nodes that did anything, in the order in which they did first."""
+        """The nodes that have acted, in the order of their first actions."""
         state, program = self.arrays.state, self.program
         kinds = {**program.node_kinds, "status": TEXT}
         rows = self.arrays.nodes[self.arrays.order[: state[BORN]]]
@@ -179,7 +179,7 @@ class Compiled(MessageEngine):
 
 @lru_cache(maxsize=8)
 def program_of(protocol: MessageProtocol) -> Program:
-    """Translated once for all trials."""
+    """The translated protocol, the same for all trials."""
     return Program(protocol)
 
 
@@ -238,7 +238,7 @@ class _Arrays:
         self.count[:] = 0
 
     def grow(self) -> None:
-        """Room for twice as many calls that nodes have asked for."""
+        """Double the room for calls that nodes have requested."""
         self.heap = np.concatenate((self.heap, np.zeros_like(self.heap)), axis=1)
 
 

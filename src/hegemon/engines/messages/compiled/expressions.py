@@ -28,7 +28,7 @@ EQUAL, ORDERED = (ast.Eq, ast.NotEq), (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
 class Expressions:
-    """One function's expressions. `kinds` says what each of its variables is, `bound` which surely have a value."""
+    """One function's expressions. `kinds`: the kind of each variable; `bound`: those that surely have a value."""
 
     program: Any
     function: Any
@@ -99,11 +99,11 @@ class Expressions:
         return self.constant(self.looked_up(node), node)
 
     def local(self, word: str) -> str:
-        """The author's variables have names that compiled code's own have not."""
+        """The name of an author's variable in compiled code: no name of compiled code itself is equal to it."""
         return f"own_{word}"
 
     def surely(self, node: ast.Name) -> None:
-        """Python notices a variable without a value, compiled code does not."""
+        """Refuse a variable that may have no value: Python notices that at run time, compiled code does not."""
         if self.renamed.get(node.id, node.id) not in self.bound:
             raise Untranslatable(f"`{node.id}` may have no value here; give it one before", node)
 
@@ -153,7 +153,7 @@ class Expressions:
         left, right = self.number(node.left), self.number(node.right)
         if isinstance(node.op, ast.MatMult):
             raise Untranslatable(f"`{ast.unparse(node)}` cannot be compiled", node)
-        if isinstance(node.op, ast.Pow):  # of real numbers the last digit is another
+        if isinstance(node.op, ast.Pow):  # of real numbers, the last digit may differ
             left, right = whole(left), whole(right)
         return ast.BinOp(left, node.op, right), VALUE
 

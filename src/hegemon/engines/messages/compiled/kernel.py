@@ -1,4 +1,4 @@
-"""The compiled rounds: who is called when, and how messages get from port to port.
+"""The compiled rounds: which node is called when, and how messages get from port to port.
 
 Every arc has two places for messages, one for even and one for odd rounds; a message carries its round, so that
 nothing need be cleared. The nodes that are called at the end of a round are marked in bytes, and those in blocks of 64
@@ -17,7 +17,7 @@ ROUND, MESSAGES, BITS, LARGEST, AHEAD, AHEAD_BITS, AHEAD_LARGEST, WAITING, BORN,
 ENDED, GOES_ON, FULL = 0, 1, 2
 MOST_CALLS = 64  # that a node may ask for at once
 
-# What one call of a node is given: parameters, the format of messages, coins, what it sends and asks for, its inbox.
+# The arguments of one call of a node: parameters, the format of messages, coins, what it sends and requests, its inbox.
 World = namedtuple(
     "World",
     "numbers reals layout rng ports rows count calls slots first degree round lowest highest heard",
@@ -54,7 +54,7 @@ def holds(w, port):
 
 @bare
 def mark(v, odd, n, flags, blocks, groups):
-    """Let node v be called."""
+    """Mark node v, so that it is called."""
     flags[odd * n + v] = 1
     blocks[odd * (n // 64 + 1) + v // 64] = 1
     groups[odd * (n // 4096 + 1) + v // 4096] = 1
@@ -62,7 +62,7 @@ def mark(v, odd, n, flags, blocks, groups):
 
 @bare
 def push_call(heap, size, round, v):
-    """Into a heap whose first entry has the lowest round."""
+    """Add a call to a heap whose first entry has the lowest round."""
     place = size
     while place > 0 and heap[0, (place - 1) // 2] > round:
         heap[0, place], heap[1, place] = heap[0, (place - 1) // 2], heap[1, (place - 1) // 2]
@@ -90,14 +90,14 @@ def pop_call(heap, size):
 
 @bare
 def count(state, ahead, messages, bits, largest):
-    """In this round, or, with `ahead`, in the next one."""
+    """Count messages and bits in this round or, with `ahead`, in the next one."""
     state[ahead + MESSAGES] += messages
     state[ahead + BITS] += bits
     state[ahead + LARGEST] = max(state[ahead + LARGEST], largest)
 
 
 def collect(v, node, sends, w, boxes, slots, marks, cross, targets, back, first, heap, allowed, state):
-    """Send what node v has put down, in the round `sends`, and note when it wants to be called."""
+    """Send what node v has put down, in the round `sends`, and note the rounds in which it is to be called."""
     flags, blocks, groups = marks
     n, odd = len(flags) // 2, sends & 1
     fits(w, node)  # noqa: F821 - bound by part
@@ -144,7 +144,7 @@ def collect(v, node, sends, w, boxes, slots, marks, cross, targets, back, first,
 
 def play(nodes, boxes, slots, flags, blocks, groups, heap, order, state, rng, offsets, targets, cross, back, beginners,
          rounds, numbers, reals, layout, ports, rows, put, calls, allowed, limit, budget):  # fmt: skip
-    """Rounds until nothing is left to happen, or the next one is beyond the limit, or `budget` calls were made."""
+    """Play rounds until nothing is left to do, the next one is beyond the limit, or `budget` calls were made."""
     n = len(nodes)
     marks = flags, blocks, groups
     work = state[CALLS] + budget

@@ -1,4 +1,4 @@
-"""What a name in an author's function stands for, and how a function that cannot be translated is refused.
+"""The kinds of names in an author's function, and the refusal of a function that cannot be translated.
 
 There is one node, one inbox and one source of coins in every call, so these are no values of compiled code: it finds
 them in the `World` of the call. Texts are numbers there, 0 for None.
@@ -73,7 +73,7 @@ def assign(target: str, value: ast.expr) -> ast.Assign:
 
 
 def statements(text: str) -> list[ast.stmt]:
-    """Of the program's own text; they stand at the line of what surrounds them."""
+    """The statements in a text of the program's own; they get the line of the surrounding statement."""
     body = ast.parse(text).body
     for one in body:
         for part in ast.walk(one):
@@ -90,5 +90,5 @@ def expression(text: str) -> ast.expr:
 
 
 def raised() -> list[ast.stmt]:
-    """Leave the compiled code: plain Python goes on instead, and says what is wrong, if anything is."""
+    """Leave the compiled code: plain Python goes on instead, and reports the error, if there is one."""
     return statements("require(False)")

@@ -25,7 +25,7 @@ class Loops(Expressions):
     """Loops over ranges, lists and the inbox, and comprehensions, which are functions of their own."""
 
     def _listcomp(self, node: ast.ListComp) -> Found:
-        """A list of whole numbers, which is made at once."""
+        """A list comprehension of whole numbers."""
 
         def add(element: ast.expr) -> list[ast.stmt]:
             return [ast.Expr(ast.Call(ast.Attribute(name("found"), "append", ast.Load()), [element], []))]
@@ -76,7 +76,7 @@ class Loops(Expressions):
         return ast.Tuple([whole(self.number(one)) for one in node.elts], ast.Load())
 
     def bind(self, target: Any, kind: str) -> str:
-        """Let a variable have a value of this kind; its name in compiled code."""
+        """Give a variable a value of this kind; returns its name in compiled code."""
         word = self.renamed.get(target.id, target.id)
         if self.kinds.setdefault(word, kind) != kind:
             raise Untranslatable(f"`{target.id}` is {self.kinds[word]} at first and then {kind}", target)
@@ -107,7 +107,7 @@ class Loops(Expressions):
             self.renamed = around
 
     def reduction(self, node: ast.expr, parts: list[ast.expr], start: list[Any], add: Any, end: list[Any]) -> ast.expr:
-        """A call of a function made for this place, which takes in every element of these parts."""
+        """A call of a function written for this place, which goes through every element of these parts."""
 
         def each(element: ast.expr) -> list[ast.stmt]:
             return add(whole(self.number(element)))

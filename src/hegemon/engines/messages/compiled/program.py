@@ -43,7 +43,7 @@ READ_ONLY = ("round", "degree", "identifier")
 
 
 class Program:
-    """What a protocol's functions became. Raises Untranslatable where they cannot be translated."""
+    """A protocol's translated functions. Raises Untranslatable where one cannot be translated."""
 
     def __init__(self, protocol: MessageProtocol):
         self.protocol, self.texts = protocol, Texts()
@@ -82,7 +82,7 @@ class Program:
                 if not -(2**62) <= low <= high < 2**62:
                     raise Untranslatable(f"{owner}.{one.name} has values up to {high:.3g}, beyond 62 bits")
 
-    # -- what translation asks -------------------------------------------------------------------------------------
+    # -- what translation calls ------------------------------------------------------------------------------------
 
     def fresh(self, word: str) -> str:
         self._fresh += 1
@@ -133,7 +133,7 @@ class Program:
         return self.makers.setdefault(words, f"make_{len(self.makers)}")
 
     def method(self, node: ast.Call) -> tuple[types.FunctionType, list[str]]:
-        """A method of the protocol, and the kinds of the arguments that Python gives it by itself."""
+        """A method of the protocol, and the kinds of the arguments that Python passes implicitly."""
         assert isinstance(node.func, ast.Attribute)
         word = node.func.attr
         found = inspect.getattr_static(self.protocol, word, None)
@@ -211,7 +211,7 @@ class Program:
         return specialize(kernel.play, records, allocates=self.allocates, **called)
 
     def _functions(self) -> dict[str, Any]:
-        """By their names, for compiled code to call."""
+        """The functions that compiled code calls, by name."""
         scope: dict[str, Any] = {"Message": _message(tuple(self.message_kinds)), "require": require}
         scope |= {"__name__": __name__} | {word: getattr(kernel, word) for word in OWN}
         scope |= {word: getattr(mersenne, word) for word in COINS}

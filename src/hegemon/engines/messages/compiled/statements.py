@@ -2,7 +2,7 @@
 
 Messages that are returned are put down one after the other (`push`), and are taken from there when the node's call has
 ended. A variable in which a function gathers messages is the part of them that this function has put down so far, from
-`base` on; a function that returns something else takes them back.
+`base` on; a function that returns something else removes them.
 """
 
 import ast
@@ -226,7 +226,7 @@ class Function(Calls):
         return is_gathered or isinstance(node, ast.Dict | ast.List | ast.Tuple | ast.DictComp)
 
     def _anew(self, node: ast.expr | None) -> list[ast.stmt]:
-        """Put these messages down instead of those that were gathered so far."""
+        """Replace the messages gathered so far by these."""
         first = node
         while isinstance(first, ast.BinOp):
             first = first.left
