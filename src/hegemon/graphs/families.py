@@ -12,7 +12,7 @@ from hegemon.graphs.files import from_file, from_networkx
 from hegemon.graphs.random import gnp, random_regular
 from hegemon.graphs.topology import LARGEST_COMPLETE, LARGEST_IN_MEMORY, Topology, frozen, require_room
 
-LONGEST_NUMBER = 40  # characters: more say nothing that a graph could have
+LONGEST_NUMBER = 40  # characters: no size or probability of a graph needs more
 
 
 def complete(n: int) -> Topology:
@@ -152,7 +152,7 @@ FAMILIES: dict[str, tuple[str, Callable[..., Topology]]] = {
 
 
 def _shown(spec: str) -> str:
-    """A spec as a sentence may quote it: printable and short."""
+    """A spec as it is quoted in a sentence: printable and short."""
     return repr(spec if len(spec) <= 80 else spec[:77] + "…")
 
 

@@ -100,7 +100,7 @@ def _from_labels(name: str, labels: Iterable[Any], edges: Iterable[tuple[Any, ..
     labels = list(labels)
     if len(labels) < 2:
         raise InvalidInput(f"the graph {name!r} has {len(labels)} nodes, but n must be at least 2: give it an edge")
-    with suppress(ValueError):  # not all integers: the order of appearance stands
+    with suppress(ValueError):  # not all integers: the order of appearance is kept
         labels = sorted(labels, key=lambda label: int(str(label)))
     index = {label: i for i, label in enumerate(labels)}
     n = len(labels)

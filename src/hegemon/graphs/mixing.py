@@ -188,7 +188,7 @@ def _end(diagonal: list[float], beside: list[float], index: int) -> tuple[float,
 
 
 def _by_factorization(matrix: csr_array, lazy: bool) -> tuple[float, float]:
-    """For a tiny gap: the graph is thin then, so that factorizing it is cheap."""
+    """The eigenvalue for a tiny gap: the graph is then thin, so that factorizing it is cheap."""
     from scipy.sparse.linalg import eigsh  # only here: it takes long to load
 
     matrix = matrix.tocsc()

@@ -108,7 +108,7 @@ def _swap(n: int, a: np.ndarray, b: np.ndarray, bad: np.ndarray, taken: np.ndarr
     allowed = (a[bad] != far) & (near != b[bad])
     for key in (first, second):
         allowed &= taken[np.minimum(np.searchsorted(taken, key), len(taken) - 1)] != key
-    # Swaps of one round must not touch the same pair; if they make the same new pair, the next round sees it.
+    # Swaps of one round must not touch the same pair; if they make the same new pair, the next round repairs it.
     chosen = _without_clashes(np.flatnonzero(allowed), bad, partner)
     bad, partner, given = bad[chosen], partner[chosen], b[bad[chosen]]
     b[bad] = far[chosen]

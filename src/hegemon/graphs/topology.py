@@ -17,7 +17,7 @@ LARGEST_COMPLETE = 2**60  # nodes of an implicit complete graph
 LARGEST_COMPLETE_IN_MEMORY = 20_000  # nodes of a complete graph whose arcs may be written out
 KINDS = {"complete": "complete graph", "directed-ring": "directed ring", "oriented-ring": "oriented ring"}
 LARGEST_IN_MEMORY = 2**28  # nodes, or arcs, of any other graph
-PER_ARC, PER_NODE = 80, 40  # bytes, at most, while a graph is built, seen through and its spectrum is computed
+PER_ARC, PER_NODE = 80, 40  # bytes, at most, while a graph is built and searched and its spectrum is computed
 PER_PAIR = 30  # bytes, for each arc of a complete graph that is written out
 
 
@@ -99,7 +99,7 @@ class Topology:
     @cached_property
     def back(self) -> np.ndarray:
         """Of an undirected graph, for every arc: the place of its tail in the row of its head."""
-        # Sorted by (source, target) and by (target, source), arcs are met by their reverses.
+        # Sorted by (source, target) and by (target, source), arcs stand beside their reverses.
         reverse = np.empty(self.arcs, np.int64)
         reverse[np.lexsort((self.sources, self.targets))] = np.lexsort((self.targets, self.sources))
         return frozen(reverse - self.offsets[self.targets])
@@ -129,7 +129,7 @@ class Topology:
         return self.components == 1
 
     def require(self, kind: str, who: str) -> None:
-        """Refuse everything but one of `KINDS`: where "the left neighbour" has no meaning, or cannot be told."""
+        """Refuse a graph that is not of this kind, one of `KINDS`, which `who` needs."""
         is_one = {
             "complete": self.is_complete, "directed-ring": self.is_directed_ring, "oriented-ring": self.oriented,
         }  # fmt: skip
@@ -137,7 +137,7 @@ class Topology:
             raise InvalidInput(f"{who} runs on {KINDS[kind]}s only, and {self.name} is not one; use {kind}:{self.n}")
 
     def require_connected(self) -> None:
-        """Refuse a graph on which no single leader can be agreed upon."""
+        """Refuse a graph that is not connected: no single leader is possible there."""
         if not self.is_connected:
             raise InvalidInput(
                 f"the graph {self.name!r} falls into {self.components} connected components, "
@@ -177,7 +177,7 @@ class Topology:
 
 
 def require_room(name: str, n: int, arcs: int) -> None:
-    """Refuse a graph that would not fit in memory before any of it is built."""
+    """Refuse a graph that would not fit in memory; called before any of it is built."""
     _require_size(name, n, arcs)
     require_memory(name, arcs, PER_ARC * arcs + PER_NODE * n)
 
@@ -208,7 +208,7 @@ def frozen(array: np.ndarray) -> np.ndarray:
 def count_components(n: int, tails: np.ndarray, heads: np.ndarray) -> int:
     """The number of connected components of the graph with these edges.
 
-    SciPy's own takes as long on 10^6 arcs, and a third of a second to load.
+    SciPy's function takes as long on 10^6 arcs, and a third of a second to load.
     """
     least = np.arange(n)  # of the nodes that a node is known to be connected with
     while True:
