@@ -1,1 +1,1 @@
-"""What every engine stands on: compiled code, one source of randomness, exact samplers."""
+"""What every engine uses: compiled code, one source of randomness, exact samplers."""

@@ -1,4 +1,4 @@
-"""Random words that are drawn ahead of their use: a kernel that sees what comes next can ask memory for it in time.
+"""Random words that are drawn ahead of their use: a kernel that knows the next ones can prefetch what they need.
 
 Between `begin` and `finish` the generator is ahead of what was taken. `finish` leaves it as if every word had been
 drawn when it was taken.
@@ -39,7 +39,7 @@ def _fill(ahead, rng, half):  # type: ignore[no-untyped-def]
 
 @lean
 def begin(ahead, rng):  # type: ignore[no-untyped-def]
-    """Draw both halves; the place of the first word."""
+    """Draw both halves; returns the place of the first word."""
     _fill(ahead, rng, 0)
     _fill(ahead, rng, 1)
     return 0

@@ -1,4 +1,4 @@
-"""The border to Numba's insides: private names of Numba stand here, and in `intrinsics` and `checked` beside it.
+"""All use of Numba's private names: here, and in `intrinsics` and `checked`.
 
 The shortcuts make a first start faster. On a release of Numba on which they were not tried, or with
 HEGEMON_STOCK_NUMBA=1, plain `njit` and `cfunc` take their place: the same numbers, after a longer first compilation.
@@ -7,7 +7,7 @@ HEGEMON_STOCK_NUMBA=1, plain `njit` and `cfunc` take their place: the same numbe
 itself; then it links that function into each of its callers and optimizes it there again. An ingredient is not callable
 by itself, and is optimized once, inside the kernel that uses it.
 
-*Loading.* What is compiled already is loaded without the compiler, which takes as long to import as Numba itself.
+*Loading.* Compiled code on disk is loaded without the compiler, which takes as long to import as Numba itself.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ CHECKED = bool(os.environ.get("HEGEMON_CHECK_INDICES"))  # a debug mode: kernels
 if CHECKED:
     settings: Any = numba.config
     settings.BOUNDSCHECK = 1
-PRIVATE = ("_nrt", "no_rewrites")  # options that stock Numba does not promise to know
+PRIVATE = ("_nrt", "no_rewrites")  # options that stock Numba may not have
 _opening = threading.Lock()  # trials run in threads
 
 
@@ -70,7 +70,7 @@ def _check_arithmetic(pipeline: Any) -> None:
 
 
 def _forgiving(kernel: Any, method: str, prepare: Callable[[], None] = lambda: None) -> Any:
-    """Files that an older version of the code has left may name types that are gone: they are as good as absent.
+    """Treat cached files that cannot be loaded as absent: those of an older version may name types that are gone.
 
     The method `_load_overload` does not import the compiler first, which takes a fifth of a command's start.
     """
@@ -119,7 +119,7 @@ if STOCK:
         return {name: value for name, value in options.items() if name not in PRIVATE}
 
     def _apart(function: Callable[..., Any]) -> Callable[..., Any]:
-        """Files of compiled code are not shared with those that shortcuts have made."""
+        """Keep the files of compiled code apart from those made with the shortcuts."""
         function.__qualname__ = f"{function.__qualname__.removesuffix('_stock')}_stock"
         return function
 
@@ -135,7 +135,7 @@ else:
     _CLOSED = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
     class _Raw(JITCodeLibrary):
-        """An ingredient's code with that of all that it calls: linked, nothing more."""
+        """An ingredient's code, linked with the code of all that it calls, and not optimized."""
 
         def finalize(self) -> None:
             for library in dict.fromkeys(self._linking_libraries):
@@ -152,7 +152,7 @@ else:
             return self
 
         def set_env(self, name: str, environment: Any) -> None:
-            """Nothing here runs: the kernel does it (see `_Finished`)."""
+            """Nothing to do: this code does not run by itself, and the kernel sets it (see `_Finished`)."""
 
     class _Finished(JITCodeLibrary):
         """A kernel's code. Its ingredients get their environments, which hold what their exceptions say."""
@@ -187,12 +187,12 @@ else:
         door = None
 
         def open_door(self) -> Any:
-            from hegemon.compute.compilation import specialize  # which stands on this module
+            from hegemon.compute.compilation import specialize  # which imports this module
 
             return specialize(self.py_func, allocates=self.targetoptions.get("_nrt", True))
 
         def get_call_template(self, arguments: Any, named: Any) -> Any:
-            """As for any number, where that is possible: not compiled again for every literal that it is given."""
+            """Take numbers without their literal values where possible: a new literal then needs no new compilation."""
             given = tuple(types.unliteral(kind) if isinstance(kind, _NUMBERS) else kind for kind in arguments)
             try:
                 return super().get_call_template(given, named)
@@ -209,7 +209,7 @@ else:
                 if self.door is None:
                     self.door = self.open_door()
             entry = self.door._compile_for_args(*arguments, **named)
-            if not named:  # from now on Python calls it without a detour
+            if not named:  # from now on Python calls the compiled entry directly
                 inner: Any = self  # made in C, which type checkers do not see
                 inner._insert([inner.typeof_pyval(value)._code for value in arguments], entry, False)
             return entry
@@ -246,10 +246,10 @@ else:
             binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
     def compile_alone(kernel: Any, held: Callable[..., Any]) -> None:
-        """One process at a time compiles a kernel, or loads what another one has compiled meanwhile.
+        """Let one process at a time compile a kernel, or load what another process has compiled meanwhile.
 
-        Two processes that compile it for different types would also give their files the same name. `held(path)` is a
-        context that holds the lock in this file.
+        Two processes that compile it for different types would otherwise give their files the same name. `held(path)`
+        is a context that holds the lock in this file.
         """
         path = getattr(kernel._cache, "_cache_path", None)
         if path is None:
@@ -263,14 +263,14 @@ else:
                 return compile_for(signature)
 
         def save_overload(signature: Any, data: Any) -> None:
-            with contextlib.suppress(OSError):  # a full disk costs time, not the run
+            with contextlib.suppress(OSError):  # if the disk is full, the run takes longer but does not fail
                 save(signature, data)
 
         kernel.compile, kernel._cache.save_overload = compile_kernel, save_overload
 
     @contextlib.contextmanager
     def _uncollected() -> Iterator[None]:
-        """The compiler keeps most of the small objects that it makes: looking for garbage takes a tenth of its time."""
+        """Pause garbage collection: the compiler keeps most of its objects, and a search costs a tenth of its time."""
         looking = gc.isenabled()
         gc.disable()
         try:

@@ -1,9 +1,9 @@
 """Many arrays as one argument of a kernel: a bundle of addresses.
 
-Numba hands an array from function to function as seven words or more, and asks at every access whether the index counts
-from the end. In kernels that share a dozen arrays, that was most of the code, and most of the time to compile it. A
-bundle is a named tuple: of arrays for Python, of bare addresses for compiled code. There, only `bundle.name[index]` is
-left of an array, and an index must be right: it neither counts from the end nor is there a length to compare it with.
+Numba passes an array from function to function as seven words or more, and tests at every access whether the index
+counts from the end. In kernels that share a dozen arrays, that was most of the code, and most of the time to compile
+it. A bundle is a named tuple: of arrays for Python, of bare addresses for compiled code. There, the only operation on
+an array is `bundle.name[index]`. The index is not checked: it must not be negative, and must be less than the length.
 With HEGEMON_CHECK_INDICES=1 kernels are given the arrays themselves and compare every index with their lengths.
 """
 
@@ -19,14 +19,14 @@ from hegemon.compute.intrinsics import opener
 
 
 def bundle(name: str, **kinds: Any) -> Any:
-    """The named tuple, and the function with which a kernel opens the addresses that it is given."""
+    """The named tuple, and the function with which a kernel opens the addresses that are passed to it."""
     element_types = tuple(np.dtype(kind) for kind in kinds.values())
     group: Any = type(name, (namedtuple(name, tuple(kinds)),), {"element_types": element_types})
     return group, opener(group, [from_dtype(kind) for kind in element_types])
 
 
 def addresses(arrays: Any) -> np.ndarray:
-    """What a kernel is given for a bundle, found once; the caller must keep the arrays."""
+    """What is passed to a kernel for a bundle, found once; the caller must keep the arrays."""
     found: np.ndarray | None = vars(arrays).get("_addresses")
     if found is not None:
         return found
@@ -40,7 +40,7 @@ def addresses(arrays: Any) -> np.ndarray:
 
 
 def _address(array: np.ndarray) -> int:
-    """Where it begins; 0 if it is empty. Asking NumPy takes several times as long, and runs of microseconds ask."""
+    """The address of an array; 0 if it is empty. NumPy's own attribute takes several times as long."""
     if array.size and array.flags.writeable:
         return addressof(c_char.from_buffer(array.data))
     place: int = array.__array_interface__["data"][0] if array.size else 0

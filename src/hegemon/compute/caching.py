@@ -21,11 +21,11 @@ def cached(function: Callable[..., Any], **options: Any) -> Any:
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """The decorator of kernels that belong to no protocol and hold no lock; in one another they are ingredients."""
+    """The decorator of kernels that belong to no protocol and hold no lock; in other kernels they are ingredients."""
     if STOCK:
         return cached(function, nogil=True)
     made = ingredient()(function)
-    made.open_door = partial(cached, function, nogil=True)  # most are never called from Python: not before one is
+    made.open_door = partial(cached, function, nogil=True)  # compiled when first called from Python
     return made
 
 
@@ -40,8 +40,8 @@ def cached_callback(function: Callable[..., Any], signature: Any) -> Any:
 
 
 def _kept(make: Callable[..., Any]) -> Any:
-    """Numba keeps its files beside the source or in the home; where neither can be written, in a folder of
-    temporary files that belongs to this user; and where even that cannot be, nowhere."""
+    """Numba keeps its files beside the source or in the home folder. If neither can be written, they are kept in a
+    folder of temporary files that belongs to this user; if that fails too, nowhere."""
     try:
         return make(cache=True)
     except RuntimeError:
@@ -52,7 +52,7 @@ def _kept(make: Callable[..., Any]) -> Any:
 
 
 def _use_temporary_folder() -> bool:
-    settings: Any = numba.config  # its names are made when it is loaded
+    settings: Any = numba.config  # its attributes are created when it is loaded
     if settings.CACHE_DIR:
         return False
     try:
@@ -68,7 +68,7 @@ def _use_temporary_folder() -> bool:
 
 @contextlib.contextmanager
 def _held(lock: str) -> Iterator[None]:
-    """Where files cannot be written or locked, processes do not wait for each other."""
+    """Hold this lock file; where files cannot be written or locked, processes do not wait for each other."""
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(ImportError, OSError):
             import fcntl
@@ -76,5 +76,5 @@ def _held(lock: str) -> Iterator[None]:
             os.makedirs(os.path.dirname(lock), exist_ok=True)
             file = stack.enter_context(open(lock, "w"))
             fcntl.flock(file, fcntl.LOCK_EX)
-            stack.callback(fcntl.flock, file, fcntl.LOCK_UN)  # a child that was forked meanwhile has the file open, too
+            stack.callback(fcntl.flock, file, fcntl.LOCK_UN)  # a child process forked meanwhile has the file open
         yield

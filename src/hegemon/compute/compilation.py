@@ -22,11 +22,11 @@ from hegemon.compute.fingerprints import fingerprint, free_variables
 # the work of a small function, division follows IEEE 754, and the compiler looks for no sums of whole arrays.
 LEAN: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_rewrites": True}
 lean = ingredient(**LEAN)
-# What the author's arithmetic is replaced by is part of every kernel.
+# The checked operations, which replace the author's arithmetic, are part of every kernel.
 CHECKS = hashlib.sha256(Path(checked.__file__).read_bytes()).hexdigest()
 
 
-ARRAYS = "'offsets'"  # in the text of records that have arrays, whose elements have a second name
+ARRAYS = "'offsets'"  # occurs in the text of record types with arrays, whose elements have a second name
 
 
 # plain functions as ingredients, shared by the kernels that know the same records
@@ -84,7 +84,7 @@ def _specialize(
 def part(
     template: Callable[..., Any], records: str = "", allocates: bool = True, inlined: bool = False, **bindings: Any
 ) -> Any:
-    """As `specialize`, but for kernels to call, and compiled with them; `inlined`: wherever it is called."""
+    """As `specialize`, but for kernels to call, and compiled with them; `inlined`: copied to wherever it is called."""
     with _lock:
         return _part(template, records, allocates, inlined, tuple(sorted(bindings.items())))
 
@@ -117,7 +117,7 @@ def _callback(
 def _bound(
     template: Callable[..., Any], records: str, bindings: tuple[tuple[str, Callable[..., Any]], ...]
 ) -> types.FunctionType:
-    """The template reading the bound names, itself named after all that it was built from."""
+    """The template with the names bound; its own name contains a fingerprint of all that it was built from."""
     kernel = _rebind(template, {**template.__globals__, **{k: compiled(f, records) for k, f in bindings}})
     key = hashlib.sha256(f"{STOCK} {CHECKS} {records} {fingerprint(kernel)}".encode())
     kernel.__qualname__ = f"{template.__qualname__}_{key.hexdigest()[:20]}"

@@ -22,7 +22,7 @@ from hegemon.compute.border import is_compiled, is_intrinsic, options_of, plain
 
 CALCULATING = (np, math)  # modules without functions that read fields
 WITHOUT_NAMES = {"view", "tobytes", "ctypes", "data", "carray", "literal_unroll", "getattr"}  # ways to read memory
-# Modules of which nothing is read that their name, or for our own the whole text, does not say.
+# Modules that a fingerprint covers by their names alone, or by their whole text if they are our own.
 KNOWN_MODULES = {*sys.stdlib_module_names, "numpy", "scipy", "numba", "hegemon"} - {"__main__"}
 OPTIONS = ("error_model", "fastmath", "_nrt", "parallel")  # of a compiled function: they change its machine code
 
@@ -30,7 +30,7 @@ OPTIONS = ("error_model", "fastmath", "_nrt", "parallel")  # of a compiled funct
 def fingerprint(function: Callable[..., Any]) -> str:
     """A digest of the function's code and of everything that it reads, recursively."""
     digest = hashlib.sha256()
-    places: dict[Callable[..., Any], int] = {}  # the functions met, in the order in which they were
+    places: dict[Callable[..., Any], int] = {}  # the functions met, numbered in this order
     waiting = [function]
     while waiting:
         plain, options = _plain(waiting.pop())
@@ -99,7 +99,7 @@ def speaks_of(
 def names_read(functions: Iterable[Callable[..., Any]]) -> set[str] | None:
     """Every name that these functions and all that they call mention: they read no other field of a state.
 
-    None if that cannot be said, since memory is read without a name, or something is called whose code is not seen.
+    None if that is unknown: memory is read without a name, or something is called whose code is not available.
     """
     names: set[str] = set()
     waiting, seen = list(functions), set()
@@ -156,7 +156,7 @@ def _constant(value: Any) -> bytes:
 
 @cache
 def _referenced(code: types.CodeType) -> set[str]:
-    """The global names that code reads; asked once, since many kernels call the same small functions."""
+    """The global names that code reads; cached, since many kernels call the same small functions."""
     names = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):

@@ -22,7 +22,7 @@ def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:
         array_value = context.make_array(signature.args[0])(context, builder, arguments[0])
         address = builder.ptrtoint(array_value.data, ir.IntType(64))
         stride = builder.extract_value(array_value.strides, 0)
-        if array.ndim == 1:  # a number that the compiler knows: no multiplication, and nothing is kept in a register
+        if array.ndim == 1:  # a constant for the compiler: saves a multiplication and a register
             stride = ir.IntType(64)(context.get_abi_sizeof(context.get_data_type(array.dtype)))
         offset = builder.mul(arguments[1], stride)
         pointer = builder.inttoptr(builder.add(address, offset), cgutils.voidptr_t)
@@ -73,7 +73,7 @@ def require(typing_context: Any, condition: Any) -> tuple[Any, ...]:
 
 
 def opener(group: Any, element_types: list[Any]) -> Any:
-    """The function with which a kernel opens the addresses that it is given: a tuple `group` of pointers."""
+    """The function with which a kernel opens the addresses that are passed to it: a tuple `group` of pointers."""
     if CHECKED:
         return njit(lambda given: given)
     pointers = [types.CPointer(kind) for kind in element_types]
@@ -120,7 +120,7 @@ def _attempt_without_try(scratch, parameters, layout, told):  # type: ignore[no-
 
 
 # A template: what the function that is bound to `react` returns, or FAILED if it raises. Only stock
-# Numba is given a `try`, which makes ten statements of one.
+# Numba gets a `try`, which turns one statement into ten.
 attempt = _attempt_plainly if STOCK else _attempt_without_try
 
 

@@ -50,7 +50,7 @@ def double_at(key, time, index):
 def number_below(values, word, key, time, index):
     """Uniform on 0..values-1, from `word`, which is that of (key, time, index), an index below 2^32.
 
-    2^64 mod `values` words are too many to be shared out evenly; whoever has one of them takes another word.
+    The last 2^64 mod `values` words would make the law uneven; if `word` is one of them, another word is drawn.
     """
     values, word = uint64(values), uint64(word)
     excess = (uint64(0xFFFFFFFFFFFFFFFF) % values + uint64(1)) % values

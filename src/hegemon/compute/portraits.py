@@ -17,7 +17,7 @@ MAKERS: dict[str, Callable[..., Any]] = {"tuple": tuple, "list": list, "set": se
 
 
 class Unkept(Exception):
-    """A value that cannot be kept exactly; the reason is a sentence's end."""
+    """A value that cannot be kept exactly; the reason completes a sentence."""
 
 
 def classes_of(function: Any, *more: type) -> dict[str, type]:
@@ -37,7 +37,7 @@ def portray(value: Any, classes: dict[str, type]) -> str:
 
 
 def revive(text: str, classes: dict[str, type]) -> Any:
-    """The value of a text: every container is made after what it holds."""
+    """The value of a text; the contents of a container are made before the container."""
     entries, root = json.loads(text)
     made: list[Any] = []
     for kind, *parts in entries:
@@ -50,7 +50,7 @@ class _Painter:
         self.entries: list[list[Any]] = []
         self._names = {one: name for name, one in classes.items()}
         self._places: dict[int, int | None] = {}
-        self._alive: list[Any] = []  # so that no number of an object is given to another one
+        self._alive: list[Any] = []  # keeps objects alive, so that no `id` is used twice
 
     def note(self, value: Any) -> Any:
         """A plain value as itself, any other as the place of its entry."""

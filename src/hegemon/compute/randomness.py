@@ -33,7 +33,7 @@ def generator(seed: int, *path: int) -> np.random.Generator:
 
 def streams(seed: int, trials: range, purpose: int) -> np.ndarray:
     """The streams of many trials, one in a row: the hash of NumPy's SeedSequence, calculated for all rows at once."""
-    if len(trials) < FEW or trials[-1] >> 32:  # a number of two words is hashed otherwise
+    if len(trials) < FEW or trials[-1] >> 32:  # a trial number of two words is hashed differently
         return np.array([stream(seed, trial, purpose) for trial in trials])
     words = _words(seed)
     words += [0] * (4 - len(words))
@@ -66,7 +66,7 @@ class _Sown(ISpawnableSeedSequence):
 
     @property
     def is_used(self) -> bool:
-        """Whether more was wanted than the first words."""
+        """Whether more than the first words were requested."""
         return self._real is not None
 
     def _sequence(self) -> np.random.SeedSequence:

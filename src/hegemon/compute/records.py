@@ -15,13 +15,13 @@ from hegemon.compute.compilation import lean
 
 
 class Written(Protocol):
-    """What says itself how its words are read: the text of two functions, and the numbers that they read."""
+    """Provides the text of two functions that read and write words, and the numbers that these functions read."""
 
     def source(self) -> tuple[str, Sequence[int]]: ...
 
 
 class Fields(Written, Protocol):
-    """What is known here of a state space: compute stands below the models."""
+    """The part of a state space that is used here: `compute` does not import the models."""
 
     names: tuple[str, ...]
 
@@ -34,7 +34,7 @@ class Fields(Written, Protocol):
 
 
 def widened(dtype: np.dtype) -> np.dtype:
-    """The same fields in 64 bits: what a transition writes is seen as it is, before it is stored in fewer."""
+    """The same fields in 64 bits: they hold what a transition writes unchanged, before it is stored in fewer bits."""
     fields = {name: dtype[name] for name in dtype.names or ()}
     plain = [name for name, kind in fields.items() if not kind.shape]
     place = {dtype.fields[name][1]: 8 * number for number, name in enumerate(plain)}  # type: ignore[index]
@@ -70,8 +70,8 @@ def record_functions(space: Fields) -> tuple[Any, ...]:
 def settler(space: Fields) -> Callable[..., Any]:
     """`settle(a, layout)`, with the layout of `codec`: whether every field that the state has is in its range.
 
-    A field that the state does not have gets its lowest value: nothing that was left there by another class of
-    agents can be seen, and equal states are equal records.
+    A field that the state does not have gets its lowest value: nothing is left there from another class of
+    agents, and equal states are equal records.
     """
     lines = ["def settle(a, layout):"]
     for slot, name in enumerate(space.names):
@@ -137,7 +137,7 @@ def marker(conditions: tuple[Any, ...]) -> Callable[..., Any]:
 def recounter(conditions: tuple[Any, ...], fields: tuple[str, ...] = ()) -> Callable[..., Any]:
     """`recount(a, b, c, d, p, goal)`: two agents in the states a and b are now in c and d. Updates the goal's counts;
     true if this meets the counted part of the stop, after a change of a count or of one of these fields. Without
-    branches: the compiler follows each of them by a call within a call."""
+    branches, since each adds a nested call."""
     lines = ["def recount(a, b, c, d, p, goal):", "    moved = watched = False"]
     for k in range(len(conditions)):
         lines += [f"    before_a, after_a = condition{k}(a, p) != 0, condition{k}(c, p) != 0"]
@@ -171,14 +171,14 @@ def within(counts, low, high):  # type: ignore[no-untyped-def]
 
 @cache
 def all_of(functions: tuple[Any, ...], arguments: str) -> Callable[..., Any]:
-    """One function that says whether all of these hold of its arguments."""
+    """One function that returns whether all of these hold for its arguments."""
     called = " and ".join(f"condition{k}({arguments})" for k in range(len(functions)))
     return _about(functions, [f"def predicate({arguments}):", f"    return {called}"], "predicate")
 
 
 @cache
 def one_of(functions: tuple[Any, ...], arguments: str) -> Callable[..., Any]:
-    """One function that writes what the function with this number says of its arguments into `result[place]`."""
+    """One function that calls the function number `which` and writes the result to `result[place]`."""
     lines = [f"def value(which, {arguments}, result, place):"]
     for k in range(len(functions)):
         lines += [f"    if which == {k}:", f"        result[place] = value{k}({arguments})"]
@@ -202,7 +202,7 @@ def _tossed(coins: tuple[str, ...], biased: tuple[str, ...]) -> tuple[list[str],
 def meeting(interact: Callable[..., Any], coins: tuple[str, ...], biased: tuple[str, ...] = ()) -> Callable[..., Any]:
     """`meet(a, b, p, coin)`: the author's `interact`, given the number of what its coins show.
 
-    Without coins the number is not looked at.
+    Without coins the number is not used.
     """
     lines, drawn = _tossed(coins, biased)
     scope: dict[str, Any] = {"interact": interact, "Coins": namedtuple("Coins", coins)}

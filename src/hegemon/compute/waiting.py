@@ -15,7 +15,7 @@ _LARGEST = 1.0 - 2.0**-53
 _SMALL, _MODERATE = 2.0**-10, 2.0**-5
 _RARE = 2.0**-30
 _LISTED = 2**16  # agents met whose cost is listed: half a megabyte
-_PER_ROOT = 16  # listed costs, divided by the root of n: an epoch among few states meets fewer agents
+_PER_ROOT = 16  # listed costs, divided by the square root of n: an epoch among few states meets fewer agents
 
 
 @lean
@@ -32,7 +32,7 @@ def _minus_log(x):
 
 @lean
 def null_rate(chance):
-    """What waiting times for something of this chance are divided by; it may be kept while the chance is the same."""
+    """The divisor of waiting times for an event of this chance; it may be kept while the chance is the same."""
     return -_minus_log(chance)
 
 
