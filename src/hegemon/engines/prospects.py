@@ -1,6 +1,6 @@
 """Whether anything can still happen: proofs that a run has fallen silent, or can no longer meet its stop.
 
-Both look at the states that agents are in and follow every interaction that may still take place, in plain Python.
+Both begin with the states that agents are in and follow every interaction that may still take place, in plain Python.
 What cannot be settled within a bounded number of states stays open: a result of "never" is always proved.
 """
 

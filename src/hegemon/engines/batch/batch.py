@@ -56,7 +56,7 @@ class Preview(NamedTuple):
 
 
 class Batch(Engine):
-    """The engine. `advance` may come back early, after some work: call it again."""
+    """The engine. `advance` may return early, after some work: call it again."""
 
     name = "batch"
     as_multiset = True

@@ -36,7 +36,7 @@ class MessageEngine(ABC):
     `crashing`, if any. An implementer *must*
 
     - deliver every message of the model and count messages, bits and the largest message;
-    - honour `waking`, `identifiers` and all else that surrounds the nodes, or say in `suits` that it cannot;
+    - honour `waking`, `identifiers` and all other surroundings, or return False from `suits`;
     - call `self.is_cancelled(round)` several times a second, where `freeze()` returns all that is needed to go on
       after `thaw(frozen)` in another process; and if so, return a MessageOutcome with `interrupted=True`;
     - draw all randomness from the streams of (seed, trial), and the same coins for every limit: a run that is stopped

@@ -177,7 +177,7 @@ class Nodes(MessageEngine):
             ) from error
 
     def _collect(self, v: int, node: BasicNode, answered: Any, round: int) -> None:
-        """Take what a node wants to send in `round`, and the rounds in which it wants to be called."""
+        """Take what a node sends in `round`, and the rounds in which it is to be called."""
         if self.protocol.node_fields:
             self.protocol.settle(node)
         pairs = answered.items() if isinstance(answered, dict) else answered or ()

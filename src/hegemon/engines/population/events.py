@@ -52,7 +52,7 @@ _asked: Counter[Any] = Counter()
 
 
 class Events(Engine):
-    """The engine. `advance` may come back early, after some number of events: call it again."""
+    """The engine. `advance` may return early, after some number of events: call it again."""
 
     name = "events"
 

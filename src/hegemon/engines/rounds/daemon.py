@@ -89,7 +89,7 @@ class DaemonEngine(Engine):
         return any(self.protocol.holds(output, self.space.namespace(code)) for code in codes)
 
     def gain(self, node: int) -> float:
-        """How many more nodes are enabled after a node acts, in the mean over its coins."""
+        """How many more nodes are enabled after a node acts, on average over its coins."""
         before, gained, outcomes = self.codes[node], 0, list(self.outcomes(node))
         for code, (_, weight) in zip(outcomes, self.protocol.coin_faces, strict=True):
             self.codes[node] = code

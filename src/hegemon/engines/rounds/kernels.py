@@ -51,7 +51,7 @@ class Coins(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """The counted part of the stop; `whole`: there are predicates besides."""
+    """The counted part of the stop; `whole`: there are also predicates."""
 
     low: np.ndarray
     high: np.ndarray
@@ -202,7 +202,7 @@ def both(agents, offsets, targets, parameters):
 
 
 def recurs(words, search):
-    """Brent's search (BIT 1980): has the part that neighbours can see come back to what it was at the anchor?
+    """Whether the part that neighbours can see is again what it was at the anchor: Brent's search (BIT 1980).
 
     The anchor is set again after waits that grow by an eighth, not doubled: rounds cost more than copies, and
     a counter that wraps around at 2^N begins its period just behind a power of two.

@@ -125,7 +125,7 @@ class Lockstep:
         return status & ~APART if made else None
 
     def _write(self, formation: Formation) -> None:
-        """The states of all nodes, and what the conditions say of each: a change is a change of that."""
+        """Write down the states of all nodes, and set the marks of the conditions from them."""
         engine, (classes, _, own, _) = self.engine, formation
         self._muster(classes, own, self._hidden.values, *engine.frame, engine.shares.room(), engine.given.layout)
         engine.recount()

@@ -148,7 +148,7 @@ class RoundRobin(NodeScheduler):
 
 
 class Greedy(NodeScheduler):
-    """Weakly fair: `most-enabled` takes the node after whose action most nodes are enabled, in the mean over its coins;
+    """Weakly fair: `most-enabled` takes the node after whose action most nodes are enabled, on average over its coins;
     `delay-leader` does so among the nodes that neither lead nor begin to, as long as there are any."""
 
     waits = True

@@ -3,7 +3,7 @@
 It draws the coins of engine `nodes`, in the same order, and calls the same nodes with the same messages: the story is
 the same word for word. Where compiled code cannot go on (a number leaves 64 bits, a value is outside its domain, a
 message has no such field), the engine returns to the last round that it has kept and engine `nodes` plays from there:
-it finds what Python finds, or says what is wrong.
+it computes what Python computes, or reports the error.
 """
 
 from collections import defaultdict

@@ -15,7 +15,7 @@ from hegemon.compute.intrinsics import require
 # What `state` holds: messages are counted in the round in which they travel, and `AHEAD` are those of the next one.
 ROUND, MESSAGES, BITS, LARGEST, AHEAD, AHEAD_BITS, AHEAD_LARGEST, WAITING, BORN, BEGUN, SENT, WOKEN, CALLS = range(13)
 ENDED, GOES_ON, FULL = 0, 1, 2
-MOST_CALLS = 64  # that a node may ask for at once
+MOST_CALLS = 64  # calls that a node may have requested at a time
 
 # The arguments of one call of a node: parameters, the format of messages, coins, what it sends and requests, its inbox.
 World = namedtuple(
