@@ -1,6 +1,6 @@
 """Schedules that decide everything: a daemon against a protocol without coins, or one that chooses the coins as well.
 
-Then nothing is left to chance, and a schedule is a story: who acts, step by step, which `hegemon run --start FILE`
+Then nothing is random, and a schedule is a story: who acts, step by step, which `hegemon run --start FILE`
 follows. A *move* is an interaction, or a node's action, that changes something.
 """
 
@@ -34,11 +34,11 @@ class Adversary:
 
     @cached_property
     def _components(self) -> tuple[np.ndarray, np.ndarray, int]:
-        """Of what is outside the set, those that nothing leaves first."""
+        """The components outside the set; those that no move leaves come first."""
         return graph_kernels.components(self.offsets, self.targets, ~self.inside)
 
     def answer(self, name: str, claimed: bool = False) -> Finding:
-        """Whether the set is reached whatever the schedule, and how long that takes; or a schedule that avoids it."""
+        """Whether the set is reached under every schedule, and how long that takes; or a schedule that avoids it."""
         if found := self._stuck() or (self._fair() if self.fairness else self._cycle()):
             story, length = found
             moves = len(story.interactions) - length
@@ -54,7 +54,7 @@ class Adversary:
         return Finding("reached", name, True, claimed, sentence, trace(self.chain, path))
 
     def _to(self, goal: int) -> list[int]:
-        """From a start, along any moves outside the set; in a whole chain everything is a start."""
+        """A path from a start to the goal, outside the set; in a whole chain every configuration is a start."""
         if self.chain.is_whole:
             return [goal]
         return self._way([start for start in self.chain.starts if not self.inside[start]], lambda index: index == goal)
@@ -79,7 +79,7 @@ class Adversary:
 
     @cached_property
     def _open(self) -> np.ndarray:
-        """What the adversary can come to without having entered the set."""
+        """The configurations that the adversary can reach without entering the set."""
         starts = np.flatnonzero(~self.inside) if self.chain.is_whole else np.array(self.chain.starts, np.int64)
         starts = starts[~self.inside[starts]]
         return graph_kernels.distances(self.offsets, self.targets, starts, ~self.inside)[0] >= 0
@@ -102,13 +102,13 @@ class Adversary:
         return trace(self.chain, self._to(first) + around), len(around)
 
     def _fair(self) -> tuple[Trace, int] | None:
-        """The way to a component outside the set in which nobody is passed over forever, and one round in it."""
+        """The path to a component outside the set in which a schedule can be fair forever, and one round in it."""
         found = fair_components(self.process, ~self.inside, self.fairness)
         members = np.flatnonzero(self._open & (found.label >= 0))
         return self._fair_round(int(members[0]), found) if len(members) else None
 
     def _fair_round(self, start: int, found: EndComponents) -> tuple[Trace, int]:
-        """In it everybody acts, or cannot; in a population every pair meets."""
+        """A round in which every node acts or is not enabled at some time; in a population, every pair meets."""
         process, chain, label = self.process, self.chain, found.label
         component = label[start]
         before = trace(chain, self._to(start))
@@ -139,7 +139,7 @@ class Adversary:
         return story, len(steps)
 
     def _step(self, place: int, after: int, party: int) -> Interaction | Round:
-        """The pair of this number meets, or the nodes that differ act."""
+        """The step in which the pair of this number meets, or the nodes that differ act."""
         space, (codes, codes_after) = self.chain.space, self.chain.codes_at([place, after])
         if not isinstance(space, Configurations):
             return space.step(codes, int(self.chain.keys[after]), None)[0]
@@ -151,7 +151,7 @@ class Adversary:
         return space.interaction(codes, codes_after, i, j, coin)
 
     def _longest(self) -> list[int]:
-        """The most moves outside the set until it is entered; there is no cycle, so they end."""
+        """A longest path of moves until the set is entered; there is no cycle, so it is finite."""
         _, order, _ = self._components
         length, best = np.zeros(self.chain.size, np.int64), np.full(self.chain.size, -1, np.int64)
         for index in order[self._open[order]].tolist():  # those that lead nowhere else first

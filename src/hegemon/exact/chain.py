@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 GIB = 2**30
 MEMORY = 4.0  # GiB, by default
-SORTED = 100_000  # arcs that are turned round without SciPy
+SORTED = 100_000  # arcs that are reversed without SciPy
 PER_CONFIGURATION = 150  # bytes: keys, offsets, solutions, components
 PER_ENTRY = 40  # bytes: target, weight and keep, the equations of one component, and the ways to a loss
 ROWS = 1 << 16  # rows that one thread expands at a time
-LARGE = 100_000  # configurations from which numbers are stored as narrow as they fit: kernels are compiled for that
+LARGE = 100_000  # configurations; larger chains store numbers in the narrowest types, for which kernels are compiled
 LARGEST_CHAIN = 2**31 - 1
 LARGE_TABLE = 1000  # states: ten megabytes
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a chain will take, known before any of it is built."""
+    """The size and memory of a chain, known before any of it is built."""
 
     configurations: int
     entries: int
@@ -79,7 +79,7 @@ class Chain:
     keeps: np.ndarray
     parents: np.ndarray | None = None  # towards a start; None: every configuration is one
     starts: tuple[int, ...] = ()
-    total: int | None = None  # what the weights of a row add up to, where a law of its own says who acts
+    total: int | None = None  # the sum of the weights of a row, where a law of a scheduler or daemon decides who acts
 
     @property
     def size(self) -> int:
@@ -115,7 +115,7 @@ class Chain:
 
     @property
     def blocks(self) -> Iterator[slice]:
-        """All configurations, some at a time: what is computed from codes needs few of them at once."""
+        """All configurations in blocks, so that few codes are in memory at a time."""
         return (slice(first, first + ROWS) for first in range(0, self.size, ROWS))
 
     @property
@@ -138,14 +138,14 @@ class Chain:
 
 def matrix(values: np.ndarray, targets: np.ndarray, offsets: np.ndarray) -> "csr_array":
     """A square sparse matrix from its rows."""
-    from scipy.sparse import csr_array  # only here: it takes as long to load as a small chain takes altogether
+    from scipy.sparse import csr_array  # only here: it takes as long to load as a whole small chain to compute
 
     return csr_array((values, targets, offsets), (len(offsets) - 1,) * 2)
 
 
 def transposed(offsets: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of arcs turned round: offsets, and sources in ascending order."""
-    if len(targets) > SORTED:  # counting beats sorting
+    """The rows of the reversed arcs: offsets, and sources in ascending order."""
+    if len(targets) > SORTED:  # counting is faster than sorting
         columns = matrix(np.ones(len(targets), np.int8), targets, offsets).tocsc()
         return columns.indptr.astype(np.int64), columns.indices.astype(np.int32)
     sources = np.repeat(np.arange(len(offsets) - 1, dtype=np.int32), np.diff(offsets))
@@ -161,7 +161,7 @@ def whole_chain(space: Configurations, memory: float = MEMORY, progress: Show | 
     arcs = None if space.multiset else space.arc_table
     is_large = len(keys) > LARGE
     weight = narrowest(space.arcs) if is_large else np.dtype(np.int32)
-    room = len(keys) * space.width  # most of it is never touched
+    room = len(keys) * space.width  # most of it is never written
     offsets = np.zeros(len(keys) + 1, narrowest(room, np.int32) if is_large else np.int64)
     targets, weights, keeps = np.empty(room, np.int32), np.empty(room, weight), np.empty(room, weight)
 
@@ -207,7 +207,7 @@ def reachable_chain(
     space: Configurations, starts: StartCodes, memory: float = MEMORY, progress: Show | None = None
 ) -> Chain:
     """What can be reached from the given arrays of codes, numbered breadth-first."""
-    if space.q > LARGE_TABLE:  # it is made before anything is found
+    if space.q > LARGE_TABLE:  # this table is made before exploring begins
         require_memory(space, 10 * space.q**2 * space.coins, memory, "the table of all pairs of states", len(starts))
     model, arcs = space.model, None if space.multiset else space.arc_table
     keys = list(dict.fromkeys(space.key(codes) for codes in starts))

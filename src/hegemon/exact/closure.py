@@ -91,7 +91,7 @@ def closure_on(protocol: RoundsProtocol, topology: Topology, name: str = "safe")
 
 
 class _Unnumbered(RoundConfigurations):
-    """Configurations too many to be numbered: only their successors are asked for."""
+    """Configurations too many to be numbered: only their successors are computed."""
 
     size = 0
     is_numbered = False

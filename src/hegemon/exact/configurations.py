@@ -20,7 +20,7 @@ from hegemon.models.population import PopulationProtocol
 from hegemon.models.protocol import Protocol
 from hegemon.runs.stories import Interaction, Round
 
-PLAIN_STATES = 100  # up to here a table filled by plain Python is ready before a compiled one
+PLAIN_STATES = 100  # up to here plain Python fills the table faster than a kernel is compiled
 StartCodes: TypeAlias = Sequence[np.ndarray] | np.ndarray  # one array of codes for every start
 LARGEST_KEY = 2**62
 LARGEST_N = 100_000
@@ -59,7 +59,7 @@ def transition_tables(protocol: PopulationProtocol) -> tuple[np.ndarray, np.ndar
     first, second = np.empty((values * q, q), np.int32), np.empty((values * q, q), np.int32)
     if q <= PLAIN_STATES:
         states, kind = [vars(protocol.space.namespace(code)) for code in range(q)], protocol.space.namespace_class
-        codes: dict[tuple[Any, ...], int] = {}  # by the values of all fields: the same results come again and again
+        codes: dict[tuple[Any, ...], int] = {}  # by the values of all fields: the same results occur many times
         for row in range(values * q):
             for b in range(q):
                 pair = kind(**states[row % q]), kind(**states[b])
@@ -85,7 +85,7 @@ def multiset_bits(n: int, q: int) -> float:
 
 
 def require_numberable(protocol: Protocol, bits: float) -> None:
-    """Before any of them is made: the configurations, 2^bits of them, have keys of 64 bits, and few agents each."""
+    """Refuse 2^bits configurations if they need keys of more than 64 bits, or have too many agents."""
     if bits >= LARGEST_KEY.bit_length() - 1:
         raise InvalidInput(
             f"{protocol.id} with n = {protocol.n} and {protocol.space.size} states has about "
@@ -99,7 +99,7 @@ def require_numberable(protocol: Protocol, bits: float) -> None:
 
 
 class ConfigurationSpace(ABC):
-    """The configurations that a chain is about: how many, their keys, and the array of codes behind every key."""
+    """The configurations of a chain: how many, their keys, and the array of codes for every key."""
 
     multiset = False  # whether a configuration is only how many agents are in which state
     rotations = False  # whether it stands for all its rotations
@@ -168,8 +168,8 @@ class ConfigurationSpace(ABC):
     def step(
         self, codes: np.ndarray, key: int, change: bool | None, memory: int = 0
     ) -> tuple[Interaction | Round, np.ndarray]:
-        """How a step leads from these codes to the configuration with this key, and the codes it leads to; `change`
-        says whether an output must change, and `memory` what the scheduler remembers before."""
+        """A step from these codes to the configuration with this key, and the codes after it; `change`: whether an
+        output must change; `memory`: what the scheduler remembers before."""
 
 
 class Configurations(ConfigurationSpace):
@@ -223,7 +223,7 @@ class Configurations(ConfigurationSpace):
 
     @cached_property
     def arc_table(self) -> np.ndarray:
-        """Who meets whom, where the tables of their coins begin, with which weight, and the scheduler's memory then.
+        """Rows: initiator, responder, first row of the table for their coins, weight, and the scheduler's memory after.
 
         The rows of one memory are together, for one value of the coins after the other.
         """
@@ -240,7 +240,7 @@ class Configurations(ConfigurationSpace):
 
     @cached_property
     def model(self) -> kernels.Model:
-        """What the kernels need to know of the protocol."""
+        """The tables of the protocol that kernels read."""
         first, second = transition_tables(self.protocol)
         outputs = self.outputs
         before = np.tile(outputs, self.coins)
@@ -296,7 +296,7 @@ class Configurations(ConfigurationSpace):
         return numbering.periods(self.codes(keys)) if self.rotations else np.ones(len(keys))
 
     def shares(self, keys: Sequence[int] | np.ndarray) -> np.ndarray:
-        weights = self.labelled(keys)  # these numbers themselves may be beyond floats
+        weights = self.labelled(keys)  # these numbers may be too large for floats
         if not np.isfinite(weights.sum()):
             codes = self.codes(keys)
             logarithms = np.full(len(keys), math.lgamma(self.n + 1))
@@ -319,7 +319,7 @@ class Configurations(ConfigurationSpace):
         raise AssertionError("the path is not one of the chain")
 
     def interaction(self, codes: np.ndarray, after: np.ndarray, i: int, j: int, coin: int = 0) -> Interaction:
-        """What agents i and j looked like before and after they met, and what their coins showed."""
+        """The states of agents i and j before and after they met, and their coins."""
         a, b, a_after, b_after = self.mappings([codes[i], codes[j], after[i], after[j]])
         return Interaction(i, j, (a, b), (a_after, b_after), self.protocol.coins.mapping(coin) or None)
 

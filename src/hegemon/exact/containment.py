@@ -21,7 +21,7 @@ from hegemon.models.words import checked
 if TYPE_CHECKING:
     from hegemon.exact.configurations import ConfigurationSpace
 
-PLAIN_EVALUATIONS = 6000  # up to here plain Python is done before a predicate is compiled
+PLAIN_EVALUATIONS = 6000  # up to here plain Python takes less time than compiling a predicate
 ROWS = 1 << 16
 
 # ruff: noqa: F821 - in kernels, `predicate` is bound by specialize
@@ -67,7 +67,7 @@ def named_set(protocol: Protocol, name: str) -> ConfigurationSet:
 
 
 def sample_condition(protocol: Protocol) -> str:
-    """A condition on the protocol's own fields, for a sentence that asks for one."""
+    """A condition on the protocol's own fields, as an example in error messages."""
     field = protocol.fields[0]
     low, high = field.domain.low, field.domain.high
     value = field.domain.names[0] if field.domain.names else low if isinstance(low, str) or low > 1 or high == 0 else 1
@@ -75,7 +75,7 @@ def sample_condition(protocol: Protocol) -> str:
 
 
 def members(chain: Chain, chosen: ConfigurationSet) -> np.ndarray:
-    """A truth value for every configuration."""
+    """For every configuration, whether it is in the set."""
     space, counted = chain.space, dataclasses.replace(chosen, whole=())
     inside = np.empty(chain.size, bool)
     for block in chain.blocks if chosen.counts else ():
@@ -106,7 +106,7 @@ def contains_rows(
 
 
 def contains_turned_rows(protocol: Protocol, chosen: ConfigurationSet, codes: np.ndarray) -> np.ndarray:
-    """Whether each row of codes is in the set, with all its rotations; counts do not see rotations."""
+    """Whether each row of codes is in the set, with all its rotations; counts do not depend on rotations."""
     inside = contains_rows(protocol, dataclasses.replace(chosen, whole=()), codes, None)
     states = protocol.space.decode_array(np.arange(protocol.space.size))
     for predicate in chosen.whole:
@@ -160,7 +160,7 @@ def _evaluate(
 
 
 def _require_invariance(space: "ConfigurationSpace", chosen: Any, codes: Any, expected: np.ndarray) -> None:
-    """Representatives may stand for all their rotations only if the predicates do not see the difference."""
+    """Refuse predicates that differ between rotations: then representatives cannot stand for all their rotations."""
     for turn in range(1, space.n):
         turned = np.roll(codes, turn, axis=1)
         if not np.array_equal(contains_rows(space.protocol, chosen, turned, space.topology), expected):

@@ -28,7 +28,7 @@ class CountedRounds:
 def with_rounds(process: Decisions, active: np.ndarray, n: int) -> CountedRounds | None:
     """The decision process among the active configurations and the waiting nodes; None if it is too large."""
     begins = np.flatnonzero(active)
-    known = begins << n  # with nobody to wait for
+    known = begins << n  # with no node to wait for
     order = np.arange(len(known))
     done, entries, pieces = 0, 0, []
     while done < len(known):
@@ -63,7 +63,7 @@ def with_rounds(process: Decisions, active: np.ndarray, n: int) -> CountedRounds
 
 
 def _spread(offsets: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All that belongs to each of these rows: the number of the row among them, and the place."""
+    """The entries of these rows: for each, the index of its row among them, and its place."""
     lengths = (offsets[1:] - offsets[:-1])[rows]
     ends = np.cumsum(lengths)
     owners = np.repeat(np.arange(len(rows)), lengths)

@@ -1,8 +1,8 @@
-"""A daemon against fair coins: a Markov decision process. The daemon chooses who acts, chance throws the coins.
+"""A daemon against fair coins: a Markov decision process. The daemon chooses who acts; coins are random.
 
-Configurations are those of a chain without symmetry, because a daemon speaks of agents. A *choice* is what the daemon
-may do in a configuration: for rounds a set of enabled nodes that act at once; in a population an arc whose meeting can
-change something (`adversary`), or an initiator whose partner is then drawn among its neighbours (`central`).
+Configurations are those of a chain without symmetry, because a daemon refers to single agents. A *choice* is what the
+daemon may do in a configuration: for rounds a set of enabled nodes that act at once; in a population an arc whose
+meeting can change something (`adversary`), or an initiator, whose partner is drawn among its neighbours (`central`).
 """
 
 import math
@@ -67,7 +67,7 @@ class DecisionProcess:
 
 @dataclass(frozen=True)
 class Decisions(DecisionProcess):
-    """What a daemon may do. `chain` has the same configurations, and whatever can follow each."""
+    """What a daemon may do. `chain` has the same configurations, and all possible successors of each."""
 
     chain: Chain
     labels: np.ndarray  # of each choice: the nodes that act, as bits; in a population the number of arc or initiator
@@ -97,7 +97,7 @@ class Decisions(DecisionProcess):
         return self.choices == len(self.targets)
 
     def determined(self) -> "Decisions":
-        """The same with coins that fall as the daemon likes: each outcome that changes something is a choice."""
+        """The same where the daemon also chooses the coins: each outcome that changes something is a choice."""
         kept = self.targets != self.owners[self.sources]
         before = np.concatenate([[0], np.cumsum(kept)])
         targets, sources = self.targets[kept], self.sources[kept]
@@ -145,7 +145,7 @@ def decide(
 
 
 def _of_nodes(space: RoundConfigurations, daemon: Daemon) -> Any:
-    """Any of the sets of enabled nodes that the daemon allows."""
+    """The choices for rounds: all sets of enabled nodes that the daemon allows."""
     subsets = daemon.together(space.topology)
     most = max(mask.bit_count() for mask in subsets)
     denominator = space.tosses**most
@@ -184,7 +184,7 @@ def law_chain(
     memory: float = MEMORY,
     progress: Show | None = None,
 ) -> Chain:
-    """The chain of a daemon that chooses by chance."""
+    """The chain of a daemon that chooses at random."""
     expand, coins, number = _of_nodes(space, scheduler.daemon)
     common = scheduler.denominator(space.n)
     if (total := common * coins) > LARGEST_DENOMINATOR:
@@ -219,7 +219,7 @@ def law_chain(
 
 
 def _of_pairs(space: Configurations, picks_pair: bool) -> Any:
-    """Any arc whose meeting can change something; or any initiator that has such an arc, whose partner is drawn."""
+    """The choices for a population: arcs whose meeting can change something, or initiators with such an arc."""
     model, arcs = space.model, space.topology.arcs
     ends = list(zip(space.topology.sources.tolist(), space.topology.targets.tolist(), strict=True))
     table = [(i, j, coin * space.q) for coin in range(space.coins) for i, j in ends]
@@ -264,7 +264,7 @@ def _merged(rows: np.ndarray, targets: np.ndarray, labels: np.ndarray, weights: 
 
 
 def _support(space: Any, found: Any, kept: Any) -> Chain:
-    """Whatever can follow, whoever acts; a configuration in which nobody can act stays. Weights are numbers of ways."""
+    """All possible successors under any choice; a configuration without choices stays. Weights are numbers of ways."""
     size = len(found.keys)
     idle = np.setdiff1d(np.arange(size), found.rows)
     rows, targets = np.concatenate([found.rows, idle]), np.concatenate([found.targets, idle])

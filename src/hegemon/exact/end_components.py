@@ -1,7 +1,8 @@
 """What a daemon can do forever: maximal end components (de Alfaro 1997), and what it can force with probability 1.
 
-An *end component* is a set of configurations with some of their choices that coins never lead out of, and in which
-everything can be reached from everything. Whatever a daemon does, with probability 1 it ends in one of them.
+An *end component* is a set of configurations with some of their choices, such that no outcome of these choices leaves
+the set, and each of its configurations can be reached from each other. Whatever a daemon does, with probability 1 it
+ends in one of them.
 """
 
 from dataclasses import dataclass
@@ -50,14 +51,14 @@ def kept_graph(process: DecisionProcess, chosen: np.ndarray) -> tuple[np.ndarray
 
 
 def reaching(process: DecisionProcess, goal: np.ndarray, active: np.ndarray) -> np.ndarray:
-    """From where some choices and coins lead to the goal through active configurations."""
+    """The configurations from which some choices and coins lead to the goal through active configurations."""
     everything = np.ones(process.choices, bool)
     graph = transposed(*kept_graph(process, everything))
     return graph_kernels.distances(*graph, np.flatnonzero(goal), active | goal)[0] >= 0
 
 
 def forced(process: DecisionProcess, goal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """From where some daemon reaches the goal with probability 1, and a choice for each that does (-1 elsewhere)."""
+    """Where some daemon reaches the goal with probability 1, and a choice that does so (-1 elsewhere)."""
     sure = np.ones(process.size, bool)
     while True:
         safe = every(process, sure[process.targets])
@@ -80,10 +81,10 @@ def every(process: DecisionProcess, entries: np.ndarray) -> np.ndarray:
 
 
 def fair_components(process: Decisions, active: np.ndarray, fairness: str) -> EndComponents:
-    """The end components in which a daemon can stay forever without being unfair to anybody.
+    """The end components in which a fair daemon can stay forever.
 
-    `weak`: nobody who could act all the time is passed over forever. `strong`: nobody who could act again and again is.
-    In a population every pair can meet all the time, so that each pair meets again and again is weak fairness.
+    `weak`: whatever is enabled all the time acts infinitely often. `strong`: whatever is enabled infinitely often does.
+    In a population every pair is enabled all the time, so weak fairness means that each pair meets infinitely often.
     """
     found = end_components(process, active)
     if not fairness:
@@ -97,7 +98,7 @@ def fair_components(process: Decisions, active: np.ndarray, fairness: str) -> En
         passed_over = join.reduce(enabled[members]) & ~acts
         if not passed_over:
             keep[members] = True
-        elif fairness == "strong":  # perhaps it can stay where they are not enabled
+        elif fairness == "strong":  # it may be able to stay where they are not enabled
             rest = np.zeros(process.size, bool)
             rest[members[enabled[members] & passed_over == 0]] = True
             keep |= fair_components(process, rest, fairness).label >= 0

@@ -40,7 +40,7 @@ def is_closed(chain: Chain, name: str, inside: np.ndarray, claimed: bool) -> Fin
     held = configurations(int(inside.sum()))
     if not len(broken):
         return Finding("closed", name, True, claimed, f"no step leaves the set ({held})")
-    first = int(broken[0])  # reachable configurations are numbered by their distance from the start
+    first = int(broken[0])  # the nearest one: reachable configurations are numbered by their distance from the start
     path = [*path_from_start(chain, first), int(chain.targets[way_out[first]])]
     sentence = f"a step leaves the set from {len(broken)} of its {held}"
     return Finding("closed", name, False, claimed, sentence, trace(chain, path))
@@ -81,8 +81,8 @@ def can_reach(chain: Chain, inside: np.ndarray) -> np.ndarray:
 
 
 def ways_into(chain: Chain, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, np.ndarray]]:
-    """Which configurations have any way into the set, and from which it is reached with probability 1 (none that
-    follows before is a trap); and the components outside, as labels and order."""
+    """Which configurations have any way into the set, and from which it is reached with probability 1 (no trap can be
+    reached before); and the components outside, as labels and order."""
     label, order, _ = graph_kernels.components(chain.offsets, chain.targets, ~inside, chain.weights)
     able, sure = graph_kernels.prospects(
         chain.offsets, chain.targets, chain.weights, chain.denominator, label, order
@@ -120,7 +120,7 @@ def is_reached(chain: Chain, name: str, inside: np.ndarray, claimed: bool) -> Fi
 
 
 def is_computed(chain: Chain, inside: np.ndarray, value: str, name: str) -> Finding:
-    """The right output is reached and kept: whatever set of configurations is never left lies inside the set."""
+    """The right output is reached and kept: every component that is never left lies inside the set."""
     everywhere = np.ones(chain.size, bool)
     label, _, number = graph_kernels.components(chain.offsets, chain.targets, everywhere)
     bottom = graph_kernels.is_bottom(chain.offsets, chain.targets, label, number)

@@ -7,11 +7,11 @@ import numpy as np
 from hegemon.compute.caching import kernel
 
 UNSEEN = -1
-LITTLE = 10_000  # transitions that Python has gone through before a kernel would be compiled
+LITTLE = 10_000  # transitions: up to here plain Python takes less time than compiling a kernel
 
 
 def graph_kernel(function):
-    """Compiled for all but small graphs: the same code either way."""
+    """The decorator of functions that are compiled for large graphs, and run as plain Python on small ones."""
     compiled = kernel(function)
 
     @wraps(function)
@@ -27,9 +27,9 @@ def components(offsets, targets, active, weights=None):
 
     Components are numbered in reverse topological order: every transition leads to its own component or to
     one with a smaller number. `order` lists the configurations component by component, and in each those that are
-    left first, so that a sweep in this order mostly meets what follows before what comes first. With `weights`, a
-    transition of weight 0 is none. One array numbers and labels: what is on its way has the numbers 1, 2, …, and
-    what is done has size, size - 1, …; another one is order (from its beginning) and stack (from its end) at once.
+    left first, so that a sweep in this order mostly visits successors before predecessors. With `weights`, a
+    transition of weight 0 is none. One array holds numbers and labels: configurations in progress have the numbers
+    1, 2, …, finished ones size, size - 1, …; another array is order (from its beginning) and stack (from its end).
     """
     size = len(active)
     label, order = np.zeros(size, np.int32), np.empty(size, np.int32)
@@ -68,7 +68,7 @@ def components(offsets, targets, active, weights=None):
                 last = top
                 while last < size and label[order[last]] >= label[v]:
                     last += 1
-                for k in range((last - top) // 2):  # what was left first was put down first
+                for k in range((last - top) // 2):  # reverses the stack: what was left first lies deepest
                     order[top + k], order[last - 1 - k] = order[last - 1 - k], order[top + k]
                 for k in range(top, last):
                     label[order[k]] = size - found
@@ -94,7 +94,7 @@ def prospects(offsets, targets, weights, denominator, label, order):
     """From which labelled configurations the labelled part can be left at all, and from which it surely is.
 
     It is left where the weights of a row that stay in it add up to less than the denominator. `label` and `order` are
-    those of its components: what follows a component is known before it.
+    those of its components: the successors of a component are evaluated before it.
     """
     able, sure = np.zeros(len(label), np.bool_), np.zeros(len(label), np.bool_)
     begin = 0

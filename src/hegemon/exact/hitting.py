@@ -21,7 +21,7 @@ from hegemon.runs.stories import Trace
 if TYPE_CHECKING:
     from hegemon.exact.verification import Verification
 
-LARGEST_WORK = 4e10  # entries of the matrix touched while a distribution is stepped through
+LARGEST_WORK = 4e10  # matrix entries read while a distribution is computed step by step
 MOST_STEPS = 20_000_000  # of a distribution: eight bytes a step and view
 
 
@@ -57,7 +57,7 @@ def finite(value: float) -> float | None:
 
 
 def first_largest(values: np.ndarray, error: float) -> int:
-    """Where the largest value is; of those that may be equal, within their relative error, the first."""
+    """The index of the largest value; among values equal within their relative error, the first."""
     return int(np.argmax(values >= values.max() * (1 - 2 * error)))
 
 
@@ -66,12 +66,12 @@ def first_smallest(values: np.ndarray, error: float) -> int:
 
 
 def average(weights: np.ndarray, values: np.ndarray) -> float:
-    """Summed by NumPy, not by BLAS, whose last digits depend on its threads."""
+    """The weighted sum, by NumPy: the last digits of BLAS depend on its threads."""
     return float((weights * values).sum())
 
 
 def start_weights(chain: Chain) -> np.ndarray:
-    """What `mean` is over: every array of agents alike, or the given starts alike."""
+    """The weights of `mean`: every array of agents alike, or the given starts alike."""
     if chain.is_whole:
         weights = chain.labelled
         total = weights.sum()
@@ -145,7 +145,7 @@ def survival(
 def views_of(chain: Chain, times: HittingTimes, starts: dict[str, int]) -> dict[str, np.ndarray]:
     """The starts that a distribution is shown for: the mean, the worst, and the named ones whose distribution ends.
 
-    A named start may lie behind a set that was passed, and never come back to it.
+    A named start from which the set is not reached with probability 1 is left out.
     """
 
     def single(index: int) -> np.ndarray:
@@ -172,7 +172,7 @@ def quantiles(
     views = views_of(chain, times, starts)
     table = survival(chain, inside, views, beyond_doubt(chain, max(levels)))
     if chain.is_whole:
-        views["mean"] = chain.labelled  # whole numbers, where a tie is to be decided exactly
+        views["mean"] = chain.labelled  # whole numbers, so that ties are decided exactly
     return {
         view: {repr(float(level)): least_step(chain, inside, table[:, column], weights, level) for level in levels}
         for column, (view, weights) in enumerate(views.items())

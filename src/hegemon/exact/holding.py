@@ -52,7 +52,7 @@ class HoldingTimes:
 def holding_times(
     chain: Chain, name: str, inside: np.ndarray, leaders: np.ndarray, starts: dict[str, int]
 ) -> HoldingTimes:
-    """Only steps that change no output are followed; what is missing from a row is the loss of the leader."""
+    """Only steps that change no output are followed; the rest of a row's probability is the loss of the leader."""
     safe = np.flatnonzero(inside & (leaders == 1)).astype(np.int32)
     arcs, everywhere = (chain.offsets, chain.targets), np.ones(chain.size, bool)
     reached = graph_kernels.distances(*arcs, safe, everywhere, chain.keeps)[0] >= 0
@@ -85,7 +85,7 @@ def holding_times(
 
 @dataclass(frozen=True)
 class HeldPart:
-    """The active rows of a chain, numbered anew; of their entries those that lead to each other."""
+    """The active rows of a chain, renumbered, with the entries that stay among them and change no output."""
 
     members: np.ndarray
     offsets: np.ndarray
@@ -131,14 +131,14 @@ def break_interactions(
     if not isinstance(space, Configurations):  # in a round no single pair ends it
         return
     often, error = visits(part, chain.denominator, start)
-    if not error < REQUIRED:  # the holding time has an error bound of its own; how it ends is left out
+    if not error < REQUIRED:  # not precise enough: how it ends is left out; the holding time has its own error bound
         return
     first, second, changes = space.model.first, space.model.second, space.model.changes
     rows, often = part.members[often > 0], often[often > 0]
     ends = np.zeros(changes.shape)
     memory, places = chain.keys[rows] % space.memories, space.places
     kernels.add_breaks(chain.codes_at(rows), memory, often / chain.denominator, space.arc_table, places, changes, ends)
-    ends /= ends.sum()  # it ends with probability 1; only rounding says otherwise
+    ends /= ends.sum()  # it ends with probability 1: this removes rounding errors
     for flat in np.argsort(-ends, axis=None)[:number]:
         row, b = divmod(int(flat), space.q)
         if ends[row, b] > 0:

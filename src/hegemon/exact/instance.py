@@ -1,4 +1,4 @@
-"""What an exact answer is about: a protocol on a graph, from given starts or from everywhere, and its chain."""
+"""The subject of an exact result: a protocol on a graph, from given starts or from everywhere, and its chain."""
 
 from functools import cached_property
 from typing import Any
@@ -28,7 +28,7 @@ EVERYTHING = "all"  # the start that stands for every configuration
 
 
 class Instance:
-    """A protocol on a graph from given starts, and its chain; under a daemon its decisions, and whatever may follow."""
+    """A protocol on a graph from given starts, and its chain; under a daemon, also its decisions."""
 
     decisions: Decisions | None = None
 
@@ -66,7 +66,7 @@ class Instance:
 
     @property
     def is_intended(self) -> bool:
-        """The author's claims are about the starts and the daemon that the protocol is made for."""
+        """Whether start and daemon are those that the author's claims are about."""
         default = self.protocol.default_start
         by_law = self.daemon is None and (self.scheduler is not None and self.protocol.model.has_rounds)
         return (
@@ -107,7 +107,7 @@ def population_chain(
 ) -> tuple[Configurations, Chain | RecomputedChain]:  # fmt: skip
     """The configurations of a population protocol up to symmetry, and their chain.
 
-    Storing pays where it is possible: many results are then much faster.
+    The chain is stored where memory allows: many results are then much faster.
     """
     if any(chosen.whole for chosen in protocol.sets.values()) and not topology.is_directed_ring:
         # a predicate on the whole array may tell agents apart; on rings invariance is checked instead
@@ -115,7 +115,7 @@ def population_chain(
     space = Configurations(protocol, topology, symmetry, scheduler)
     if starts is not None:
         return space, reachable_chain(space, starts, memory, progress)
-    if space.memories > 1:  # a run begins in any configuration, but the scheduler remembers nothing then
+    if space.memories > 1:  # a run begins in any configuration, but with an empty memory of the scheduler
         require_memory(space, estimate(space).bytes, memory, "the chain of all configurations", space.size)
         return space, reachable_chain(space, space.codes(space.all_keys()), memory, progress)
     if estimate(space).gib > memory and can_be_recomputed(space, memory):

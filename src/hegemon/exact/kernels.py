@@ -184,7 +184,7 @@ def expand(sources, n, width, model, arcs, lengths, keys, weights, keeps):
 
 @kernel
 def find(key, slots, known):
-    """Where a key is, or would be, in the table of slots (open addressing, a power of two of them)."""
+    """The slot of a key, or the free slot where it belongs (open addressing; the number of slots is a power of two)."""
     mask = np.uint64(len(slots) - 1)
     place = (np.uint64(key) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
     while slots[place] != EMPTY and known[slots[place]] != key:

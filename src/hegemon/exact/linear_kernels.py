@@ -8,7 +8,7 @@ import numpy as np
 from hegemon.compute.caching import kernel
 
 FEWEST_SWEEPS, MOST_SWEEPS = 40, 4000
-LOOK = 8  # sweeps between two looks at how fast a component settles
+LOOK = 8  # sweeps between two checks of how fast a component converges
 PATIENCE = 200  # further sweeps at which another method is no slower
 SMALL = 1e-9  # change in one sweep, relative, at which a component is done; refinement does the rest
 ROUNDS = 12  # of refinement, at most
@@ -17,7 +17,7 @@ NOTHING = 2.0**-53  # a residual that is no larger than the rounding of the solu
 
 @kernel
 def two_sum(a, b):
-    """The rounded sum and what rounding lost (Knuth)."""
+    """The rounded sum and the rounding error (Knuth)."""
     s = a + b
     t = s - a
     return s, (a - (s - t)) + (b - t)
@@ -25,7 +25,7 @@ def two_sum(a, b):
 
 @kernel
 def two_product(a, b):
-    """The rounded product and what rounding lost (Dekker)."""
+    """The rounded product and the rounding error (Dekker)."""
     p = a * b
     c = 134217729.0 * a
     a_high = c - (c - a)
@@ -46,19 +46,19 @@ def add_product(total, lost, weight, x, j):
 
 @kernel
 def worse(error, residual):
-    """The larger one; what is no number bounds nothing."""
+    """The larger of `error` and |residual|; infinity if the residual is not a number."""
     return max(error, abs(residual)) if residual == residual else np.inf
 
 
 @kernel
 def settles_soon(change, before, wanted):
-    """Whether sweeps that reduced the change so much in LOOK sweeps will reduce it to what is wanted."""
+    """Whether at most PATIENCE further sweeps, at the rate of the last LOOK ones, reduce the change to `wanted`."""
     return change < before and np.log(change / wanted) / np.log(before / change) * LOOK <= PATIENCE
 
 
 @kernel
 def solve_alone(v, offsets, targets, weights, denominator, numerator, x):
-    """x_v from what it leads to, where it leads back to nothing but itself; the residual of its equation."""
+    """Compute x_v from its successors, if v is a component by itself; returns the residual of its equation."""
     total, lost, own = numerator, 0.0, denominator
     for e in range(offsets[v], offsets[v + 1]):
         if targets[e] == v:
@@ -75,8 +75,8 @@ def solve_alone(v, offsets, targets, weights, denominator, numerator, x):
 
 @kernel
 def gather(members, begin, place, offsets, targets, weights, denominator, numerators, x):
-    """The equations within a component: what of every row stays (offsets, places in the component, weights), the
-    weight of x itself, and the rest of the sum in doubled precision. `place` says where in the order everything is."""
+    """The equations within a component: the entries of every row that stay in it (offsets, places, weights), the weight
+    of x itself, and the rest of the sum in doubled precision. `place`: where each configuration is in the order."""
     size, entries = len(members), 0
     for v in members:
         for e in range(offsets[v], offsets[v + 1]):
@@ -103,7 +103,7 @@ def gather(members, begin, place, offsets, targets, weights, denominator, numera
 
 @kernel
 def residuals(rows, columns, inner, own, base, denominator, y, right):
-    """What y misses the equations of a component by, computed in doubled precision; the largest."""
+    """Write the residuals of y in the equations of a component, in doubled precision; returns the largest."""
     largest = 0.0
     for k in range(len(own)):
         total, lost = base[k, 0], base[k, 1]
@@ -125,8 +125,8 @@ def add_to(y, extra):
 
 @kernel
 def sweep(rows, columns, inner, own, denominator, right, work, large):
-    """Gauss-Seidel from zero until nothing moves any more; whether that happened within `work` updates. More than
-    `large` configurations are given up as soon as it is seen that it will not soon."""
+    """Gauss-Seidel from zero until it converges; whether it did within `work` updates. A component of more than `large`
+    configurations is given up as soon as the rate shows that it will not converge soon."""
     size = len(own)
     d, before = np.zeros(size), 0.0
     for turn in range(max(FEWEST_SWEEPS, min(MOST_SWEEPS, work // size))):
@@ -150,8 +150,8 @@ def sweep(rows, columns, inner, own, denominator, right, work, large):
 @kernel
 def solve_by_sweeps(rows, columns, inner, own, base, denominator, y, tolerance, shrinks, work, large):
     """The solution within a component, improved until its residual is tiny or stops shrinking; the largest residual,
-    or infinity where sweeps do not settle, or far from the solution. Up to `tolerance` one that no longer shrinks is
-    as small as it gets."""
+    or infinity where sweeps do not converge, or far from the solution. A residual up to `tolerance` that no longer
+    shrinks is accepted."""
     right = np.empty(len(own))
     error = before = residuals(rows, columns, inner, own, base, denominator, y, right)
     for turn in range(ROUNDS):
@@ -181,7 +181,7 @@ def solve_components(
     """x_i = (b_i + sum of w_ij x_j) / (1 - w_ii), component by component, those that lead nowhere else first.
 
     Returns the first component that is listed in `hard` or is not solved by sweeps, and the largest residual of those
-    before; `hard` ascends. What is solved is never touched again, so every residual is final.
+    before; `hard` ascends. A solved component is never changed again, so every residual is final.
     """
     listed = 0
     for component in range(first, len(bounds) - 1):
@@ -251,8 +251,8 @@ def gmres(offsets, columns, values, right, x, kept, restarts, tolerance):
     """Improve x as a solution of A x = b by GMRES after Gauss-Seidel (Saad and Schultz 1986), `kept` vectors at a time.
 
     Compiled as one piece: with vectors of some ten thousand numbers, calls from Python cost more than the work. In
-    plain loops: where one array is assigned to a part of another, Numba compiles a sentence about shapes, for longer
-    than all of this.
+    plain loops: for an assignment of an array to a slice, Numba compiles an error message about shapes, which takes
+    longer than all of this.
     """
     size = len(right)
     nothing = np.zeros(size)

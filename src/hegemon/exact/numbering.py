@@ -1,6 +1,6 @@
-"""Keys and codes of many configurations at once, by NumPy: what a chain asks once is not worth compiling.
+"""Keys and codes of many configurations at once, by NumPy: what a chain needs only once is not worth compiling.
 
-What a key is, `kernels` says.
+`kernels` defines keys.
 """
 
 import numpy as np
@@ -52,7 +52,7 @@ def codes_of_multisets(keys: np.ndarray, choose: np.ndarray) -> np.ndarray:
 def orderings(codes: np.ndarray) -> np.ndarray:
     """How many arrays each row of sorted codes stands for."""
     weights, run = np.ones(len(codes)), np.zeros(len(codes))
-    with np.errstate(over="ignore"):  # beyond floats: infinity, as whoever asks knows
+    with np.errstate(over="ignore"):  # infinity beyond floats: callers expect that
         for place in range(codes.shape[1]):
             run = np.where(codes[:, place] == codes[:, place - 1], run, 0) + 1 if place else run + 1
             weights = weights * (place + 1) / run

@@ -18,7 +18,7 @@ ROUNDING = float(np.finfo(float).eps)
 
 
 def relative_rounding(chain: "Chain", steps: int | np.ndarray) -> float | np.ndarray:
-    """How wrong, relatively, the survival after that many steps can be: only positive terms are added."""
+    """A bound on the relative error of the survival after that many steps: only positive terms are added."""
     widest = int(np.diff(chain.offsets).max()) if chain.size else 1
     return (steps * (widest + 3) + chain.size + 3) * ROUNDING
 
@@ -36,7 +36,7 @@ def least_step(chain: "Chain", inside: np.ndarray, survival: np.ndarray, weights
 
 
 def beyond_doubt(chain: "Chain", level: float) -> Callable[..., Any]:
-    """Whether every survival in a row is below 1 - level, whatever rounding did to it: one may stop there.
+    """A function of a row: whether every survival in it is below 1 - level despite rounding, so that one may stop.
 
     Rounding grows with the steps, and the steps with the work, which is bounded: LONGEST is far beyond it.
     """
@@ -45,7 +45,7 @@ def beyond_doubt(chain: "Chain", level: float) -> Callable[..., Any]:
 
 
 def exact_survival(chain: "Chain", inside: np.ndarray, weights: np.ndarray, steps: int, level: float) -> Fraction:
-    """P(not yet inside after that many steps) in whole numbers: every probability is one over the arcs' number."""
+    """P(not yet inside after that many steps) in whole numbers: all probabilities have one common denominator."""
     if chain.transitions * steps > LARGEST_EXACT_WORK:
         raise InvalidInput(
             f"P(reached within {steps} steps) is too close to the quantile {level:g} to be distinguished from a tie on "

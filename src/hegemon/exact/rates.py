@@ -99,7 +99,7 @@ def availability(
         raise InvalidInput(f"events are for populations, and {protocol.id} is {protocol.model.kind}")
     if not rates:
         raise InvalidInput("availability is a share of the long run with events; give a rate such as corrupt=1/1000")
-    EventProcess(rates, protocol, np.random.default_rng(0))  # refuses what no run could do either
+    EventProcess(rates, protocol, np.random.default_rng(0))  # refuses what a run refuses
     asked, changes = scheduler_for(scheduler, protocol, topology), churns(rates)
     if changes:
         require_churn(protocol, topology, asked)
@@ -113,7 +113,7 @@ def availability(
 
 
 def _configurations(protocol: PopulationProtocol, topology: Topology, scheduler: Scheduler) -> Configurations:
-    """Multisets where every pair can meet; rotations are not followed by events."""
+    """The configurations: multisets where every pair can meet. Events do not support rotations."""
     return Configurations(protocol, topology, topology.is_complete and not topology.is_directed_ring, scheduler)
 
 
@@ -166,7 +166,7 @@ class LongRunChain:
         return found
 
     def _states(self, rate: Rate) -> int:
-        """How many states the agent that is hit may get, each alike."""
+        """The number of states that the affected agent may get, all equally likely."""
         return self.protocol.space.size if rate.is_random else 1
 
     def _interactions(self, m: int) -> tuple[Any, ...]:
@@ -201,7 +201,7 @@ class LongRunChain:
                         yield sources, self._places(m, changed), weights
 
     def _after(self, rate: Rate, codes: np.ndarray, code: int) -> np.ndarray:
-        """What given values, or the random state `code`, make of states."""
+        """The states after the event: with the given values, or the random state `code`."""
         space = self.protocol.space
         if rate.is_random:
             return lasting(space, codes, with_kept(space, codes, np.full(len(codes), code)))
@@ -223,7 +223,7 @@ class LongRunChain:
         leaves = np.zeros(label.max() + 1, bool)
         sources = np.repeat(np.arange(self.size), np.diff(self.offsets))
         leaves[label[sources[label[sources] != label[self.targets]]]] = True
-        if not np.any(self.inside & ~leaves[label]):  # where the process ends up, there never is one leader
+        if not np.any(self.inside & ~leaves[label]):  # in the long run there is never exactly one leader
             return LongRun(0.0, 0.0, None, None, 0.0, self.size, len(self.targets), tuple(self.spaces))
         if np.count_nonzero(~leaves) != 1:
             raise InvalidInput(
@@ -249,8 +249,8 @@ class LongRunChain:
         return self._shares(totals)
 
     def _shares(self, totals: dict[str, tuple[float, float]]) -> LongRun:
-        """Each expectation is off by at most its residual times the expected steps: so are quotients, to first order
-        and with a margin for the second."""
+        """The error of each expectation is at most its residual times the expected steps. Quotients are bounded to
+        first order, with a margin for the second."""
         (steps, e_steps), (held, e_held), (gaps, e_gaps) = (totals[name] for name in ("steps", "held", "gaps"))
         worst = 2 * max(e_steps, e_held, e_gaps) * steps
         lost = steps - held

@@ -1,10 +1,10 @@
 """Chains too large to be stored: all configurations of a graph, their successors recomputed whenever they are needed.
 
 Kept are one bit per key (which are representatives), one byte per representative for each set, one double for the
-expected steps, and by how much they last moved: about 40 bytes per configuration instead of some hundreds. Passes over
-all configurations are shared by all cores, in an order that does not depend on how many there are. Expected steps are
-iterated in place; what proves them is the residual at the end, exactly as for stored chains (see solving.py), so that a
-file of earlier values is only a better beginning.
+expected steps, and by how much they last moved: about 40 bytes per configuration instead of several hundred. Passes
+over all configurations are shared by all cores, in an order that does not depend on their number. Expected steps are
+iterated in place; they are proved by the residual at the end, exactly as for stored chains (see solving.py), so a file
+of earlier values is only a better first approximation.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ WORDS = 1 << 12  # of the map, that one thread visits at a time
 TOGETHER = 16  # ranges that are swept at the same time, on any number of cores: digits must not depend on that
 MOST_PASSES = 20_000
 PRECISE = 1e-9  # change in one pass at which iteration ends; the residual is smaller still
-SAVED_EVERY = 60.0  # seconds: so much an interrupt loses at most, and a pass
+SAVED_EVERY = 60.0  # seconds: an interrupt loses at most this much, and one pass
 LARGEST_SIZE = 2**31 - 1
 
 
@@ -73,7 +73,7 @@ class RecomputedChain:
 
     @property
     def transitions(self) -> int:
-        """Counted by arcs: those with one target are not put together."""
+        """The number of transitions, counted by arcs: arcs with the same target are not merged."""
         return self.size * self.space.arcs
 
     @property
@@ -83,7 +83,7 @@ class RecomputedChain:
     def each(
         self, stage: str, work: Callable[..., Any], backwards: bool = False, prepare: Callable[..., Any] | None = None
     ) -> list[Any]:
-        """`work(first, last)` for ranges of words, on all cores, in the order of the keys or against it.
+        """Call `work(first, last)` for ranges of words, on all cores, in the order of the keys or in reverse.
 
         With `prepare`, only TOGETHER ranges at a time, after `prepare(first, last)` for all of them.
         """
@@ -130,7 +130,7 @@ class RecomputedChain:
             )  # fmt: skip
             inside[self.before[first] : self.before[first] + len(codes)] = part
 
-        fill(0, min(WORDS, len(self.words)))  # alone: predicates are compiled once
+        fill(0, min(WORDS, len(self.words)))  # first by itself, so that predicates are compiled once
         self.each(f"membership in {name}", fill)
         return inside
 
@@ -155,7 +155,7 @@ class RecomputedChain:
         return sum(self.each("closure", lambda a, b: kernels.count_exits(a, b, self.model, inside)))
 
     def backwards_from(self, marked: np.ndarray, allowed: np.ndarray) -> np.ndarray:
-        """All allowed configurations from which some way leads to a marked one, and the marked ones."""
+        """All allowed configurations from which a marked one can be reached, and the marked ones."""
         found, new, passes = marked.copy(), 1, 0
         while new:
             passes += 1
@@ -175,7 +175,7 @@ class RecomputedChain:
         return level
 
     def way_from_set(self, level: np.ndarray, key: int) -> list[int]:
-        """Keys from the set to a configuration, a shortest way, found back step by step."""
+        """The keys along a shortest path from the set to a configuration, found backwards."""
         path = [key]
         rank = int(kernels.rank_of(key, self.words, self.before))
         for now in range(int(level[rank]) - 1, -1, -1):
@@ -205,7 +205,7 @@ class RecomputedChain:
         return values
 
     def _iterate(self, values: np.ndarray, active: np.ndarray, cost: Any, store: Any) -> None:
-        precise = PRECISE if cost else 0.0  # no residual proves a probability: it is iterated to its last digits
+        precise = PRECISE if cost else 0.0  # for probabilities the residual is no bound: iterate to the last digits
         saved, best, order, leap = time.monotonic(), np.inf, Direction(), Extrapolation(self.size)
         for number in range(1, MOST_PASSES):
             stage = f"expected steps, pass {number} (last change {best:.1e})"
@@ -221,7 +221,7 @@ class RecomputedChain:
     def _sweep(
         self, stage: str, backwards: bool, active: np.ndarray, cost: Any, values: np.ndarray, moves: Any
     ) -> float:
-        """One pass; the largest change of a value."""
+        """Make one pass; returns the largest change of a value."""
         low, frozen = 0, values
 
         def freeze(first: int, last: int) -> None:
@@ -235,7 +235,7 @@ class RecomputedChain:
         return max(self.each(stage, work, backwards, freeze), default=0.0)
 
     def mean(self, values: np.ndarray) -> float:
-        """Over all labelled configurations alike."""
+        """The mean over all labelled configurations, with equal weights."""
         found = self.each("mean", lambda a, b: kernels.summed(a, b, self.model, values))
         total, number = (sum(column) for column in zip(*found, strict=True))
         assert number == self.labelled_size
@@ -243,7 +243,7 @@ class RecomputedChain:
 
 
 class KeptValues:
-    """Values on disk between runs. A file of another question is refused; what it holds is never believed."""
+    """Values on disk between runs. A file of another question is refused; its values are only a first approximation."""
 
     def __init__(self, chain: RecomputedChain, path: str | Path, name: str):
         self.chain, self.path = chain, files.reserve(path)

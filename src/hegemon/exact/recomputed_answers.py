@@ -79,7 +79,7 @@ class RecomputedAnswers:
         )
 
     def holding(self) -> HoldingTimes | None:
-        """Infinite where no output ever changes after the set, which the property `leader` decides."""
+        """None: finite holding times are refused. The property `leader` shows whether they are infinite."""
         if self.questions == ("holding",):
             raise InvalidInput(f"holding {STORED_ONLY}; `leader` says whether the leader is ever lost")
         return None
@@ -98,13 +98,13 @@ class RecomputedAnswers:
         return np.ones(self.chain.size, bool)
 
     def _asks_leader(self, name: str) -> bool:
-        """Whether the set itself says that there is one leader, or the question was asked alone."""
+        """Whether `leader` applies: all configurations of the set have one leader, or it is the only question."""
         if not self.case.protocol.elects_leader:
             return False
         return len(self.questions) == 1 or bool(self.inside(name).any()) and not self._several(name).any()
 
     def _several(self, name: str) -> np.ndarray:
-        """Which configurations of the set have not exactly one leader."""
+        """Which configurations of the set do not have exactly one leader."""
         one = self.chain.members_by_count(self.chain.space.outputs, 1)
         return self.inside(name) & ~one
 
@@ -145,7 +145,7 @@ class RecomputedAnswers:
         return Finding("leader", name, False, claimed, sentence, self._story(path, way[1]))
 
     def _nearest_loss(self, level: np.ndarray) -> tuple[int, int]:
-        """A change of output as few steps from the set as possible."""
+        """A change of output as few steps from the set as possible: the key of a configuration, and an arc."""
         now = 0
         while True:
             way = self.chain.exit_from(level == now, outputs=True)
@@ -165,7 +165,7 @@ class RecomputedAnswers:
         return Trace.of(self.case.protocol, self.chain.space.mappings(codes))
 
     def _story(self, path: list[int], arc: int) -> Trace:
-        """Along keys without a change of output, and then over one arc."""
+        """The story along these keys without a change of output, and then over one arc."""
         space = self.chain.space
         codes = space.codes([path[0]])[0]
         start, steps = space.mappings(codes), []
@@ -176,7 +176,7 @@ class RecomputedAnswers:
         return Trace.of(self.case.protocol, start, tuple(steps))
 
     def _last(self, codes: Any, key: int, arc: int) -> Any:
-        """The last interaction: the path may have arrived at a rotation of the representative that was looked at."""
+        """The last interaction: the path may end at a rotation of the representative to which `arc` refers."""
         space = self.chain.space
         arcs, first, second = space.arc_table, space.model.first, space.model.second
         representative = space.codes([key])[0]

@@ -101,7 +101,7 @@ def representatives(first, last, words):
     return keys
 
 
-@inlined_kernel  # as a call it takes six times as long
+@inlined_kernel  # as a function call it takes six times as long
 def target(key, arc, codes, model):
     """The rank of the configuration after an interaction along an arc."""
     i, j = model.arcs[arc, 0], model.arcs[arc, 1]

@@ -67,7 +67,7 @@ class RoundConfigurations(ConfigurationSpace):
 
     @property
     def width(self) -> int:
-        """Few nodes have a choice in a round: an allowance, not a bound."""
+        """A rough allowance, not a bound: few nodes have several outcomes in a round."""
         return 4
 
     def key(self, codes: Sequence[int] | np.ndarray) -> int:
@@ -113,7 +113,7 @@ class RoundConfigurations(ConfigurationSpace):
         return near if self.protocol.is_ordered else np.sort(near, axis=1)
 
     def local(self, codes: np.ndarray, node: int) -> "LocalOutcomes":
-        """What a node may become in each row."""
+        """The outcomes of a node in each row."""
         distinct, which = np.unique(
             np.column_stack([codes[:, node], self.seen(codes, node)]), axis=0, return_inverse=True
         )
@@ -162,7 +162,7 @@ def round_chain(
 
 
 def require_countable(space: RoundConfigurations, denominator: int) -> None:
-    """Weights are whole numbers that floating point holds exactly."""
+    """Refuse denominators at which weights would not be exact in floating point."""
     if denominator > LARGEST_DENOMINATOR:
         raise InvalidInput(
             f"{space.protocol.id} on {space.topology.name}: a round of {space.n} nodes with "

@@ -87,7 +87,7 @@ class Schedules:
 
     @cached_property
     def stuck(self) -> np.ndarray:
-        """Where nobody can act, outside the set."""
+        """The configurations outside the set in which no node or pair can act."""
         return self.outside & (np.diff(self.process.first) == 0)
 
     @cached_property
@@ -96,17 +96,17 @@ class Schedules:
 
     @cached_property
     def avoided(self) -> np.ndarray:
-        """Where a schedule can stay outside the set forever, whatever the coins show."""
+        """The configurations in which a schedule can stay outside the set forever, whatever the coins show."""
         return self.stuck | (self._ends.label >= 0)
 
     @cached_property
     def doubtful(self) -> np.ndarray:
-        """From where some schedule avoids the set with a probability above 0."""
+        """The configurations from which some schedule avoids the set with a probability above 0."""
         return reaching(self.process, self.avoided, self.outside)
 
     @cached_property
     def least_probability(self) -> Extreme:
-        """Of reaching the set, over all schedules."""
+        """The least probability of reaching the set, over all schedules."""
         found = likeliest(self.process, self.avoided, self.outside)
         stays = np.flatnonzero(self._ends.stays)
         choices = found.choices.copy()
@@ -148,7 +148,7 @@ class Schedules:
         return found | self._rounds(found.get("steps", found["moves"])[0])
 
     def _rounds(self, steps: Extreme | None) -> dict[str, tuple[Extreme | None, Extreme]]:
-        """Expected rounds, where every schedule reaches the set, so that rounds end; and if they can be counted."""
+        """The expected rounds, if every schedule reaches the set, so that rounds end, and if they can be counted."""
         chain = self.process.chain
         if (
             steps is None

@@ -30,7 +30,7 @@ REQUIRED = 1e-6
 BLOCK = 1 << 16
 ROUNDING = 2.0**-53  # of the solution to one double
 SWEEPS = 20_000_000  # configurations swept by Gauss-Seidel before another method takes over
-SHRINKS = 1e-4  # by so much a solution must reduce the residual in every component that is swept
+SHRINKS = 1e-4  # a solution must reduce the residual by this factor in every component that is swept
 LARGEST_ELIMINATED = 2500  # configurations of one component: elimination works on a full matrix
 KRYLOV, RESTARTS = 40, 60
 STALLED = 1e-4  # of the right side, left by GMRES: then factors are tried
@@ -38,7 +38,7 @@ FILLING, LARGEST_FACTORS = 50, 2e8  # times as many entries as the matrix has; e
 
 
 def unreliable(error: float, where: str) -> InvalidInput:
-    """Says that the solver gave up, and where: the expected steps themselves may be of any size."""
+    """The error for a solver that gave up, and where: the expected steps themselves may be of any size."""
     return InvalidInput(
         f"the expected steps could not be computed reliably: the solver gives up {where} with a residual of "
         f"{error:.2g}, and {REQUIRED:g} is required; take a smaller n or smaller parameters"
@@ -75,7 +75,7 @@ class LinearSystem:
         self.bounds[1:-1], self.bounds[-1] = ends + 1, len(labels)
         self.place = np.full(self.size, -1, np.int32)
         self.place[self.order] = np.arange(len(self.order), dtype=np.int32)
-        self._hard: set[int] = set()  # the components that sweeps alone do not settle
+        self._hard: set[int] = set()  # the components that sweeps alone do not solve
         self._factors: dict[int, Any] = {}
         self._triangles: dict[int, Any] = {}  # of the components at which GMRES stalls
 
@@ -87,7 +87,7 @@ class LinearSystem:
         return Solution(values, error / (1 - error) + ROUNDING)
 
     def _hardest(self) -> int:
-        """The size of the largest component that sweeps alone do not settle, or of the largest of all."""
+        """The size of the largest component that sweeps alone do not solve; if they solve all, of the largest."""
         sizes = np.diff(self.bounds)
         return int(max((sizes[c] for c in self._hard), default=sizes.max(initial=0)))
 
@@ -118,7 +118,7 @@ class LinearSystem:
         return doubled, error
 
     def _solve_hard(self, component: int, numerators: np.ndarray, x: np.ndarray) -> float:
-        """A component that sweeps do not settle, improved in the same way; its largest residual."""
+        """Solve a component that sweeps do not solve, improved in the same way; returns its largest residual."""
         begin, end = self.bounds[component : component + 2]
         members = self.order[begin:end]
         system = gather(
@@ -146,8 +146,8 @@ class LinearSystem:
     ) -> np.ndarray:  # fmt: skip
         """By elimination without subtractions, or for a large component by GMRES after Gauss-Seidel.
 
-        What makes sweeps slow is one eigenvalue close to 1, the rare escape from the component: Krylov
-        methods remove a few such eigenvalues at once, and elimination does not mind. Where GMRES stalls, as on long
+        Sweeps are slow because of one eigenvalue close to 1, the rare escape from the component: Krylov
+        methods remove a few such eigenvalues at once, and elimination is not affected. Where GMRES stalls, as on long
         cycles, the matrix is factored as far as memory allows.
         """
         if len(own) <= LARGEST_ELIMINATED:
@@ -177,7 +177,7 @@ class LinearSystem:
 
 def _triangles(block: Any) -> Any:
     """Triangular factors that fill at most their share of memory, which makes them inexact; None where that is too
-    little to be of use. What they solve badly, refinement shows."""
+    little to be useful. Refinement corrects their errors, or shows that it cannot."""
     from scipy.sparse.linalg import spilu
 
     filling = min(FILLING, LARGEST_FACTORS / max(1, block.nnz))

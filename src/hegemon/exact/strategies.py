@@ -1,7 +1,7 @@
 """The best and the worst that a daemon can do, with a proved error.
 
 Strategies are improved (Howard 1960): the linear equations of one strategy are solved, and each configuration takes the
-choice that looks best, until none looks better. That only finds candidates. The proof comes after it: if a nonnegative
+choice with the best value, until none is better. That only finds candidates. The proof comes after it: if a nonnegative
 x has c + P x <= x for every choice, no daemon makes the expected cost larger than x; if x <= c + P x for every choice,
 none that reaches the goal makes it smaller. A solution that misses this by at most e, with costs c of at least 1,
 fulfils it after division by 1 - e or 1 + e.
@@ -34,7 +34,7 @@ class Optimum:
 class Optimizer:
     """Optimal costs until the active configurations are left, over the allowed choices.
 
-    There is no end component among them, or every step costs something and the least cost is looked for.
+    Either they contain no end component, or every step has a positive cost and the least cost is computed.
     """
 
     def __init__(self, process: DecisionProcess, active: np.ndarray, allowed: np.ndarray | None = None):
@@ -81,11 +81,11 @@ class Optimizer:
         return values, chosen, float(max(wrong, residual))
 
     def _looks(self, costs: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """What each choice costs if everything after it has these values; what is not allowed is never best."""
+        """The cost of each choice if its successors have these values."""
         return costs + self.process.matrix @ values
 
     def _best(self, looks: np.ndarray) -> np.ndarray:
-        """The choice with the largest value of every configuration; the first of them."""
+        """For every configuration, the allowed choice with the largest value; the first of several."""
         process = self.process
         looks = np.where(self.allowed, looks, -np.inf)
         best = np.zeros(process.size, np.int64)
@@ -109,7 +109,7 @@ class Optimizer:
         return best
 
     def _evaluated(self, costs: np.ndarray, chosen: Any) -> tuple[np.ndarray, float]:
-        """The costs of a strategy, and by how much they miss their equations."""
+        """The costs of a strategy, and the residual of their equations."""
         process, active = self.process, self.active
         lengths = np.where(active, np.diff(process.offsets)[chosen], 0)
         offsets = np.concatenate([[0], np.cumsum(lengths)])
@@ -123,7 +123,7 @@ class Optimizer:
 def likeliest(process: DecisionProcess, goal: np.ndarray, active: np.ndarray) -> Optimum:
     """The largest probability of reaching the goal through active configurations, and a strategy that attains it.
 
-    End components are made one configuration each, so that nothing can stay: then the equations have one solution.
+    Each end component is merged into one configuration, so that no daemon can stay: the equations have one solution.
     """
     active = active & ~goal & reaching(process, goal, active & ~goal)
     ends = end_components(process, active)
@@ -142,8 +142,8 @@ def likeliest(process: DecisionProcess, goal: np.ndarray, active: np.ndarray) ->
 
 
 def _collapsed(process: DecisionProcess, ends: EndComponents) -> tuple[DecisionProcess, np.ndarray, np.ndarray]:
-    """Every end component as one configuration with the choices that may leave it; where each configuration is then,
-    and which choices are kept."""
+    """The process with every end component merged into one configuration with the choices that may leave it; the new
+    place of each configuration; and the choices that are kept."""
     alone = np.flatnonzero(ends.label < 0)
     place = np.empty(process.size, np.int64)
     place[alone] = ends.number + np.arange(len(alone))
@@ -161,7 +161,7 @@ def _collapsed(process: DecisionProcess, ends: EndComponents) -> tuple[DecisionP
 
 
 def _routed(process: DecisionProcess, ends: EndComponents, choices: np.ndarray) -> np.ndarray:
-    """In an end component that is left by one choice, the others go where that choice is."""
+    """The given choices and, in each end component, choices that lead to the configuration where it is left."""
     choices = choices.copy()
     arrived = (choices >= 0) | (ends.label < 0)
     while True:

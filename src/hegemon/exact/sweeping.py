@@ -1,22 +1,22 @@
-"""What makes sweeps over a large chain converge sooner: their direction, and leaps between them."""
+"""Faster convergence of sweeps over a large chain: their direction, and extrapolation between them."""
 
 import numpy as np
 
 
 class Direction:
-    """In which order of the keys to sweep: some passes against it, some along it, then always the better of the two.
+    """The order of the keys in which to sweep: some passes backwards, some forwards, then always the better of the two.
 
-    A sweep is quick where it meets what comes next before what comes first, and what comes next is a matter of codes.
+    A sweep converges fast if it visits successors before predecessors. Which order does that depends on the codes.
     """
 
-    TRIED = 4  # passes each; the first of them still shows the order before
+    TRIED = 4  # passes each; the first of them is still affected by the order before
 
     def __init__(self) -> None:
         self.backwards = True
         self._changes: list[float] = []
 
     def learn(self, change: float) -> bool:
-        """From the largest change of a pass; whether the direction is settled."""
+        """Take in the largest change of a pass; returns whether the direction is settled."""
         self._changes.append(change)
         if len(self._changes) == self.TRIED:
             self.backwards = False
@@ -29,8 +29,8 @@ class Direction:
 class Extrapolation:
     """After some sweeps, the combination of them whose move would be least (reduced rank extrapolation).
 
-    It leaps over what sweeps remove slowly, as restarted GMRES would. Single precision is enough for a direction, and
-    a leap that makes things worse is the last one: sweeps alone converge too.
+    It removes at once what sweeps remove slowly, as restarted GMRES would. Single precision is enough for a direction.
+    After one that more than doubles the change, no other is tried: sweeps alone converge too.
     """
 
     KEPT, BLOCK = 5, 1 << 18
@@ -41,7 +41,7 @@ class Extrapolation:
 
     @property
     def moves(self) -> np.ndarray:
-        """Where the next sweep writes what it changes."""
+        """The row into which the next sweep writes its changes."""
         return self._moves[self._kept]
 
     def learn(self, change: float, values: np.ndarray) -> None:

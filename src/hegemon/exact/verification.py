@@ -1,4 +1,4 @@
-"""The front door: build the chain of a protocol once, and ask it everything, or one question."""
+"""`verify`: builds the chain of a protocol once, and evaluates all questions, or one."""
 
 import time
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ class Verification:
 
     case: Instance
     covers: str
-    inside: np.ndarray  # the configurations of the set that was asked about
+    inside: np.ndarray  # the configurations of the set in question
     findings: tuple[Finding, ...]
     hitting: HittingTimes | None
     holding: HoldingTimes | None
@@ -59,7 +59,7 @@ class Verification:
 
     @property
     def ok(self) -> bool:
-        """No claim of the protocol's author is refuted."""
+        """Whether no claim of the protocol's author is refuted."""
         return not any(finding.refutes for finding in self.findings)
 
     @property
@@ -68,7 +68,7 @@ class Verification:
 
     @property
     def headline(self) -> str:
-        """What was claimed, what of it fails, and what was only asked."""
+        """One line: how many claims there are and which fail, and the other questions."""
         claimed = [f for f in self.findings if f.claimed]
         failing = [f"{f.question} {f.set}" for f in self.findings if not f.claimed and not f.holds]
         asked = len(self.findings) - len(claimed)
@@ -275,7 +275,7 @@ def verify(
 
 
 def parse_property(text: str | None, protocol: Protocol) -> tuple[tuple[str, ...], str]:
-    """Which questions about which set."""
+    """The questions and the set that a text means."""
     if text is None:
         return QUESTIONS, "safe"
     question, colon, name = text.partition(":")

@@ -44,7 +44,7 @@ class Within:
 
 
 def reached_within(chain: Chain, name: str, inside: np.ndarray, starts: dict[str, int], steps: int) -> Within:
-    """All starts are followed at once, backwards: v_t = P v_(t-1) outside the set."""
+    """The probabilities for all starts at once, computed backwards: v_t = P v_(t-1) outside the set."""
     if chain.transitions * steps > LARGEST_WORK:
         raise InvalidInput(
             f"{steps} steps are too many to be followed on {chain.size} configurations; take fewer, or a smaller n"

@@ -44,7 +44,7 @@ def write_chain(
 
 
 def initial(chain: Chain) -> np.ndarray:
-    """Where the chain may start: anywhere in a whole chain."""
+    """Whether the chain may start in each configuration; in a whole chain, in all."""
     if chain.is_whole:
         return np.ones(chain.size, bool)
     start = np.zeros(chain.size, bool)
@@ -58,7 +58,7 @@ def _word(name: str) -> str:
 
 
 def _rows(chain: Chain) -> Iterator[tuple[int, list[int], list[float]]]:
-    """Configuration by configuration: its number, successors and probabilities, exact to the last bit."""
+    """For each configuration: its number, successors and probabilities, exact to the last bit."""
     for state in range(chain.size):
         row = slice(chain.offsets[state], chain.offsets[state + 1])
         order = np.argsort(chain.targets[row])
@@ -127,7 +127,7 @@ def _drn(chain: Chain, path: Path, labels: dict[str, np.ndarray], reward: np.nda
 
 
 def _decision_lines(process: Decisions, labels: dict[str, np.ndarray], reward: np.ndarray) -> Iterator[str]:
-    """Rewards `steps` and `moves` of each choice; where nobody can act, the configuration stays."""
+    """The lines of each choice with rewards `steps` and `moves`; a configuration without choices stays."""
     chain, space = process.chain, process.chain.space
     idle = int((np.diff(process.first) == 0).sum())
     yield f"// {space.protocol.id}, n = {space.n}, {space.topology.name}, all schedules of a daemon"

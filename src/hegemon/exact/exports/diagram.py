@@ -38,7 +38,7 @@ class Node:
 
 @dataclass
 class Diagram:
-    """`arrows[a, b]` says whom a state of node a meets, and in which role, when it becomes one of node b."""
+    """`arrows[a, b]`: which partners a state of node a meets, and in which role, when it becomes one of node b."""
 
     title: str
     nodes: list[Node]

@@ -23,7 +23,7 @@ HEAD = r"""\documentclass[11pt]{article}
 
 
 def latex(protocol: Protocol) -> str:
-    """The document; it compiles as it is."""
+    """The document; it compiles without changes."""
     content = describe(protocol)
     lines = [HEAD, rf"\section*{{{escaped(content['protocol'])}}}", escaped(content["summary"]), ""]
     if content["reference"]:

@@ -57,7 +57,7 @@ def prism(
 
 
 class _Model:
-    """What all forms share: the head, labels and rewards."""
+    """Common to all forms: the head, labels and rewards."""
 
     form = "dtmc"
 
@@ -96,7 +96,7 @@ class _Model:
         raise NotImplementedError
 
     def inside(self, chosen: ConfigurationSet) -> str:
-        """That the configuration is in the set, as a condition; empty if it cannot be written."""
+        """The condition that the configuration is in the set; empty if it cannot be written."""
         if chosen.whole:
             return self.listed(chosen)
         parts = []
@@ -129,7 +129,7 @@ class _Model:
         return " | ".join(found) or "false"
 
     def begin(self) -> list[str]:
-        """Where the chain may start, if that is not one configuration."""
+        """The lines for the initial configurations, unless there is only one."""
         return [] if self.start is not None else ["init true endinit", ""]
 
 
@@ -277,7 +277,7 @@ class _Agents(_Model):
 
 
 def _chosen(variable: str, values: dict[int, str], otherwise: str) -> str:
-    """The value for what the variable holds, or otherwise what stands for all the rest."""
+    """An expression with the value for each value of the variable, and `otherwise` for all others."""
     if not values:
         return otherwise
     codes = sorted(values)

@@ -170,7 +170,7 @@ def _words(name: str) -> str:
 
 
 def _name(name: str) -> str:
-    """One letter is a variable, more are a word; what follows an underscore is an index."""
+    """A name in LaTeX: one letter is a variable, several are a word; what follows an underscore is an index."""
     if match := re.fullmatch(r"([A-Za-z]+)_([A-Za-z0-9]{1,3}|max|min)", name):
         stem, index = match.groups()
         lower = index if len(index) == 1 else rf"\mathrm{{{index}}}"

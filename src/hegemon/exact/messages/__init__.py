@@ -1,1 +1,1 @@
-"""Message passing, exactly: every outcome of every coin, as a distribution over what all nodes know."""
+"""Message passing, exactly: every outcome of every coin, as a distribution over the states of all nodes."""

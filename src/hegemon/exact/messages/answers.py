@@ -20,14 +20,14 @@ from hegemon.runs.setting import Graph, Identifiers, Wake, topology_for
 
 QUESTION = "reached"
 LONGEST = 8192  # bits of a denominator that is written down
-MOST_RUNNING = Fraction(1, 10**6)  # probability with which a run may last beyond what was followed
+MOST_RUNNING = Fraction(1, 10**6)  # the largest probability of runs that are not followed to their end
 
 
 @dataclass(frozen=True)
 class MessageVerification:
     """Everything about one protocol on one graph. Probabilities and expectations are fractions, and exact if
-    `running`, the probability of runs that were not followed to their end, is 0; otherwise they are what the runs
-    did that were, and a probability is at most `running` larger."""
+    `running`, the probability of runs that were not followed to their end, is 0; otherwise they count only the runs
+    that were, and a probability is at most `running` larger."""
 
     protocol: MessageProtocol
     graph: str
@@ -38,7 +38,7 @@ class MessageVerification:
 
     @property
     def one_leader(self) -> Fraction:
-        """The probability that it ends with exactly one leader."""
+        """The probability that a run ends with exactly one leader."""
         return self.leaders.get(1, Fraction(0))
 
     @property
@@ -59,11 +59,11 @@ class MessageVerification:
 
     @property
     def rounds(self) -> Fraction:
-        """Expected; a run lasts to the last round in which anything happens."""
+        """The expected number of rounds; a run lasts to the last round in which anything happens."""
         return sum((chance * round for (_, round), chance in self.tally.ends.items()), Fraction(0))
 
     def within(self, rounds: int) -> Fraction:
-        """The probability that it has ended after that many rounds, with exactly one leader."""
+        """The probability that a run has ended after that many rounds, with exactly one leader."""
         ends = self.tally.ends.items()
         return sum((chance for (leaders, last), chance in ends if leaders == 1 and last <= rounds), Fraction(0))
 
@@ -128,13 +128,13 @@ class MessageVerification:
 
 
 def number(value: Fraction) -> dict[str, float | str | None]:
-    """Rounded, and as a fraction unless that would fill pages."""
+    """The number rounded, and as a fraction unless that is very long."""
     short = value.denominator.bit_length() <= LONGEST
     return {"value": float(value), "exact": f"{value.numerator}/{value.denominator}" if short else None}
 
 
 def require_finite(around: Surroundings) -> None:
-    """Refuse what has more than finitely many outcomes in a round, or depends on more than the present state."""
+    """Refuse surroundings with infinitely many outcomes in a round, or that depend on more than the present state."""
     if around.delay is not None and not isinstance(around.delay, UniformDelay):
         raise InvalidInput(
             f"verify follows every outcome, and the delay {around.delay} has too many or depends on the past; use "
@@ -148,8 +148,8 @@ def enumerate_runs(
     protocol: MessageProtocol, topology: Topology, around: Surroundings, least: int | None, memory: float,
     progress: display.Show | None = None,
 ) -> Tally:  # fmt: skip
-    """Every run, until nothing is left to happen; if `least` rounds are enough, also not further than there is room.
-    Wide draws go by their order where that is all that matters, otherwise value by value."""
+    """Every run, until nothing is left to do; beyond `least` rounds, if given, only as far as memory allows.
+    Wide draws are enumerated by their order if the protocol uses nothing else of them, otherwise value by value."""
     kind = Enumeration if around.delay is None else DelayedEnumeration
     try:
         return kind(protocol, topology, around, memory, progress, ordered=True).tally(least)

@@ -10,7 +10,7 @@ from hegemon.engines.messages.links import UniformDelay
 from hegemon.exact.messages.distributions import Distribution, Passage, State
 from hegemon.exact.messages.enumeration import Enumeration
 
-Ways = dict[tuple[Passage, ...], Fraction]  # the messages on their ways, and how likely they are
+Ways = dict[tuple[Passage, ...], Fraction]  # the messages in flight, and their probability
 
 
 class DelayedEnumeration(Enumeration):
@@ -22,7 +22,7 @@ class DelayedEnumeration(Enumeration):
         return range(law.low, law.high + 1)
 
     def _played(self, now: Distribution, round: int) -> Distribution:
-        """One round: who wakes up begins, messages arrive one by one, and who asked for it is called at the end."""
+        """One round: nodes that wake up begin, messages arrive one by one, requested calls follow at the end."""
         for v in range(self.protocol.n):
             now = self._departed(self._stepped(now, round, v, self._begin), round - 1)
         waiting, done = now, Distribution({}, 1)
@@ -45,7 +45,7 @@ class DelayedEnumeration(Enumeration):
         return done
 
     def _opened(self, state: State, round: int) -> State:
-        """The first message in the inbox of its target, unless that has crashed."""
+        """Put the first message into the inbox of its target, unless the target has crashed."""
         return state._replace(inboxes=self._inboxes(state.flying[:1], state.nodes, round), flying=state.flying[1:])
 
     def _hear(self, state: State, round: int, v: int) -> Any:
@@ -53,7 +53,7 @@ class DelayedEnumeration(Enumeration):
         return None if inbox is None else self.locals.hear(state.nodes[v], round, state.drawn, inbox)
 
     def _departed(self, now: Distribution, time: int) -> Distribution:
-        """What was sent at this time is on its way, lost or doubled, each with its own delay."""
+        """Put what was sent at this time in flight: lost, doubled, each message with its own delay."""
         after: dict[State, Fraction] = defaultdict(Fraction)
         for done, (state, weight) in self._counted(f"time {time}, messages leave", now.weights.items()):
             sent = sorted(self._sent(state.nodes), key=lambda one: (one.source, one.port))

@@ -1,4 +1,4 @@
-"""States of all nodes together, their distributions, and what all runs together did."""
+"""States of all nodes together, their distributions, and totals over all runs."""
 
 import math
 from collections import defaultdict
@@ -10,7 +10,7 @@ from hegemon.exact.messages.nodes import Numbers, Post
 
 
 class Passage(NamedTuple):
-    """A message on its way: its arrival, its link, where it arrives, and what it is, frozen."""
+    """A message in flight: its arrival, its link, the node and port where it arrives, and its content, frozen."""
 
     arrival: int
     source: int
@@ -54,7 +54,7 @@ class Distribution:
 
 @dataclass
 class Tally:
-    """What all runs together did."""
+    """Totals over all runs."""
 
     ends: dict[tuple[int, int], Fraction] = field(default_factory=lambda: defaultdict(Fraction))  # (leaders, round)
     causes: dict[str, Fraction] = field(default_factory=lambda: defaultdict(Fraction))

@@ -1,4 +1,4 @@
-"""The distribution over what all nodes know together, round by round; equal states are merged as they arise.
+"""The distribution over the states of all nodes, round by round; equal states are merged as they arise.
 
 Nodes are called one after the other, and states merged after each: the outcomes of many nodes are never multiplied out.
 Probabilities are whole numbers over one denominator per distribution. Rounds in which nothing happens are skipped, as
@@ -27,12 +27,12 @@ GIB = 2**30
 PER_STATE, PER_NODE, PER_LOCAL = 700, 24, 3000  # bytes: a state with its probability, per node; a node's knowledge
 NEGLIGIBLE = Fraction(1, 10**12)  # a run that lasts longer with at most this probability is not followed on
 MOST_ROUNDS = 2000
-CHECKED_EVERY = 256  # states between two looks at the room that is left
+CHECKED_EVERY = 256  # states between two checks of the memory that is left
 Item = TypeVar("Item")
 
 
 class TooManyStates(InvalidInput):
-    """They do not fit into the memory that was granted."""
+    """The states do not fit into the memory that was granted."""
 
 
 class Enumeration:
@@ -49,7 +49,7 @@ class Enumeration:
         self._tally = Tally(ordered=ordered)
 
     def tally(self, least: int | None) -> Tally:
-        """All runs, summed up."""
+        """The totals over all runs."""
         agenda: dict[int, Distribution] = {}
         self._sort_in(agenda, self._beginning(), 0)
         while agenda:
@@ -100,7 +100,7 @@ class Enumeration:
         return Distribution(found, denominator)
 
     def _sort_in(self, agenda: dict[int, Distribution], found: Distribution, round: int) -> None:
-        """Every state into the next round in which anything happens; finished runs into the tally."""
+        """Put every state into the next round in which anything happens, and finished runs into the tally."""
         self._tally.states += len(found.weights)
         parts: dict[int, dict[State, int]] = defaultdict(dict)
         for _, (state, weight) in self._counted(f"after round {round}", found.weights.items()):
@@ -136,7 +136,7 @@ class Enumeration:
                 self._tally.measures[name] += chance * Fraction(value)
 
     def _played(self, now: Distribution, round: int) -> Distribution:
-        """One round: who wakes up begins, messages are delivered, and who received any or asked for it is called."""
+        """One round: nodes that wake up begin, messages are delivered, nodes with messages or requested calls act."""
         for v in range(self.protocol.n):
             now = self._stepped(now, round, v, self._begin)
         now = self._delivered(now, round)
@@ -145,7 +145,7 @@ class Enumeration:
         return now
 
     def _stepped(self, now: Distribution, round: int, v: int, outcomes_of: Callable[..., Any]) -> Distribution:
-        """The distribution after node v has been called, where it is called at all."""
+        """The distribution after node v has been called in the states in which it is called."""
         stage = f"round {round}, node {v}"
         following = [outcomes_of(state, round, v) for _, state in self._counted(f"{stage} is called", now.weights)]
         scale = math.lcm(*{outcome.below for outcomes in following for outcome in outcomes or ()})
@@ -162,7 +162,7 @@ class Enumeration:
         return Distribution(after, now.over * scale)
 
     def _moved(self, state: State, v: int, outcome: CallOutcome) -> State:
-        """The state after one outcome of a call of node v. Numbers that it drew push others aside."""
+        """The state after one outcome of a call of node v. Numbers that it drew change the places of others."""
         nodes = (*state.nodes[:v], outcome.local, *state.nodes[v + 1 :])
         inboxes = (*state.inboxes[:v], None, *state.inboxes[v + 1 :])
         if outcome.places:
@@ -184,7 +184,7 @@ class Enumeration:
         return self.locals.round(local, round, state.drawn, inbox or ())
 
     def _delivered(self, now: Distribution, round: int) -> Distribution:
-        """All messages counted, and those that are not lost in the inboxes of those they were sent to."""
+        """Count all messages, and put those that are not lost into the inboxes of their targets."""
         lost, over = self.around.loss.as_integer_ratio()
         sent = {state: self._sent(state.nodes) for state in now.weights}
         most = max(map(len, sent.values()), default=0) if lost else 0
@@ -228,14 +228,14 @@ class Enumeration:
         self._tally.largest = max([self._tally.largest, *sizes])
 
     def _counted(self, stage: str, items: Collection[Item]) -> Iterator[tuple[int, Item]]:
-        """The items, counted from 1. How many there are is shown before the first."""
+        """The items, counted from 1. Their number is shown before the first."""
         for done, item in enumerate(items, 1):
             if self.progress and done % CHECKED_EVERY == 1:
                 self.progress(stage, done - 1, len(items))
             yield done, item
 
     def _require_room(self, found: int, done: int, total: int, when: str) -> None:
-        """Refuse as soon as the states that will be found by the end of this step are too many to be kept."""
+        """Raise TooManyStates as soon as the states expected by the end of this step do not fit in memory."""
         each = PER_STATE + PER_NODE * self.protocol.n
         expected = found * max(1.0, total / done) if done >= min(total, 4096) else found
         needed = (expected + found) * each + len(self.locals.states) * PER_LOCAL

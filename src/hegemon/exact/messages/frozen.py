@@ -1,4 +1,4 @@
-"""What a node knows, as a value: plain data frozen into tuples that can be compared, and thawed again."""
+"""The state of a node as a value: plain data frozen into tuples, which can be compared and thawed again."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -15,7 +15,7 @@ Renumber = Callable[[int, int, Any], int]
 
 
 class Freezer:
-    """Freezes what a call leaves behind; `what` names it in sentences, `renumber` gives drawn numbers their places."""
+    """Freezes the data that a call leaves; `what` names it in messages, `renumber` gives drawn numbers their places."""
 
     def __init__(self, what: str, renumber: Renumber):
         self.what, self.renumber, self._seen = what, renumber, set[int]()
@@ -25,7 +25,7 @@ class Freezer:
         if value is None or kind in (int, str):
             return value
         if kind in (bool, float, bytes):
-            return (kind, value)  # 1, 1.0 and True are equal in Python, and not the same
+            return (kind, value)  # 1, 1.0 and True are equal in Python, but must be told apart
         if kind is Drawn:
             return (Drawn, value.low, value.high, self.renumber(value.low, value.high, value.place))
         if kind is Uniform:

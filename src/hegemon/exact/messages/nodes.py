@@ -1,6 +1,6 @@
-"""Single nodes: what one of them may know, numbered, and all that a call of `begin` or `round` may make of it.
+"""Single nodes: their possible states, numbered, and all outcomes of a call of `begin` or `round`.
 
-What a node does depends on what it knows, on its messages and on its coins, so every call is made once and remembered.
+What a node does depends on its state, its messages and its coins alone, so every call is made once and remembered.
 """
 
 from collections.abc import Iterator
@@ -20,12 +20,12 @@ Post = tuple[tuple[int, Any], ...]  # messages by port, frozen
 
 
 class Local(NamedTuple):
-    """One node between two calls. `variables` is None for a node that nobody has heard of yet."""
+    """One node between two calls. `variables` is None for a node that has not been called yet."""
 
     degree: int
     begins: int | None  # the round in which it will begin by itself
     variables: tuple[tuple[str, Any], ...] | None = None
-    calls: tuple[int, ...] = ()  # the rounds in which it asked to be called
+    calls: tuple[int, ...] = ()  # the rounds in which it is to be called
     outbox: Post = ()
     identifier: int | None = None  # of a node without variables: afterwards it is one of them
     crash: int | None = None  # the round from which on it does nothing
@@ -46,7 +46,7 @@ class CallOutcome:
 
 
 class LocalStates:
-    """All that nodes of a protocol were ever found to be, by number."""
+    """All states of nodes of a protocol found so far, by number."""
 
     def __init__(self, protocol: MessageProtocol, ordered: bool):
         self.protocol, self.ordered = protocol, ordered
@@ -58,7 +58,7 @@ class LocalStates:
         self.require_separate()
 
     def require_separate(self) -> None:
-        """A list or dictionary of the class itself would be shared by all nodes, and by all branches."""
+        """Refuse a list or dictionary in the class itself: all nodes and all branches would share it."""
         for kind in self.protocol.node_type.__mro__:
             for name, value in vars(kind).items():
                 if type(value) in CHANGEABLE and name != "sending" and not name.startswith("__"):
@@ -90,7 +90,7 @@ class LocalStates:
         return self._renumbered[key]
 
     def thawed(self, local: int, round: int | None) -> Any:
-        """The node as an object; after the end, `round` is not known any more."""
+        """The node as an object; `round` is None after the end of a run."""
         state = self.states[local]
         node = (self.protocol.node_type if round is not None else self._ended)()
         node.degree, node.calls = state.degree, []
@@ -116,15 +116,15 @@ class LocalStates:
         return bool(dict(state.variables).get("status", self.protocol.node_type.status) == ELECTED)
 
     def begin(self, local: int, round: int, drawn: Numbers) -> tuple[CallOutcome, ...]:
-        """All that may follow when the node wakes up in this round."""
+        """All outcomes when the node wakes up in this round."""
         return self._remembered(("begin", local, round, drawn), None)
 
     def round(self, local: int, round: int, drawn: Numbers, inbox: Post) -> tuple[CallOutcome, ...]:
-        """All that may follow when the node is called at the end of this round. Its outbox is empty by then."""
+        """All outcomes when the node is called at the end of this round. Its outbox is empty by then."""
         return self._remembered(("round", local, round, drawn, inbox), inbox)
 
     def hear(self, local: int, round: int, drawn: Numbers, inbox: Post) -> tuple[CallOutcome, ...]:
-        """All that may follow when a single message arrives within this round, at whose end it may be called again."""
+        """All outcomes when one message arrives within this round; the node may be called again at its end."""
         return self._remembered(("hear", local, round, drawn, inbox), inbox)
 
     def _remembered(self, key: tuple[Any, ...], inbox: Post | None) -> tuple[CallOutcome, ...]:

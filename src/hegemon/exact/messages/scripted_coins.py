@@ -1,11 +1,11 @@
 """Coins as branching: a stand-in for `random.Random` that follows a script of outcomes and knows their probability.
 
-A number drawn from a wide range is not enumerated value by value. Of such numbers protocols mostly ask one thing, which
-is larger; so what is drawn is only its place among the numbers drawn from the same range before. If k different ones
+A number drawn from a wide range is not enumerated value by value. Most protocols only test which of two such numbers is
+larger; so only its place among the numbers drawn from the same range before is drawn. If k different ones
 have been seen, in whatever order, they are a uniform subset of the R values given that order: a new number equals any
 one of them with probability 1/R, and falls into any of the k + 1 gaps with probability (R - k)/((k + 1) R). That is
-exact as long as such numbers are only compared with each other. A number that is used in any other way says so, and the
-enumeration begins again with plain values.
+exact as long as such numbers are only compared with each other. If a number is used in any other way, it raises
+NotOrdered, and the enumeration begins again with plain values.
 """
 
 import math
@@ -23,7 +23,7 @@ KNOWN = "randint, randrange, random, choice, choices, sample, shuffle and getran
 
 
 class NotOrdered(BaseException):
-    """A number that was drawn as a place in an order has been used as a number. Not an Exception: nobody catches it."""
+    """A number drawn as a place in an order was used as a number. Authors' `except Exception` must not catch it."""
 
 
 class Unenumerable(BaseException):
@@ -74,7 +74,7 @@ class Drawn:
 
     @staticmethod
     def _decided(other: Any, surely: bool, never: bool) -> bool:
-        """What a comparison with an ordinary number says, if the range alone decides it."""
+        """The result of a comparison with an ordinary number, if the range alone decides it."""
         if not surely and not never:
             raise NotOrdered
         return surely
@@ -166,7 +166,7 @@ Uniform.__eq__ = Uniform.__ne__ = _use_as_real  # type: ignore[method-assign]
 
 
 class ScriptedCoins:
-    """One node's coins along one branch: what the script says, and where it ends, the first outcome of each coin."""
+    """One node's coins along one branch: the outcomes of the script; after its end, the first outcome of each coin."""
 
     def __init__(self, script: Sequence[int], drawn: dict[tuple[int, int], int], ordered: bool):
         self._script, self._ordered = script, ordered
@@ -175,7 +175,7 @@ class ScriptedCoins:
         self.has_drawn = False
 
     def chooses(self, weights: int | Sequence[int]) -> int:
-        """An outcome with probability proportional to its weight; a number of equally likely ones."""
+        """An outcome with probability proportional to its weight; an integer stands for that many equal weights."""
         place = len(self.trail)
         if place < len(self._script):
             chosen = self._script[place]

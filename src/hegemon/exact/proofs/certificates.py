@@ -10,7 +10,7 @@ FORMAT = "hegemon proof 1"
 
 
 def certificate(parts: Any, graphs: str) -> dict[str, Any]:
-    """All proved statements of all parts; nothing but numbers and names, so that another program can check it."""
+    """All proved statements of all parts, as numbers and names only, so that another program can check them."""
     return {
         "format": FORMAT,
         "protocol": parts[0].system.protocol.id,

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 LARGEST = 5  # agents, by default
-LARGEST_CHAIN = 200_000  # configurations: beyond, a size is passed over
+LARGEST_CHAIN = 200_000  # configurations: a size with more is skipped
 
 
 def smallest_counterexample(
     statement: "Statement", system: "System", start: str | None, given: dict[str, Any], connected: bool, largest: int,
     progress: Show | None = None,
 ) -> "Statement":  # fmt: skip
-    """The statement refuted by a concrete run, or as it was, with the sizes on which it is true."""
+    """The statement refuted by a concrete run, or unchanged, with the sizes on which it is true."""
     if start and "(" in start:
         return statement  # exact chains start at configurations, not at conditions
     tried = []

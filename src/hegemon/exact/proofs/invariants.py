@@ -1,8 +1,8 @@
-"""What holds in every configuration that can follow a start: linear constraints, kept by every interaction.
+"""Invariants: linear constraints that hold at the start, and that every interaction preserves.
 
 Candidates are sums that a protocol's author would think of (how many agents have a value, the sum of a field, what
-the sets count) and the sums that no rule changes, each bounded by its least value over the starts, by 1 and by what
-the set asks, where that is less. Those that some interaction can break are struck out until the rest keep each other
+the sets count) and the sums that no rule changes, each bounded by its least value over the starts, by 1 and by the
+bound in the set, where that is less. Those that some interaction can break are removed until the rest is inductive
 (Houdini).
 """
 
@@ -97,7 +97,7 @@ def inductive(questions: Questions, start: Start, *sets: Any) -> list[Linear]:
 
 
 def needed(questions: Questions, invariants: list[Linear], formulas: Any) -> list[Linear]:
-    """Of the invariants, some that already refute these formulas and keep each other (by unsatisfiable cores)."""
+    """A part of the invariants that is inductive and already refutes these formulas (by unsatisfiable cores)."""
     z3, solver = questions.z3, questions.solver()
     switches = {f"keep{number}": candidate for number, candidate in enumerate(invariants)}
     for name, candidate in switches.items():

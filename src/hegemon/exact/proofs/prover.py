@@ -1,4 +1,4 @@
-"""The front door of proofs: questions about sets, for every n; what is found is a certificate, and it is checked."""
+"""Proofs: questions about sets, for every n. A proof is written as a certificate, which the checker confirms."""
 
 import time
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ PROVED, NOT_FOUND = "proved", "not found"
 
 @dataclass(frozen=True)
 class Statement:
-    """One question about one set, and why its answer is yes for every n; or where the proof ends."""
+    """One question about one set, and why it holds for every n; or where the proof attempt ends."""
 
     question: str
     set: str
@@ -52,7 +52,7 @@ class SystemStatements:
     @property
     def case(self) -> str:
         facts = list(self.system.inputs or ())
-        for fact in tuple(facts):  # what follows from the others goes without saying
+        for fact in tuple(facts):  # leave out what follows from the others
             others = tuple(other for other in facts if other != fact)
             facts = list(others) if decided(fact, others) else facts
         return " and ".join(fact_text(fact, self.system.protocol.input_parameter) for fact in facts)
@@ -60,7 +60,7 @@ class SystemStatements:
 
 @dataclass(frozen=True)
 class Proof:
-    """Everything that was asked about one protocol; `certificate` holds what was proved."""
+    """All statements about one protocol; `certificate` holds those that were proved."""
 
     protocol: type[Protocol]
     graphs: str
@@ -188,7 +188,7 @@ def _has_one_leader(system: System, goal: Any) -> bool:
 
 
 def _closed(questions: Questions, name: str, start: Start, goal: Any, progress: Show | None) -> Statement:
-    """No interaction leads out of the set, be it on its own or among what can follow the start."""
+    """No interaction leads out of the set, on its own or within the invariants of the start."""
     formulas = [questions.z3.And(questions.all_hold(goal), f) for each in goal for f, _ in questions.breaks(each)]
     found = _keeping(questions, start, goal, formulas)
     if found is None:
@@ -260,7 +260,7 @@ def _reached(questions: Questions, name: str, start: Start, goal: Any, progress:
 
 
 def _why(system: System, stuck: Stuck) -> str:
-    """Where the search for stages ended."""
+    """A sentence on where the search for stages ended."""
     if not stuck.rules:
         return (
             f"stage {stuck.stage}: configurations outside the set are left in which nothing moves, as far as the "

@@ -1,7 +1,7 @@
 """Questions about counts for z3: all of linear arithmetic over the numbers of agents in each state.
 
-A proof step is a question whose answer must be "no configuration". Every interaction on any graph is one between two
-agents whose states are present, so what no counts allow, no graph allows.
+A proof step is a formula that must have no solution. Every interaction on any graph is one between two agents whose
+states are present, so what is impossible for all counts is impossible on every graph.
 """
 
 from collections import defaultdict
@@ -11,7 +11,7 @@ from typing import Any
 from hegemon.exact.proofs.symbols import solver_library
 from hegemon.exact.proofs.system import Linear, Rule, Start, System
 
-PATIENCE = 20_000  # milliseconds for one question; no answer is never taken for a proof
+PATIENCE = 20_000  # milliseconds for one question; a timeout never counts as a proof
 
 
 class Questions:
@@ -63,7 +63,7 @@ class Questions:
         options = []
         for component in components(self.system.size, pairs):
             if len(component) == 1 and (component[0], component[0]) in pairs:
-                continue  # everyone in this state: then some neighbours are
+                continue  # with all agents in this one state, neighbours can meet
             others = [0 if state in component else -1 for state in range(self.system.size)]
             options.append(self.holds(Linear(tuple(others), 0), rule))
         return self.either(options)
@@ -117,14 +117,14 @@ class Questions:
         return bound.as_long() if self.z3.is_int_value(bound) else None
 
     def impossible(self, solver: Any, *assumptions: Any) -> bool:
-        """Whether the solver has proved that there is no solution; doubt is no proof."""
+        """Whether the solver has proved that there is no solution; "unknown" does not count."""
         answer = solver.check(*assumptions)
         if answer == self.z3.unknown and "interrupted" in solver.reason_unknown():
             raise KeyboardInterrupt
         return answer == self.z3.unsat
 
     def refuted(self, solver: Any, formula: Any, *assumptions: Any) -> bool:
-        """Whether what the solver knows excludes the formula."""
+        """Whether the solver's assertions exclude the formula."""
         solver.push()
         solver.add(formula)
         answer = self.impossible(solver, *assumptions)

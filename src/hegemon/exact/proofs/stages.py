@@ -42,7 +42,7 @@ class Stuck:
 def find_stages(
     questions: Questions, goal: Sequence[Linear], invariants: list[Linear], progress: Show | None = None
 ) -> tuple[list[Stage], Stuck | None]:
-    """The stages up to the goal, or as far as they go and where they end."""
+    """The stages up to the goal, or those that were found and where the search ended."""
     solver = questions.solver()
     solver.add(questions.all_hold(invariants), questions.outside(goal))
     moving = [rule for rule in questions.system.rules if not rule.is_silent]
@@ -96,7 +96,7 @@ def _alive(questions: Questions, solver: Any, rules: list[Rule]) -> list[Rule]:
 
 
 def _present(questions: Questions, solver: Any, pairs: Any) -> set[Any]:
-    """The pairs that can meet in the configuration just found: one answer settles many."""
+    """The pairs that can meet in the configuration just found: one solution decides several pairs."""
     try:
         model = solver.model()
     except questions.z3.Z3Exception:  # no answer in time: nothing is known

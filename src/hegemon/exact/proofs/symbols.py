@@ -1,10 +1,10 @@
-"""Numbers that are not known: n itself, and the input of a predicate.
+"""Symbols in place of numbers: n itself, and the input of a predicate.
 
-A protocol is asked for its states, transitions, sets and starts with these in place of numbers. Whatever it returns
-without looking at them holds for every n; where it does look, the operation is refused, and the proof with it.
+The states, transitions, sets and starts of a protocol are computed with these in place of numbers. Results that do not
+depend on their values hold for every n. An operation that needs a value is refused, and the proof with it.
 """
 
-# `Affine` knows what `Unknown` refuses
+# `Affine` allows operations that `Unknown` refuses
 # mypy: disable-error-code="override,assignment"
 
 from dataclasses import dataclass
@@ -23,21 +23,21 @@ def solver_library() -> ModuleType:
 
 
 class DependsOnSize(InvalidInput):
-    """Something was asked whose answer changes with n."""
+    """A value was needed that depends on n."""
 
 
 Fact = tuple[int, int, int]  # (size, share, constant): size * n + share * input + constant >= 0
 
 
 class Undecided(Exception):
-    """A comparison that is true for some inputs and false for others: they have to be distinguished."""
+    """A comparison that is true for some inputs and false for others: `cases` distinguishes them."""
 
     def __init__(self, fact: Fact):
         self.cases = fact, (-fact[0], -fact[1], -fact[2] - 1)
 
 
 class Unknown:
-    """A parameter that depends on n in a way that is not followed: it may exist, but not be used."""
+    """A parameter that depends on n in a way that is not tracked: it may exist, but not be used."""
 
     def __init__(self, name: str):
         self.name = name
@@ -101,7 +101,7 @@ class Affine(Unknown):
     __rmul__ = __mul__
 
     def __ge__(self, other: Any) -> Any:
-        """Decided by the facts, or the cases are to be distinguished. Sizes alone never are: they have no limit."""
+        """The comparison, if the facts decide it; otherwise raises Undecided, or refuses a fact about n alone."""
         difference = self - other
         fact = difference.size, difference.share, difference.constant
         answer = decided(fact, difference.facts)

@@ -91,7 +91,7 @@ class System:
         assert isinstance(self.protocol, PopulationProtocol)
         self.protocol.refuse_coins("it cannot be proved for every n; hegemon verify takes it at one size")
         self.inputs = inputs if protocol_class.input_parameter not in {"", *parameters} else None
-        self.smallest = max(2, protocol_class.smallest_n)  # alone, nobody meets anybody
+        self.smallest = max(2, protocol_class.smallest_n)  # a single agent meets no other
         for field in protocol_class.fields:
             for bound in (field.domain.low, field.domain.high):
                 self._require_fixed(str(bound), f"the field {field.name} of {protocol_class.id}")
@@ -109,7 +109,7 @@ class System:
 
     @staticmethod
     def _without_size(protocol_class: type[Protocol], given: dict[str, Any], inputs: Any) -> Protocol:
-        """An instance whose n, and all that follows from it, is a symbol."""
+        """An instance whose n, and all that depends on it, is a symbol."""
         protocol_class.require_declared(given)
         protocol: Any = object.__new__(protocol_class)
         protocol.n = Affine("n", size=1, facts=inputs)
@@ -136,14 +136,14 @@ class System:
         try:
             protocol.validate()
         except DependsOnSize:
-            pass  # a condition between parameters and n: what is proved holds for every n, allowed or not
+            pass  # a condition between parameters and n: proofs then cover every n, also those that it excludes
         return protocol
 
     def _require_sound(
         self, protocol_class: type[Protocol], parameters: dict[str, Any], first: Any, second: Any
     ) -> None:
-        """The author's functions are tried at the smallest size that the parameters allow: there all numbers exist,
-        and the rules must be those of that protocol."""
+        """Try the author's functions at the smallest size that the parameters allow; refuse the protocol if its rules
+        there are not those found without n."""
         for n in range(self.smallest, LARGEST_SYSTEM):
             try:
                 protocol: Any = protocol_class(n, **parameters)
@@ -160,7 +160,7 @@ class System:
         )
 
     def _require_fixed(self, text: str, what: str) -> None:
-        """No word of the text is a symbol."""
+        """Refuse a text that contains the name of a symbol."""
         for word in re.findall(r"\w+", text):
             if isinstance(self.protocol.values.get(word), Unknown):
                 way = "verify one n at a time" if word == "n" else f"fix it (--set {word}=VALUE)"
@@ -172,7 +172,7 @@ class System:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Those that are fixed."""
+        """The parameters with fixed values."""
         named = self.protocol.values.items()
         return {name: value for name, value in named if name != "n" and not isinstance(value, Unknown)}
 
@@ -182,7 +182,7 @@ class System:
         return self.values_of(output) if output and self.protocol.outputs else (0,) * self.size
 
     def values_of(self, function: Callable[..., Any]) -> tuple[int, ...]:
-        """Of a condition, for every state: 1 where it holds, else 0."""
+        """For every state, 1 if the condition holds, else 0."""
         namespace = self.protocol.space.namespace
         return tuple(int(self.protocol.holds(function, namespace(code))) for code in range(self.size))
 
@@ -205,7 +205,7 @@ class System:
             for bound, sign in ((count.low, 1), (count.high, -1)):
                 limit = self._affine(bound)
                 vector = tuple(sign * (value - limit.size) for value in marked)
-                if any(value < 0 for value in vector) or sign * limit.constant > 0:  # else it says nothing
+                if any(value < 0 for value in vector) or sign * limit.constant > 0:  # otherwise it always holds
                     found.append(Linear(vector, sign * limit.constant))
         return tuple(dict.fromkeys(found))
 
