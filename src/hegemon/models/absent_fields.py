@@ -1,8 +1,8 @@
-"""Whether a function reads what a state does not have: found by trial, over all states or many of them.
+"""Whether a function reads fields that a state does not have: found by trial, over all states or many of them.
 
-In machine code an absent field is a number like any other, so a condition that reads it would answer something
-that means nothing. A state is shown without its absent fields; a function that misses one is then shown the state
-with several values there, and results that differ show that it is read.
+In machine code an absent field is a number like any other, so a condition that reads it would return a meaningless
+value. A function is called with a state without its absent fields; if it misses one, it is called again with several
+values there, and results that differ show that the field matters.
 """
 
 import types
@@ -25,7 +25,7 @@ ALL_VALUES = 100  # up to here every value of an absent field is tried
 
 
 def tried_states(space: "StateSpace") -> Iterator[tuple[set[str], SimpleNamespace]]:
-    """States that lack a field, with what they lack: all of them, or as many from each class of agents."""
+    """States that lack a field, with the fields they lack: all states, or equally many from each class of agents."""
     rng = np.random.default_rng(0)
     share = max(1, SAMPLED // len(space.variants)) if space.size > ALL_STATES else ALL_STATES
     for variant in space.variants:
@@ -37,7 +37,7 @@ def tried_states(space: "StateSpace") -> Iterator[tuple[set[str], SimpleNamespac
 
 
 def fields_read_where_absent(function: Callable[..., Any], protocol: "Protocol") -> set[str]:
-    """The fields on which the answer of `function(a, p)` depends in some state that does not have them."""
+    """The fields on which the result of `function(a, p)` depends in some state that does not have them."""
     space = protocol.space
     found: set[str] = set()
     conditional = {field.name for field in space.declared if field.domain.condition}
@@ -82,7 +82,7 @@ def _words(code: types.CodeType) -> set[Any]:
 
 
 def _matters(function: Callable[..., Any], protocol: "Protocol", state: SimpleNamespace, name: str) -> bool:
-    """Whether the answer depends on what an absent field holds."""
+    """Whether the result depends on the value of an absent field."""
     answer = function(state, protocol.p)
     for value in values_to_try(protocol, name, function):
         changed = type(state)(**vars(state))

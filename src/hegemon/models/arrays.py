@@ -1,8 +1,8 @@
 """Fields that are arrays: `clock: Array(39, Range(0, 156))`, read and written as `a.clock[i]`.
 
-To everything but the author an array is one field for each element, called `clock[0]`, `clock[1]` …: they are counted,
-coded, checked and shown like all others. A record holds the whole array besides, in the same memory; a state in plain
-Python has an object that finds the elements.
+Outside the author's functions an array is one field for each element, called `clock[0]`, `clock[1]` …: they are
+counted, coded, checked and shown like all others. A record also holds the whole array, in the same memory; a state in
+plain Python has an object that finds the elements.
 """
 
 from collections.abc import Iterator
@@ -54,7 +54,7 @@ class Elements:
 
 
 def element(name: str, index: int) -> str:
-    """What one element is called, in conditions and in what is printed as in the author's rules."""
+    """The name of one element: the same in the author's rules, in conditions and in output."""
     return f"{name}[{index}]"
 
 

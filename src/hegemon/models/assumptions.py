@@ -1,7 +1,7 @@
-"""What a protocol takes for granted, declared where a reader sees it.
+"""The assumptions of a protocol, declared in its class.
 
 `assumes = (Assumption("n is odd", "n % 2 == 1"),)`. An assumption that parameters can decide is checked when the
-protocol is made; the others are said by `show`.
+protocol is made; the others are printed by `show`.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ COMPARE = {
 class Assumption:
     """`says` completes "it is assumed that …"; `holds`, if given, is a comparison over `n` and the parameters.
 
-    `otherwise` tells what to do where it does not hold.
+    `otherwise` is advice for parameters for which it does not hold.
     """
 
     says: str

@@ -1,4 +1,4 @@
-"""What a protocol's author wrote: where it is, and a failure in it as one sentence with file and line."""
+"""An author's code: its file and line, and its failures as one sentence with file and line."""
 
 import ast
 import functools
@@ -34,7 +34,7 @@ def authored(what: str, instead: str = "fix it") -> Iterator[None]:
 
 
 def whole(init: Callable[..., Any]) -> Callable[..., Any]:
-    """A constructor of an author's own, which must take what every protocol takes and hand it on."""
+    """A constructor of an author's own; raises InvalidInput if it fails or does not call the base constructor."""
 
     @functools.wraps(init)
     def make(self: Any, *given: Any, **named: Any) -> None:
@@ -48,7 +48,7 @@ def whole(init: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def place(error: BaseException) -> str:
-    """` (file, line N)` of the innermost line that an author wrote; nothing if there is none."""
+    """` (file, line N)` of the innermost line that an author wrote; empty if there is none."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if is_authored(frame.filename)]
     return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
 
@@ -94,7 +94,7 @@ def _declares(node: ast.stmt) -> set[str]:
 
 
 def sentence(error: BaseException) -> str:
-    """What an exception says, short and on one line."""
+    """The message of an exception, short and on one line."""
     what, known = _readable(error.obj) if isinstance(error, AttributeError) else ("", [])
     if known:
         name = str(getattr(error, "name", ""))
@@ -111,7 +111,7 @@ def _readable(thing: Any) -> tuple[str, list[str]]:
 
 
 def is_authored(filename: str) -> bool:
-    """Neither the laboratory nor a library; the catalogue's protocols count as an author's."""
+    """Whether a file is part of neither hegemon nor a library; the catalogue's protocols count as an author's."""
     if filename.startswith("<frozen"):
         return False
     if filename.startswith("<") and filename in linecache.cache:  # rules without a file of their own
@@ -122,6 +122,6 @@ def is_authored(filename: str) -> bool:
 
 
 def kind(value: Any) -> str:
-    """A value that does not fit, as a sentence may name it."""
+    """A value of the wrong kind, as it is named in an error message."""
     text = repr(value)
     return text if len(text) <= 60 else f"a {type(value).__name__}"

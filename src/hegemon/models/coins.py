@@ -106,12 +106,12 @@ class CoinSpace:
         return self.value(number)._asdict()
 
     def draw(self, rng: random.Random) -> Any:
-        """What one interaction draws, in plain Python."""
+        """Draw the coins of one interaction, in plain Python."""
         return self._shown([rng.randint(low, high) for low, high in self.bounds])
 
 
 def _bounds(field: Field, values: Mapping[str, Any], owner: str) -> tuple[int, int]:
-    """The values that a coin counts as."""
+    """The first and last of the values of a coin."""
     if field.domain.chance is None:
         return field.domain.bounds(values)
     chance = simplest(evaluate(field.domain.chance, values))

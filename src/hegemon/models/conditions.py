@@ -3,7 +3,7 @@
 `all(E)`, `none(E)`, names of the protocol's sets and comparisons of `count(E)` with numbers, joined by `and`, or more
 freely by `or` and `not` and with several counts in one comparison; E compares fields, parameters and numbers, joined by
 `and`, `or` and `not`, with the values of a Choice by their names. A comparison that reads a field which the state does
-not have is false, so `not` of it is true; `present(field)` asks for the field.
+not have is false, so `not` of it is true; `present(field)` tests whether the field exists.
 """
 
 import itertools
@@ -51,7 +51,7 @@ def alternatives(
     try:
         return _rows(parse(text), protocol, True, protocol.values if values is None else values)
     except (InvalidInput, _NoRows):
-        return None  # `parse_set` says what is wrong
+        return None  # `parse_set` raises what is wrong
 
 
 def is_condition(text: str) -> bool:
@@ -62,7 +62,7 @@ def is_condition(text: str) -> bool:
 def unguarded(text: str, protocol: "Protocol") -> list[str]:
     """The fields that a text of conditions reads in states that do not have them, where its answer depends on it.
 
-    Such a comparison counts as false; whoever asks may want to say so.
+    Such a comparison counts as false; callers may report that.
     """
     found: set[str] = set()
     for clause in _clauses(text):
@@ -92,7 +92,7 @@ def _clauses(text: str) -> tuple[Tree, ...]:
 
 
 def _conditions(clause: Tree) -> list[Tree]:
-    """The conditions on one agent that a clause is about."""
+    """The conditions on one agent in a clause."""
     if isinstance(clause, Call):
         return list(clause.operands)
     return [inner for operand in getattr(clause, "operands", ()) for inner in _conditions(operand)]
@@ -157,7 +157,7 @@ def _counted(tree: Tree, protocol: "Protocol") -> ConfigurationSet:
 
 
 def _is_closed(tree: Tree, protocol: "Protocol") -> bool:
-    """Whether closed sets are joined, so that nothing leaves them together either."""
+    """Whether a text joins closed sets only, so that it is closed too."""
     if isinstance(tree, Logic) and tree.operator != "not":
         return all(_is_closed(operand, protocol) for operand in tree.operands)
     return isinstance(tree, Name) and tree.name in protocol.sets and protocol.sets[tree.name].closed
@@ -197,7 +197,7 @@ def _comparison(symbol: str, left: Tree, right: Tree, protocol: "Protocol") -> C
 
 
 def _argument(tree: Tree, name: str) -> Tree | None:
-    """What a call of this function is about; None if the tree is no such call."""
+    """The argument of a call of this function; None if the tree is no such call."""
     if isinstance(tree, Call) and tree.function == name and len(tree.operands) == 1:
         return tree.operands[0]
     return None

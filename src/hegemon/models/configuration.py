@@ -31,10 +31,10 @@ class Group:
 
 class Configuration:
     """Either `agents` (structured array), or `row` (every agent's code: records are looked up in `states` when they are
-    asked for), or `codes` and `counts` (distinct states and how many are in each).
+    needed), or `codes` and `counts` (distinct states and how many are in each).
 
-    Runs in several threads may begin with one configuration. So whoever changes its form sets the new one before the
-    old one is taken away, and whoever reads looks at the old one first.
+    Runs in several threads may begin with one configuration. So a method that changes the form sets the new form before
+    it removes the old one, and a method that reads tries the old form first.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Configuration:
     ):  # fmt: skip
         self.space = space
         self._agents, self._states = agents, states
-        self.row = row  # None where codes are not at hand
+        self.row = row  # None where the codes are not known
         self._codes, self._counts = codes, counts
 
     @classmethod
@@ -82,7 +82,7 @@ class Configuration:
         row, states = self.row, self._states
         if self._agents is None and row is not None:
             self._agents = self.space.decode_array(row) if states is None else states[row]
-            self.row = None  # both would take more memory than an engine counts with
+            self.row = None  # both together would take more memory than engines plan for
         elif self._agents is None:
             _require_room(self.space, self.n)
             self._agents = self.space.decode_array(np.repeat(self._codes, self._counts))
@@ -99,7 +99,7 @@ class Configuration:
         return self._codes, self._counts
 
     def weighted(self) -> tuple[np.ndarray, np.ndarray | None]:
-        """Records and how many agents each stands for (None: one each), in whichever form is at hand."""
+        """Records and how many agents each stands for (None: one each), in its present form."""
         if self._is_ordered:
             return self.agents, None
         return self.space.decode_array(self._codes), self._counts
@@ -141,7 +141,7 @@ class Configuration:
     def checked(self, space: StateSpace, n: int, what: str) -> "Configuration":
         """The same configuration, fit for compiled code: n agents of this space, in range, canonical.
 
-        Whatever a start, a file, a fault or a caller returns passes here before an engine sees it.
+        Every configuration from a start, a file, a fault or a caller passes here before an engine gets it.
         """
         if self._is_ordered:
             return Configuration(space, agents=_checked_agents(space, self.agents, n, what))
@@ -161,7 +161,7 @@ class Configuration:
     def answered(
         cls, answer: Any, space: StateSpace, n: int, rng: np.random.Generator | None, as_multiset: bool, what: str
     ) -> "Configuration":
-        """What the author of a start returned: a list of Groups, an array of records, or a configuration."""
+        """The configuration from the result of a start: a list of Groups, an array of records, or a configuration."""
         if isinstance(answer, np.ndarray):
             return cls(space, agents=answer).checked(space, n, what)
         if isinstance(answer, Configuration):
@@ -204,7 +204,7 @@ class Configuration:
 
 
 def _require_room(space: StateSpace, n: int) -> None:
-    """Before anything is allocated."""
+    """Refuse arrays that do not fit in memory; called before anything is allocated."""
     if n * space.dtype.itemsize > LARGEST_ARRAY:
         raise InvalidInput(f"n = {n} agents do not fit in memory as an array; use engine batch, which keeps counts")
 

@@ -1,9 +1,9 @@
 """Statements about numbers of agents that are no plain bounds: `count(x == 1) > count(x == 0) or all(x == 2)`.
 
 Such a text becomes a predicate on all agents: one loop that counts, and a comparison of the counts. Like every
-function from a text, it is compiled from a syntax tree that is built here, node by node. Engines look at a predicate
-after every step that changes what it reads, which costs a pass over the agents; bounds, also several joined by `or`
-(`conditions.alternatives`), are counted along.
+function from a text, it is compiled from a syntax tree that is built here, node by node. Engines evaluate a predicate
+after every step that changes what it reads, which costs a pass over the agents; for bounds, also several joined by `or`
+(`conditions.alternatives`), they keep the counts up to date.
 """
 
 import ast

@@ -1,6 +1,6 @@
-"""What a class body may say: names that mean something else are refused, and functions of the wrong form.
+"""Checks of a class body: names with another meaning are refused, and functions of the wrong form.
 
-All of it is known when the class is defined, so it is refused there, before anything is run.
+All of this is known when the class is defined, so it is refused there, before anything is run.
 """
 
 import inspect
@@ -32,7 +32,7 @@ UNUSUAL = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_GENERAT
 
 
 def check_declaration(cls: "type[Protocol]") -> None:
-    """Refuse a protocol class in which a name or a function cannot mean what it should."""
+    """Refuse a protocol class in which a name or a function cannot have its intended meaning."""
     owner = cls.__name__
     if cls.daemon and cls.daemon not in cls.model.daemons:
         known = ", ".join(cls.model.daemons) or "none"
@@ -112,7 +112,7 @@ def require_arguments(function: Callable[..., Any], expected: str, what: str, in
 
 
 def accepts(function: Callable[..., Any], expected: str) -> bool:
-    """Whether a plain function can be called with that many positional arguments."""
+    """Whether a plain function can be called with these positional arguments."""
     plain = getattr(function, "py_func", function)
     if not inspect.isfunction(plain):
         return False

@@ -1,4 +1,4 @@
-"""Everything that a protocol says about itself, as plain data: for `hegemon show`, the catalogue and notebooks."""
+"""The full description of a protocol, as plain data: for `hegemon show`, the catalogue and notebooks."""
 
 import dis
 import inspect
@@ -94,7 +94,7 @@ def source_of(function: Any) -> str:
 
 
 def as_html(protocol: Protocol) -> str:
-    """What a notebook shows of a protocol."""
+    """The display of a protocol in a notebook."""
     content = describe(protocol)
     about = ("model", "n", "states", "topology", "grade", "reference")
     parts = [display.heading(content["protocol"], content["summary"])]
@@ -112,7 +112,7 @@ def as_html(protocol: Protocol) -> str:
 
 
 def describe_assumptions(protocol: Protocol) -> Iterator[str]:
-    """All that is taken for granted: about the graph, about what is known, and what the author adds."""
+    """All assumptions: about the graph, about what agents know, and those that the author adds."""
     graph = protocol.needs_graph or ("oriented-ring" if getattr(protocol, "oriented", False) else "")
     if graph:
         yield f"the graph is {'an' if graph[0] in 'aeiou' else 'a'} {KINDS[graph]}"

@@ -113,7 +113,7 @@ def _listed(name: str, value: str | int | Iterable[str | int]) -> tuple[str | in
 
 
 def simplest(number: Any) -> Fraction:
-    """A number as a fraction: for a float the simplest one that it is, so that 0.1 is 1/10 and 1/3 a third."""
+    """A number as a fraction: for a float the simplest one that rounds to it, so that 0.1 is 1/10 and 1/3 a third."""
     if not isinstance(number, float):
         return Fraction(number)
     near = Fraction(number).limit_denominator(10**6)

@@ -61,7 +61,7 @@ def evaluate(expression: Any, values: Mapping[str, Any]) -> Any:
 
 
 def value_of(tree: Tree, values: Mapping[str, Any]) -> int | float:
-    """The number that an arithmetic tree means."""
+    """The value of an arithmetic tree."""
     if isinstance(tree, Number):
         return tree.value
     if isinstance(tree, Name):
@@ -134,8 +134,8 @@ def _number(value: Any, name: str) -> int | float:
 
 
 def fraction_of(text: Any) -> Fraction:
-    """The fraction that a text such as 0.1, 1e-4 or 1/3 is, without rounding; ValueError if it is none, or one of more
-    digits than anybody needs: 1e-999999999 is not made first and refused afterwards."""
+    """The fraction that a text such as 0.1, 1e-4 or 1/3 is, without rounding; ValueError if it is none or has too many
+    digits. That is tested before the fraction is made: 1e-999999999 would fill the memory."""
     written = str(text)
     if len(written) > LONGEST_VALUE or re.search(r"[eE][+-]?[\d_]{5}", written):
         raise ValueError("too many digits")
@@ -146,7 +146,7 @@ def fraction_of(text: Any) -> Fraction:
 
 
 def number_or_text(text: str) -> int | float | str:
-    """A number if the text is one; any other text stays."""
+    """A number if the text is one; any other text unchanged."""
     for kind in (int, float) if len(text) <= LONGEST_VALUE else ():
         try:
             value = kind(text)

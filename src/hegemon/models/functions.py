@@ -5,7 +5,7 @@ from what the grammar allows, so that no text is ever run. It means the same in 
 every number on the way fits in 63 bits, and nothing is divided by what can be zero.
 
 A comparison that reads a field which the state does not have is false, and `not` of it is true; `present(field)`
-asks whether the field is there. `unguarded` tells which fields a text reads without asking.
+tests whether the field exists. `unguarded` returns the fields that a text reads without that test.
 """
 
 import ast
@@ -21,7 +21,7 @@ from hegemon.models.grammar import Call, Comparison, Logic, Name, Number, Operat
 if TYPE_CHECKING:
     from hegemon.models.protocol import Protocol
 
-LARGEST = 2**62  # of a number that compiled code handles
+LARGEST = 2**62  # of a number in compiled code
 LARGEST_FLOAT = 2**53  # beyond, a whole number beside a real one would be rounded
 COMPARISONS = {"==": ast.Eq, "!=": ast.NotEq, "<": ast.Lt, "<=": ast.LtE, ">": ast.Gt, ">=": ast.GtE}
 OPERATIONS = {
@@ -38,13 +38,13 @@ class Part(NamedTuple):
 
 
 def condition(text: str | Tree, protocol: "Protocol", guarded: bool = True) -> Callable[..., Any]:
-    """The function `(a, p) -> bool` that a text over fields and parameters means."""
+    """The function `(a, p) -> bool` of a text over fields and parameters."""
     tree = parse(text) if isinstance(text, str) else text
     return function_from(Source(SyntaxBuilder(protocol, guarded).truth(tree)))
 
 
 def number(text: str, protocol: "Protocol") -> Callable[..., Any]:
-    """The function `(a, p) -> number` that an arithmetic text means; it may read fields that every state has."""
+    """The function `(a, p) -> number` of an arithmetic text, which may read fields that every state has."""
     tree = parse(text)
     for name in sorted(names_in(tree)):
         if name in protocol.space.names and protocol.space.presence(name):
@@ -256,7 +256,7 @@ def _checked(syntax: ast.expr, low: int | float, high: int | float) -> Part:
 
 
 def _require_exact(left: Part, right: Part) -> None:
-    """Whole numbers beside real ones must be small enough to stay what they are."""
+    """Refuse whole numbers that would be rounded when combined with real ones."""
     bounds = (left.low, left.high, right.low, right.high)
     if any(isinstance(bound, float) for bound in bounds) and max(map(abs, bounds)) > LARGEST_FLOAT:
         raise InvalidInput("a condition mixes real numbers with whole ones beyond 2^53, which would be rounded")

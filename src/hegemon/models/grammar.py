@@ -1,7 +1,7 @@
 """The one language of expressions: numbers, parameters, fields, arithmetic, comparisons, `and`, `or`, `not`.
 
-Texts come from command lines, study files, pages and networks, so they are never code: `parse` reads them into
-a tree of the few nodes below, and only those nodes are ever evaluated. What a text may cost is bounded here:
+Texts come from command lines, study files, pages and networks, so they are never run as code: `parse` reads them into
+a tree of the few nodes below, and only those nodes are ever evaluated. The cost of a text is bounded here:
 its length, its depth, and the size of every number in it.
 """
 
@@ -79,7 +79,7 @@ TOKEN = re.compile(
 
 
 def shown(text: object) -> str:
-    """A text as a sentence may quote it: printable and short."""
+    """A text as it is quoted in a message: printable and short."""
     quoted = repr(text) if isinstance(text, str) else str(text)
     return quoted if len(quoted) <= 80 else quoted[:77] + "…"
 
@@ -92,7 +92,7 @@ def short(value: Any) -> str:
 
 
 def parse(text: str) -> Tree:
-    """The tree of a text, or InvalidInput with the place at which it stops making sense."""
+    """The tree of a text; InvalidInput with the place of the first error."""
     if len(text) > LONGEST_TEXT:
         raise InvalidInput(f"the text {shown(text)} has {len(text)} characters; at most {LONGEST_TEXT} are read")
     return _Reader(text).read()
@@ -120,7 +120,7 @@ class _Reader:
         return self.tokens[self.place][1]
 
     def takes(self, *words: str) -> str | None:
-        """The present token, and on to the next, if it is one of these operators or keywords."""
+        """If the present token is one of these operators or keywords, return it and go on to the next; else None."""
         if self.kind in ("operator", "name") and self.word in words:
             self.place += 1
             return self.tokens[self.place - 1][1]
@@ -135,7 +135,7 @@ class _Reader:
         return self.tokens[self.place][2]
 
     def within(self, level: Callable[[], Tree]) -> Tree:
-        """What a level reads, one deeper."""
+        """The result of a level, read one level deeper."""
         self.depth += 1
         if self.depth > DEEPEST_TREE:
             raise InvalidInput(f"the text {shown(self.text)} is nested deeper than {DEEPEST_TREE} levels; simplify it")
@@ -220,7 +220,7 @@ class _Reader:
         return Call(word, tuple(operands))
 
     def index(self) -> int:
-        """Which element of an array is meant: a whole number."""
+        """The index of an array element: a whole number."""
         kind, word, _ = self.tokens[self.place]
         if kind != "number" or not word.isdecimal() or not word.isascii() or len(word) > 6:
             raise InvalidInput(f"the text {shown(self.text)} needs a whole number between [ and ], such as clock[3]")
@@ -248,7 +248,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
 
 
 def exact(word: str) -> int | float:
-    """The number that a numeral means: whole ones exactly, at any size that is allowed (1e22, 9.5e3)."""
+    """The value of a numeral: whole numbers exactly, at any size that is allowed (1e22, 9.5e3)."""
     mantissa, _, exponent = word.replace("_", "").lower().partition("e")
     whole, _, fraction = mantissa.partition(".")
     if len(exponent.lstrip("+-")) > 6:

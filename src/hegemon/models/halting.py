@@ -1,8 +1,8 @@
-"""Agents that crash or pause: the same protocol with one more field, `halted`, which its own rules do not see.
+"""Agents that crash or pause: the same protocol with one more field, `halted`, which its own rules do not read.
 
 A meeting with a halted agent has no effect: neither of the two changes. A crashed agent stays so, and counts
 neither as a leader nor in any other condition. A paused one keeps its state and its output until it goes on: when it
-has missed its next K meetings, or when it is woken. All this is in the rules, so whatever runs a protocol runs it.
+has missed its next K meetings, or when it is woken. All this is in the rules, so every engine runs it without changes.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hegemon.models.state import StateSpace
 
 HALTED, RUNNING, PAUSED, CRASHED = "halted", "no", "paused", "crashed"
-MOST_MISSED = 100  # meetings of one pause: the states are as many times as many
+MOST_MISSED = 100  # meetings of one pause: the number of states grows by about this factor
 
 
 def missing(meetings: int) -> str:
@@ -41,7 +41,7 @@ def halting(protocol: Protocol, marks: tuple[str, ...]) -> Any:
     if marks not in made:
         kind: Any = type(protocol)
         found = made[marks] = _derived(kind, marks)(protocol.n, **protocol.parameters)
-        found.check_sound = protocol.check_sound  # all that its author wrote
+        found.check_sound = protocol.check_sound  # only the author's functions need a check
     return made[marks]
 
 
@@ -96,7 +96,7 @@ def _derived(kind: Any, marks: tuple[str, ...]) -> Any:
 
 @lru_cache(maxsize=256)
 def living(condition: Callable[..., Any], marks: tuple[str, ...]) -> Callable[..., Any]:
-    """The condition of agents that have not crashed; one that speaks of `halted` itself is left as it is."""
+    """The condition, for agents that have not crashed; a condition that mentions `halted` is returned unchanged."""
     if CRASHED not in marks or HALTED in getattr(getattr(condition, "__code__", None), "co_names", ()):
         return condition
     crashed = 1 + marks.index(CRASHED)

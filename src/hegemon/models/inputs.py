@@ -81,10 +81,10 @@ def require_inputs(protocol: "Protocol", configuration: Configuration, what: str
 
 
 def require_given(protocol: "Protocol", configuration: Configuration, what: str) -> Configuration:
-    """Refuse a start of the user's own that says something else about the inputs than the protocol was told.
+    """Refuse a user's start whose inputs contradict the input parameter of the protocol.
 
-    A vote is forgotten after the first meeting, so only a start in which every agent still has its input can be
-    counted; any other one is a configuration on the way, which is taken as it is.
+    An agent may lose its input at its first meeting, so inputs are counted only in a start in which every agent still
+    has its input; any other start is a configuration in the middle of a run, which is accepted.
     """
     require_inputs(protocol, configuration, what)
     states = _input_states(protocol) if protocol.input_parameter else []
@@ -104,7 +104,7 @@ def require_given(protocol: "Protocol", configuration: Configuration, what: str)
 def _input_states(protocol: "Protocol") -> list[int]:
     """The codes in which agents with input 0 and with input 1 start, where that is one state each."""
     found: list[list[int]] = []
-    with suppress(InvalidInput):  # not every protocol takes 0 and n
+    with suppress(InvalidInput):  # not every protocol allows 0 and n
         for number in (0, protocol.n):
             parameters = protocol.parameters | {protocol.input_parameter: number}
             one = type(protocol)(protocol.n, **parameters)

@@ -1,6 +1,6 @@
 """The values of a Choice by name, in the author's functions: `a.phase == "CH"` means `a.phase == 0`.
 
-So do the words of a parameter: `p.mode == "fast"` means its place among the choices.
+The same holds for the words of a parameter: `p.mode == "fast"` compares with the place of "fast" among the choices.
 
 States are integers, in plain Python and in machine code alike. So the names are replaced in the function's
 constants, and in those of every plain function that it calls, before it is run or compiled.
@@ -29,9 +29,9 @@ def with_integers(
 ) -> Callable[..., Any]:
     """The same function with every name of a Choice, or choice of a parameter, replaced by its integer.
 
-    Itself if it has none and no number of a copy is given.
+    If it has none, and `copies` is 0, the function itself is returned.
 
-    The same function is returned every time, so that it is compiled once.
+    Equal calls return the same function, so that it is compiled once.
     """
     choices = {field.name: field.domain.names for field in fields if field.domain.names} | dict(chosen)
     if not isinstance(function, types.FunctionType):
@@ -41,7 +41,7 @@ def with_integers(
         and not choices
         and not any(_names_of(item) - {function.__doc__} for item in function.__code__.co_consts)
     ):
-        return function  # at a glance: it has no text besides what it says of itself
+        return function  # quick test: it contains no text besides its docstring
     replacement = _Replacement(choices, {*(field.name for field in fields), *dict(chosen)}, owner, copies > 0)
     replacement.refuse_hidden(function, set())
     return replacement.of(function)
@@ -110,7 +110,7 @@ class _Replacement:
         return any(isinstance(value, types.FunctionType) and self._concerns(value, seen) for value in held)
 
     def _mentions(self, code: types.CodeType) -> bool:
-        """Whether the code has a name of a value, or any text where such a name belongs."""
+        """Whether the code has a name of a value, or any text in a place for such a name."""
         if any(texts & self.names or field for _, texts, field in self._texts(code)):
             return True
         return any(self._mentions(item) for item in code.co_consts if isinstance(item, types.CodeType))
@@ -174,7 +174,7 @@ class _Replacement:
 
 @cache
 def _steps(code: types.CodeType) -> tuple[dis.Instruction, ...]:
-    """Taken apart once: the functions of a protocol share those that they call."""
+    """The instructions, cached: the functions of a protocol share those that they call."""
     return tuple(step for step in dis.get_instructions(code) if step.opname != "CACHE")
 
 

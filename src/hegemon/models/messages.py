@@ -34,7 +34,7 @@ ELECTED, NON_ELECTED = "ELECTED", "NON-ELECTED"
 
 
 def failure(elected: Collection[int], candidates: int) -> str | None:
-    """Why an election did not end with one leader, from the ranks of those elected and the number of candidates.
+    """The reason why an election did not end with one leader, from the ranks elected and the number of candidates.
 
     A candidate with the highest rank alone is always elected, so without any leader the highest ranks were equal.
     """
@@ -70,11 +70,11 @@ class MessageFormat:
                 allowed = ", ".join(domain.names) or f"{low}..{high}"
                 raise InvalidInput(f"{self.owner}: a message has {name} = {value!r}, which is not in {allowed}")
             values[name] = value
-            bits += (high - low).bit_length()  # the smallest number of bits that tells high-low+1 values apart
+            bits += (high - low).bit_length()  # the smallest number of bits for high-low+1 different values
         surplus = [name for name in given if values.get(name) is None]
         if surplus:
             raise InvalidInput(f"{self.owner}: a message {given} cannot have {', '.join(surplus)}")
-        return self.kind(**values, bits=max(1, bits))  # a message without content still says that it came
+        return self.kind(**values, bits=max(1, bits))  # a message without content still carries one bit: its arrival
 
 
 def _message_type(*names: str) -> Any:
@@ -112,7 +112,7 @@ class MessageProtocol(Protocol):
     congest = 8  # a message has at most congest * ceil(log2(n + 1)) bits
     facts: dict[str, Any] = {}  # what is known about the run beforehand: goes into its measures
     told: dict[str, Any] = {}  # parameters that `adapt` has found in the graph
-    untold = ""  # which of them are missing, as a sentence asks for them: without a graph the nodes cannot be told
+    untold = ""  # the missing ones, in words for an error message: without a graph they are unknown
     records_clouds = False  # whether to follow whom each initiator influences
     has_identifiers = False  # whether every node is given an identifier of its own, `node.identifier`
     pattern: Any = None  # Contacts or Tokens, where a compiled engine knows the protocol's course of events
@@ -210,7 +210,7 @@ class MessageProtocol(Protocol):
         return self
 
     def measure(self, nodes: list[Any]) -> dict[str, Any]:
-        """What the author wants to know at the end, from the nodes that did anything."""
+        """Measures of the author's own at the end of a run, from the nodes that have acted."""
         return {}
 
     def check_topology(self, topology: Topology) -> None:

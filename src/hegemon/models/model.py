@@ -1,6 +1,6 @@
-"""The models of computation: what each has, how sentences speak of it, and where its parts live.
+"""The models of computation: the traits of each, its name in messages, and the modules of its parts.
 
-To add a model is to add its folder and one entry here; nothing else asks which model a protocol is of.
+To add a model, add its folder and one entry here; no other code tests which model a protocol has.
 """
 
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ PARTS = {
 
 @dataclass(frozen=True)
 class ComputationModel:
-    """`kind` is what sentences call its protocols. The traits say what a run of it can be asked.
+    """`kind` is the name of its protocols in messages. The traits state which options and results its runs have.
 
     `homes` are the places of its parts, each loaded when it is used, so that a run loads its own model alone: `course`
     takes a record and returns what makes its trials (see `runs/trial.py`), `world` is what the page watches, `chain`
@@ -30,9 +30,9 @@ class ComputationModel:
 
     name: str
     kind: str
-    agents: str = "agents"  # what those who run are called
+    agents: str = "agents"  # the name of its agents or nodes
     follower: str = ""  # the engine in which every single step can be followed
-    scheduler: str = ""  # who acts next unless a run asks for another; none: no run can ask
+    scheduler: str = ""  # the default scheduler of a run; empty: runs have no scheduler
     has_starts: bool = False  # a run goes from a start until a stop
     has_configurations: bool = False  # every agent has a state made of fields, which can be recorded and corrupted
     has_interactions: bool = False  # two agents with such states meet
@@ -49,11 +49,11 @@ class ComputationModel:
         return self.name
 
     def knows(self, trait: str) -> bool:
-        """Whether it has a trait; every model has none."""
+        """Whether it has this trait; true for the empty name."""
         return not trait or bool(getattr(self, trait))
 
     def home(self, part: str) -> Any:
-        """One of its parts, which is loaded now."""
+        """One of its parts; loads the module."""
         self.require(part)
         return _loaded(self.homes[part])
 

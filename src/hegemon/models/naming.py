@@ -1,4 +1,4 @@
-"""A protocol in words: the name by which it is found, the parameters that were chosen, the observables by name."""
+"""Names of a protocol: the name by which it is found, the chosen parameters, and the observables by name."""
 
 import contextlib
 import os
@@ -23,7 +23,7 @@ def address(kind: type[Protocol]) -> str:
 
 
 def chosen_parameters(protocol: Protocol) -> dict[str, Any]:
-    """The parameters that are not what they are by default."""
+    """The parameters whose values are not the defaults."""
     usual: dict[str, Any] = {}
     for name, declaration in protocol.parameter_declarations.items():
         with contextlib.suppress(InvalidInput):  # it has no default, or one that does not fit this n

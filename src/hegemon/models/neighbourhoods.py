@@ -26,7 +26,7 @@ MOST_DRAWN = 10_000  # states that are drawn until one fits a degree
 
 
 def check_neighbourhood(cls: "type[RoundsProtocol]") -> None:
-    """Refuse a declaration that means nothing."""
+    """Refuse a declaration without a meaning."""
     if cls.neighbourhood not in NEIGHBOURHOODS:
         raise InvalidInput(
             f"{cls.__name__}: neighbourhood = {cls.neighbourhood!r} is not known; {choose(NEIGHBOURHOODS)}"
@@ -63,7 +63,7 @@ def check_neighbourhood(cls: "type[RoundsProtocol]") -> None:
 
 
 def bounded_by_degree(fields: tuple[Any, ...]) -> list[str]:
-    """The fields whose range speaks of `degree`."""
+    """The fields whose range mentions `degree`."""
     texts = {field.name: f"{field.domain.low} {field.domain.high}" for field in fields}
     return [name for name, text in texts.items() if re.search(r"\bdegree\b", text)]
 
@@ -157,7 +157,7 @@ class Fitting:
 
 
 def require_alike(protocol: "Protocol | None", what: str) -> None:
-    """For whatever takes every state to be possible at every node."""
+    """Raise InvalidInput if ranges depend on the degree; for code that assumes that every node can have every state."""
     fitting = getattr(protocol, "degree_fitting", None)
     if fitting and fitting.names:
         raise InvalidInput(

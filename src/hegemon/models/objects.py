@@ -1,7 +1,7 @@
 """Population protocols whose states are not records: names, sets and trees as ordinary Python values.
 
-Such a protocol is plain Python from end to end. What needs finitely many states that can be counted (engines `batch`
-and `events`, `verify`) cannot apply to it, and says so.
+Such a protocol runs in plain Python only. Features that need finitely many states (engines `batch` and `events`,
+`verify`) refuse it.
 """
 
 import copy

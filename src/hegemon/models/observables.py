@@ -1,4 +1,4 @@
-"""What is worth watching along a run: a number computed from a configuration."""
+"""Observables: numbers that are computed from configurations along a run."""
 
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
@@ -34,7 +34,7 @@ class Observable:
 
     @property
     def reads_one(self) -> bool:
-        """Whether its value is of one agent alone, not of an agent and its neighbours, or of everything."""
+        """Whether its value depends on one agent alone, not on neighbours or on all agents."""
         return self.reduce != "overall" and self.value.__code__.co_argcount == 2
 
     def values_of(self, which: Iterable[int], states: Sequence[Any], graph: tuple[Any, ...], p: Any) -> list[Any]:

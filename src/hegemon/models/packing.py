@@ -1,7 +1,7 @@
 """A state as bits: every field at its own place in one word, as narrow as its range allows.
 
-Private fields (those that only the node itself reads) come first, at the low end, so that one mask tells
-what neighbours can see. A field that a state does not have is packed as 0, so equal states are equal words.
+Private fields (those that only the node itself reads) come first, at the low end, so that one mask separates
+them from what neighbours can see. A field that a state does not have is packed as 0, so equal states are equal words.
 """
 
 from typing import Any

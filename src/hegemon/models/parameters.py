@@ -79,7 +79,7 @@ class Parameter:
 
 
 class Chosen(int):
-    """A word among the choices of a parameter, as functions of states read it: its place, which machine code has too.
+    """A word among the choices of a parameter, as functions of states read it: its place, as in machine code.
 
     In plain Python it also equals its word, so that what is not compiled (labels, starts) compares it with that.
     """

@@ -43,7 +43,7 @@ class PopulationProtocol(CoinProtocol):
     def meet(self, a: Any, b: Any, coin: int) -> None:
         """The interaction of two states, in place, when the coins show the value with this number.
 
-        It is calculated as machine code does it.
+        The arithmetic is that of machine code.
         """
         for state in (a, b):
             check_fields(state)
@@ -55,7 +55,7 @@ class PopulationProtocol(CoinProtocol):
     def transition(
         self, a: Any, b: Any, coins: Mapping[str, int] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The hand tool: two states as mappings in, the two states after their interaction out."""
+        """The states of two agents after their interaction; all states are mappings."""
         left, right = self.space.parse(a), self.space.parse(b)
         self.meet(left, right, self.coins.number(coins or {}))
         self.space.code(left), self.space.code(right)  # refuses values out of range
@@ -73,7 +73,7 @@ class PopulationProtocol(CoinProtocol):
             raise InvalidInput(f"{error} ({self.shown_meeting(first, second, coin)})") from None
 
     def outcomes(self, first: int, second: int) -> list[tuple[int, int]]:
-        """What two states may become, for every value of the coins."""
+        """The states that two states may become, one pair for every value of the coins."""
         return [self.transition_codes(first, second, coin) for coin in range(self.coins.size)]
 
     def shown_meeting(self, first: int, second: int, coin: int | None = None) -> str:
@@ -83,7 +83,7 @@ class PopulationProtocol(CoinProtocol):
         return f"interaction of {before[0]} and {before[1]}{shown}"
 
     def refuse_coins(self, why: str) -> None:
-        """For whatever can treat only interactions without coins: one sentence."""
+        """Raise InvalidInput with this reason if interactions have coins."""
         if self.coin_fields:
             names = ", ".join(self.coins.names)
             raise InvalidInput(f"{self.id} tosses coins in its interactions ({names}), so {why}")

@@ -67,7 +67,7 @@ class Protocol:
     default_start: str | None = "random"
     needs_graph = ""  # complete, directed-ring or oriented-ring: the only graphs on which it makes sense
     needs_exact_n = False  # whether n is the very number of agents, and not an upper bound that they know
-    needs_oracle = False  # whether somebody outside tells the agents what they cannot see
+    needs_oracle = False  # whether an oracle gives the agents information that they cannot observe
     arbitrary_start = True  # a stabilizing protocol starts anywhere, so it has the start `random`
     reaches = "safe"  # the set that its author claims to be reached with probability 1
     daemon = ""  # the daemon that its author's claims are about: one of its model's; "" is chance, or all nodes at once
@@ -149,7 +149,7 @@ class Protocol:
 
     @classmethod
     def require_declared(cls, given: Iterable[str]) -> None:
-        """Raise InvalidInput if one of these names is no parameter."""
+        """Raise InvalidInput if one of these names is not a parameter."""
         known = cls.parameter_declarations
         if unknown := set(given) - set(known):
             word, names = min(unknown), ", ".join(known) or "none"
@@ -157,7 +157,7 @@ class Protocol:
 
     @property
     def shared(self) -> Shared:
-        """What all protocols have in common that equal this one, as it was when this one was last tried."""
+        """The data shared with all equal protocols, as it was found last for this one."""
         return known_of(self)
 
     def validate(self) -> None:
@@ -169,7 +169,7 @@ class Protocol:
 
     @property
     def range_values(self) -> dict[str, Any]:
-        """What the ranges of fields may speak of."""
+        """The names that the ranges of fields may mention, with their values."""
         return self.values
 
     @shared_property
@@ -206,13 +206,13 @@ class Protocol:
     def holds(self, condition: Callable[..., Any], state: Any) -> bool:
         """Whether a condition of one agent, such as `output`, holds in a state: any number but 0 counts.
 
-        It is calculated as machine code does it, so both answer the same or refuse.
+        The arithmetic is that of machine code: both return the same, or both refuse.
         """
         return bool(condition(checked(state), self.checked_p))
 
     @property
     def compiled_values(self) -> dict[str, Any]:
-        """What compiled code receives: the parameters, and whatever else its model needs."""
+        """The values passed to compiled code: the parameters, and others that its model needs."""
         return self.values
 
     @shared_property
@@ -228,7 +228,7 @@ class Protocol:
 
     @shared_property
     def record_types(self) -> str:
-        """What the records of states and parameters look like to compiled code."""
+        """The types of the records of states and parameters in compiled code, as text."""
         return f"{self.space.dtype} {self.compiled_p.dtype}"
 
     def check_topology(self, topology: Topology) -> None:
@@ -302,7 +302,7 @@ class Protocol:
 
     @property
     def usual_scheduler(self) -> str:
-        """Who acts next in a run that does not say: the model's own law, or one that its daemon allows."""
+        """The scheduler of a run that names none: the model's own law, or one that its daemon allows."""
         return self.model.laws.get(self.daemon, self.model.scheduler)
 
     def counted_in(self, unit: str) -> "Protocol":
@@ -322,7 +322,7 @@ class Protocol:
         require_sound(self)
 
     def check_sound(self) -> None:
-        """What `require_sound` asks of this model; raises InvalidInput."""
+        """The checks of `require_sound` for this model; raises InvalidInput."""
 
     def watched(self) -> dict[str, Observable]:
         """The declared observables, or sensible ones: how many agents have each value of each small field."""

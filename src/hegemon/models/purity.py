@@ -1,7 +1,7 @@
-"""A transition is a function of its arguments: what else it could read or change is found in its code.
+"""A transition must be a function of its arguments: anything else that it reads or changes is found in its code.
 
-Engines remember what two states became, so randomness, time or a variable that outlives the call would be drawn
-once and always repeated: results that belong to another protocol. The code of the function, and of every plain
+Engines remember what two states became, so randomness, time or a variable that outlives the call would be read
+once and always repeated: the results would be those of another protocol. The code of the function, and of every plain
 function that it calls, is searched for such names.
 """
 
@@ -45,7 +45,7 @@ def require_pure(function: Callable[..., Any], what: str, instead: str = SUPPORT
 
 
 def impurities(function: Any, seen: set[Any] | None = None) -> Iterator[str]:
-    """What a function and those that it calls do besides calculating, each with its place."""
+    """The impure operations of a function and of those that it calls, each with its place."""
     seen = set() if seen is None else seen
     function = getattr(function, "py_func", function)  # compiled by its author
     function = getattr(function, "__func__", function)  # a method of a class
@@ -96,7 +96,7 @@ def _looked_up(function: Any, name: str, cells: dict[str, Any] | None) -> tuple[
 
 
 def _used(value: Any, path: str, following: list[Any], place: str, seen: set[Any]) -> Iterator[str]:
-    """What is wrong with using an object: `following` are the steps after it, attributes first."""
+    """The impurities in the use of an object: `following` are the steps after it, attributes first."""
     for step in following:
         if step.opname == "STORE_ATTR":
             yield f"changes {path}.{step.argval} ({place})"
@@ -137,7 +137,7 @@ def _of_a_library(function: Any) -> bool:
 
 
 def changeable(value: Any) -> bool:
-    """Whether an object may hold something else at the next call."""
+    """Whether an object may have another content at the next call."""
     if isinstance(value, tuple):
         return any(changeable(item) for item in value)
     if isinstance(value, np.ndarray):

@@ -1,7 +1,7 @@
 """What functions read besides their arguments, and whether that is still the same.
 
-A constant in a notebook, or a variable of an enclosing function, may be given another value after a function that reads
-it was tried, or compiled. What is known of the function then holds no longer.
+A constant in a notebook, or a variable of an enclosing function, may get another value after a function that reads it
+was tried or compiled. Results kept for the function are then no longer valid.
 """
 
 import sys
@@ -25,7 +25,7 @@ class Readings:
         self._names: list[tuple[Any, str, Any]] = []  # a mapping, a name in it and what the name means
         self._cells: list[tuple[Any, Any]] = []
         self._codes: list[tuple[Any, Any, Any]] = []
-        self._seen: set[Any] = set()  # numbers of objects that are kept above
+        self._seen: set[Any] = set()  # the `id` of objects that are kept alive above
         self._waiting = list(functions)
         while self._waiting:
             self._note(self._waiting.pop())
@@ -36,7 +36,7 @@ class Readings:
         return [function for function, _, _ in self._codes]
 
     def last(self) -> bool:
-        """Whether all is as it was."""
+        """Whether everything that was read is unchanged."""
         for mapping, name, value in self._names:
             if mapping.get(name, MISSING) is not value:
                 return False

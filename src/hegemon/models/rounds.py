@@ -21,8 +21,8 @@ from hegemon.models.purity import require_pure
 from hegemon.models.soundness import check_functions, check_transition
 from hegemon.models.words import Word, check_fields, checked
 
-# How often each neighbour is repeated when `update` is tried: one that counts to a dozen is found too. Nodes of more
-# neighbours than the last number are never moved as if they did not count them.
+# How often each neighbour is repeated when `update` is tried: an `update` that counts up to a dozen neighbours is found
+# too. Nodes with more neighbours than the last number are never treated as if `update` did not count.
 CROWDS = (*(2, 3, 5, 8, 13, 34, 144) * 14, 1 << 12)
 
 
@@ -109,7 +109,7 @@ class RoundsProtocol(CoinProtocol):
 
     @property
     def is_ordered(self) -> bool:
-        """Whether a node tells its neighbours apart."""
+        """Whether a node can distinguish its neighbours."""
         return self.oriented or self.neighbourhood == "ports"
 
     def initial(
@@ -144,7 +144,7 @@ class RoundsProtocol(CoinProtocol):
 
     @cached_property
     def coin_faces(self) -> list[tuple[int, int]]:
-        """All that the coins of a node may show: for each the first value that shows it, and how many values do."""
+        """All outcomes of a node's coins: for each, the first value that shows it, and the number of values that do."""
         return list(self.coins.faces.values()) if self.coin_fields else [(k, 1) for k in range(self.coin_values)]
 
     @cached_property
@@ -152,11 +152,11 @@ class RoundsProtocol(CoinProtocol):
         return {shown: place for place, shown in enumerate(self.coins.faces)}
 
     def coin_face(self, number: int) -> int:
-        """Which of the faces this value of the coins shows."""
+        """The index of the face that this value of the coins shows."""
         return self._face_numbers[self.coins.value(number)] if self.coin_fields else number
 
     def coins_shown(self, number: int) -> Any:
-        """What `update` gets as `coins` if they have this value."""
+        """The argument `coins` of `update` if they have this value."""
         return self.coins.value(number) if self.coin_fields else number
 
     def _checked_coins(self, number: int) -> Any:
@@ -167,7 +167,7 @@ class RoundsProtocol(CoinProtocol):
         return str(self.coins.mapping(number) if self.coin_fields else number)
 
     def transition(self, me: Any, neighbours: Any, coins: int | Mapping[str, int] = 0) -> dict[str, Any]:
-        """The hand tool: the state of a node after a round, from states as mappings."""
+        """The state of a node after a round, from its own and its neighbours' states; all states are mappings."""
         state = self.space.parse(me)
         self.degree_fitting.require(state, len(neighbours))
         if self.coin_fields or not isinstance(coins, int):
@@ -283,7 +283,7 @@ class RoundsProtocol(CoinProtocol):
                 raise InvalidInput(f"{self.id}: update changes a neighbour; it may only change its own state ({place})")
 
     def _blindness(self, crowd: int) -> list[tuple[Callable[..., Any], str]]:
-        """Changes of the neighbours that `update` may not notice; `crowd` is how often a set may repeat each."""
+        """Changes of the neighbours that must not affect `update`; `crowd`: how often a set may repeat each."""
         if self.is_ordered:
             return []
         if self.neighbourhood == "multiset":

@@ -1,7 +1,7 @@
-"""Rules as people have them: a dictionary, reactions as text, a function of two states. What comes out is a RuleTable.
+"""Rules in their usual forms, read into a RuleTable: a dictionary, reactions as text, a function of two states.
 
-What is no population protocol is refused with the reason: one agent that changes alone, three that meet, agents that
-appear or vanish.
+Rules that are no population protocol are refused with the reason: one agent that changes alone, three that meet, agents
+that appear or vanish.
 """
 
 import copy
@@ -37,7 +37,7 @@ def read_rules(given: Any, start: Any, leaders: Any, transition_order: str, para
         told = {_pair(pair, "a rule is for"): _outcomes(pair, after) for pair, after in given.items()}
     elif isinstance(given, str) or (isinstance(given, Iterable) and not callable(given)):
         lines = given.splitlines() if isinstance(given, str) else [str(line) for line in given]
-        told, transition_order = _reactions(lines), "asymmetric"  # every order is there already
+        told, transition_order = _reactions(lines), "asymmetric"  # the rules already contain both orders
     elif callable(given):
         told = _followed(given, start, parameters)
     else:
@@ -103,7 +103,7 @@ def _chosen(leaders: Any, names: tuple[str, ...], index: Mapping[Any, int]) -> f
 
 
 def _shares(start: Any, known: Mapping[Any, None]) -> dict[Any, int]:
-    """How many agents of how many start in which state: by default all in the first one."""
+    """The share of agents that start in each state, as whole numbers: by default all in the first one."""
     if start is None:
         return {next(iter(known)): 1} if known else {}
     if not isinstance(start, Mapping):
@@ -284,7 +284,7 @@ def _followed(rule: Callable[..., Any], start: Any, parameters: Mapping[str, Any
 
 
 def _called(rule: Callable[..., Any], pair: tuple[Any, Any], parameters: Mapping[str, Any]) -> Outcomes:
-    """What the function gives for two states; one that changes its arguments gets copies."""
+    """The outcomes that the function returns for two states; dataclasses are copied, so that it may change them."""
     a, b = copy.deepcopy(pair) if is_dataclass(pair[0]) else pair
     after = rule(a, b, **parameters)
     return _outcomes(pair, (a, b) if after is None else after)

@@ -1,7 +1,7 @@
 """A population protocol as a table of rules: what two states become, each outcome with its probability.
 
 Settled configurations are described for every n on complete graphs: the counts from which some output can still change
-are closed upwards (more agents can do all that fewer can), so they have finitely many least elements, which are found
+are closed upwards (more agents can do all that fewer can), so they have finitely many minimal elements, which are found
 backwards from the rules that change an output.
 """
 
@@ -11,7 +11,7 @@ from math import lcm
 
 Pair = tuple[int, int]
 Counts = tuple[int, ...]
-MOST_LEAST_COUNTS = 200  # of which a settled configuration must cover none; beyond, it is not described
+MOST_LEAST_COUNTS = 200  # a settled configuration must cover none of these; with more of them it is not described
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class RuleTable:
     """States by name; `rules` has the outcomes of every ordered pair that may change, in a fixed order.
 
     The probabilities of a pair add up to at most 1; with the rest nothing changes. `leaders` are the states whose
-    output is 1; `start` is how many agents of how many begin in which state, empty for a start anywhere.
+    output is 1; `start` has the shares of agents that begin in each state, empty for an arbitrary start.
     """
 
     states: tuple[str, ...]
@@ -33,7 +33,7 @@ class RuleTable:
         return lcm(*(chance.denominator for outcomes in self.rules.values() for chance, _ in outcomes))
 
     def changes(self) -> list[tuple[Pair, Fraction, Pair]]:
-        """Every outcome that is not what was there before."""
+        """Every outcome that differs from the states before."""
         return [
             (pair, chance, after)
             for pair in self.rules
@@ -45,7 +45,7 @@ class RuleTable:
         return tuple(state in self.leaders for state in pair)
 
     def lines(self) -> list[str]:
-        """The rules as people write them."""
+        """The rules in their usual notation."""
         shown = []
         for (a, b), chance, (x, y) in self.changes():
             likely = "" if chance == 1 else f" with probability {chance}"

@@ -49,7 +49,7 @@ def rules(
 def protocol_of(text: str, name: str, module: str) -> type[PopulationProtocol]:
     """The class that a written file defines, as if it stood in `module`."""
     file = f"<{name} {hashlib.sha256(text.encode()).hexdigest()[:12]}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)  # for whoever shows the source
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)  # for `inspect` and tracebacks
     scope = vars(types.ModuleType(module))
     exec(compile(text, file, "exec"), scope)
     return scope[name]
@@ -59,7 +59,7 @@ def protocol_text(
     table: RuleTable, name: str, heading: str, arbitrary_start: bool = False, graph: str = "complete",
     silent: bool = False,
 ) -> str:  # fmt: skip
-    """The file: run it, verify it, prove it."""
+    """The text of a file with the protocol, which can be run, verified and proved."""
     if not name.isidentifier() or keyword.iskeyword(name):
         raise InvalidInput(f"{name!r} is no name of a class; take letters, such as Mine")
     safe = _Safe(table, graph, silent)
@@ -154,7 +154,7 @@ def _branches(table: RuleTable) -> list[str]:
 
 
 def _drawn(first: int, last: int, whole: int) -> str:
-    """That the coin shows one of first + 1 .. last of `whole`."""
+    """The condition that the coin shows one of first + 1 .. last of `whole`."""
     if last - first == whole:
         return ""
     if whole == 2:
@@ -234,7 +234,7 @@ def _one_of(table: RuleTable) -> str:
 
 
 class _Safe:
-    """How the file describes the settled configurations, and the functions that it needs for that."""
+    """The description of the settled configurations in the file, and the functions that it needs."""
 
     def __init__(self, table: RuleTable, graph: str, silent: bool):
         self.imports: list[str] = []
@@ -254,14 +254,14 @@ class _Safe:
         self.expression = f"({both})" if len(parts) > 1 else both
 
     def _without(self, table: RuleTable, least: list[Counts]) -> list[str]:
-        """Conditions that say: these agents cover none of the least counts from which something changes."""
+        """Conditions that the agents cover none of the least counts from which something changes."""
         limits: dict[int, int] = {}
         rest, parts = [], []
         for counts in least:
             if table.leaders and sum(counts[k] for k in table.leaders) > 1:
-                continue  # never with one leader
+                continue  # impossible with one leader
             single = [k for k, count in enumerate(counts) if count]
-            if len(single) > 1 and len(table.leaders) == 1:  # the leader is there anyway
+            if len(single) > 1 and len(table.leaders) == 1:  # the one leader is always present
                 single = [k for k in single if k not in table.leaders]
             if len(single) == 1:
                 k = single[0]

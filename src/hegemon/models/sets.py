@@ -1,4 +1,4 @@
-"""Named sets of configurations: safe sets and the sets that lemmas speak of.
+"""Named sets of configurations: safe sets, and the sets in lemmas.
 
 A set is a conjunction of *counts* (how many agents satisfy a condition lies between two bounds) and of
 *whole* predicates on the array of all agents. Counts are kept up to date step by step by every engine; a
@@ -14,7 +14,7 @@ from typing import Any
 
 from hegemon.models.expressions import evaluate
 
-LARGEST = 2**62  # a count beyond is never reached
+LARGEST = 2**62  # a larger count is never reached
 
 
 @dataclass(frozen=True)

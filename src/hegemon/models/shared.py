@@ -1,8 +1,8 @@
-"""What equal protocols share: instances of one class with equal values, while nothing changes that they are made of.
+"""Data shared by equal protocols: instances of one class with equal values, as long as their parts do not change.
 
-A class that is defined again is another class, so nothing of the old one is found. Where the functions of one class
-read something else than before (see `readings`), instances get new copies of them: what is remembered of a function,
-its machine code above all, is remembered of that very object.
+A class that is defined again is another class and shares nothing with the old one. If the functions of a class read
+something else than before (see `readings`), instances get new copies of them: all that is kept for a function, above
+all its machine code, is kept for that function object.
 """
 
 import itertools
@@ -18,16 +18,16 @@ from hegemon.models.readings import MISSING, Readings
 if TYPE_CHECKING:
     from hegemon.models.protocol import Protocol
 
-MOST_VALUES = 32  # of one class, for which something is kept: sweeps go over very many
+MOST_VALUES = 32  # values of one class for which data is kept: sweeps have very many
 MOST_MADE = 16  # things that equal instances share
 PARTS = ("sets", "observables", "fields", "coin_fields", "inputs", "id", "functions")
-PLAIN = (int, float, str, type(None))  # values that their text tells apart
-# Where a class of an author's own defines one of these, or an instance holds one, the instance shares nothing.
+PLAIN = (int, float, str, type(None))  # types whose values differ exactly if their texts differ
+# If an author's class defines one of these, or an instance holds one, the instance shares nothing.
 _own = {"check_sound", "range_values", "compiled_values", "_words", "_readable", "__getattr__", "__getattribute__"}
 _properties: set[str] = set()  # the names of all shared properties, which are among them
 _turn = threading.Lock()  # trials of several threads make protocols
 _numbers = itertools.count(1)  # of copies
-_first: dict[Any, Readings] = {}  # by function: what was read when it was first used itself, and no copy of it
+_first: dict[Any, Readings] = {}  # by function: what was read when the function itself, not a copy, was first used
 
 Made = TypeVar("Made")
 
@@ -63,7 +63,7 @@ class Functions:
         self.overrides = not all(_own.isdisjoint(vars(base)) for base in self.authors)
 
     def last(self, kind: Any) -> bool:
-        """Whether the class, all that its author declares in it, and what its functions read is as it was."""
+        """Whether the class, its author's declarations in it, and what its functions read are unchanged."""
         return (
             self._made_of == _parts_of(kind)
             and self._readings.last()
@@ -79,7 +79,7 @@ def _declarations(base: type) -> dict[str, Any]:
 
 
 def _are_declared(before: dict[str, Any], base: type) -> bool:
-    """Whether these are still the declarations of a class: asked at every run, so nothing is built."""
+    """Whether these are still the declarations of a class; called at every run, so it copies nothing."""
     now = vars(base)
     same = map(is_, map(now.get, before, itertools.repeat(MISSING)), before.values())
     return len(now) - ("_functions" in now) == len(before) and all(same)
@@ -102,16 +102,16 @@ def use_functions(protocol: Any) -> Functions:
 
 
 class Shared:
-    """What is known of equal protocols."""
+    """Data that equal protocols share."""
 
     def __init__(self, made_of: tuple[Any, ...] = (), readings: Readings | None = None):
-        self._made_of, self._readings = made_of, readings  # where it belongs to one instance
+        self._made_of, self._readings = made_of, readings  # set if it belongs to one instance
         self.is_sound = False
         self.properties: dict[str, Any] = {}
         self._made: dict[Any, Any] = {}
 
     def once(self, key: Any, make: Callable[[], Made]) -> Made:
-        """What was made under this key before, or is made now."""
+        """The object made under this key before, or made now."""
         found: Made | None = self._made.get(key)
         if found is None:
             if len(self._made) >= MOST_MADE:
@@ -126,17 +126,17 @@ class Shared:
         return self
 
     def fits(self, made_of: tuple[Any, ...]) -> bool:
-        """Whether an instance that shares nothing is still made of the same."""
+        """Whether the parts of an instance that shares nothing are unchanged."""
         return self._readings is not None and self._made_of == made_of and self._readings.last()
 
 
 def shared_by(protocol: Any) -> Shared:
-    """What a protocol has in common with all that equal it now; its own, where it cannot be said which these are."""
+    """The data shared with all protocols that equal this one now; its own, if these cannot be determined."""
     return _found(protocol, use_functions(protocol))
 
 
 def known_of(protocol: Any) -> Shared:
-    """The same as it was found last: what a run begins with it goes on with."""
+    """The same as found last: a run goes on with the data that it began with."""
     held = vars(protocol)
     return held.get("_shared") or _found(protocol, held.get("_functions") or use_functions(protocol))
 
@@ -170,13 +170,13 @@ def functions_of(protocol: Any) -> list[Any]:
 
 
 def _parts_of(protocol: Any) -> tuple[Any, ...]:
-    """All that tells instances of one class apart, besides their values."""
+    """All parts in which instances of one class may differ, besides their values."""
     coins = getattr(protocol, "coin_fields", ())
     return (*functions_of(protocol), protocol.fields, coins, protocol.id, tuple(protocol.inputs.items()))
 
 
 def _is_plain(protocol: "Protocol", functions: Functions) -> bool:
-    """Whether the values alone tell an instance apart from all others of its class."""
+    """Whether its values alone identify an instance among all others of its class."""
     held, given, names = vars(protocol), functions.members, (*protocol.functions, *PARTS)
     if not all(map(is_, map(held.get, names), map(given.get, names))):
         return False

@@ -1,7 +1,7 @@
 """Whether the functions of a protocol can be trusted: by analysis of their code and by trial, before anything runs.
 
-A transition is tried on a few hundred situations, each more than once: it must end, answer nothing, leave whole
-numbers within their ranges, give the same result when it is asked again in another order, and not depend on fields
+A transition is tried on a few hundred situations, each more than once: it must end, return nothing, leave whole
+numbers within their ranges, give the same result when it is called again in another order, and not depend on fields
 that a state does not have. Conditions, outputs and observables are tried on states.
 """
 
@@ -38,7 +38,7 @@ _lock = threading.Lock()
 
 
 def require_sound(protocol: "Protocol") -> None:
-    """Check a protocol's functions, once for all equal protocols, whichever thread asks first."""
+    """Check a protocol's functions, once for all equal protocols, in the thread that calls first."""
     with _lock:
         shared = shared_by(protocol)
         if not shared.is_sound:
@@ -133,8 +133,8 @@ def _outcome(
 def _line_that_writes(
     protocol: "Protocol", field: str, states: list[Any], situation: tuple[Any, ...], call: Callable[..., Any]
 ) -> int | None:
-    """The first line that wrote what the field cannot hold: once more, with states that look who writes."""
-    low, high = protocol.space.bounds.get(field, (1, 0))  # nothing fits what is not a field
+    """The first line that wrote a value outside the field's range, found by a call on states that record it."""
+    low, high = protocol.space.bounds.get(field, (1, 0))  # no value is valid for a name that is not a field
     lines: list[int] = []
 
     kind: type = protocol.space.namespace_class
@@ -215,7 +215,7 @@ def functions_of_one_state(protocol: "Protocol") -> Iterator[tuple[str, Callable
 
 
 def check_functions(protocol: "Protocol") -> None:
-    """Refuse conditions, outputs and observables that fail, answer no number or read what a state does not have."""
+    """Refuse conditions, outputs and observables that fail, do not return a number, or read absent fields."""
     _check_functions_of_one_state(protocol)
     _check_functions_of_neighbours(protocol)
     _check_functions_of_all(protocol)
@@ -238,7 +238,7 @@ def _check_functions_of_one_state(protocol: "Protocol") -> None:
                 shown = f"returns {kind(answer)} for {space.mapping(state)}"
                 raise InvalidInput(f"{what} ({where(function)}) {shown}; it must return {wanted}")
         if owner == "label":
-            continue  # a picture may show what it likes
+            continue  # labels in pictures may read absent fields
         with authored(what):
             found = sorted(fields_read_where_absent(function, protocol))
         if found:
@@ -268,7 +268,7 @@ def _check_functions_of_neighbours(protocol: "Protocol") -> None:
 
 
 def _require_answer(what: str, function: Callable[..., Any], answer: object, disguised: object) -> None:
-    """A number, and the same one whatever fields hold that do not exist."""
+    """Refuse a result that is not a number, or that depends on absent fields."""
     if not isinstance(answer, int | float | np.generic):
         raise InvalidInput(f"{what} ({where(function)}) returns {kind(answer)}; it must return True or a number")
     if answer != disguised:

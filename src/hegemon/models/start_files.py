@@ -1,4 +1,4 @@
-"""A start file: the states of all agents as JSON or CSV and, in JSON, what is to happen first. It is read once."""
+"""A start file: the states of all agents as JSON or CSV and, in JSON, prescribed steps. It is read once."""
 
 import csv
 import json
@@ -41,7 +41,7 @@ class StartFile:
 
 
 def located(path: str | Path) -> Path:
-    """A file of one's own, or else one that comes with hegemon, such as `errata/trains-lemma-4-3.json`."""
+    """The user's file if it exists, else one that comes with hegemon, such as `errata/trains-lemma-4-3.json`."""
     given = Path(path)
     shipped = SHIPPED / given
     is_shipped = given.parts[:-1] == ("errata",) and not given.exists() and shipped.is_file()

@@ -104,7 +104,7 @@ class StateSpace(StateArrays):
         return values
 
     def _integer(self, name: str, value: Any) -> int:
-        """What a transition wrote into a field, if it is a whole number or a name of the field's Choice."""
+        """The integer for what a transition wrote into a field: a whole number, or a name of the field's Choice."""
         value = self.domains[name].index(value)
         if isinstance(value, int | np.integer | np.bool_):
             return int(value)
@@ -148,7 +148,7 @@ class StateSpace(StateArrays):
 
     def namespace(self, code: int) -> SimpleNamespace:
         """The state with this code, as the mutable object that the plain-Python `interact` works on."""
-        fields = self._decoded.get(code)  # the same few are asked for again and again
+        fields = self._decoded.get(code)  # the same few states are needed many times
         if fields is None:
             if not 0 <= code < self.size:
                 raise IndexError(f"{self.owner} has no state {code}: codes are 0..{self.size - 1}")

@@ -1,7 +1,7 @@
 """Lost and one-sided interactions: the same protocol, where some interactions change nothing or the responder alone.
 
-That is what a network does to an exchange of messages: it does not take place, or its last message is lost and the
-initiator keeps its old state. Both are coins of the interaction, so whatever knows coins knows them exactly.
+This models an exchange of messages over a network: it does not take place, or its last message is lost and the
+initiator keeps its old state. Both are coins of the interaction, so all code that supports coins treats them exactly.
 """
 
 from collections import namedtuple
@@ -34,7 +34,7 @@ def unreliable(protocol: Protocol, loss: Any = 0, one_sided: Any = 0) -> Any:
     if (lost, halved) not in made:
         kind: Any = type(protocol)
         made[lost, halved] = _derived(kind, lost, halved)(protocol.n, **protocol.parameters)
-        made[lost, halved].check_sound = protocol.check_sound  # all that its author wrote
+        made[lost, halved].check_sound = protocol.check_sound  # only the author's functions need a check
     return made[lost, halved]
 
 
@@ -81,7 +81,7 @@ def _derived(kind: Any, lost: Fraction, halved: Fraction) -> Any:
 def _interact(
     interact: Callable[..., Any], fields: tuple[str, ...], own: tuple[str, ...], lost: bool, halved: bool
 ) -> Callable[..., Any]:
-    """The author's `interact` where the coins let it happen; the text depends on the names of fields and coins."""
+    """The author's `interact` where the coins allow it; the text depends on the names of fields and coins."""
     drawn = f", Coins({', '.join(f'coins.{name}' for name in own)})" if own else ""
     lines = ["def unreliable_interact(a, b, p, coins):"]
     if lost:

@@ -22,7 +22,7 @@ LARGEST_SIZE = 2**62  # states whose codes are numbers of 64 bits
 
 
 class WrongField(InvalidInput):
-    """A field is declared, or written, as it cannot be; whoever knows the author's file can say where."""
+    """A field is declared or written in an invalid way. Code that knows the author's file adds the place."""
 
     def __init__(self, sentence: str, field: str):
         super().__init__(sentence)
@@ -110,7 +110,7 @@ class Variants:
         return tuple(element(name, index) for index in range(self.arrays[name]))
 
     def require_codes(self, why: str) -> None:
-        """For whatever counts states or keeps them as numbers of 64 bits: one sentence."""
+        """Raise InvalidInput with this reason if the states have no codes of 64 bits."""
         if not self.has_codes:
             raise InvalidInput(f"{self.owner} has about 10^{len(str(self.size)) - 1} states per agent, so {why}")
 

@@ -1,6 +1,6 @@
-"""Whole numbers as machine code knows them, for an author's function in plain Python: of 64 bits, or refused.
+"""Whole numbers as in machine code, for an author's function in plain Python: of 64 bits, or refused.
 
-The same function runs in machine code, whose numbers end at 2^63. What would leave them there is refused there
+The same function runs in machine code, whose numbers end at 2^63. A result beyond is refused there
 (`compute/checked`), so it is refused here too: whether a run goes on must not depend on which path computes it.
 """
 
@@ -18,7 +18,7 @@ ROUNDED = "a whole number beyond 2^53 becomes a real one ({}), which would round
 
 
 class Word(int):
-    """A whole number of 64 bits, and what is calculated from it."""
+    """A whole number of 64 bits. Results of its arithmetic are such numbers too, or refused."""
 
     def __truediv__(self, other: Any) -> Any:
         if isinstance(other, int) and max(abs(int(self)), abs(int(other))) > EXACT:
@@ -55,7 +55,7 @@ def check_fields(state: SimpleNamespace) -> None:
 
 
 def _place() -> str:
-    """The line of the author's function that calculates."""
+    """The file and line of the author's function that does the arithmetic."""
     frame: Any = sys._getframe(1)
     while frame.f_code.co_filename == __file__:
         frame = frame.f_back
@@ -73,7 +73,7 @@ def _kept(value: Any) -> Any:
 def _shifted(value: Any, places: Any) -> Any:
     if not isinstance(value, int) or not isinstance(places, int):
         return NotImplemented
-    if value and places >= 64:  # before it is made: it may not fit in memory
+    if value and places >= 64:  # tested before shifting: the result may not fit in memory
         raise InvalidInput(BEYOND.format(_place()))
     return _kept(value << places)
 
