@@ -155,7 +155,7 @@ else:
             """Nothing to do: this code does not run by itself, and the kernel sets it (see `_Finished`)."""
 
     class _Finished(JITCodeLibrary):
-        """A kernel's code. Its ingredients get their environments, which hold what their exceptions say."""
+        """A kernel's code. Its ingredients get their environments, which hold the messages of their exceptions."""
 
         def _finalize_final_module(self) -> None:
             super()._finalize_final_module()
@@ -182,7 +182,7 @@ else:
     _AuthorsCompiler = _compiler(_Raw, checked=True)
 
     class Ingredient(CPUDispatcher):
-        """A function for kernels. Called from Python it is compiled once more, as a kernel: its door."""
+        """A function for kernels. Called from Python it is compiled once more, as a kernel: its `door`."""
 
         door = None
 

@@ -1,7 +1,7 @@
 """From plain Python to machine code: the author's functions compiled, and kernels specialized to them.
 
 A kernel is written once against names such as `interact` that it does not define; `specialize` binds them
-to one protocol's functions. Numba's disk cache knows a function by file and qualified name alone, so the
+to one protocol's functions. Numba's disk cache finds a function by file and qualified name alone, so the
 specialized kernel carries in its name a fingerprint of everything it was built from.
 """
 
@@ -19,7 +19,7 @@ from hegemon.compute.caching import cached, cached_callback
 from hegemon.compute.fingerprints import fingerprint, free_variables
 
 # For functions that allocate nothing: arrays are not reference-counted, which would otherwise cost more than
-# the work of a small function, division follows IEEE 754, and the compiler looks for no sums of whole arrays.
+# the work of a small function, division follows IEEE 754, and the compiler does not search for sums of whole arrays.
 LEAN: dict[str, Any] = {"error_model": "numpy", "_nrt": False, "no_rewrites": True}
 lean = ingredient(**LEAN)
 # The checked operations, which replace the author's arithmetic, are part of every kernel.
@@ -29,7 +29,7 @@ CHECKS = hashlib.sha256(Path(checked.__file__).read_bytes()).hexdigest()
 ARRAYS = "'offsets'"  # occurs in the text of record types with arrays, whose elements have a second name
 
 
-# plain functions as ingredients, shared by the kernels that know the same records
+# plain functions as ingredients, shared by the kernels for the same records
 _compiled: dict[tuple[Callable[..., Any], str], Any] = {}
 
 
@@ -62,7 +62,7 @@ def specialize(
 ) -> Any:
     """The kernel `template` with the given names bound to functions; compiled once, cached on disk.
 
-    A kernel that does not allocate is compiled lean. `records` tells apart protocols whose states differ: Numba
+    A kernel that does not allocate is compiled lean. `records` separates protocols whose states differ: Numba
     would let a function compiled for one record type serve another that begins with the same fields.
     """
     with _lock:

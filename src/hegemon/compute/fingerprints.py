@@ -1,6 +1,6 @@
 """What a compiled function is built from: its code and, through every name it reads, the code of all the rest.
 
-Numba's disk cache knows a function by its own file alone, and would serve machine code that was compiled from an
+Numba's disk cache finds a function by its own file alone, and would serve machine code that was compiled from an
 older version of a function in another file. A fingerprint covers just what a kernel can reach: no more, so that
 work elsewhere compiles nothing again, and no less.
 """
