@@ -13,7 +13,7 @@ from hegemon.runs.stories import Trace
 
 @dataclass(frozen=True)
 class Finding:
-    """One answer. `claimed` says whether the protocol's author states that it holds."""
+    """One result. `claimed`: whether the protocol's author states that it holds."""
 
     question: str
     set: str

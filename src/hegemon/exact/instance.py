@@ -110,7 +110,7 @@ def population_chain(
     The chain is stored where memory allows: many results are then much faster.
     """
     if any(chosen.whole for chosen in protocol.sets.values()) and not topology.is_directed_ring:
-        # a predicate on the whole array may tell agents apart; on rings invariance is checked instead
+        # a predicate on the whole array may distinguish agents; on rings invariance is checked instead
         symmetry = False
     space = Configurations(protocol, topology, symmetry, scheduler)
     if starts is not None:

@@ -1,9 +1,9 @@
 """The exact long run of a population with events: how large a share of all steps has exactly one leader.
 
 Events (`runs/rates.py`) are further transitions of the chain of all configurations; where agents come and go, of the
-chains of every number of agents. The process returns to one configuration again and again, and what happens between two
-returns decides every long-run share: expected steps with one leader over expected steps. Both are solutions of systems
-whose residuals bound their error (see `solving`), so the share has a proved error too.
+chains of every number of agents. The process returns to one configuration infinitely often, and what happens between
+two returns decides every long-run share: expected steps with one leader over expected steps. Both are solutions of
+systems whose residuals bound their error (see `solving`), so the share has a proved error too.
 """
 
 import math

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def trace(chain: "Chain", path: list[int], changes: Sequence[bool | None] | None = None) -> Trace:
-    """The story along a path of configurations; `changes` says of each step whether an output must change."""
+    """The story along a path of configurations; `changes`: for each step, whether an output must change."""
     space = chain.space
     codes = chain.codes_at(path[:1])[0]
     start, interactions = space.mappings(codes), []

@@ -1,6 +1,6 @@
 """The chain in the formats of other tools: PRISM's explicit files, Storm's DRN, and DOT for a picture.
 
-States are numbered as in the chain; label `init` marks the starts, and each set asked about has its label.
+States are numbered as in the chain; label `init` marks the starts, and each set in question has its label.
 The reward `steps` is 1 per step outside the set, so that the expected reward until the set is the expected
 number of steps. Under a daemon it is a Markov decision process, in DRN alone: actions are the daemon's choices, and the
 reward `moves` counts the nodes that act.

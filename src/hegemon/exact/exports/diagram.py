@@ -2,7 +2,7 @@
 
 Only states that can occur are drawn: those of the start, and what they become when any two of them meet. Up to
 MOST_NODES are drawn one by one, inside the classes of agents that the protocol declares; beyond, states that agree in
-some fields are one node, which says how many they are.
+some fields are one node, which shows their number.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Coins as branching: a stand-in for `random.Random` that follows a script of outcomes and knows their probability.
+"""Coins as branching: a stand-in for `random.Random` that follows a script of outcomes and has their probability.
 
 A number drawn from a wide range is not enumerated value by value. Most protocols only test which of two such numbers is
 larger; so only its place among the numbers drawn from the same range before is drawn. If k different ones
@@ -280,7 +280,7 @@ class ScriptedCoins:
 def branches(
     call: Any, drawn: dict[tuple[int, int], int], ordered: bool
 ) -> "Iterator[tuple[ScriptedCoins, tuple[Any, dict[int, Any]]]]":
-    """Every outcome of a call that takes coins: (coins, answer), in the order of the scripts."""
+    """Every outcome of a call that takes coins: (coins, result), in the order of the scripts."""
     script: list[int] | None = []
     for _ in range(MOST_OUTCOMES):
         assert script is not None

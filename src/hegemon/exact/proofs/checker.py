@@ -28,7 +28,7 @@ def main(arguments: list[str]) -> int:
         with open(arguments[0], encoding="utf-8") as file:
             certificate = json.load(file)
         report, lines = check(certificate), list(said(certificate))
-    except Exception as error:  # a file may hold anything, and a solver may say anything of it
+    except Exception as error:  # a file may hold anything, and a solver may fail on it in any way
         print(f"not a certificate: {type(error).__name__}: {error} (usage: checker certificate.json)", file=sys.stderr)
         return 2
     verdict = f"{report['obligations']} obligations: {'REJECTED' if report['failures'] else 'accepted'}"
@@ -91,7 +91,7 @@ def conjunction(constraints: Any) -> str:
 
 
 def check(certificate: dict[str, Any]) -> dict[str, Any]:
-    """What is proved, the number of obligations, the solvers asked, and every failure."""
+    """What is proved, the number of obligations, the solvers used, and every failure."""
     require_fields(certificate)
     require(certificate["format"] == "hegemon proof 1", "an unknown format")
     connected = {"complete": False, "connected": True}[certificate["graphs"]]

@@ -183,7 +183,7 @@ def _asked(property: str | None, system: System) -> Iterator[tuple[str, str]]:
 
 
 def _has_one_leader(system: System, goal: Any) -> bool:
-    """Whether the set itself says that there is exactly one leader."""
+    """Whether the set itself requires exactly one leader."""
     return {Linear(system.outputs, 1), Linear(tuple(-value for value in system.outputs), -1)} <= set(goal)
 
 

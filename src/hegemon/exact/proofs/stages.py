@@ -99,7 +99,7 @@ def _present(questions: Questions, solver: Any, pairs: Any) -> set[Any]:
     """The pairs that can meet in the configuration just found: one solution decides several pairs."""
     try:
         model = solver.model()
-    except questions.z3.Z3Exception:  # no answer in time: nothing is known
+    except questions.z3.Z3Exception:  # no model in time: nothing is known
         return set()
     counts = [model.eval(count, model_completion=True).as_long() for count in questions.counts]
     return {(a, b) for a, b in pairs if counts[a] >= 1 and counts[b] >= 1 + (a == b)}
