@@ -60,7 +60,7 @@ def is_condition(text: str) -> bool:
 
 
 def unguarded(text: str, protocol: "Protocol") -> list[str]:
-    """The fields that a text of conditions reads in states that do not have them, where its answer depends on it.
+    """The fields that a text of conditions reads in states that do not have them, if its value depends on that.
 
     Such a comparison counts as false; callers may report that.
     """

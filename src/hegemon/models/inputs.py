@@ -1,9 +1,9 @@
 """Inputs: fields that are given from outside and never change, such as that one of them is special.
 
 A protocol declares `inputs = {"special": 1}`: the field `special`, a Bit of its State, is 1 for that many agents (a
-number or a text over the parameters) and 0 for the others. Which agents those are is a matter of the start; starts
-that the program makes tell the first ones. No transition and no fault changes an input, and "all configurations" means
-all with these inputs.
+number or a text over the parameters) and 0 for the others. Which agents those are depends on the start; in starts
+that the program makes they are the first ones. No transition and no fault changes an input, and "all configurations"
+means all with these inputs.
 """
 
 from contextlib import suppress

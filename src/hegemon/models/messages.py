@@ -197,7 +197,7 @@ class MessageProtocol(Protocol):
     @property
     def initiation(self) -> float:
         """The probability with which a node that wakes up begins. The others wait for a message, and `begin`
-        is never called for them, so that an engine need not look at them at all."""
+        is never called for them, so that an engine need not visit them at all."""
         return 1.0
 
     @property

@@ -32,7 +32,7 @@ def chosen_parameters(protocol: Protocol) -> dict[str, Any]:
 
 
 def asked_observables(protocol: Protocol, names: bool | Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
-    """The observables that are asked for: True for all that the protocol offers, names (as a list, or divided by
+    """The observables requested: True for all that the protocol offers, names (as a list, or divided by
     commas), or observables themselves."""
     if isinstance(names, Mapping):
         return dict(names)

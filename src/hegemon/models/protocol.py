@@ -58,7 +58,7 @@ class Protocol:
     sets: dict[str, ConfigurationSet] = {}
     observables: dict[str, Observable] = {}
 
-    # what an author may say about it
+    # what an author may declare about it
     reference: str = ""
     shelf = ""  # where `hegemon list` shows a protocol of the catalogue
     grade = ""  # how sure the definition is: exact, reconstructed, faithful or stand-in (protocols/cited.py explains)
@@ -77,7 +77,7 @@ class Protocol:
     outputs: tuple[str, ...] = ("follower", "leader")
     _halts: ClassVar[Any] = None  # the class whose agents crash and pause here: see models/halting.py
 
-    # what its model says
+    # set by its model
     model: ClassVar[ComputationModel]
     time_unit = "steps"
     functions: dict[str, str] = {}  # members that are plain functions of states, not methods, and their arguments

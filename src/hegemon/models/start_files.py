@@ -33,7 +33,7 @@ class StartFile:
         return str(self.path)
 
     def listed(self, name: str) -> list[Any]:
-        """What is prescribed under this name, such as `interactions`: one entry for each step."""
+        """The entries prescribed under this name, such as `interactions`: one for each step."""
         found = self._content.get(name)
         if found is not None and not isinstance(found, list):
             raise InvalidInput(f"{self}: {name} must be a list, one for each step")
