@@ -5,7 +5,7 @@ disappears with probability q; again, while there is none. Then one of those pre
 present at first. Edges are independent, so an edge is brought up to date only when it is drawn.
 
 `moving`: agents walk on a torus. One of them, each alike, moves to one of the four neighbouring cells, and meets one of
-those that are near it now, each alike; if none is near, another one moves. At first they are spread evenly.
+those that are near it now, each alike; if none is near, an agent is drawn again. At first they are spread evenly.
 """
 
 import math
